@@ -1,0 +1,58 @@
+//! Who takes part in a run: the names and sizes that tables and figures need.
+
+/// What kind of actor one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ActorKind {
+    /// Submits jobs.
+    User,
+    /// Owns processors.
+    Provider,
+    /// Places jobs on providers.
+    Metascheduler,
+}
+
+impl ActorKind {
+    /// The word used in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ActorKind::User => "user",
+            ActorKind::Provider => "provider",
+            ActorKind::Metascheduler => "metascheduler",
+        }
+    }
+}
+
+/// An actor as the tables name it; its [`crate::ActorId`] is its place in the run's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActorInfo {
+    /// Unique name from the scenario.
+    pub name: String,
+    /// What kind of actor it is.
+    pub kind: ActorKind,
+}
+
+/// A provider as the tables name it; its [`crate::ProviderId`] is its place in the run's list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderInfo {
+    /// Unique name from the scenario.
+    pub name: String,
+    /// Processors it owns.
+    pub processors: u32,
+    /// Number of its first processor in the dense numbering across all providers.
+    pub first_processor: u32,
+    /// Speed of its processors; 1 = the reference processor.
+    pub speed: f64,
+    /// Its local scheduler in words, such as `conservative, by-start compression`.
+    pub scheduler: String,
+}
+
+/// Everybody and everything a run names.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Cast {
+    /// All actors, by [`crate::ActorId`].
+    pub actors: Vec<ActorInfo>,
+    /// All providers, by [`crate::ProviderId`].
+    pub providers: Vec<ProviderInfo>,
+    /// Names of the workloads, by [`crate::Job::workload`].
+    pub workloads: Vec<String>,
+}

@@ -1,0 +1,295 @@
+//! Virtual time: integer microseconds, so that equal instants are equal on
+//! every machine and no rounding error can change the order of events.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use std::str::FromStr;
+
+/// Microseconds in a second.
+pub const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// An instant of virtual time, in microseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(i64);
+
+/// A length of virtual time, in microseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span(i64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// Later than everything; half of the range, so that adding a span to it cannot overflow.
+    pub const FOREVER: Time = Time(i64::MAX / 2);
+
+    /// The instant `micros` microseconds after the start of the run.
+    pub const fn from_micros(micros: i64) -> Time {
+        Time(micros)
+    }
+
+    /// The instant `seconds` seconds after the start of the run.
+    pub const fn from_secs(seconds: i64) -> Time {
+        Time(seconds * MICROS_PER_SECOND)
+    }
+
+    /// Microseconds since the start of the run.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// Seconds since the start of the run, for output only.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / MICROS_PER_SECOND as f64
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+    /// The shortest span that is not empty: one microsecond.
+    pub const TICK: Span = Span(1);
+    /// Longer than every run: a quarter of the range, so that sums with times cannot overflow.
+    pub const FOREVER: Span = Span(i64::MAX / 4);
+
+    /// A span of `micros` microseconds.
+    pub const fn from_micros(micros: i64) -> Span {
+        Span(micros)
+    }
+
+    /// A span of `seconds` seconds.
+    pub const fn from_secs(seconds: i64) -> Span {
+        Span(seconds * MICROS_PER_SECOND)
+    }
+
+    /// A span of `seconds` seconds, rounded up to the next microsecond and
+    /// limited to [`Span::FOREVER`]; what is not a number becomes zero.
+    pub fn from_secs_f64(seconds: f64) -> Span {
+        // Decimal seconds such as 0.1 are not exact in binary: without the
+        // allowance, rounding up would add a microsecond to them.
+        let micros = (seconds * MICROS_PER_SECOND as f64 - 1e-3).ceil();
+        Span((micros as i64).clamp(-Span::FOREVER.0, Span::FOREVER.0))
+    }
+
+    /// Microseconds.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// Seconds, for output only.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / MICROS_PER_SECOND as f64
+    }
+
+    /// Whether this is [`Span::FOREVER`] or longer.
+    pub const fn is_forever(self) -> bool {
+        self.0 >= Span::FOREVER.0
+    }
+
+    /// The span times `factor`, rounded up to the next microsecond.
+    pub fn scaled(self, factor: f64) -> Span {
+        if self.is_forever() {
+            return Span::FOREVER;
+        }
+        let micros = (self.0 as f64 * factor - 1e-6).ceil();
+        Span((micros as i64).clamp(-Span::FOREVER.0, Span::FOREVER.0))
+    }
+
+    /// How long work of this length takes at `speed` (1 = the reference
+    /// processor), rounded up to the next microsecond.
+    pub fn at_speed(self, speed: f64) -> Span {
+        if speed == 1.0 {
+            self
+        } else {
+            self.scaled(1.0 / speed)
+        }
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    fn add(self, span: Span) -> Time {
+        Time(self.0 + span.0)
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        self.0 += span.0;
+    }
+}
+
+impl Sub<Span> for Time {
+    type Output = Time;
+    fn sub(self, span: Span) -> Time {
+        Time(self.0 - span.0)
+    }
+}
+
+impl Sub for Time {
+    type Output = Span;
+    fn sub(self, earlier: Time) -> Span {
+        Span(self.0 - earlier.0)
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Span) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Span {
+    type Output = Span;
+    fn sub(self, other: Span) -> Span {
+        Span(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Span {
+    fn sub_assign(&mut self, other: Span) {
+        self.0 -= other.0;
+    }
+}
+
+impl Mul<i64> for Span {
+    type Output = Span;
+    fn mul(self, factor: i64) -> Span {
+        Span(self.0 * factor)
+    }
+}
+
+impl Sum for Span {
+    fn sum<I: Iterator<Item = Span>>(spans: I) -> Span {
+        spans.fold(Span::ZERO, Add::add)
+    }
+}
+
+/// Seconds with as many decimals as are needed, such as `12` or `0.25`.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Span(self.0).fmt(f)
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} s")
+    }
+}
+
+/// Seconds with as many decimals as are needed, such as `12` or `0.25`.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let micros = self.0.unsigned_abs();
+        let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
+        let text = if part == 0 {
+            format!("{sign}{whole}")
+        } else {
+            format!("{sign}{whole}.{part:06}")
+                .trim_end_matches('0')
+                .to_owned()
+        };
+        f.pad(&text)
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} s")
+    }
+}
+
+/// Why a text is not a span.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a length of time: write a number and a unit (us, ms, s, min, h, d, w), such as \"18h\" or \"1h 30min\""
+)]
+pub struct ParseSpanError(String);
+
+/// Reads lengths such as `18h`, `1.5 h`, `250 ms`, `1h 30min`; a bare number is refused,
+/// for a number without a unit is how results go wrong in silence.
+impl FromStr for Span {
+    type Err = ParseSpanError;
+
+    fn from_str(text: &str) -> Result<Span, ParseSpanError> {
+        let fail = || ParseSpanError(text.to_owned());
+        let mut rest = text.trim();
+        if rest.is_empty() {
+            return Err(fail());
+        }
+        let mut total = 0.0_f64;
+        while !rest.is_empty() {
+            let digits = rest
+                .find(|c: char| !c.is_ascii_digit() && c != '.')
+                .unwrap_or(rest.len());
+            let number: f64 = rest[..digits].parse().map_err(|_| fail())?;
+            rest = rest[digits..].trim_start();
+            let letters = rest
+                .find(|c: char| !c.is_alphabetic())
+                .unwrap_or(rest.len());
+            let micros = micros_per_unit(&rest[..letters]).ok_or_else(fail)?;
+            rest = rest[letters..].trim_start();
+            total += number * micros;
+        }
+        let micros = total.ceil();
+        if micros >= Span::FOREVER.0 as f64 {
+            return Err(fail());
+        }
+        Ok(Span(micros as i64))
+    }
+}
+
+fn micros_per_unit(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "us" | "µs" => 1.0,
+        "ms" => 1e3,
+        "s" | "sec" | "second" | "seconds" => 1e6,
+        "min" | "minute" | "minutes" => 60e6,
+        "h" | "hour" | "hours" => 3_600e6,
+        "d" | "day" | "days" => 86_400e6,
+        "w" | "week" | "weeks" => 604_800e6,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_with_units_are_read() {
+        let micros = |text: &str| text.parse::<Span>().map(Span::as_micros);
+        assert_eq!(micros("18h"), Ok(18 * 3_600_000_000));
+        assert_eq!(micros("1h 30min"), Ok(5_400_000_000));
+        assert_eq!(micros("0.25 s"), Ok(250_000));
+        assert_eq!(micros("2 days"), Ok(172_800_000_000));
+        for wrong in ["", "12", "h", "1 fortnight", "1..2s", "-3s", "1e30s"] {
+            assert!(wrong.parse::<Span>().is_err(), "{wrong}");
+        }
+        assert!("99999999999999999 w".parse::<Span>().is_err());
+    }
+
+    #[test]
+    fn spans_print_as_seconds() {
+        assert_eq!(Span::from_secs(12).to_string(), "12");
+        assert_eq!(Span::from_micros(-250_000).to_string(), "-0.25");
+        assert_eq!(format!("{:>6}", Span::from_secs(7)), "     7");
+    }
+
+    #[test]
+    fn rates_round_up_to_the_next_microsecond() {
+        assert_eq!(Span::from_secs(10).at_speed(3.0).as_micros(), 3_333_334);
+        assert_eq!(Span::from_secs(10).at_speed(2.0), Span::from_secs(5));
+        assert_eq!(Span::from_secs_f64(0.1).as_micros(), 100_000);
+        assert_eq!(Span::FOREVER.at_speed(2.0), Span::FOREVER);
+    }
+}

@@ -1,0 +1,1 @@
+//! haggle simulates autonomous resource providers that bargain over work.
