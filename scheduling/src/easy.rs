@@ -1,0 +1,178 @@
+//! EASY backfilling: only the head of the queue has a reservation.
+//!
+//! When the head cannot start, its *shadow time* is the instant at which enough
+//! processors come back for it, if every running job ends as planned; the
+//! *extra* processors are those free then beyond the head's need. A later job
+//! may start now if it ends by the shadow time or needs no more than the extra
+//! processors (Lifka 1995; Mu'alem and Feitelson 2001).
+
+use haggle_model::{Span, Time};
+
+use crate::fcfs::{store, take};
+use crate::index::{Entry, Fits, Index, Key};
+use crate::running::Running;
+use crate::scheduler::{LocalScheduler, Request, Slot};
+use crate::{Order, Profile};
+
+/// Starts the head of the queue, then whatever does not delay the new head.
+#[derive(Debug)]
+pub struct Easy {
+    order: Order,
+    running: Running,
+    waiting: Index,
+    entries: Vec<Option<Entry>>,
+    sequence: u32,
+    /// What has changed since the last pass.
+    news: News,
+}
+
+/// What has changed since the last pass, and so which jobs it must look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    /// Nothing: no job that could not start then can start now, for the shadow
+    /// time has not moved and the time left before it has only shrunk.
+    Nothing,
+    /// One job has joined behind the head: only that one needs a look.
+    OneJoined(Entry),
+    /// Everything needs a look.
+    Everything,
+}
+
+impl Easy {
+    /// For a machine of `processors`.
+    pub fn new(processors: u32, order: Order) -> Easy {
+        Easy {
+            order,
+            running: Running::new(processors),
+            waiting: Index::new(processors),
+            entries: Vec::new(),
+            sequence: 0,
+            news: News::Nothing,
+        }
+    }
+
+    fn start(&mut self, now: Time, entry: Entry, started: &mut Vec<Slot>) {
+        self.waiting.remove(entry.key, entry.processors);
+        self.entries[entry.slot.index()] = None;
+        self.running
+            .start(now, entry.slot, entry.processors, entry.span);
+        started.push(entry.slot);
+    }
+
+    /// What may start now without delaying `head`.
+    fn room_beside(&mut self, now: Time, head: &Entry) -> Fits {
+        let free = self.running.free();
+        let profile = self.running.profile(now);
+        let shadow = profile
+            .earliest_fit(head.processors, head.span, now)
+            .expect("a queued job fits the empty machine");
+        let extra = profile.free_at(shadow) - head.processors;
+        Fits {
+            processors: free,
+            span: shadow - now,
+            any_span_up_to: extra.min(free),
+        }
+    }
+
+    fn backfill(&mut self, now: Time, head: &Entry, started: &mut Vec<Slot>) {
+        let mut room = self.room_beside(now, head);
+        let mut after: Key = head.key;
+        while room.processors > 0 {
+            let Some(&next) = self.waiting.next(after, room) else {
+                break;
+            };
+            self.start(now, next, started);
+            after = next.key;
+            room.processors -= next.processors;
+            if next.span > room.span {
+                room.any_span_up_to -= next.processors;
+            }
+            room.any_span_up_to = room.any_span_up_to.min(room.processors);
+        }
+    }
+}
+
+impl LocalScheduler for Easy {
+    fn submit(&mut self, _now: Time, request: Request) -> Option<Time> {
+        let span = request.planned_span();
+        let key = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        let entry = Entry {
+            key,
+            slot: request.slot,
+            processors: request.processors,
+            span,
+            booked: Time::FOREVER,
+        };
+        let joins_behind = self.waiting.first().is_some_and(|head| head.key < key);
+        store(&mut self.entries, entry);
+        self.waiting.insert(entry);
+        self.news = match self.news {
+            News::Nothing if joins_behind => News::OneJoined(entry),
+            _ => News::Everything,
+        };
+        None
+    }
+
+    fn finished(&mut self, now: Time, slot: Slot) {
+        self.running.finished(now, slot);
+        self.news = News::Everything;
+    }
+
+    fn overran(&mut self, _now: Time, slot: Slot, end: Time) {
+        self.running.overran(slot, end);
+        self.news = News::Everything;
+    }
+
+    fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {
+        take(&mut self.entries, slot).is_some_and(|entry| {
+            self.waiting.remove(entry.key, entry.processors);
+            self.news = News::Everything;
+            true
+        })
+    }
+
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        match std::mem::replace(&mut self.news, News::Nothing) {
+            News::Nothing => {}
+            News::OneJoined(entry) if entry.processors > self.running.free() => {}
+            News::OneJoined(entry) => {
+                let head = *self.waiting.first().expect("one has joined behind it");
+                let room = self.room_beside(now, &head);
+                if entry.span <= room.span || entry.processors <= room.any_span_up_to {
+                    self.start(now, entry, started);
+                }
+            }
+            News::Everything => {
+                while let Some(&head) = self.waiting.first() {
+                    if head.processors > self.running.free() {
+                        if self.waiting.len() > 1 && self.running.free() > 0 {
+                            self.backfill(now, &head, started);
+                        }
+                        break;
+                    }
+                    self.start(now, head, started);
+                }
+            }
+        }
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        None
+    }
+
+    fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
+        // Nobody but the head has a reservation; the conservative plan of the
+        // whole queue is the usual guess.
+        let mut plan: Profile = self.running.profile(now).clone();
+        for entry in self.waiting.sorted() {
+            let start = plan.earliest_or_never(entry.processors, entry.span, now)?;
+            plan.add(start, start + entry.span, entry.processors);
+        }
+        plan.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+    }
+
+    fn queue_length(&self) -> usize {
+        self.waiting.len()
+    }
+}

@@ -1,0 +1,304 @@
+//! An ordered index of waiting jobs that finds the next one small enough.
+//!
+//! Backfilling and compression ask the same question over and over: which is
+//! the next job in the queue's order that needs at most `processors` and at
+//! most `span`? Jobs are kept in classes by the power of two of their width,
+//! each class in order, in blocks that know their shortest job. A class that is
+//! too wide is not looked at, nor is a block in which every job is too long, so
+//! the cost follows the jobs that fit and not the length of the queue.
+
+use haggle_model::{Span, Time};
+
+use crate::scheduler::Slot;
+
+/// Jobs in a block before it is split in two.
+const BLOCK_CAPACITY: usize = 64;
+
+/// Where a job stands in the order; compared as a whole, smallest first.
+pub type Key = (i64, i64, u32);
+
+/// The key before all others.
+pub const FIRST: Key = (i64::MIN, i64::MIN, 0);
+
+/// A job as the index knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its place in the order; unique.
+    pub key: Key,
+    /// Whose entry it is.
+    pub slot: Slot,
+    /// Processors it needs.
+    pub processors: u32,
+    /// Time it asks for.
+    pub span: Span,
+    /// Its planned start, [`Time::FOREVER`] where there is no plan.
+    pub booked: Time,
+}
+
+/// What a block can say of all its jobs without looking at them.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The shortest span.
+    pub shortest: Span,
+    /// The earliest planned start.
+    pub earliest: Time,
+}
+
+/// What fits: no more than `processors`, and no longer than `span` unless the
+/// job needs at most `any_span_up_to` processors.
+#[derive(Clone, Copy, Debug)]
+pub struct Fits {
+    /// Most processors.
+    pub processors: u32,
+    /// Longest span.
+    pub span: Span,
+    /// Jobs of at most this width may be of any length.
+    pub any_span_up_to: u32,
+}
+
+impl Fits {
+    fn admits(&self, entry: &Entry) -> bool {
+        entry.processors <= self.processors
+            && (entry.span <= self.span || entry.processors <= self.any_span_up_to)
+    }
+
+    /// Whether a class whose narrowest jobs are `narrowest` wide may hold an admitted job.
+    fn may_admit(&self, narrowest: u32, bounds: &Bounds) -> bool {
+        bounds.shortest <= self.span || narrowest <= self.any_span_up_to
+    }
+}
+
+/// The waiting jobs of one provider in one order.
+#[derive(Clone, Debug)]
+pub struct Index {
+    classes: Vec<Class>,
+    len: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Class {
+    blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    first: Key,
+    bounds: Bounds,
+    entries: Vec<Entry>,
+}
+
+/// The class of jobs `processors` wide: the power of two at or below it.
+pub fn class_of(processors: u32) -> usize {
+    processors.max(1).ilog2() as usize
+}
+
+impl Index {
+    /// An empty index for jobs of up to `widest` processors.
+    pub fn new(widest: u32) -> Index {
+        Index {
+            classes: vec![Class::default(); class_of(widest) + 1],
+            len: 0,
+        }
+    }
+
+    /// Number of jobs.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no job waits.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a job.
+    pub fn insert(&mut self, entry: Entry) {
+        self.classes[class_of(entry.processors)].insert(entry);
+        self.len += 1;
+    }
+
+    /// Takes the job at `key` out; `processors` is its width.
+    ///
+    /// # Panics
+    /// If there is none: an index that disagrees with its queue is a bug.
+    pub fn remove(&mut self, key: Key, processors: u32) {
+        self.classes[class_of(processors)].remove(key);
+        self.len -= 1;
+    }
+
+    /// Files a new planned start for the job at `key`.
+    pub fn rebook(&mut self, key: Key, processors: u32, booked: Time) {
+        self.classes[class_of(processors)].rebook(key, booked);
+    }
+
+    /// The first job of all.
+    pub fn first(&self) -> Option<&Entry> {
+        let firsts = self.classes.iter().filter_map(|class| class.blocks.first());
+        firsts
+            .map(|block| &block.entries[0])
+            .min_by_key(|entry| entry.key)
+    }
+
+    /// The next job after `key` in `class` that `admits` says yes to, passing
+    /// over blocks whose bounds `may_admit` says no to.
+    pub fn next_in_class(
+        &self,
+        class: usize,
+        key: Key,
+        may_admit: impl Fn(&Bounds) -> bool,
+        admits: impl Fn(&Entry) -> bool,
+    ) -> Option<&Entry> {
+        self.classes[class].next(key, may_admit, admits)
+    }
+
+    /// The next job after `key` that `fits`, over all classes.
+    pub fn next(&self, key: Key, fits: Fits) -> Option<&Entry> {
+        let reachable = (class_of(fits.processors) + 1).min(self.classes.len());
+        let next = |class: usize| {
+            let narrowest = 1 << class;
+            self.next_in_class(
+                class,
+                key,
+                |bounds| fits.may_admit(narrowest, bounds),
+                |entry| fits.admits(entry),
+            )
+        };
+        (0..reachable)
+            .filter_map(next)
+            .min_by_key(|entry| entry.key)
+    }
+
+    /// The jobs of `class` whose key lies after `after` and not after `until`, in order.
+    pub fn range_in_class(
+        &self,
+        class: usize,
+        after: Key,
+        until: Key,
+    ) -> impl Iterator<Item = &Entry> {
+        let blocks = &self.classes[class].blocks;
+        let start = blocks
+            .partition_point(|block| block.first <= after)
+            .saturating_sub(1);
+        blocks[start..]
+            .iter()
+            .take_while(move |block| block.first <= until)
+            .flat_map(|block| &block.entries)
+            .skip_while(move |entry| entry.key <= after)
+            .take_while(move |entry| entry.key <= until)
+    }
+
+    /// All jobs in order; sorts, so not for the hot path.
+    pub fn sorted(&self) -> Vec<Entry> {
+        let blocks = self.classes.iter().flat_map(|class| &class.blocks);
+        let mut all: Vec<Entry> = blocks
+            .flat_map(|block| block.entries.iter().copied())
+            .collect();
+        all.sort_unstable_by_key(|entry| entry.key);
+        all
+    }
+}
+
+impl Class {
+    fn insert(&mut self, entry: Entry) {
+        if self.blocks.is_empty() {
+            self.blocks.push(Block::of(vec![entry]));
+            return;
+        }
+        let index = self
+            .blocks
+            .partition_point(|block| block.first <= entry.key)
+            .max(1)
+            - 1;
+        let block = &mut self.blocks[index];
+        let at = block.entries.partition_point(|other| other.key < entry.key);
+        block.entries.insert(at, entry);
+        block.first = block.entries[0].key;
+        block.bounds.shortest = block.bounds.shortest.min(entry.span);
+        block.bounds.earliest = block.bounds.earliest.min(entry.booked);
+        if block.entries.len() > BLOCK_CAPACITY {
+            let upper = block.entries.split_off(BLOCK_CAPACITY / 2);
+            block.summarise();
+            self.blocks.insert(index + 1, Block::of(upper));
+        }
+    }
+
+    fn remove(&mut self, key: Key) {
+        let (index, at) = self.find(key);
+        let block = &mut self.blocks[index];
+        block.entries.remove(at);
+        if block.entries.is_empty() {
+            self.blocks.remove(index);
+        } else {
+            block.summarise();
+        }
+    }
+
+    fn rebook(&mut self, key: Key, booked: Time) {
+        let (index, at) = self.find(key);
+        let block = &mut self.blocks[index];
+        block.entries[at].booked = booked;
+        block.bounds.earliest = block.bounds.earliest.min(booked);
+    }
+
+    fn find(&self, key: Key) -> (usize, usize) {
+        let index = self.blocks.partition_point(|block| block.first <= key) - 1;
+        let at = self.blocks[index]
+            .entries
+            .binary_search_by_key(&key, |entry| entry.key);
+        (index, at.expect("a waiting job is in its index"))
+    }
+
+    fn next(
+        &self,
+        key: Key,
+        may_admit: impl Fn(&Bounds) -> bool,
+        admits: impl Fn(&Entry) -> bool,
+    ) -> Option<&Entry> {
+        let start = self
+            .blocks
+            .partition_point(|block| block.first <= key)
+            .saturating_sub(1);
+        for (index, block) in self.blocks.iter().enumerate().skip(start) {
+            if !may_admit(&block.bounds) {
+                continue;
+            }
+            let after = if index == start {
+                block.entries.partition_point(|e| e.key <= key)
+            } else {
+                0
+            };
+            if let Some(entry) = block.entries[after..].iter().find(|entry| admits(entry)) {
+                return Some(entry);
+            }
+        }
+        None
+    }
+}
+
+impl Block {
+    fn of(entries: Vec<Entry>) -> Block {
+        let bounds = Bounds {
+            shortest: Span::ZERO,
+            earliest: Time::ZERO,
+        };
+        let mut block = Block {
+            first: FIRST,
+            bounds,
+            entries,
+        };
+        block.summarise();
+        block
+    }
+
+    fn summarise(&mut self) {
+        self.first = self.entries[0].key;
+        self.bounds = Bounds {
+            shortest: Span::FOREVER,
+            earliest: Time::FOREVER,
+        };
+        for entry in &self.entries {
+            self.bounds.shortest = self.bounds.shortest.min(entry.span);
+            self.bounds.earliest = self.bounds.earliest.min(entry.booked);
+        }
+    }
+}

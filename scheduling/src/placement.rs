@@ -1,0 +1,1 @@
+//! Where a metascheduler sends an external job.

@@ -1,0 +1,575 @@
+//! The availability profile: how many processors are free, from now to forever.
+//!
+//! A step function `time -> free processors`, kept as breakpoints in blocks of
+//! a few dozen. Each block knows the smallest and the largest value in it, so
+//! that a search passes over whole blocks that are too full, or that are empty
+//! enough throughout, without looking inside:
+//!
+//! ```text
+//! blocks   [first, min, max]   [first, min, max]   [first, min, max]
+//!            |                   |                   |
+//! times    0  4  9 12          20 25 31 40         55 60 71 90 -> forever
+//! free     3  0  2  1           0  0  1  0          4  8  2 16
+//! ```
+//!
+//! With n breakpoints a change costs O(√n) in practice, a search O(blocks +
+//! breakpoints looked at). The obvious version, one sorted vector, is the
+//! oracle of the tests.
+
+use haggle_model::{Span, Time};
+
+/// Breakpoints in a block before it is split in two.
+const BLOCK_CAPACITY: usize = 64;
+
+/// The availability of one machine over time.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    capacity: i32,
+    /// Parallel to `blocks`; kept apart so that a search reads nothing else.
+    summaries: Vec<Summary>,
+    /// Never empty; each block holds at least one breakpoint.
+    blocks: Vec<Block>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Summary {
+    first: i64,
+    min: i32,
+    max: i32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    times: Vec<i64>,
+    /// Free processors from `times[i]` on, less `pending`.
+    free: Vec<i32>,
+    /// To be added to every value of `free`: changes that covered the whole block.
+    pending: i32,
+}
+
+/// A place in the profile: block and breakpoint inside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    block: usize,
+    entry: usize,
+}
+
+impl Profile {
+    /// A machine of `capacity` processors, all free for ever.
+    ///
+    /// # Panics
+    /// If `capacity` is over 2^31 - 1.
+    pub fn new(capacity: u32) -> Profile {
+        let capacity = i32::try_from(capacity).expect("a machine has fewer than 2^31 processors");
+        let block = Block {
+            times: vec![i64::MIN],
+            free: vec![capacity],
+            pending: 0,
+        };
+        Profile {
+            capacity,
+            summaries: vec![Summary {
+                first: i64::MIN,
+                min: capacity,
+                max: capacity,
+            }],
+            blocks: vec![block],
+        }
+    }
+
+    /// Processors of the machine.
+    pub fn capacity(&self) -> u32 {
+        self.capacity as u32
+    }
+
+    /// Number of breakpoints.
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(|block| block.times.len()).sum()
+    }
+
+    /// Whether nothing is booked.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 1 && self.summaries[0].min == self.capacity
+    }
+
+    /// Books `processors` during `[start, end)`; an end at [`Time::FOREVER`] or
+    /// later means that they never come back.
+    ///
+    /// The caller makes sure that they are free; the check is a debug assertion.
+    pub fn add(&mut self, start: Time, end: Time, processors: u32) {
+        self.change(start.as_micros(), end.as_micros(), -(processors as i32));
+    }
+
+    /// Gives back `processors` during `[start, end)`.
+    pub fn remove(&mut self, start: Time, end: Time, processors: u32) {
+        self.change(start.as_micros(), end.as_micros(), processors as i32);
+    }
+
+    /// Free processors at `time`.
+    pub fn free_at(&self, time: Time) -> u32 {
+        let place = self.find(time.as_micros());
+        self.value(place).max(0) as u32
+    }
+
+    /// Fewest free processors during `[start, end)`; the capacity if that is empty.
+    pub fn min_free(&self, start: Time, end: Time) -> u32 {
+        let mut min = self.capacity;
+        self.visit(start.as_micros(), end.as_micros(), |low, _| {
+            min = min.min(low)
+        });
+        min.max(0) as u32
+    }
+
+    /// Most free processors during `[start, end)`; 0 if that is empty.
+    pub fn max_free(&self, start: Time, end: Time) -> u32 {
+        let mut max = 0;
+        self.visit(start.as_micros(), end.as_micros(), |_, high| {
+            max = max.max(high)
+        });
+        max as u32
+    }
+
+    /// Earliest start at `from` or later for `processors` during `span`; `None`
+    /// if there is none because the machine is too small or booked for ever.
+    ///
+    /// Only `from` and the breakpoints after it need to be tried, for free
+    /// capacity can rise at a breakpoint only.
+    pub fn earliest_fit(&self, processors: u32, span: Span, from: Time) -> Option<Time> {
+        self.search(processors, span, from, Time::FOREVER, i64::MAX)
+    }
+
+    /// As [`Profile::earliest_fit`], but [`Time::FOREVER`] where the machine is
+    /// large enough and jobs without a limit hold it for ever.
+    pub fn earliest_or_never(&self, processors: u32, span: Span, from: Time) -> Option<Time> {
+        let large_enough = processors <= self.capacity();
+        let never = large_enough.then_some(Time::FOREVER);
+        self.earliest_fit(processors, span, from).or(never)
+    }
+
+    /// As [`Profile::earliest_fit`], but no later than `latest`.
+    pub fn earliest_fit_until(
+        &self,
+        processors: u32,
+        span: Span,
+        from: Time,
+        latest: Time,
+    ) -> Option<Time> {
+        self.search(processors, span, from, latest, i64::MAX)
+    }
+
+    /// Earliest start in `[from, booked)` for a job that is booked here at
+    /// `booked` with the same `processors` and `span`.
+    ///
+    /// From `booked` on the job can use its own place, so only the time before
+    /// it has to be free, and nothing needs to be lifted out to find out that
+    /// a job cannot move.
+    pub fn earlier_fit(
+        &self,
+        processors: u32,
+        span: Span,
+        from: Time,
+        booked: Time,
+    ) -> Option<Time> {
+        self.search(
+            processors,
+            span,
+            from,
+            booked - Span::TICK,
+            booked.as_micros(),
+        )
+    }
+
+    fn search(
+        &self,
+        processors: u32,
+        span: Span,
+        from: Time,
+        latest: Time,
+        own_place: i64,
+    ) -> Option<Time> {
+        let wanted = i32::try_from(processors).ok()?;
+        let (from, span, latest) = (from.as_micros(), span.as_micros(), latest.as_micros());
+        let start = self.find(from);
+        // Start of the run of steps with enough free processors that the scan is in.
+        let mut candidate: Option<i64> = None;
+        let mut entry = start.entry;
+        for (index, summary) in self.summaries.iter().enumerate().skip(start.block) {
+            if entry == 0 {
+                match candidate {
+                    Some(time) if summary.first >= own_place || summary.first - time >= span => {
+                        return Some(Time::from_micros(time));
+                    }
+                    None if summary.first > latest => return None,
+                    _ => {}
+                }
+                if summary.max < wanted {
+                    candidate = None;
+                    continue;
+                }
+                if summary.min >= wanted {
+                    candidate = candidate.or(Some(summary.first.max(from)));
+                    continue;
+                }
+            }
+            let block = &self.blocks[index];
+            let threshold = wanted - block.pending;
+            for (&time, &free) in block.times[entry..].iter().zip(&block.free[entry..]) {
+                match candidate {
+                    Some(start) => {
+                        if time >= own_place || time - start >= span {
+                            return Some(Time::from_micros(start));
+                        }
+                        if free < threshold {
+                            candidate = None;
+                        }
+                    }
+                    None => {
+                        if time > latest {
+                            return None;
+                        }
+                        if free >= threshold {
+                            candidate = Some(time.max(from));
+                        }
+                    }
+                }
+            }
+            entry = 0;
+        }
+        candidate
+            .filter(|&time| time <= latest)
+            .map(Time::from_micros)
+    }
+
+    /// The hull of the stretches in which at least `processors` are free all
+    /// the time and which touch `[start, end)`, cut off at `from`; `None` if
+    /// there is no such stretch.
+    ///
+    /// Whatever `[start, end)` has just been given back, no job of that width
+    /// can profit from it outside this hull.
+    pub fn reach(
+        &self,
+        processors: u32,
+        start: Time,
+        end: Time,
+        from: Time,
+    ) -> Option<(Time, Time)> {
+        let wanted = i32::try_from(processors).ok()?;
+        let (first, last) = self.touching(wanted, start.as_micros(), end.as_micros())?;
+        let left = self.extend_left(wanted, first, from.as_micros());
+        let right = self.extend_right(wanted, last);
+        let left = left.max(from.as_micros());
+        (left < right).then(|| (Time::from_micros(left), Time::from_micros(right)))
+    }
+
+    /// First and last step with at least `wanted` free that lie in `[start, end)`.
+    fn touching(&self, wanted: i32, start: i64, end: i64) -> Option<(Place, Place)> {
+        let from = self.find(start);
+        let mut first = None;
+        let mut last = None;
+        let mut entry = from.entry;
+        'blocks: for (index, summary) in self.summaries.iter().enumerate().skip(from.block) {
+            if entry == 0 && summary.first >= end {
+                break;
+            }
+            if summary.max >= wanted {
+                let block = &self.blocks[index];
+                let threshold = wanted - block.pending;
+                for i in entry..block.times.len() {
+                    // The step that covers `start` begins at or before it.
+                    if block.times[i] >= end {
+                        break 'blocks;
+                    }
+                    if block.free[i] >= threshold {
+                        let place = Place {
+                            block: index,
+                            entry: i,
+                        };
+                        first = first.or(Some(place));
+                        last = Some(place);
+                    }
+                }
+            }
+            entry = 0;
+        }
+        first.zip(last)
+    }
+
+    fn extend_left(&self, wanted: i32, place: Place, from: i64) -> i64 {
+        let mut time = self.blocks[place.block].times[place.entry];
+        let mut entry = place.entry;
+        for index in (0..=place.block).rev() {
+            if time <= from {
+                break;
+            }
+            let block = &self.blocks[index];
+            if index < place.block {
+                if self.summaries[index].min >= wanted {
+                    time = self.summaries[index].first;
+                    continue;
+                }
+                entry = block.times.len();
+            }
+            let threshold = wanted - block.pending;
+            for i in (0..entry).rev() {
+                if block.free[i] < threshold {
+                    return time;
+                }
+                time = block.times[i];
+            }
+        }
+        time
+    }
+
+    fn extend_right(&self, wanted: i32, place: Place) -> i64 {
+        let mut entry = place.entry + 1;
+        for index in place.block..self.blocks.len() {
+            if index > place.block && self.summaries[index].min >= wanted {
+                continue;
+            }
+            let block = &self.blocks[index];
+            let threshold = wanted - block.pending;
+            for i in entry..block.times.len() {
+                if block.free[i] < threshold {
+                    return block.times[i];
+                }
+            }
+            entry = 0;
+        }
+        Time::FOREVER.as_micros()
+    }
+
+    /// Forgets the steps that end at or before `now`.
+    pub fn forget_before(&mut self, now: Time) {
+        let place = self.find(now.as_micros());
+        if place.block > 0 {
+            self.blocks.drain(..place.block);
+            self.summaries.drain(..place.block);
+        }
+        if place.entry > 0 {
+            let block = &mut self.blocks[0];
+            block.times.drain(..place.entry);
+            block.free.drain(..place.entry);
+        }
+        // The oldest step stands for all time before it.
+        self.blocks[0].times[0] = i64::MIN;
+        self.summarise(0);
+    }
+
+    /// The steps as (start, free processors), oldest first; for pictures and tests.
+    pub fn steps(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
+        self.blocks.iter().flat_map(|block| {
+            block.times.iter().zip(&block.free).map(|(&time, &free)| {
+                (
+                    Time::from_micros(time),
+                    (free + block.pending).max(0) as u32,
+                )
+            })
+        })
+    }
+
+    /// Calls `see(min, max)` for pieces that together cover `[start, end)`.
+    fn visit(&self, start: i64, end: i64, mut see: impl FnMut(i32, i32)) {
+        if start >= end {
+            return;
+        }
+        let from = self.find(start);
+        let mut entry = from.entry;
+        for index in from.block..self.blocks.len() {
+            let summary = self.summaries[index];
+            if entry == 0 && summary.first >= end {
+                return;
+            }
+            let whole = entry == 0
+                && self
+                    .summaries
+                    .get(index + 1)
+                    .is_some_and(|following| following.first <= end);
+            if whole {
+                see(summary.min, summary.max);
+                continue;
+            }
+            let block = &self.blocks[index];
+            for i in entry..block.times.len() {
+                if block.times[i] >= end {
+                    return;
+                }
+                let free = block.free[i] + block.pending;
+                see(free, free);
+            }
+            entry = 0;
+        }
+    }
+
+    fn change(&mut self, start: i64, end: i64, delta: i32) {
+        let end = end.min(Time::FOREVER.as_micros());
+        if start >= end || delta == 0 {
+            return;
+        }
+        // The later end first: a split moves only places behind it.
+        if end < Time::FOREVER.as_micros() {
+            self.split(end);
+        }
+        let first = self.split(start);
+        let mut entry = first.entry;
+        let mut index = first.block;
+        while index < self.blocks.len() && (entry > 0 || self.summaries[index].first < end) {
+            let ends_inside = match self.summaries.get(index + 1) {
+                Some(following) => following.first > end,
+                None => end < Time::FOREVER.as_micros(),
+            };
+            if entry == 0 && !ends_inside {
+                let summary = &mut self.summaries[index];
+                summary.min += delta;
+                summary.max += delta;
+                self.blocks[index].pending += delta;
+            } else {
+                let block = &mut self.blocks[index];
+                let last = block.times.partition_point(|&time| time < end);
+                for free in &mut block.free[entry..last] {
+                    *free += delta;
+                }
+                self.summarise(index);
+            }
+            debug_assert!(
+                self.summaries[index].min >= 0 && self.summaries[index].max <= self.capacity,
+                "booked more than the machine has, or gave back more than was booked"
+            );
+            entry = 0;
+            index += 1;
+        }
+        if end < Time::FOREVER.as_micros() {
+            self.join(end);
+        }
+        self.join(start);
+    }
+
+    /// Makes `time` a breakpoint and says where it is.
+    fn split(&mut self, time: i64) -> Place {
+        let place = self.find(time);
+        let block = &mut self.blocks[place.block];
+        if block.times[place.entry] == time {
+            return place;
+        }
+        let value = block.free[place.entry];
+        let mut place = Place {
+            block: place.block,
+            entry: place.entry + 1,
+        };
+        block.times.insert(place.entry, time);
+        block.free.insert(place.entry, value);
+        if block.times.len() > BLOCK_CAPACITY {
+            let half = BLOCK_CAPACITY / 2;
+            let upper = Block {
+                times: block.times.split_off(half),
+                free: block.free.split_off(half),
+                pending: block.pending,
+            };
+            self.blocks.insert(place.block + 1, upper);
+            self.summaries.insert(
+                place.block + 1,
+                Summary {
+                    first: 0,
+                    min: 0,
+                    max: 0,
+                },
+            );
+            self.summarise(place.block);
+            self.summarise(place.block + 1);
+            if place.entry >= half {
+                place = Place {
+                    block: place.block + 1,
+                    entry: place.entry - half,
+                };
+            }
+        }
+        place
+    }
+
+    /// Removes the breakpoint at `time` if the steps on both sides are equal.
+    fn join(&mut self, time: i64) {
+        let place = self.find(time);
+        if self.blocks[place.block].times[place.entry] != time {
+            return;
+        }
+        let before = match (place.block, place.entry) {
+            (0, 0) => return,
+            (block, 0) => Place {
+                block: block - 1,
+                entry: self.blocks[block - 1].times.len() - 1,
+            },
+            (block, entry) => Place {
+                block,
+                entry: entry - 1,
+            },
+        };
+        if self.value(before) != self.value(place) {
+            return;
+        }
+        let block = &mut self.blocks[place.block];
+        block.times.remove(place.entry);
+        block.free.remove(place.entry);
+        if block.times.is_empty() {
+            self.blocks.remove(place.block);
+            self.summaries.remove(place.block);
+        } else {
+            // Its value stands on in the neighbour, but that may be the block before.
+            if place.entry == 0 {
+                self.summarise(place.block);
+            }
+            self.merge_small(place.block);
+        }
+    }
+
+    /// Joins a block that has become small with the one behind it, so that the
+    /// number of blocks follows the number of breakpoints down again.
+    fn merge_small(&mut self, index: usize) {
+        let Some(following) = self.blocks.get(index + 1) else {
+            return;
+        };
+        if self.blocks[index].times.len() + following.times.len() > BLOCK_CAPACITY / 2 {
+            return;
+        }
+        let upper = self.blocks.remove(index + 1);
+        self.summaries.remove(index + 1);
+        let block = &mut self.blocks[index];
+        let shift = upper.pending - block.pending;
+        block.times.extend(upper.times);
+        block
+            .free
+            .extend(upper.free.iter().map(|free| free + shift));
+        self.summarise(index);
+    }
+
+    fn summarise(&mut self, index: usize) {
+        let block = &self.blocks[index];
+        let mut min = i32::MAX;
+        let mut max = i32::MIN;
+        for &free in &block.free {
+            min = min.min(free);
+            max = max.max(free);
+        }
+        self.summaries[index] = Summary {
+            first: block.times[0],
+            min: min + block.pending,
+            max: max + block.pending,
+        };
+    }
+
+    /// The step that covers `time`.
+    fn find(&self, time: i64) -> Place {
+        let block = self
+            .summaries
+            .partition_point(|summary| summary.first <= time)
+            - 1;
+        let entry = self.blocks[block]
+            .times
+            .partition_point(|&start| start <= time)
+            - 1;
+        Place { block, entry }
+    }
+
+    fn value(&self, place: Place) -> i32 {
+        let block = &self.blocks[place.block];
+        block.free[place.entry] + block.pending
+    }
+}

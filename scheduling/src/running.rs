@@ -1,0 +1,76 @@
+//! The running jobs of a machine: how many processors are free now, and when
+//! the rest are planned to come back.
+
+use haggle_model::{Span, Time};
+
+use crate::Profile;
+use crate::scheduler::Slot;
+
+/// What runs, by slot, with the availability profile it leaves.
+#[derive(Debug)]
+pub(crate) struct Running {
+    free: u32,
+    profile: Profile,
+    jobs: Vec<Option<Job>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    processors: u32,
+    planned_end: Time,
+}
+
+impl Running {
+    pub(crate) fn new(processors: u32) -> Running {
+        Running {
+            free: processors,
+            profile: Profile::new(processors),
+            jobs: Vec::new(),
+        }
+    }
+
+    /// Processors that no running job holds.
+    pub(crate) fn free(&self) -> u32 {
+        self.free
+    }
+
+    /// Availability from `now` on if every running job ends as planned.
+    pub(crate) fn profile(&mut self, now: Time) -> &Profile {
+        self.profile.forget_before(now);
+        &self.profile
+    }
+
+    pub(crate) fn start(&mut self, now: Time, slot: Slot, processors: u32, span: Span) {
+        let planned_end = now + span;
+        self.profile.add(now, planned_end, processors);
+        self.admit(slot, processors, planned_end);
+    }
+
+    /// As [`Running::start`] for a job whose time the profile already holds.
+    fn admit(&mut self, slot: Slot, processors: u32, planned_end: Time) {
+        self.free -= processors;
+        if slot.index() >= self.jobs.len() {
+            self.jobs.resize(slot.index() + 1, None);
+        }
+        self.jobs[slot.index()] = Some(Job {
+            processors,
+            planned_end,
+        });
+    }
+
+    pub(crate) fn finished(&mut self, now: Time, slot: Slot) {
+        let job = self.jobs[slot.index()]
+            .take()
+            .expect("only a running job ends");
+        self.free += job.processors;
+        self.profile.remove(now, job.planned_end, job.processors);
+    }
+
+    pub(crate) fn overran(&mut self, slot: Slot, end: Time) {
+        let job = self.jobs[slot.index()]
+            .as_mut()
+            .expect("only a running job overruns");
+        self.profile.add(job.planned_end, end, job.processors);
+        job.planned_end = end;
+    }
+}

@@ -1,0 +1,131 @@
+//! What a provider asks of its local scheduler.
+
+use std::fmt;
+
+use haggle_model::{Span, Time};
+
+use crate::{Compression, Conservative, Easy, Fcfs, Order};
+
+/// Names a job between a provider and its scheduler: small, dense, reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+impl Slot {
+    /// The number as an index into a vector.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a scheduler knows of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The provider's name for it.
+    pub slot: Slot,
+    /// Processors it needs, all at once; at most the machine's.
+    pub processors: u32,
+    /// Requested time on this machine; `None` = no limit.
+    pub span: Option<Span>,
+    /// User-supplied key for [`Order::Key`].
+    pub key: i64,
+}
+
+impl Request {
+    /// The time to plan with: no limit counts as for ever, and nothing is shorter than a tick.
+    pub(crate) fn planned_span(&self) -> Span {
+        self.span.unwrap_or(Span::FOREVER).max(Span::TICK)
+    }
+}
+
+/// Decides which waiting jobs start on one space-shared machine.
+///
+/// The provider tells it of every submission and every end, each followed by
+/// one [`LocalScheduler::start_due`]: one scheduling pass an event.
+/// Processors are counted here; which ones a job gets is the provider's business.
+pub trait LocalScheduler: fmt::Debug + Send {
+    /// Queues a job. Returns its planned completion if that is a promise.
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time>;
+
+    /// A running job has ended, at its planned end or before.
+    fn finished(&mut self, now: Time, slot: Slot);
+
+    /// A running job goes on past its planned end, at least until `end`.
+    fn overran(&mut self, now: Time, slot: Slot, end: Time);
+
+    /// Takes a waiting job out of the queue; `false` if it does not wait here.
+    fn withdraw(&mut self, now: Time, slot: Slot) -> bool;
+
+    /// Appends the jobs that start now, in order, and takes their processors.
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>);
+
+    /// When the next waiting job is planned to start, if the plan says so;
+    /// the provider calls [`LocalScheduler::start_due`] then.
+    fn next_start(&self) -> Option<Time>;
+
+    /// Start of a hypothetical job that is submitted now; `None` if the machine
+    /// is too small. Asking changes no decision.
+    fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time>;
+
+    /// Jobs that wait.
+    fn queue_length(&self) -> usize;
+}
+
+/// The backfilling rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Policy {
+    /// First come, first served: nobody passes the head of the queue.
+    Fcfs,
+    /// EASY: a job may pass if it does not delay the head of the queue.
+    Easy,
+    /// Conservative: a job may pass if it delays nobody.
+    Conservative,
+}
+
+impl Policy {
+    /// All policies, in the order of the manual.
+    pub const ALL: [Policy; 3] = [Policy::Fcfs, Policy::Easy, Policy::Conservative];
+
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Policy::Fcfs => "fcfs",
+            Policy::Easy => "easy",
+            Policy::Conservative => "conservative",
+        }
+    }
+}
+
+/// A local scheduler as a scenario describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SchedulerConfig {
+    /// The backfilling rule.
+    pub policy: Policy,
+    /// The order of the queue.
+    pub order: Order,
+    /// What conservative backfilling does with time that is given back early.
+    pub compression: Compression,
+}
+
+impl SchedulerConfig {
+    /// The scheduler for a machine of `processors`.
+    pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
+        match self.policy {
+            Policy::Fcfs => Box::new(Fcfs::new(processors, self.order)),
+            Policy::Easy => Box::new(Easy::new(processors, self.order)),
+            Policy::Conservative => {
+                Box::new(Conservative::new(processors, self.order, self.compression))
+            }
+        }
+    }
+}
+
+/// Such as `easy, shortest first` or `conservative, arrival order, by-start compression`.
+impl fmt::Display for SchedulerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} order", self.policy.name(), self.order.name())?;
+        if self.policy == Policy::Conservative {
+            write!(f, ", {} compression", self.compression.name())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! Obvious versions of the schedulers: a sorted list of bookings, every job
+//! looked at after every event. Slow, short, and written from the definitions.
+
+use haggle_model::{Span, Time};
+use haggle_scheduling::{Compression, LocalScheduler, Order, Policy, Request, Slot};
+
+/// One booking: `[start, end)` and processors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Booked {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) processors: u32,
+}
+
+/// Bookings in a plain list.
+#[derive(Clone, Debug)]
+pub(crate) struct ObviousProfile {
+    pub(crate) capacity: u32,
+    pub(crate) booked: Vec<Booked>,
+}
+
+impl ObviousProfile {
+    pub(crate) fn free_at(&self, time: i64) -> u32 {
+        let used: u32 = self
+            .booked
+            .iter()
+            .filter(|b| b.start <= time && time < b.end)
+            .map(|b| b.processors)
+            .sum();
+        self.capacity - used
+    }
+
+    pub(crate) fn min_free(&self, start: i64, end: i64) -> u32 {
+        let inside = self
+            .booked
+            .iter()
+            .map(|b| b.start)
+            .filter(|&t| start < t && t < end);
+        inside
+            .chain([start])
+            .map(|time| self.free_at(time))
+            .min()
+            .expect("never empty")
+    }
+
+    pub(crate) fn earliest_fit(&self, processors: u32, span: i64, from: i64) -> Option<i64> {
+        let mut candidates: Vec<i64> = self
+            .booked
+            .iter()
+            .map(|b| b.end)
+            .filter(|&end| end > from)
+            .collect();
+        candidates.push(from);
+        candidates.sort_unstable();
+        candidates
+            .into_iter()
+            .find(|&time| self.min_free(time, time + span) >= processors)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    slot: Slot,
+    processors: u32,
+    span: i64,
+    rank: (i64, u32),
+    start: i64,
+}
+
+/// Any of the policies, done the obvious way.
+#[derive(Debug)]
+pub(crate) struct Obvious {
+    policy: Policy,
+    order: Order,
+    compression: Compression,
+    capacity: u32,
+    running: Vec<(Slot, Booked)>,
+    waiting: Vec<Waiting>,
+    sequence: u32,
+}
+
+impl Obvious {
+    pub(crate) fn new(
+        capacity: u32,
+        policy: Policy,
+        order: Order,
+        compression: Compression,
+    ) -> Obvious {
+        Obvious {
+            policy,
+            order,
+            compression,
+            capacity,
+            running: Vec::new(),
+            waiting: Vec::new(),
+            sequence: 0,
+        }
+    }
+
+    fn used(&self) -> u32 {
+        self.running
+            .iter()
+            .map(|(_, booked)| booked.processors)
+            .sum()
+    }
+
+    fn profile(&self, without: Option<Slot>) -> ObviousProfile {
+        let mut booked: Vec<Booked> = self.running.iter().map(|&(_, booked)| booked).collect();
+        if self.policy == Policy::Conservative {
+            booked.extend(
+                self.waiting
+                    .iter()
+                    .filter(|w| Some(w.slot) != without)
+                    .map(|w| Booked {
+                        start: w.start,
+                        end: w.start + w.span,
+                        processors: w.processors,
+                    }),
+            );
+        }
+        ObviousProfile {
+            capacity: self.capacity,
+            booked,
+        }
+    }
+
+    fn compress(&mut self, now: i64) {
+        match self.compression {
+            Compression::None => {}
+            Compression::Replan => {
+                let mut all = std::mem::take(&mut self.waiting);
+                all.sort_by_key(|w| w.rank);
+                for mut w in all {
+                    w.start = self
+                        .profile(None)
+                        .earliest_fit(w.processors, w.span, now)
+                        .expect("fits the machine");
+                    self.waiting.push(w);
+                }
+            }
+            Compression::ByStart | Compression::JobByJob => {
+                let mut order: Vec<Waiting> = self.waiting.clone();
+                if self.compression == Compression::ByStart {
+                    order.sort_by_key(|w| (w.start, w.rank));
+                } else {
+                    order.sort_by_key(|w| w.rank);
+                }
+                for job in order {
+                    let start = self
+                        .profile(Some(job.slot))
+                        .earliest_fit(job.processors, job.span, now)
+                        .expect("fits the machine");
+                    let waiting = self.waiting.iter_mut().find(|w| w.slot == job.slot);
+                    waiting.expect("it waits").start = start;
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, now: i64, slot: Slot, started: &mut Vec<Slot>) {
+        let at = self
+            .waiting
+            .iter()
+            .position(|w| w.slot == slot)
+            .expect("it waits");
+        let w = self.waiting.remove(at);
+        let booked = Booked {
+            start: now,
+            end: now + w.span,
+            processors: w.processors,
+        };
+        self.running.push((slot, booked));
+        started.push(slot);
+    }
+
+    fn queue(&self) -> Vec<Waiting> {
+        let mut queue = self.waiting.clone();
+        queue.sort_by_key(|w| w.rank);
+        queue
+    }
+}
+
+impl LocalScheduler for Obvious {
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        let span = request.span.expect("tests give a limit").as_micros();
+        let primary = match self.order {
+            Order::Arrival => 0,
+            Order::Shortest => span,
+            Order::Largest => -i64::from(request.processors),
+            Order::Key => request.key,
+        };
+        let rank = (primary, self.sequence);
+        self.sequence += 1;
+        let fit = self
+            .profile(None)
+            .earliest_fit(request.processors, span, now.as_micros());
+        let start = fit.expect("fits the machine");
+        let (slot, processors) = (request.slot, request.processors);
+        self.waiting.push(Waiting {
+            slot,
+            processors,
+            span,
+            rank,
+            start,
+        });
+        (self.policy == Policy::Conservative).then(|| Time::from_micros(start + span))
+    }
+
+    fn finished(&mut self, now: Time, slot: Slot) {
+        self.running.retain(|&(other, _)| other != slot);
+        if self.policy == Policy::Conservative {
+            self.compress(now.as_micros());
+        }
+    }
+
+    fn overran(&mut self, _: Time, _: Slot, _: Time) {
+        unreachable!("jobs of these tests keep to their request");
+    }
+
+    fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain(|w| w.slot != slot);
+        if self.policy == Policy::Conservative {
+            self.compress(now.as_micros());
+        }
+        self.waiting.len() < before
+    }
+
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        let now = now.as_micros();
+        let mut queue = self.queue();
+        if self.policy == Policy::Conservative {
+            queue.sort_by_key(|w| (w.start, w.rank));
+            for job in queue {
+                if job.start <= now && job.processors <= self.capacity - self.used() {
+                    self.run(now, job.slot, started);
+                }
+            }
+            return;
+        }
+        while let Some(head) = queue.first().copied() {
+            if head.processors > self.capacity - self.used() {
+                break;
+            }
+            self.run(now, head.slot, started);
+            queue.remove(0);
+        }
+        if self.policy == Policy::Easy && !queue.is_empty() {
+            let head = queue.remove(0);
+            for job in queue {
+                let fits_now = job.processors <= self.capacity - self.used();
+                let mut with_job = self.profile(None);
+                let shadow = with_job.earliest_fit(head.processors, head.span, now);
+                let (start, end) = (now, now + job.span);
+                with_job.booked.push(Booked {
+                    start,
+                    end,
+                    processors: job.processors,
+                });
+                let harmless = fits_now
+                    && with_job.min_free_or_overfull(now)
+                    && with_job.earliest_fit(head.processors, head.span, now) == shadow;
+                if harmless {
+                    self.run(now, job.slot, started);
+                }
+            }
+        }
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        let planned = (self.policy == Policy::Conservative).then_some(&self.waiting)?;
+        planned.iter().map(|w| Time::from_micros(w.start)).min()
+    }
+
+    fn estimate_start(&mut self, _: Time, _: u32, _: Option<Span>) -> Option<Time> {
+        None
+    }
+
+    fn queue_length(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+impl ObviousProfile {
+    /// Whether nothing is booked beyond the capacity at `now`.
+    fn min_free_or_overfull(&self, now: i64) -> bool {
+        let used: u32 = self
+            .booked
+            .iter()
+            .filter(|b| b.start <= now && now < b.end)
+            .map(|b| b.processors)
+            .sum();
+        used <= self.capacity
+    }
+}

@@ -1,0 +1,134 @@
+//! The availability profile against a plain list of bookings.
+
+use haggle_model::{Span, Time};
+use haggle_scheduling::Profile;
+use proptest::prelude::*;
+
+use crate::obvious::{Booked, ObviousProfile};
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Book at the earliest fit.
+    Book {
+        processors: u32,
+        span: i64,
+        from: i64,
+    },
+    /// Give back one of the bookings, from a share of its length on.
+    GiveBack { which: usize, percent: i64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let book =
+        (1..=16_u32, 1..=40_i64, 0..=200_i64).prop_map(|(processors, span, from)| Step::Book {
+            processors,
+            span,
+            from,
+        });
+    let give_back =
+        (any::<usize>(), 0..100_i64).prop_map(|(which, percent)| Step::GiveBack { which, percent });
+    prop::collection::vec(prop_oneof![3 => book, 1 => give_back], 1..400)
+}
+
+fn at(micros: i64) -> Time {
+    Time::from_micros(micros)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_answer_is_that_of_a_list_of_bookings(steps in steps(), queries in prop::collection::vec((1..=17_u32, 1..=60_i64, 0..=300_i64), 20)) {
+        let mut fast = Profile::new(16);
+        let mut obvious = ObviousProfile { capacity: 16, booked: Vec::new() };
+        for step in steps {
+            match step {
+                Step::Book { processors, span, from } => {
+                    let start = obvious.earliest_fit(processors, span, from).expect("fits");
+                    prop_assert_eq!(fast.earliest_fit(processors, Span::from_micros(span), at(from)), Some(at(start)));
+                    fast.add(at(start), at(start + span), processors);
+                    obvious.booked.push(Booked { start, end: start + span, processors });
+                }
+                Step::GiveBack { which, percent } if !obvious.booked.is_empty() => {
+                    let index = which % obvious.booked.len();
+                    let booked = &mut obvious.booked[index];
+                    let cut = booked.start + (booked.end - booked.start) * percent / 100;
+                    fast.remove(at(cut), at(booked.end), booked.processors);
+                    booked.end = cut;
+                    if booked.start == cut {
+                        obvious.booked.swap_remove(index);
+                    }
+                }
+                Step::GiveBack { .. } => {}
+            }
+        }
+        for (processors, span, from) in queries {
+            let length = Span::from_micros(span);
+            let fit = obvious.earliest_fit(processors, span, from).map(at);
+            prop_assert_eq!(fast.earliest_fit(processors, length, at(from)), fit);
+            let until = from + 50;
+            prop_assert_eq!(
+                fast.earliest_fit_until(processors, length, at(from), at(until)),
+                fit.filter(|&time| time <= at(until))
+            );
+            prop_assert_eq!(fast.min_free(at(from), at(from + span)), obvious.min_free(from, from + span));
+            let most = (from..from + span).map(|t| obvious.free_at(t)).max().expect("not empty");
+            prop_assert_eq!(fast.max_free(at(from), at(from + span)), most);
+            prop_assert_eq!(fast.free_at(at(from)), obvious.free_at(from));
+            // The reach holds exactly the touching stretches that are free enough.
+            let free = |time: i64| obvious.free_at(time) >= processors;
+            let touching: Vec<i64> = (from..from + span).filter(|&t| free(t)).collect();
+            let hull = touching.first().zip(touching.last()).map(|(&first, &last)| {
+                let left = (0..=first).rev().take_while(|&t| free(t)).last().expect("first is free");
+                let right = (last..2_000_000).find(|&t| !free(t) || t > 100_000).expect("ends");
+                (at(left), if right > 100_000 { Time::FOREVER } else { at(right) })
+            });
+            prop_assert_eq!(fast.reach(processors, at(from), at(from + span), at(0)), hull);
+        }
+        // A booking tries to start earlier: as if it were lifted out first.
+        for index in 0..obvious.booked.len().min(10) {
+            let booked = obvious.booked[index];
+            let mut lifted = obvious.clone();
+            lifted.booked.swap_remove(index);
+            let span = booked.end - booked.start;
+            let earlier = lifted.earliest_fit(booked.processors, span, 0).filter(|&t| t < booked.start);
+            prop_assert_eq!(
+                fast.earlier_fit(booked.processors, Span::from_micros(span), at(0), at(booked.start)),
+                earlier.map(at)
+            );
+        }
+        // Breakpoints are forgotten without changing what comes later.
+        let mut later = fast.clone();
+        later.forget_before(at(60));
+        for time in 60..400 {
+            prop_assert_eq!(later.free_at(at(time)), fast.free_at(at(time)));
+        }
+    }
+}
+
+#[test]
+fn a_profile_that_is_given_back_whole_has_one_step() {
+    let mut profile = Profile::new(1000);
+    let spans: Vec<(i64, i64)> = (0..500).map(|i| (i * 7, i * 7 + 300)).collect();
+    for &(start, end) in &spans {
+        profile.add(at(start), at(end), 2);
+    }
+    assert!(profile.len() > 500);
+    for &(start, end) in spans.iter().rev() {
+        profile.remove(at(start), at(end), 2);
+    }
+    assert_eq!((profile.len(), profile.is_empty()), (1, true));
+}
+
+#[test]
+fn a_machine_booked_for_ever_has_no_fit() {
+    let mut profile = Profile::new(4);
+    profile.add(at(0), Time::FOREVER + Span::FOREVER, 3);
+    assert_eq!(profile.earliest_fit(2, Span::TICK, at(0)), None);
+    assert_eq!(
+        profile.earliest_or_never(2, Span::TICK, at(0)),
+        Some(Time::FOREVER)
+    );
+    assert_eq!(profile.earliest_or_never(5, Span::TICK, at(0)), None);
+    assert_eq!(profile.earliest_fit(1, Span::FOREVER, at(9)), Some(at(9)));
+}
