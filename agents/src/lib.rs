@@ -1,1 +1,28 @@
-//! agents
+//! The actors and the messages they exchange.
+//!
+//! An actor is a plain struct with private state. It takes one message and the
+//! time, and puts what it wants to happen into an [`Outbox`]: messages to
+//! others, wake-ups for itself, observations for the record. It has no clock,
+//! no lock, no thread, no file and no global generator, so that whoever drives
+//! it (the sequential clock, actix, a socket) gets the same behaviour.
+//!
+//! ```text
+//!            JobDue                Submit                    Submit
+//!  workload ───────▶ user ─────────────────▶ metascheduler ─────────▶ provider
+//!                     │                        │  EstimateRequest ──▶   │
+//!                     │                        │  ◀── Estimate          │
+//!                     └── Submit (local job) ──┼───────────────────────▶│
+//!                     ◀── Accepted, Refused, Started, Finished ─────────┘
+//! ```
+
+pub mod actor;
+pub mod message;
+pub mod metascheduler;
+pub mod provider;
+pub mod user;
+
+pub use actor::{Actor, AnyActor, Effect, Outbox};
+pub use message::{Message, Phase, Submission, Timer};
+pub use metascheduler::{Metascheduler, MetaschedulerConfig};
+pub use provider::{Disclosure, Overrun, Provider, ProviderConfig};
+pub use user::{User, UserConfig};

@@ -45,12 +45,8 @@ pub enum Compression {
 
 impl Compression {
     /// All rules, in the order of the manual.
-    pub const ALL: [Compression; 4] = [
-        Compression::ByStart,
-        Compression::JobByJob,
-        Compression::Replan,
-        Compression::None,
-    ];
+    pub const ALL: [Compression; 4] =
+        [Compression::ByStart, Compression::JobByJob, Compression::Replan, Compression::None];
 
     /// The word used in scenarios.
     pub const fn name(self) -> &'static str {
@@ -113,10 +109,24 @@ struct Region {
 struct Cursor {
     next: Key,
     slot: Slot,
-    /// Earliest start to try.
-    from: Time,
     class: usize,
     region: usize,
+    reach: Reach,
+}
+
+/// The hull of the stretches that a region has opened for a class of widths,
+/// as it was when last looked at; since then it can only have shrunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Reach {
+    left: Time,
+    right: Time,
+}
+
+impl Reach {
+    /// Whether a job of that span booked at `start` could move into it.
+    fn admits(self, span: Span, start: Time) -> bool {
+        start > self.left && (start <= self.right || span <= self.right - self.left)
+    }
 }
 
 impl Conservative {
@@ -138,21 +148,16 @@ impl Conservative {
     }
 
     fn booking(&self, slot: Slot) -> &Booking {
-        self.bookings[slot.index()]
-            .as_ref()
-            .expect("a slot in use has a booking")
+        self.bookings[slot.index()].as_ref().expect("a slot in use has a booking")
     }
 
     /// Books a waiting job at `start` and files it.
     fn book(&mut self, slot: Slot, start: Time) {
-        let booking = self.bookings[slot.index()]
-            .as_mut()
-            .expect("a slot in use has a booking");
+        let booking = self.bookings[slot.index()].as_mut().expect("a slot in use has a booking");
         booking.start = start;
         booking.end = start + booking.span;
         let booking = *booking;
-        self.profile
-            .add(booking.start, booking.end, booking.processors);
+        self.profile.add(booking.start, booking.end, booking.processors);
         self.due.push(Reverse((start, booking.rank, slot)));
         self.by_start.insert(Entry {
             key: start_key(&booking),
@@ -167,10 +172,8 @@ impl Conservative {
     /// Undoes [`Conservative::book`]; the entry in `due` goes stale.
     fn unbook(&mut self, slot: Slot) {
         let booking = *self.booking(slot);
-        self.profile
-            .remove(booking.start, booking.end, booking.processors);
-        self.by_start
-            .remove(start_key(&booking), booking.processors);
+        self.profile.remove(booking.start, booking.end, booking.processors);
+        self.by_start.remove(start_key(&booking), booking.processors);
     }
 
     fn is_stale(&self, start: Time, slot: Slot, rank: Key) -> bool {
@@ -182,11 +185,7 @@ impl Conservative {
     /// The region left where `processors` have just been given back, if any.
     fn region(&self, start: Time, end: Time, processors: u32) -> Option<Region> {
         let free_before = || self.profile.min_free(start, end).saturating_sub(processors);
-        (start < end).then(|| Region {
-            start,
-            end,
-            narrowest: free_before() + 1,
-        })
+        (start < end).then(|| Region { start, end, narrowest: free_before() + 1 })
     }
 
     fn compress(&mut self, now: Time) {
@@ -240,13 +239,13 @@ impl Conservative {
         while let Some(Reverse(cursor)) = cursors.pop() {
             // Several cursors may deliver one job: each job is tried once a pass,
             // from the earliest start that any of them names.
-            let mut from = cursor.from;
+            let mut from = cursor.reach.left;
             delivering.clear();
             delivering.push(cursor);
             while let Some(&Reverse(other)) = cursors.peek()
                 && other.next == cursor.next
             {
-                from = from.min(other.from);
+                from = from.min(other.reach.left);
                 delivering.push(other);
                 cursors.pop();
             }
@@ -267,21 +266,11 @@ impl Conservative {
     /// Moves a job to its earliest fit from `from` on, if that is before its
     /// present place, and says what it leaves behind.
     fn try_earlier(&mut self, slot: Slot, from: Time) -> Option<Region> {
-        let Booking {
-            processors,
-            span,
-            start: booked,
-            end,
-            ..
-        } = *self.booking(slot);
+        let Booking { processors, span, start: booked, end, .. } = *self.booking(slot);
         let start = self.profile.earlier_fit(processors, span, from, booked)?;
         self.unbook(slot);
         self.book(slot, start);
-        self.region(
-            (start + span).max(booked),
-            end.min(Time::FOREVER),
-            processors,
-        )
+        self.region((start + span).max(booked), end.min(Time::FOREVER), processors)
     }
 
     fn open_cursors(
@@ -292,26 +281,15 @@ impl Conservative {
         after: Key,
         cursors: &mut BinaryHeap<Reverse<Cursor>>,
     ) {
-        let Region {
-            start,
-            end,
-            narrowest,
-        } = regions[region];
+        let Region { start, end, narrowest } = regions[region];
         if start >= end {
             return;
         }
+        let Some((left, right)) = self.profile.reach(narrowest, start, end, now) else { return };
         let widest = self.profile.max_free(start, end);
-        if widest < narrowest {
-            return;
-        }
         for class in class_of(narrowest)..=class_of(widest) {
-            let cursor = Cursor {
-                next: after,
-                slot: Slot(0),
-                from: now,
-                class,
-                region,
-            };
+            let reach = Reach { left, right };
+            let cursor = Cursor { next: after, slot: Slot(0), class, region, reach };
             self.advance(now, cursor, regions, after, cursors);
         }
     }
@@ -325,65 +303,57 @@ impl Conservative {
         after: Key,
         cursors: &mut BinaryHeap<Reverse<Cursor>>,
     ) {
-        let Region { start, end, .. } = regions[cursor.region];
-        let narrowest = 1 << cursor.class;
-        let Some((left, right)) = self.profile.reach(narrowest, start, end, now) else {
-            return;
+        // The reach on file is too large at worst, and asking the index is
+        // cheaper than measuring it again: most cursors end here.
+        let class = cursor.class;
+        let Some(candidate) = self.next_candidate(class, after, cursor.reach) else { return };
+        let Region { start, end, narrowest } = regions[cursor.region];
+        let width = narrowest.max(1 << class);
+        let Some((left, right)) = self.profile.reach(width, start, end, now) else { return };
+        let reach = Reach { left, right };
+        let next = if reach.admits(candidate.span, candidate.booked) {
+            Some(candidate)
+        } else {
+            self.next_candidate(class, after, reach)
         };
-        let next = match self.compression {
-            Compression::ByStart => self.next_by_start(cursor.class, after, left, right),
-            _ => self.next_by_rank(cursor.class, after, left, right),
-        };
-        if let Some((next, slot)) = next {
-            cursors.push(Reverse(Cursor {
-                next,
-                slot,
-                from: left,
-                ..cursor
-            }));
+        if let Some(Entry { key, slot, .. }) = next {
+            cursors.push(Reverse(Cursor { next: key, slot, reach, ..cursor }));
         }
     }
 
-    /// In order of planned start: first the jobs booked inside `(left, right]`,
-    /// which may slide left, then later ones short enough to fit in.
-    fn next_by_start(
-        &self,
-        class: usize,
-        after: Key,
-        left: Time,
-        right: Time,
-    ) -> Option<(Key, Slot)> {
-        let after = after.max((left.as_micros(), i64::MAX, u32::MAX));
-        let inside = (right.as_micros(), i64::MAX, u32::MAX);
-        let sliding = self.by_start.range_in_class(class, after, inside).next();
-        let short = || {
-            let room = right - left;
-            self.by_start.next_in_class(
-                class,
-                after.max(inside),
-                |bounds| bounds.shortest <= room,
-                |entry| entry.span <= room,
-            )
-        };
-        sliding.or_else(short).map(|entry| (entry.key, entry.slot))
-    }
-
-    /// The same jobs in the queue's order.
-    fn next_by_rank(
-        &self,
-        class: usize,
-        after: Key,
-        left: Time,
-        right: Time,
-    ) -> Option<(Key, Slot)> {
+    /// The next job of `class` behind `after` that `reach` admits.
+    fn next_candidate(&self, class: usize, after: Key, reach: Reach) -> Option<Entry> {
+        let Reach { left, right } = reach;
         let room = right - left;
-        let next = self.by_rank.next_in_class(
-            class,
-            after,
-            |bounds| bounds.shortest <= room || bounds.earliest <= right,
-            |entry| entry.booked > left && (entry.span <= room || entry.booked <= right),
-        );
-        next.map(|entry| (entry.key, entry.slot))
+        let candidate = match self.compression {
+            Compression::ByStart => {
+                // First the jobs booked inside, which may slide left, then later
+                // ones that are short enough.
+                let after = after.max((left.as_micros(), i64::MAX, u32::MAX));
+                let inside = (right.as_micros(), i64::MAX, u32::MAX);
+                let short = |after| {
+                    self.by_start.next_in_class(
+                        class,
+                        after,
+                        |bounds| bounds.shortest <= room,
+                        |entry| entry.span <= room,
+                    )
+                };
+                if after >= inside {
+                    short(after)
+                } else {
+                    let sliding = self.by_start.range_in_class(class, after, inside).next();
+                    sliding.or_else(|| short(inside))
+                }
+            }
+            _ => self.by_rank.next_in_class(
+                class,
+                after,
+                |bounds| bounds.shortest <= room || bounds.earliest <= right,
+                |entry| reach.admits(entry.span, entry.booked),
+            ),
+        };
+        candidate.copied()
     }
 }
 
@@ -409,14 +379,8 @@ impl LocalScheduler for Conservative {
             self.bookings.resize(index + 1, None);
         }
         let processors = request.processors;
-        self.bookings[index] = Some(Booking {
-            processors,
-            span,
-            rank,
-            start,
-            end: start + span,
-            running: false,
-        });
+        self.bookings[index] =
+            Some(Booking { processors, span, rank, start, end: start + span, running: false });
         self.by_rank.insert(Entry {
             key: rank,
             slot: request.slot,
@@ -430,13 +394,10 @@ impl LocalScheduler for Conservative {
 
     fn finished(&mut self, now: Time, slot: Slot) {
         self.profile.forget_before(now);
-        let booking = self.bookings[slot.index()]
-            .take()
-            .expect("only a running job ends");
+        let booking = self.bookings[slot.index()].take().expect("only a running job ends");
         self.free += booking.processors;
         self.profile.remove(now, booking.end, booking.processors);
-        self.given_back
-            .extend(self.region(now, booking.end, booking.processors));
+        self.given_back.extend(self.region(now, booking.end, booking.processors));
         self.compress(now);
     }
 
@@ -446,9 +407,7 @@ impl LocalScheduler for Conservative {
         for entry in &waiting {
             self.unbook(entry.slot);
         }
-        let booking = self.bookings[slot.index()]
-            .as_mut()
-            .expect("only a running job overruns");
+        let booking = self.bookings[slot.index()].as_mut().expect("only a running job overruns");
         self.profile.add(booking.end, end, booking.processors);
         booking.end = end;
         for entry in &waiting {
@@ -494,12 +453,8 @@ impl LocalScheduler for Conservative {
             }
             self.free -= booking.processors;
             self.by_rank.remove(booking.rank, booking.processors);
-            self.by_start
-                .remove(start_key(&booking), booking.processors);
-            self.bookings[slot.index()] = Some(Booking {
-                running: true,
-                ..booking
-            });
+            self.by_start.remove(start_key(&booking), booking.processors);
+            self.bookings[slot.index()] = Some(Booking { running: true, ..booking });
             started.push(slot);
         }
         self.due.extend(not_yet);
@@ -515,14 +470,11 @@ impl LocalScheduler for Conservative {
     }
 
     fn next_start(&self) -> Option<Time> {
-        self.by_start
-            .first()
-            .map(|entry| Time::from_micros(entry.key.0))
+        self.by_start.first().map(|entry| Time::from_micros(entry.key.0))
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        self.profile
-            .earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        self.profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
     }
 
     fn queue_length(&self) -> usize {

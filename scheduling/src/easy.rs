@@ -6,6 +6,8 @@
 //! may start now if it ends by the shadow time or needs no more than the extra
 //! processors (Lifka 1995; Mu'alem and Feitelson 2001).
 
+use std::collections::VecDeque;
+
 use haggle_model::{Span, Time};
 
 use crate::fcfs::{store, take};
@@ -15,15 +17,23 @@ use crate::scheduler::{LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
 
 /// Starts the head of the queue, then whatever does not delay the new head.
+///
+/// Decisions count the processors that are free by plan. A job that ends as
+/// planned at this very instant, but whose end has not been reported yet, counts
+/// as gone; what is decided on its processors starts when they are back,
+/// within the same instant.
 #[derive(Debug)]
 pub struct Easy {
     order: Order,
     running: Running,
     waiting: Index,
     entries: Vec<Option<Entry>>,
+    /// Decided to start now, waiting for an end of this instant; in order.
+    decided: VecDeque<Entry>,
     sequence: u32,
-    /// What has changed since the last pass.
     news: News,
+    /// Processors free by plan after the last pass.
+    left_free: u32,
 }
 
 /// What has changed since the last pass, and so which jobs it must look at.
@@ -46,42 +56,37 @@ impl Easy {
             running: Running::new(processors),
             waiting: Index::new(processors),
             entries: Vec::new(),
+            decided: VecDeque::new(),
             sequence: 0,
             news: News::Nothing,
+            left_free: processors,
         }
     }
 
-    fn start(&mut self, now: Time, entry: Entry, started: &mut Vec<Slot>) {
+    fn decide(&mut self, now: Time, entry: Entry) {
         self.waiting.remove(entry.key, entry.processors);
         self.entries[entry.slot.index()] = None;
-        self.running
-            .start(now, entry.slot, entry.processors, entry.span);
-        started.push(entry.slot);
+        self.running.book(now, entry.processors, entry.span);
+        self.decided.push_back(entry);
     }
 
     /// What may start now without delaying `head`.
     fn room_beside(&mut self, now: Time, head: &Entry) -> Fits {
-        let free = self.running.free();
         let profile = self.running.profile(now);
+        let free = profile.free_at(now);
         let shadow = profile
             .earliest_fit(head.processors, head.span, now)
             .expect("a queued job fits the empty machine");
         let extra = profile.free_at(shadow) - head.processors;
-        Fits {
-            processors: free,
-            span: shadow - now,
-            any_span_up_to: extra.min(free),
-        }
+        Fits { processors: free, span: shadow - now, any_span_up_to: extra.min(free) }
     }
 
-    fn backfill(&mut self, now: Time, head: &Entry, started: &mut Vec<Slot>) {
+    fn backfill(&mut self, now: Time, head: &Entry) {
         let mut room = self.room_beside(now, head);
         let mut after: Key = head.key;
         while room.processors > 0 {
-            let Some(&next) = self.waiting.next(after, room) else {
-                break;
-            };
-            self.start(now, next, started);
+            let Some(&next) = self.waiting.next(after, room) else { break };
+            self.decide(now, next);
             after = next.key;
             room.processors -= next.processors;
             if next.span > room.span {
@@ -89,6 +94,37 @@ impl Easy {
             }
             room.any_span_up_to = room.any_span_up_to.min(room.processors);
         }
+    }
+
+    fn pass(&mut self, now: Time) {
+        let free = self.running.profile(now).free_at(now);
+        let news = std::mem::replace(&mut self.news, News::Nothing);
+        // A plan that has run out frees processors before its job says so.
+        let news = if free == self.left_free { news } else { News::Everything };
+        match news {
+            News::Nothing => {}
+            News::OneJoined(entry) if entry.processors > free => {}
+            News::OneJoined(entry) => {
+                let head = *self.waiting.first().expect("one has joined behind it");
+                let room = self.room_beside(now, &head);
+                if entry.span <= room.span || entry.processors <= room.any_span_up_to {
+                    self.decide(now, entry);
+                }
+            }
+            News::Everything => {
+                while let Some(&head) = self.waiting.first() {
+                    let free = self.running.profile(now).free_at(now);
+                    if head.processors > free {
+                        if self.waiting.len() > 1 && free > 0 {
+                            self.backfill(now, &head);
+                        }
+                        break;
+                    }
+                    self.decide(now, head);
+                }
+            }
+        }
+        self.left_free = self.running.profile(now).free_at(now);
     }
 }
 
@@ -119,7 +155,14 @@ impl LocalScheduler for Easy {
         self.news = News::Everything;
     }
 
-    fn overran(&mut self, _now: Time, slot: Slot, end: Time) {
+    fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        // What was decided on the processors of a job that goes on after all
+        // goes back to its place in the queue.
+        for entry in std::mem::take(&mut self.decided) {
+            self.running.unbook(now, entry.processors, entry.span);
+            store(&mut self.entries, entry);
+            self.waiting.insert(entry);
+        }
         self.running.overran(slot, end);
         self.news = News::Everything;
     }
@@ -133,27 +176,13 @@ impl LocalScheduler for Easy {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        match std::mem::replace(&mut self.news, News::Nothing) {
-            News::Nothing => {}
-            News::OneJoined(entry) if entry.processors > self.running.free() => {}
-            News::OneJoined(entry) => {
-                let head = *self.waiting.first().expect("one has joined behind it");
-                let room = self.room_beside(now, &head);
-                if entry.span <= room.span || entry.processors <= room.any_span_up_to {
-                    self.start(now, entry, started);
-                }
-            }
-            News::Everything => {
-                while let Some(&head) = self.waiting.first() {
-                    if head.processors > self.running.free() {
-                        if self.waiting.len() > 1 && self.running.free() > 0 {
-                            self.backfill(now, &head, started);
-                        }
-                        break;
-                    }
-                    self.start(now, head, started);
-                }
-            }
+        self.pass(now);
+        while let Some(&next) = self.decided.front()
+            && next.processors <= self.running.free()
+        {
+            self.decided.pop_front();
+            self.running.start_booked(now, next.slot, next.processors, next.span);
+            started.push(next.slot);
         }
     }
 
@@ -173,6 +202,6 @@ impl LocalScheduler for Easy {
     }
 
     fn queue_length(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + self.decided.len()
     }
 }

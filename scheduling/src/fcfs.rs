@@ -71,8 +71,7 @@ impl LocalScheduler for Fcfs {
             }
             self.waiting.remove(head.key, head.processors);
             self.entries[head.slot.index()] = None;
-            self.running
-                .start(now, head.slot, head.processors, head.span);
+            self.running.start(now, head.slot, head.processors, head.span);
             started.push(head.slot);
         }
     }

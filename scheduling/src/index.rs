@@ -95,10 +95,7 @@ pub fn class_of(processors: u32) -> usize {
 impl Index {
     /// An empty index for jobs of up to `widest` processors.
     pub fn new(widest: u32) -> Index {
-        Index {
-            classes: vec![Class::default(); class_of(widest) + 1],
-            len: 0,
-        }
+        Index { classes: vec![Class::default(); class_of(widest) + 1], len: 0 }
     }
 
     /// Number of jobs.
@@ -134,9 +131,7 @@ impl Index {
     /// The first job of all.
     pub fn first(&self) -> Option<&Entry> {
         let firsts = self.classes.iter().filter_map(|class| class.blocks.first());
-        firsts
-            .map(|block| &block.entries[0])
-            .min_by_key(|entry| entry.key)
+        firsts.map(|block| &block.entries[0]).min_by_key(|entry| entry.key)
     }
 
     /// The next job after `key` in `class` that `admits` says yes to, passing
@@ -163,9 +158,7 @@ impl Index {
                 |entry| fits.admits(entry),
             )
         };
-        (0..reachable)
-            .filter_map(next)
-            .min_by_key(|entry| entry.key)
+        (0..reachable).filter_map(next).min_by_key(|entry| entry.key)
     }
 
     /// The jobs of `class` whose key lies after `after` and not after `until`, in order.
@@ -176,9 +169,7 @@ impl Index {
         until: Key,
     ) -> impl Iterator<Item = &Entry> {
         let blocks = &self.classes[class].blocks;
-        let start = blocks
-            .partition_point(|block| block.first <= after)
-            .saturating_sub(1);
+        let start = blocks.partition_point(|block| block.first <= after).saturating_sub(1);
         blocks[start..]
             .iter()
             .take_while(move |block| block.first <= until)
@@ -190,9 +181,7 @@ impl Index {
     /// All jobs in order; sorts, so not for the hot path.
     pub fn sorted(&self) -> Vec<Entry> {
         let blocks = self.classes.iter().flat_map(|class| &class.blocks);
-        let mut all: Vec<Entry> = blocks
-            .flat_map(|block| block.entries.iter().copied())
-            .collect();
+        let mut all: Vec<Entry> = blocks.flat_map(|block| block.entries.iter().copied()).collect();
         all.sort_unstable_by_key(|entry| entry.key);
         all
     }
@@ -204,11 +193,7 @@ impl Class {
             self.blocks.push(Block::of(vec![entry]));
             return;
         }
-        let index = self
-            .blocks
-            .partition_point(|block| block.first <= entry.key)
-            .max(1)
-            - 1;
+        let index = self.blocks.partition_point(|block| block.first <= entry.key).max(1) - 1;
         let block = &mut self.blocks[index];
         let at = block.entries.partition_point(|other| other.key < entry.key);
         block.entries.insert(at, entry);
@@ -242,9 +227,7 @@ impl Class {
 
     fn find(&self, key: Key) -> (usize, usize) {
         let index = self.blocks.partition_point(|block| block.first <= key) - 1;
-        let at = self.blocks[index]
-            .entries
-            .binary_search_by_key(&key, |entry| entry.key);
+        let at = self.blocks[index].entries.binary_search_by_key(&key, |entry| entry.key);
         (index, at.expect("a waiting job is in its index"))
     }
 
@@ -254,19 +237,13 @@ impl Class {
         may_admit: impl Fn(&Bounds) -> bool,
         admits: impl Fn(&Entry) -> bool,
     ) -> Option<&Entry> {
-        let start = self
-            .blocks
-            .partition_point(|block| block.first <= key)
-            .saturating_sub(1);
+        let start = self.blocks.partition_point(|block| block.first <= key).saturating_sub(1);
         for (index, block) in self.blocks.iter().enumerate().skip(start) {
             if !may_admit(&block.bounds) {
                 continue;
             }
-            let after = if index == start {
-                block.entries.partition_point(|e| e.key <= key)
-            } else {
-                0
-            };
+            let after =
+                if index == start { block.entries.partition_point(|e| e.key <= key) } else { 0 };
             if let Some(entry) = block.entries[after..].iter().find(|entry| admits(entry)) {
                 return Some(entry);
             }
@@ -277,25 +254,15 @@ impl Class {
 
 impl Block {
     fn of(entries: Vec<Entry>) -> Block {
-        let bounds = Bounds {
-            shortest: Span::ZERO,
-            earliest: Time::ZERO,
-        };
-        let mut block = Block {
-            first: FIRST,
-            bounds,
-            entries,
-        };
+        let bounds = Bounds { shortest: Span::ZERO, earliest: Time::ZERO };
+        let mut block = Block { first: FIRST, bounds, entries };
         block.summarise();
         block
     }
 
     fn summarise(&mut self) {
         self.first = self.entries[0].key;
-        self.bounds = Bounds {
-            shortest: Span::FOREVER,
-            earliest: Time::FOREVER,
-        };
+        self.bounds = Bounds { shortest: Span::FOREVER, earliest: Time::FOREVER };
         for entry in &self.entries {
             self.bounds.shortest = self.bounds.shortest.min(entry.span);
             self.bounds.earliest = self.bounds.earliest.min(entry.booked);

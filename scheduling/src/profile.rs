@@ -61,18 +61,10 @@ impl Profile {
     /// If `capacity` is over 2^31 - 1.
     pub fn new(capacity: u32) -> Profile {
         let capacity = i32::try_from(capacity).expect("a machine has fewer than 2^31 processors");
-        let block = Block {
-            times: vec![i64::MIN],
-            free: vec![capacity],
-            pending: 0,
-        };
+        let block = Block { times: vec![i64::MIN], free: vec![capacity], pending: 0 };
         Profile {
             capacity,
-            summaries: vec![Summary {
-                first: i64::MIN,
-                min: capacity,
-                max: capacity,
-            }],
+            summaries: vec![Summary { first: i64::MIN, min: capacity, max: capacity }],
             blocks: vec![block],
         }
     }
@@ -114,18 +106,14 @@ impl Profile {
     /// Fewest free processors during `[start, end)`; the capacity if that is empty.
     pub fn min_free(&self, start: Time, end: Time) -> u32 {
         let mut min = self.capacity;
-        self.visit(start.as_micros(), end.as_micros(), |low, _| {
-            min = min.min(low)
-        });
+        self.visit(start.as_micros(), end.as_micros(), |low, _| min = min.min(low));
         min.max(0) as u32
     }
 
     /// Most free processors during `[start, end)`; 0 if that is empty.
     pub fn max_free(&self, start: Time, end: Time) -> u32 {
         let mut max = 0;
-        self.visit(start.as_micros(), end.as_micros(), |_, high| {
-            max = max.max(high)
-        });
+        self.visit(start.as_micros(), end.as_micros(), |_, high| max = max.max(high));
         max as u32
     }
 
@@ -170,13 +158,7 @@ impl Profile {
         from: Time,
         booked: Time,
     ) -> Option<Time> {
-        self.search(
-            processors,
-            span,
-            from,
-            booked - Span::TICK,
-            booked.as_micros(),
-        )
+        self.search(processors, span, from, booked - Span::TICK, booked.as_micros())
     }
 
     fn search(
@@ -235,9 +217,7 @@ impl Profile {
             }
             entry = 0;
         }
-        candidate
-            .filter(|&time| time <= latest)
-            .map(Time::from_micros)
+        candidate.filter(|&time| time <= latest).map(Time::from_micros)
     }
 
     /// The hull of the stretches in which at least `processors` are free all
@@ -280,10 +260,7 @@ impl Profile {
                         break 'blocks;
                     }
                     if block.free[i] >= threshold {
-                        let place = Place {
-                            block: index,
-                            entry: i,
-                        };
+                        let place = Place { block: index, entry: i };
                         first = first.or(Some(place));
                         last = Some(place);
                     }
@@ -359,10 +336,7 @@ impl Profile {
     pub fn steps(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
         self.blocks.iter().flat_map(|block| {
             block.times.iter().zip(&block.free).map(|(&time, &free)| {
-                (
-                    Time::from_micros(time),
-                    (free + block.pending).max(0) as u32,
-                )
+                (Time::from_micros(time), (free + block.pending).max(0) as u32)
             })
         })
     }
@@ -380,10 +354,7 @@ impl Profile {
                 return;
             }
             let whole = entry == 0
-                && self
-                    .summaries
-                    .get(index + 1)
-                    .is_some_and(|following| following.first <= end);
+                && self.summaries.get(index + 1).is_some_and(|following| following.first <= end);
             if whole {
                 see(summary.min, summary.max);
                 continue;
@@ -451,10 +422,7 @@ impl Profile {
             return place;
         }
         let value = block.free[place.entry];
-        let mut place = Place {
-            block: place.block,
-            entry: place.entry + 1,
-        };
+        let mut place = Place { block: place.block, entry: place.entry + 1 };
         block.times.insert(place.entry, time);
         block.free.insert(place.entry, value);
         if block.times.len() > BLOCK_CAPACITY {
@@ -465,21 +433,11 @@ impl Profile {
                 pending: block.pending,
             };
             self.blocks.insert(place.block + 1, upper);
-            self.summaries.insert(
-                place.block + 1,
-                Summary {
-                    first: 0,
-                    min: 0,
-                    max: 0,
-                },
-            );
+            self.summaries.insert(place.block + 1, Summary { first: 0, min: 0, max: 0 });
             self.summarise(place.block);
             self.summarise(place.block + 1);
             if place.entry >= half {
-                place = Place {
-                    block: place.block + 1,
-                    entry: place.entry - half,
-                };
+                place = Place { block: place.block + 1, entry: place.entry - half };
             }
         }
         place
@@ -493,14 +451,8 @@ impl Profile {
         }
         let before = match (place.block, place.entry) {
             (0, 0) => return,
-            (block, 0) => Place {
-                block: block - 1,
-                entry: self.blocks[block - 1].times.len() - 1,
-            },
-            (block, entry) => Place {
-                block,
-                entry: entry - 1,
-            },
+            (block, 0) => Place { block: block - 1, entry: self.blocks[block - 1].times.len() - 1 },
+            (block, entry) => Place { block, entry: entry - 1 },
         };
         if self.value(before) != self.value(place) {
             return;
@@ -534,9 +486,7 @@ impl Profile {
         let block = &mut self.blocks[index];
         let shift = upper.pending - block.pending;
         block.times.extend(upper.times);
-        block
-            .free
-            .extend(upper.free.iter().map(|free| free + shift));
+        block.free.extend(upper.free.iter().map(|free| free + shift));
         self.summarise(index);
     }
 
@@ -548,23 +498,14 @@ impl Profile {
             min = min.min(free);
             max = max.max(free);
         }
-        self.summaries[index] = Summary {
-            first: block.times[0],
-            min: min + block.pending,
-            max: max + block.pending,
-        };
+        self.summaries[index] =
+            Summary { first: block.times[0], min: min + block.pending, max: max + block.pending };
     }
 
     /// The step that covers `time`.
     fn find(&self, time: i64) -> Place {
-        let block = self
-            .summaries
-            .partition_point(|summary| summary.first <= time)
-            - 1;
-        let entry = self.blocks[block]
-            .times
-            .partition_point(|&start| start <= time)
-            - 1;
+        let block = self.summaries.partition_point(|summary| summary.first <= time) - 1;
+        let entry = self.blocks[block].times.partition_point(|&start| start <= time) - 1;
         Place { block, entry }
     }
 

@@ -22,11 +22,7 @@ struct Job {
 
 impl Running {
     pub(crate) fn new(processors: u32) -> Running {
-        Running {
-            free: processors,
-            profile: Profile::new(processors),
-            jobs: Vec::new(),
-        }
+        Running { free: processors, profile: Profile::new(processors), jobs: Vec::new() }
     }
 
     /// Processors that no running job holds.
@@ -40,36 +36,39 @@ impl Running {
         &self.profile
     }
 
+    /// Starts a job.
     pub(crate) fn start(&mut self, now: Time, slot: Slot, processors: u32, span: Span) {
-        let planned_end = now + span;
-        self.profile.add(now, planned_end, processors);
-        self.admit(slot, processors, planned_end);
+        self.book(now, processors, span);
+        self.start_booked(now, slot, processors, span);
     }
 
-    /// As [`Running::start`] for a job whose time the profile already holds.
-    fn admit(&mut self, slot: Slot, processors: u32, planned_end: Time) {
+    /// Plans to start a job within this instant.
+    pub(crate) fn book(&mut self, now: Time, processors: u32, span: Span) {
+        self.profile.add(now, now + span, processors);
+    }
+
+    /// Undoes [`Running::book`].
+    pub(crate) fn unbook(&mut self, now: Time, processors: u32, span: Span) {
+        self.profile.remove(now, now + span, processors);
+    }
+
+    /// Starts a job whose time is booked.
+    pub(crate) fn start_booked(&mut self, now: Time, slot: Slot, processors: u32, span: Span) {
         self.free -= processors;
         if slot.index() >= self.jobs.len() {
             self.jobs.resize(slot.index() + 1, None);
         }
-        self.jobs[slot.index()] = Some(Job {
-            processors,
-            planned_end,
-        });
+        self.jobs[slot.index()] = Some(Job { processors, planned_end: now + span });
     }
 
     pub(crate) fn finished(&mut self, now: Time, slot: Slot) {
-        let job = self.jobs[slot.index()]
-            .take()
-            .expect("only a running job ends");
+        let job = self.jobs[slot.index()].take().expect("only a running job ends");
         self.free += job.processors;
         self.profile.remove(now, job.planned_end, job.processors);
     }
 
     pub(crate) fn overran(&mut self, slot: Slot, end: Time) {
-        let job = self.jobs[slot.index()]
-            .as_mut()
-            .expect("only a running job overruns");
+        let job = self.jobs[slot.index()].as_mut().expect("only a running job overruns");
         self.profile.add(job.planned_end, end, job.processors);
         job.planned_end = end;
     }

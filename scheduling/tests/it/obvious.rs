@@ -31,30 +31,16 @@ impl ObviousProfile {
     }
 
     pub(crate) fn min_free(&self, start: i64, end: i64) -> u32 {
-        let inside = self
-            .booked
-            .iter()
-            .map(|b| b.start)
-            .filter(|&t| start < t && t < end);
-        inside
-            .chain([start])
-            .map(|time| self.free_at(time))
-            .min()
-            .expect("never empty")
+        let inside = self.booked.iter().map(|b| b.start).filter(|&t| start < t && t < end);
+        inside.chain([start]).map(|time| self.free_at(time)).min().expect("never empty")
     }
 
     pub(crate) fn earliest_fit(&self, processors: u32, span: i64, from: i64) -> Option<i64> {
-        let mut candidates: Vec<i64> = self
-            .booked
-            .iter()
-            .map(|b| b.end)
-            .filter(|&end| end > from)
-            .collect();
+        let mut candidates: Vec<i64> =
+            self.booked.iter().map(|b| b.end).filter(|&end| end > from).collect();
         candidates.push(from);
         candidates.sort_unstable();
-        candidates
-            .into_iter()
-            .find(|&time| self.min_free(time, time + span) >= processors)
+        candidates.into_iter().find(|&time| self.min_free(time, time + span) >= processors)
     }
 }
 
@@ -76,6 +62,8 @@ pub(crate) struct Obvious {
     capacity: u32,
     running: Vec<(Slot, Booked)>,
     waiting: Vec<Waiting>,
+    /// Decided to start at this instant, processors not yet there.
+    decided: Vec<(Slot, Booked)>,
     sequence: u32,
 }
 
@@ -93,35 +81,24 @@ impl Obvious {
             capacity,
             running: Vec::new(),
             waiting: Vec::new(),
+            decided: Vec::new(),
             sequence: 0,
         }
     }
 
     fn used(&self) -> u32 {
-        self.running
-            .iter()
-            .map(|(_, booked)| booked.processors)
-            .sum()
+        self.running.iter().map(|(_, booked)| booked.processors).sum()
     }
 
     fn profile(&self, without: Option<Slot>) -> ObviousProfile {
-        let mut booked: Vec<Booked> = self.running.iter().map(|&(_, booked)| booked).collect();
+        let fixed = self.running.iter().chain(&self.decided);
+        let mut booked: Vec<Booked> = fixed.map(|&(_, booked)| booked).collect();
         if self.policy == Policy::Conservative {
-            booked.extend(
-                self.waiting
-                    .iter()
-                    .filter(|w| Some(w.slot) != without)
-                    .map(|w| Booked {
-                        start: w.start,
-                        end: w.start + w.span,
-                        processors: w.processors,
-                    }),
-            );
+            booked.extend(self.waiting.iter().filter(|w| Some(w.slot) != without).map(|w| {
+                Booked { start: w.start, end: w.start + w.span, processors: w.processors }
+            }));
         }
-        ObviousProfile {
-            capacity: self.capacity,
-            booked,
-        }
+        ObviousProfile { capacity: self.capacity, booked }
     }
 
     fn compress(&mut self, now: i64) {
@@ -158,19 +135,18 @@ impl Obvious {
     }
 
     fn run(&mut self, now: i64, slot: Slot, started: &mut Vec<Slot>) {
-        let at = self
-            .waiting
-            .iter()
-            .position(|w| w.slot == slot)
-            .expect("it waits");
+        let at = self.waiting.iter().position(|w| w.slot == slot).expect("it waits");
         let w = self.waiting.remove(at);
-        let booked = Booked {
-            start: now,
-            end: now + w.span,
-            processors: w.processors,
-        };
+        let booked = Booked { start: now, end: now + w.span, processors: w.processors };
         self.running.push((slot, booked));
         started.push(slot);
+    }
+
+    fn decide(&mut self, now: i64, slot: Slot) {
+        let at = self.waiting.iter().position(|w| w.slot == slot).expect("it waits");
+        let w = self.waiting.remove(at);
+        let booked = Booked { start: now, end: now + w.span, processors: w.processors };
+        self.decided.push((slot, booked));
     }
 
     fn queue(&self) -> Vec<Waiting> {
@@ -191,18 +167,10 @@ impl LocalScheduler for Obvious {
         };
         let rank = (primary, self.sequence);
         self.sequence += 1;
-        let fit = self
-            .profile(None)
-            .earliest_fit(request.processors, span, now.as_micros());
+        let fit = self.profile(None).earliest_fit(request.processors, span, now.as_micros());
         let start = fit.expect("fits the machine");
         let (slot, processors) = (request.slot, request.processors);
-        self.waiting.push(Waiting {
-            slot,
-            processors,
-            span,
-            rank,
-            start,
-        });
+        self.waiting.push(Waiting { slot, processors, span, rank, start });
         (self.policy == Policy::Conservative).then(|| Time::from_micros(start + span))
     }
 
@@ -238,32 +206,45 @@ impl LocalScheduler for Obvious {
             }
             return;
         }
+        if self.policy == Policy::Fcfs {
+            for head in queue {
+                if head.processors > self.capacity - self.used() {
+                    break;
+                }
+                self.run(now, head.slot, started);
+            }
+            return;
+        }
+        // EASY decides by plan; what has been decided starts when it physically can.
+        let planned_free = |me: &Obvious| me.profile(None).free_at(now);
         while let Some(head) = queue.first().copied() {
-            if head.processors > self.capacity - self.used() {
+            if head.processors > planned_free(self) {
                 break;
             }
-            self.run(now, head.slot, started);
+            self.decide(now, head.slot);
             queue.remove(0);
         }
-        if self.policy == Policy::Easy && !queue.is_empty() {
+        if !queue.is_empty() {
             let head = queue.remove(0);
             for job in queue {
-                let fits_now = job.processors <= self.capacity - self.used();
+                if job.processors > planned_free(self) {
+                    continue;
+                }
                 let mut with_job = self.profile(None);
                 let shadow = with_job.earliest_fit(head.processors, head.span, now);
                 let (start, end) = (now, now + job.span);
-                with_job.booked.push(Booked {
-                    start,
-                    end,
-                    processors: job.processors,
-                });
-                let harmless = fits_now
-                    && with_job.min_free_or_overfull(now)
-                    && with_job.earliest_fit(head.processors, head.span, now) == shadow;
-                if harmless {
-                    self.run(now, job.slot, started);
+                with_job.booked.push(Booked { start, end, processors: job.processors });
+                if with_job.earliest_fit(head.processors, head.span, now) == shadow {
+                    self.decide(now, job.slot);
                 }
             }
+        }
+        while let Some(&(slot, booked)) = self.decided.first()
+            && booked.processors <= self.capacity - self.used()
+        {
+            self.decided.remove(0);
+            self.running.push((slot, booked));
+            started.push(slot);
         }
     }
 
@@ -277,19 +258,6 @@ impl LocalScheduler for Obvious {
     }
 
     fn queue_length(&self) -> usize {
-        self.waiting.len()
-    }
-}
-
-impl ObviousProfile {
-    /// Whether nothing is booked beyond the capacity at `now`.
-    fn min_free_or_overfull(&self, now: i64) -> bool {
-        let used: u32 = self
-            .booked
-            .iter()
-            .filter(|b| b.start <= now && now < b.end)
-            .map(|b| b.processors)
-            .sum();
-        used <= self.capacity
+        self.waiting.len() + self.decided.len()
     }
 }

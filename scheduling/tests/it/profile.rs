@@ -9,22 +9,14 @@ use crate::obvious::{Booked, ObviousProfile};
 #[derive(Clone, Debug)]
 enum Step {
     /// Book at the earliest fit.
-    Book {
-        processors: u32,
-        span: i64,
-        from: i64,
-    },
+    Book { processors: u32, span: i64, from: i64 },
     /// Give back one of the bookings, from a share of its length on.
     GiveBack { which: usize, percent: i64 },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let book =
-        (1..=16_u32, 1..=40_i64, 0..=200_i64).prop_map(|(processors, span, from)| Step::Book {
-            processors,
-            span,
-            from,
-        });
+    let book = (1..=16_u32, 1..=40_i64, 0..=200_i64)
+        .prop_map(|(processors, span, from)| Step::Book { processors, span, from });
     let give_back =
         (any::<usize>(), 0..100_i64).prop_map(|(which, percent)| Step::GiveBack { which, percent });
     prop::collection::vec(prop_oneof![3 => book, 1 => give_back], 1..400)
@@ -125,10 +117,7 @@ fn a_machine_booked_for_ever_has_no_fit() {
     let mut profile = Profile::new(4);
     profile.add(at(0), Time::FOREVER + Span::FOREVER, 3);
     assert_eq!(profile.earliest_fit(2, Span::TICK, at(0)), None);
-    assert_eq!(
-        profile.earliest_or_never(2, Span::TICK, at(0)),
-        Some(Time::FOREVER)
-    );
+    assert_eq!(profile.earliest_or_never(2, Span::TICK, at(0)), Some(Time::FOREVER));
     assert_eq!(profile.earliest_or_never(5, Span::TICK, at(0)), None);
     assert_eq!(profile.earliest_fit(1, Span::FOREVER, at(9)), Some(at(9)));
 }

@@ -23,15 +23,9 @@ fn check_with(
     processors: u32,
     jobs: &[(i64, i64, i64, u32, i64)],
 ) {
-    let config = SchedulerConfig {
-        policy,
-        order: Order::Arrival,
-        compression,
-    };
-    let input: Vec<TestJob> = jobs
-        .iter()
-        .map(|&(s, requested, run, p, _)| TestJob::new(s, requested, run, p))
-        .collect();
+    let config = SchedulerConfig { policy, order: Order::Arrival, compression };
+    let input: Vec<TestJob> =
+        jobs.iter().map(|&(s, requested, run, p, _)| TestJob::new(s, requested, run, p)).collect();
     let starts = replay(&mut *config.build(processors), processors, &input).starts;
     let expected: Vec<i64> = jobs.iter().map(|&(.., start)| start).collect();
     assert_eq!(starts, expected, "{config}");
@@ -101,11 +95,7 @@ fn case_04_pyss_bf_input_5() {
     check(
         &[Easy, Conservative],
         100,
-        &[
-            (0, 600, 600, 50, 0),
-            (10, 400, 200, 100, 600),
-            (20, 1000, 1000, 10, 800),
-        ],
+        &[(0, 600, 600, 50, 0), (10, 400, 200, 100, 600), (20, 1000, 1000, 10, 800)],
     );
 }
 
@@ -114,11 +104,7 @@ fn case_05_pyss_bf_input_6() {
     check(
         &[Easy, Conservative],
         100,
-        &[
-            (0, 700, 600, 50, 0),
-            (10, 400, 200, 100, 600),
-            (20, 10, 10, 60, 800),
-        ],
+        &[(0, 700, 600, 50, 0), (10, 400, 200, 100, 600), (20, 10, 10, 60, 800)],
     );
 }
 
@@ -127,11 +113,7 @@ fn case_06_pyss_bf_input_7() {
     check(
         &[Easy, Conservative],
         100,
-        &[
-            (100, 600, 100, 50, 100),
-            (101, 600, 10, 60, 204),
-            (104, 100, 100, 50, 104),
-        ],
+        &[(100, 600, 100, 50, 100), (101, 600, 10, 60, 204), (104, 100, 100, 50, 104)],
     );
 }
 
@@ -248,12 +230,7 @@ fn case_14_wrench_easy_1() {
     check(
         &[Easy],
         4,
-        &[
-            (0, 60, 60, 2, 0),
-            (0, 30, 30, 4, 60),
-            (0, 30, 30, 2, 0),
-            (0, 50, 50, 2, 90),
-        ],
+        &[(0, 60, 60, 2, 0), (0, 30, 30, 4, 60), (0, 30, 30, 2, 0), (0, 50, 50, 2, 90)],
     );
 }
 
@@ -293,23 +270,13 @@ fn case_17_wrench_conservative() {
         Conservative,
         Compression::Replan,
         4,
-        &[
-            (0, 600, 60, 2, 0),
-            (0, 120, 60, 2, 0),
-            (0, 120, 60, 4, 60),
-            (0, 300, 60, 2, 120),
-        ],
+        &[(0, 600, 60, 2, 0), (0, 120, 60, 2, 0), (0, 120, 60, 4, 60), (0, 300, 60, 2, 120)],
     );
     check_with(
         Conservative,
         Compression::JobByJob,
         4,
-        &[
-            (0, 600, 60, 2, 0),
-            (0, 120, 60, 2, 0),
-            (0, 120, 60, 4, 120),
-            (0, 300, 60, 2, 60),
-        ],
+        &[(0, 600, 60, 2, 0), (0, 120, 60, 2, 0), (0, 120, 60, 4, 120), (0, 300, 60, 2, 60)],
     );
 }
 
@@ -317,8 +284,6 @@ fn case_17_wrench_conservative() {
 #[test]
 fn case_18_batsim_delays() {
     let starts = [0, 3, 10, 13, 20, 23, 30, 33, 40, 43];
-    let jobs: Vec<_> = (0..10)
-        .map(|i| (3 * i, 10, 10, 1, starts[i as usize]))
-        .collect();
+    let jobs: Vec<_> = (0..10).map(|i| (3 * i, 10, 10, 1, starts[i as usize])).collect();
     check(&[Easy], 2, &jobs);
 }

@@ -16,13 +16,7 @@ pub(crate) struct TestJob {
 
 impl TestJob {
     pub(crate) fn new(submit: i64, requested: i64, run: i64, processors: u32) -> TestJob {
-        TestJob {
-            submit,
-            requested,
-            run,
-            processors,
-            key: 0,
-        }
+        TestJob { submit, requested, run, processors, key: 0 }
     }
 
     pub(crate) fn actual(&self) -> i64 {
@@ -55,11 +49,7 @@ pub(crate) fn replay(
         let end = running.iter().min().copied();
         let planned = scheduler.next_start().map(seconds);
         let upcoming = [submission, end.map(|(time, _)| time), planned];
-        let now = upcoming
-            .into_iter()
-            .flatten()
-            .min()
-            .expect("a job that waits will start");
+        let now = upcoming.into_iter().flatten().min().expect("a job that waits will start");
         let at = Time::from_secs(now);
         if submission == Some(now) {
             let request = Request {
@@ -81,15 +71,9 @@ pub(crate) fn replay(
             running.push((now + jobs[slot.index()].actual(), slot.index()));
         }
         let used: u32 = running.iter().map(|&(_, job)| jobs[job].processors).sum();
-        assert!(
-            used <= processors,
-            "{used} processors in use of {processors}"
-        );
+        assert!(used <= processors, "{used} processors in use of {processors}");
     }
     assert_eq!(scheduler.queue_length(), 0);
-    let starts = starts
-        .into_iter()
-        .map(|start| start.expect("every job has started"))
-        .collect();
+    let starts = starts.into_iter().map(|start| start.expect("every job has started")).collect();
     Outcome { starts, promises }
 }

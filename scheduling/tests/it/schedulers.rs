@@ -18,13 +18,7 @@ fn jobs() -> impl Strategy<Value = Vec<TestJob>> {
             .map(|(gap, requested, percent, processors, key)| {
                 submit += gap;
                 let run = requested * percent / 100;
-                TestJob {
-                    submit,
-                    requested,
-                    run,
-                    processors,
-                    key,
-                }
+                TestJob { submit, requested, run, processors, key }
             })
             .collect()
     })
@@ -112,28 +106,13 @@ fn m1_conservative_backfilling_compresses_after_an_early_end() {
         TestJob::new(3, 2, 2, 4),
     ];
     let responses = |compression| {
-        let outcome = replay(
-            &mut Conservative::new(4, Order::Arrival, compression),
-            4,
-            &jobs,
-        );
-        let responses = outcome
-            .starts
-            .iter()
-            .zip(&jobs)
-            .map(|(s, j)| s + j.actual() - j.submit);
+        let outcome = replay(&mut Conservative::new(4, Order::Arrival, compression), 4, &jobs);
+        let responses = outcome.starts.iter().zip(&jobs).map(|(s, j)| s + j.actual() - j.submit);
         (responses.collect::<Vec<i64>>(), outcome.promises)
     };
     let promises = vec![Some(10), Some(15), Some(10), Some(17)];
-    for compression in [
-        Compression::ByStart,
-        Compression::JobByJob,
-        Compression::Replan,
-    ] {
-        assert_eq!(
-            responses(compression),
-            (vec![6, 10, 8, 10], promises.clone())
-        );
+    for compression in [Compression::ByStart, Compression::JobByJob, Compression::Replan] {
+        assert_eq!(responses(compression), (vec![6, 10, 8, 10], promises.clone()));
     }
     assert_eq!(responses(Compression::None), (vec![6, 14, 8, 14], promises));
 }
@@ -150,10 +129,7 @@ fn an_overrunning_job_pushes_reservations_back_and_nobody_shares_processors() {
     let mut started = Vec::new();
     scheduler.submit(Time::ZERO, request(0, 3));
     scheduler.start_due(Time::ZERO, &mut started);
-    assert_eq!(
-        scheduler.submit(Time::ZERO, request(1, 2)),
-        Some(Time::from_secs(20))
-    );
+    assert_eq!(scheduler.submit(Time::ZERO, request(1, 2)), Some(Time::from_secs(20)));
     scheduler.overran(Time::from_secs(10), Slot(0), Time::from_secs(30));
     scheduler.start_due(Time::from_secs(10), &mut started);
     assert_eq!(started, [Slot(0)]);
@@ -166,20 +142,12 @@ fn an_overrunning_job_pushes_reservations_back_and_nobody_shares_processors() {
 #[test]
 fn jobs_without_a_limit_hold_their_processors_for_ever_in_the_plan() {
     for policy in Policy::ALL {
-        let config = SchedulerConfig {
-            policy,
-            order: Order::Arrival,
-            compression: Compression::ByStart,
-        };
+        let config =
+            SchedulerConfig { policy, order: Order::Arrival, compression: Compression::ByStart };
         let mut scheduler = config.build(4);
         let mut started = Vec::new();
         for slot in 0..4 {
-            let request = Request {
-                slot: Slot(slot),
-                processors: 3,
-                span: None,
-                key: 0,
-            };
+            let request = Request { slot: Slot(slot), processors: 3, span: None, key: 0 };
             assert_eq!(scheduler.submit(Time::ZERO, request), None);
             scheduler.start_due(Time::ZERO, &mut started);
         }

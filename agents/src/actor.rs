@@ -1,0 +1,100 @@
+//! How an actor is driven, and the closed set of actors there are.
+
+use haggle_model::{ActorId, Observation, Time};
+
+use crate::{Message, Metascheduler, Provider, User};
+
+/// Something that takes messages.
+///
+/// To drive one: hand it a message with the time and an empty outbox, then
+/// carry out the effects in order and file the observations. Nothing else
+/// changes an actor.
+pub trait Actor {
+    /// The messages it takes.
+    type Message;
+
+    /// `from` has sent `message`, and it arrives `now`.
+    fn on_message(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: Self::Message,
+        out: &mut Outbox<Self::Message>,
+    );
+}
+
+/// What an actor wants to happen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect<M = Message> {
+    /// Deliver `message` to `to`, after the latency between the two.
+    Send {
+        /// The addressee.
+        to: ActorId,
+        /// The message.
+        message: M,
+    },
+    /// Deliver `message` to the actor itself at `at`.
+    Wake {
+        /// Not before now.
+        at: Time,
+        /// The message.
+        message: M,
+    },
+}
+
+/// Where an actor puts what it wants to happen, in order.
+#[derive(Clone, Debug)]
+pub struct Outbox<M = Message> {
+    /// Messages and wake-ups.
+    pub effects: Vec<Effect<M>>,
+    /// Facts for the record.
+    pub observations: Vec<Observation>,
+}
+
+impl<M> Default for Outbox<M> {
+    fn default() -> Self {
+        Outbox { effects: Vec::new(), observations: Vec::new() }
+    }
+}
+
+impl<M> Outbox<M> {
+    /// Sends `message` to `to`.
+    pub fn send(&mut self, to: ActorId, message: M) {
+        self.effects.push(Effect::Send { to, message });
+    }
+
+    /// Wakes the actor itself at `at` with `message`.
+    pub fn wake(&mut self, at: Time, message: M) {
+        self.effects.push(Effect::Wake { at, message });
+    }
+
+    /// Files an observation.
+    pub fn observe(&mut self, observation: Observation) {
+        self.observations.push(observation);
+    }
+}
+
+/// Any of the actors of a run; a match is cheaper than a pointer to a method.
+#[derive(Debug)]
+pub enum AnyActor {
+    /// Submits jobs.
+    User(User),
+    /// Owns processors.
+    Provider(Box<Provider>),
+    /// Places jobs.
+    Metascheduler(Box<Metascheduler>),
+}
+
+impl Actor for AnyActor {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        match self {
+            AnyActor::User(user) => user.on_message(now, from, message, out),
+            AnyActor::Provider(provider) => provider.on_message(now, from, message, out),
+            AnyActor::Metascheduler(metascheduler) => {
+                metascheduler.on_message(now, from, message, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Metaschedulers: they place external jobs and know of the providers only
+//! what these answer.
+
+use std::collections::BTreeMap;
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::random::Stream;
+use haggle_model::{
+    ActorId, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, Refusal, Time,
+};
+use haggle_scheduling::placement::{Answer, Placement, Question, rank};
+use rand::seq::SliceRandom;
+
+use crate::message::{Message, Submission};
+use crate::{Actor, Outbox};
+
+/// A metascheduler as a scenario describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetaschedulerConfig {
+    /// The rule by which it places jobs.
+    pub placement: Placement,
+    /// The providers it may use.
+    pub providers: Vec<ActorId>,
+}
+
+/// Places external jobs on providers.
+#[derive(Debug)]
+pub struct Metascheduler {
+    config: MetaschedulerConfig,
+    /// For [`Placement::Random`].
+    stream: Stream,
+    /// Provider whose turn it is.
+    turn: usize,
+    /// Jobs that no provider has accepted yet.
+    open: BTreeMap<JobId, Open>,
+    /// Jobs at providers, with who submitted them.
+    placed: BTreeMap<JobId, Placed>,
+}
+
+/// A job for which providers are being asked or tried.
+#[derive(Debug)]
+struct Open {
+    /// `None` while a provider looks at it.
+    submission: Option<Box<Submission>>,
+    submitter: ActorId,
+    /// Answers so far, by place in `asked`.
+    answers: Vec<Option<Answer>>,
+    /// Places in the list of providers, in the order of asking.
+    asked: Vec<usize>,
+    /// Providers still to be tried, best last.
+    candidates: Vec<usize>,
+    withdrawn: bool,
+}
+
+#[derive(Debug)]
+struct Placed {
+    submitter: ActorId,
+    provider: ActorId,
+}
+
+impl Metascheduler {
+    /// A metascheduler that draws from `stream`.
+    pub fn new(config: MetaschedulerConfig, stream: Stream) -> Metascheduler {
+        Metascheduler { config, stream, turn: 0, open: BTreeMap::new(), placed: BTreeMap::new() }
+    }
+
+    fn on_submitted(
+        &mut self,
+        now: Time,
+        submitter: ActorId,
+        submission: Box<Submission>,
+        out: &mut Outbox,
+    ) {
+        let id = submission.job.id;
+        let providers = self.config.providers.len();
+        let turn = self.turn;
+        self.turn = (turn + 1) % providers.max(1);
+        let from_turn = || (turn..providers).chain(0..turn).collect::<Vec<usize>>();
+        let mut open = Open {
+            submission: Some(submission),
+            submitter,
+            answers: Vec::new(),
+            asked: Vec::new(),
+            candidates: Vec::new(),
+            withdrawn: false,
+        };
+        match self.config.placement.question() {
+            Question::None => {
+                open.candidates = from_turn();
+                if self.config.placement == Placement::Random {
+                    open.candidates = (0..providers).collect();
+                    open.candidates.shuffle(&mut self.stream);
+                }
+                open.candidates.reverse();
+                self.open.insert(id, open);
+                self.try_next(now, id, out);
+            }
+            Question::EstimateOfAll | Question::LoadOfAll => {
+                open.asked = (0..providers).collect();
+                open.answers = vec![None; providers];
+                for &provider in &self.config.providers {
+                    out.send(provider, self.question(&open));
+                }
+                self.open.insert(id, open);
+            }
+            Question::EstimateOneByOne => {
+                open.asked = from_turn();
+                if let Some(&first) = open.asked.first() {
+                    out.send(self.config.providers[first], self.question(&open));
+                }
+                self.open.insert(id, open);
+            }
+        }
+    }
+
+    fn question(&self, open: &Open) -> Message {
+        let job = &open.submission.as_ref().expect("nobody has it yet").job;
+        match self.config.placement.question() {
+            Question::LoadOfAll => Message::LoadRequest { job: job.id },
+            _ => Message::EstimateRequest {
+                job: job.id,
+                processors: job.processors,
+                requested_time: job.requested_time,
+            },
+        }
+    }
+
+    fn on_answer(&mut self, now: Time, from: ActorId, id: JobId, answer: Answer, out: &mut Outbox) {
+        let Some(mut open) = self.open.remove(&id) else {
+            return;
+        };
+        let enough = match self.config.placement.question() {
+            Question::EstimateOneByOne => {
+                open.answers.push(Some(answer));
+                let starts_now = matches!(answer, Answer::Estimate { start, .. } if start <= now);
+                starts_now || open.answers.len() == open.asked.len()
+            }
+            _ => {
+                let place = self.config.providers.iter().position(|&provider| provider == from);
+                open.answers[place.expect("only those asked answer")] = Some(answer);
+                open.answers.iter().all(Option::is_some)
+            }
+        };
+        if enough {
+            let answers: Vec<Answer> = open.answers.iter().copied().flatten().collect();
+            let ranked = rank(self.config.placement, &answers);
+            open.candidates = ranked.into_iter().rev().map(|place| open.asked[place]).collect();
+            self.open.insert(id, open);
+            self.try_next(now, id, out);
+        } else {
+            if self.config.placement.question() == Question::EstimateOneByOne {
+                let next = open.asked[open.answers.len()];
+                out.send(self.config.providers[next], self.question(&open));
+            }
+            self.open.insert(id, open);
+        }
+    }
+
+    /// Submits the job to the best provider not tried yet, or gives it back.
+    fn try_next(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        let open = self.open.get_mut(&id).expect("an open job");
+        let submission = open.submission.take().expect("nobody has it");
+        if open.withdrawn {
+            self.open.remove(&id);
+            cancel(now, *submission, out);
+            return;
+        }
+        match open.candidates.pop() {
+            Some(best) => out.send(self.config.providers[best], Message::Submit(submission)),
+            None => {
+                let submitter = open.submitter;
+                self.open.remove(&id);
+                let reason = Refusal::NoProvider;
+                let (to, item) = (submitter, DisclosedItem::Refusal);
+                out.observe(Observation::Disclosed { to, item, count: 1, job: Some(id) });
+                out.send(submitter, Message::Refused { submission, reason });
+            }
+        }
+    }
+
+    fn on_accepted(&mut self, provider: ActorId, id: JobId, out: &mut Outbox) {
+        let open = self.open.remove(&id).expect("a provider accepts what was submitted to it");
+        if open.withdrawn {
+            out.send(provider, Message::Withdraw { job: id });
+        }
+        self.placed.insert(id, Placed { submitter: open.submitter, provider });
+        out.send(open.submitter, Message::Accepted { job: id });
+    }
+
+    fn on_refused(&mut self, now: Time, submission: Box<Submission>, out: &mut Outbox) {
+        let id = submission.job.id;
+        let open = self.open.get_mut(&id).expect("a provider refuses what was submitted to it");
+        open.submission = Some(submission);
+        self.try_next(now, id, out);
+    }
+
+    fn on_withdrawn(&mut self, from: ActorId, job: JobId, out: &mut Outbox) {
+        if let Some(placed) = self.placed.get(&job) {
+            out.send(placed.provider, Message::Withdraw { job });
+        } else if let Some(open) = self.open.get_mut(&job) {
+            open.withdrawn = true;
+        } else {
+            out.send(from, Message::NotWithdrawn { job });
+        }
+    }
+
+    fn on_finished(&mut self, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
+        if let Some(placed) = self.placed.remove(&job) {
+            out.send(placed.submitter, Message::Finished { job, outcome });
+        }
+    }
+}
+
+/// Records a job that was withdrawn before any provider queued it.
+fn cancel(now: Time, submission: Submission, out: &mut Outbox) {
+    let Submission { job, class, user } = submission;
+    out.send(user, Message::Finished { job: job.id, outcome: JobOutcome::Cancelled });
+    out.observe(Observation::JobOver(Box::new(JobRecord {
+        job,
+        class,
+        outcome: JobOutcome::Cancelled,
+        provider: None,
+        queued: None,
+        start: None,
+        end: now,
+        walltime: None,
+        promised_end: None,
+        processors: ProcessorSet::new(),
+    })));
+}
+
+impl Actor for Metascheduler {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::Submit(submission) => self.on_submitted(now, from, submission, out),
+            Message::Estimate { job, start, completion } => {
+                self.on_answer(now, from, job, Answer::Estimate { start, completion }, out);
+            }
+            Message::Load { job, drain_time } => {
+                self.on_answer(now, from, job, Answer::Load(drain_time), out);
+            }
+            Message::NoAnswer { job, .. } => self.on_answer(now, from, job, Answer::Refused, out),
+            Message::Accepted { job } => self.on_accepted(from, job, out),
+            Message::Refused { submission, .. } => self.on_refused(now, submission, out),
+            Message::Started { job } => {
+                if let Some(placed) = self.placed.get(&job) {
+                    out.send(placed.submitter, Message::Started { job });
+                }
+            }
+            Message::Finished { job, outcome } => self.on_finished(job, outcome, out),
+            Message::Withdraw { job } => self.on_withdrawn(from, job, out),
+            Message::NotWithdrawn { job } => {
+                if let Some(placed) = self.placed.get(&job) {
+                    out.send(placed.submitter, Message::NotWithdrawn { job });
+                }
+            }
+            other => unreachable!("nobody sends a metascheduler {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Users: they submit the jobs of one workload to one place.
+
+use std::collections::BTreeSet;
+
+use haggle_model::{
+    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, Refusal, Span,
+    Time,
+};
+
+use crate::message::{Message, Submission, Timer};
+use crate::{Actor, Outbox};
+
+/// Users as a scenario describes them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserConfig {
+    /// The users' own address.
+    pub me: ActorId,
+    /// Where they submit: a provider or a metascheduler.
+    pub submits_to: ActorId,
+    /// Local if that is a provider.
+    pub class: JobClass,
+    /// How long they let a job wait before they withdraw it.
+    pub patience: Option<Span>,
+}
+
+/// All users of one workload.
+#[derive(Debug)]
+pub struct User {
+    config: UserConfig,
+    /// Jobs that may still be withdrawn; kept only where patience is limited.
+    waiting: BTreeSet<JobId>,
+}
+
+impl User {
+    /// Users with nothing submitted yet.
+    pub fn new(config: UserConfig) -> User {
+        User { config, waiting: BTreeSet::new() }
+    }
+
+    fn on_job_due(&mut self, now: Time, job: Job, out: &mut Outbox) {
+        if let Some(patience) = self.config.patience {
+            self.waiting.insert(job.id);
+            let over = Message::Wake(Timer::PatienceOver { job: job.id });
+            out.wake(now + patience, over);
+        }
+        let submission = Submission { job, class: self.config.class, user: self.config.me };
+        out.send(self.config.submits_to, Message::Submit(Box::new(submission)));
+    }
+
+    fn on_refused(&mut self, now: Time, submission: Submission, reason: Refusal, out: &mut Outbox) {
+        self.waiting.remove(&submission.job.id);
+        out.observe(Observation::JobOver(Box::new(JobRecord {
+            job: submission.job,
+            class: submission.class,
+            outcome: JobOutcome::Rejected(reason),
+            provider: None,
+            queued: None,
+            start: None,
+            end: now,
+            walltime: None,
+            promised_end: None,
+            processors: ProcessorSet::new(),
+        })));
+    }
+
+    fn on_patience_over(&mut self, job: JobId, out: &mut Outbox) {
+        if self.waiting.remove(&job) {
+            out.send(self.config.submits_to, Message::Withdraw { job });
+        }
+    }
+}
+
+impl Actor for User {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::JobDue(job) => self.on_job_due(now, *job, out),
+            Message::Refused { submission, reason } => {
+                self.on_refused(now, *submission, reason, out);
+            }
+            Message::Started { job } | Message::Finished { job, .. } => {
+                self.waiting.remove(&job);
+            }
+            Message::Wake(Timer::PatienceOver { job }) => self.on_patience_over(job, out),
+            Message::Accepted { .. } | Message::NotWithdrawn { .. } => {}
+            other => unreachable!("nobody sends a user {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The virtual clock: which message is delivered next.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use haggle_agents::Phase;
+use haggle_model::{ActorId, Time};
+
+/// How many messages may cause each other one after the other within one instant.
+pub const HOPS_MAX: u32 = 10_000;
+
+/// What comes first where things happen at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum EventOrder {
+    /// Submissions before completions, as pyss and most batch simulators do.
+    #[default]
+    SubmissionsFirst,
+    /// Completions before submissions.
+    CompletionsFirst,
+}
+
+impl EventOrder {
+    /// The place of `phase` within an instant.
+    const fn rank(self, phase: Phase) -> u8 {
+        match (self, phase) {
+            (EventOrder::CompletionsFirst, Phase::Submission) => Phase::Completion as u8,
+            (EventOrder::CompletionsFirst, Phase::Completion) => Phase::Submission as u8,
+            _ => phase as u8,
+        }
+    }
+}
+
+/// A message at its destination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery<M> {
+    /// Who sent it.
+    pub from: ActorId,
+    /// Who gets it.
+    pub to: ActorId,
+    /// How many messages of this instant led to it, one causing the next.
+    pub hops: u32,
+    /// The message.
+    pub message: M,
+}
+
+/// Messages on their way, and the time.
+///
+/// What is due later waits in a heap. What is due now waits in one queue for
+/// each phase: most messages take no time, and a queue is cheaper than a heap.
+#[derive(Debug)]
+pub struct Clock<M> {
+    now: Time,
+    order: EventOrder,
+    sequence: u64,
+    later: BinaryHeap<Event<M>>,
+    due: [VecDeque<Delivery<M>>; Phase::COUNT],
+}
+
+#[derive(Debug)]
+struct Event<M> {
+    time: Time,
+    /// Rank of the phase in the top eight bits, sequence below.
+    order: u64,
+    delivery: Delivery<M>,
+}
+
+impl<M> Clock<M> {
+    /// A clock at time zero with nothing on its way.
+    pub fn new(order: EventOrder) -> Clock<M> {
+        Clock {
+            now: Time::ZERO,
+            order,
+            sequence: 0,
+            later: BinaryHeap::new(),
+            due: std::array::from_fn(|_| VecDeque::new()),
+        }
+    }
+
+    /// The instant of the last delivery.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Messages on their way.
+    pub fn pending(&self) -> usize {
+        self.later.len() + self.due.iter().map(VecDeque::len).sum::<usize>()
+    }
+
+    /// Puts a message on its way, to arrive at `at` in `phase`.
+    ///
+    /// Times before now count as now: nothing happens in the past.
+    pub fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<M>) {
+        let rank = self.order.rank(phase);
+        if at <= self.now {
+            self.due[usize::from(rank)].push_back(delivery);
+        } else {
+            let order = u64::from(rank) << 56 | self.sequence;
+            self.sequence += 1;
+            let delivery = Delivery { hops: 0, ..delivery };
+            self.later.push(Event { time: at, order, delivery });
+        }
+    }
+
+    /// The next message, moving the clock to its instant; `None` when nothing is on its way.
+    pub fn next_delivery(&mut self) -> Option<Delivery<M>> {
+        let due = self.due.iter().position(|queue| !queue.is_empty());
+        match (due, self.later.peek()) {
+            // What was sent before this instant began comes before what was sent in it.
+            (Some(rank), Some(event))
+                if event.time == self.now && (event.order >> 56) as usize <= rank => {}
+            (Some(rank), _) => return self.due[rank].pop_front(),
+            (None, Some(event)) => self.now = event.time,
+            (None, None) => return None,
+        }
+        self.later.pop().map(|event| event.delivery)
+    }
+}
+
+impl<M> PartialEq for Event<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<M> Eq for Event<M> {}
+
+impl<M> PartialOrd for Event<M> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Reversed, so that the earliest event is the greatest and leaves the heap first.
+impl<M> Ord for Event<M> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.time, other.order).cmp(&(self.time, self.order))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule(clock: &mut Clock<char>, at: i64, phase: Phase, message: char) {
+        let delivery = Delivery { from: ActorId(0), to: ActorId(0), hops: 0, message };
+        clock.schedule(Time::from_secs(at), phase, delivery);
+    }
+
+    fn drain(clock: &mut Clock<char>) -> String {
+        std::iter::from_fn(|| clock.next_delivery()).map(|delivery| delivery.message).collect()
+    }
+
+    #[test]
+    fn time_then_phase_then_sequence() {
+        let mut order = Vec::new();
+        for events in [EventOrder::SubmissionsFirst, EventOrder::CompletionsFirst] {
+            let mut clock = Clock::new(events);
+            schedule(&mut clock, 5, Phase::Completion, 'd');
+            schedule(&mut clock, 5, Phase::Submission, 'b');
+            schedule(&mut clock, 5, Phase::Decision, 'e');
+            schedule(&mut clock, 5, Phase::Submission, 'c');
+            schedule(&mut clock, 1, Phase::Decision, 'a');
+            order.push(drain(&mut clock));
+        }
+        assert_eq!(order, ["abcde", "adbce"]);
+    }
+
+    #[test]
+    fn what_is_sent_within_an_instant_comes_behind_its_phase() {
+        let mut clock = Clock::new(EventOrder::SubmissionsFirst);
+        schedule(&mut clock, 5, Phase::Submission, 'a');
+        schedule(&mut clock, 5, Phase::Completion, 'c');
+        schedule(&mut clock, 5, Phase::Decision, 'e');
+        assert_eq!(clock.next_delivery().map(|delivery| delivery.message), Some('a'));
+        schedule(&mut clock, 5, Phase::Completion, 'd');
+        schedule(&mut clock, 3, Phase::Submission, 'b');
+        schedule(&mut clock, 5, Phase::Decision, 'f');
+        assert_eq!(drain(&mut clock), "bcdef");
+    }
+}

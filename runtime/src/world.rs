@@ -1,0 +1,311 @@
+//! A run: actors, the jobs that come, the network between them, and the loop.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, Phase};
+use haggle_model::{ActorId, Job, JobId, Observation, Time};
+
+use crate::actix_driver;
+use crate::clock::{Clock, Delivery, EventOrder, HOPS_MAX};
+use crate::network::Network;
+
+/// Whatever goes wrong outside: reading a workload, writing a record.
+pub type OutsideError = Box<dyn Error + Send + Sync>;
+
+/// The jobs of one workload, in order of submission.
+pub type Arrivals = Box<dyn Iterator<Item = Result<Job, OutsideError>> + Send>;
+
+/// Everything a run starts from.
+pub struct World {
+    /// The actors, by [`ActorId`].
+    pub actors: Vec<AnyActor>,
+    /// The jobs that come to each user; read one ahead, so that memory does not
+    /// grow with the length of a log. The world numbers them in order of
+    /// (submission, place in this list).
+    pub arrivals: Vec<(ActorId, Arrivals)>,
+    /// Latencies.
+    pub network: Network,
+    /// What comes first at one instant.
+    pub order: EventOrder,
+}
+
+/// Takes down what happens. Nothing it does can change the run.
+pub trait Recorder {
+    /// `message` from `from` reaches `to`.
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError>;
+
+    /// `actor` has put an observation into its outbox.
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: Observation,
+    ) -> Result<(), OutsideError>;
+}
+
+/// How messages reach their actors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Driver {
+    /// A loop and a match: the fastest.
+    #[default]
+    Sequential,
+    /// Each actor in an actix actor of its own.
+    Actix,
+}
+
+/// Counts of a finished run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RunStats {
+    /// Jobs that came from the workloads.
+    pub jobs: u64,
+    /// Messages delivered, wake-ups included.
+    pub messages: u64,
+    /// The instant of the last message.
+    pub end: Time,
+}
+
+/// Why a run did not reach its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Actors keep answering each other without time passing.
+    #[error(
+        "actors kept answering each other at {time} s without time passing: more than {HOPS_MAX} \
+         messages in a row, the last one a `{kind}` to {actor}; a latency above zero ends such a cycle"
+    )]
+    ZeroTimeCycle {
+        /// The instant.
+        time: Time,
+        /// Who would have got the next message.
+        actor: ActorId,
+        /// The kind of that message.
+        kind: &'static str,
+    },
+    /// A workload could not be read.
+    #[error(transparent)]
+    Workload(OutsideError),
+    /// A workload is not in order of submission.
+    #[error("job {number} is submitted at {submit} s, before the job ahead of it at {previous} s")]
+    OutOfOrder {
+        /// The job's number in its workload.
+        number: i64,
+        /// Its submission.
+        submit: Time,
+        /// The submission before.
+        previous: Time,
+    },
+    /// The record could not be written.
+    #[error(transparent)]
+    Record(OutsideError),
+    /// The stop flag was raised.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Delivers messages until none is left.
+pub fn run(
+    world: World,
+    driver: Driver,
+    recorder: &mut dyn Recorder,
+    stop: &AtomicBool,
+) -> Result<RunStats, RunError> {
+    let World { mut actors, arrivals, network, order } = world;
+    let course = Course::new(arrivals, network, order, recorder, stop)?;
+    match driver {
+        Driver::Sequential => course.finish(|now, delivery, out| {
+            let Delivery { from, to, message, .. } = delivery;
+            actors[to.index()].on_message(now, from, message, out);
+        }),
+        Driver::Actix => actix_driver::finish(course, actors),
+    }
+}
+
+/// The course of a run: everything but the actors.
+pub(crate) struct Course<'a> {
+    clock: Clock<Message>,
+    arrivals: Merged,
+    network: Network,
+    recorder: &'a mut dyn Recorder,
+    stop: &'a AtomicBool,
+    stats: RunStats,
+}
+
+/// How often, in messages, the stop flag is looked at.
+const STOP_INTERVAL: u64 = 1024;
+
+impl<'a> Course<'a> {
+    fn new(
+        arrivals: Vec<(ActorId, Arrivals)>,
+        network: Network,
+        order: EventOrder,
+        recorder: &'a mut dyn Recorder,
+        stop: &'a AtomicBool,
+    ) -> Result<Course<'a>, RunError> {
+        let arrivals = Merged::new(arrivals)?;
+        let clock = Clock::new(order);
+        let mut course =
+            Course { clock, arrivals, network, recorder, stop, stats: RunStats::default() };
+        course.admit_next()?;
+        Ok(course)
+    }
+
+    fn finish(
+        mut self,
+        mut deliver: impl FnMut(Time, Delivery<Message>, &mut Outbox),
+    ) -> Result<RunStats, RunError> {
+        let mut out = Outbox::default();
+        while let Some(delivery) = self.take_next()? {
+            let (to, hops) = (delivery.to, delivery.hops);
+            let arrival = matches!(delivery.message, Message::JobDue(_));
+            deliver(self.clock.now(), delivery, &mut out);
+            self.carry_out(to, hops, arrival, &mut out)?;
+        }
+        Ok(self.stats)
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    pub(crate) fn into_stats(self) -> RunStats {
+        self.stats
+    }
+
+    /// The next message to deliver, already in the record.
+    pub(crate) fn take_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        let Some(delivery) = self.clock.next_delivery() else {
+            return Ok(None);
+        };
+        if self.stats.messages.is_multiple_of(STOP_INTERVAL) && self.stop.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted);
+        }
+        self.stats.messages += 1;
+        self.stats.end = self.clock.now();
+        if delivery.hops > HOPS_MAX {
+            return Err(RunError::ZeroTimeCycle {
+                time: self.clock.now(),
+                actor: delivery.to,
+                kind: delivery.message.kind(),
+            });
+        }
+        self.recorder
+            .delivered(self.clock.now(), delivery.from, delivery.to, &delivery.message)
+            .map_err(RunError::Record)?;
+        Ok(Some(delivery))
+    }
+
+    /// Carries out what `actor` put into its outbox on a message that came after `hops`.
+    pub(crate) fn carry_out(
+        &mut self,
+        actor: ActorId,
+        hops: u32,
+        arrival: bool,
+        out: &mut Outbox,
+    ) -> Result<(), RunError> {
+        let now = self.clock.now();
+        for effect in out.effects.drain(..) {
+            let (at, to, message) = match effect {
+                Effect::Send { to, message } => {
+                    (now + self.network.latency(actor, to), to, message)
+                }
+                Effect::Wake { at, message } => (at, actor, message),
+            };
+            let phase = message.phase();
+            let delivery = Delivery { from: actor, to, hops: hops + 1, message };
+            self.clock.schedule(at, phase, delivery);
+        }
+        for observation in out.observations.drain(..) {
+            self.recorder.observed(now, actor, observation).map_err(RunError::Record)?;
+        }
+        if arrival {
+            self.admit_next()?;
+        }
+        Ok(())
+    }
+
+    /// Puts the next job of the workloads on its way to its user.
+    fn admit_next(&mut self) -> Result<(), RunError> {
+        if let Some((user, job)) = self.arrivals.take_next()? {
+            self.stats.jobs += 1;
+            let (at, message) = (job.submit, Message::JobDue(Box::new(job)));
+            let delivery = Delivery { from: user, to: user, hops: 0, message };
+            self.clock.schedule(at, Phase::Submission, delivery);
+        }
+        Ok(())
+    }
+}
+
+/// The workloads as one, in order of (submission, place in the list).
+struct Merged {
+    sources: Vec<(ActorId, Arrivals)>,
+    /// The next job of each source that has one.
+    heads: BinaryHeap<Reverse<Head>>,
+    count: u32,
+}
+
+/// Ordered by submission, then source: a source has one head at a time.
+struct Head {
+    submit: Time,
+    source: usize,
+    job: Job,
+}
+
+impl Merged {
+    fn new(sources: Vec<(ActorId, Arrivals)>) -> Result<Merged, RunError> {
+        let mut merged = Merged { heads: BinaryHeap::new(), count: 0, sources };
+        for source in 0..merged.sources.len() {
+            merged.pull(source, Time::ZERO)?;
+        }
+        Ok(merged)
+    }
+
+    fn pull(&mut self, source: usize, previous: Time) -> Result<(), RunError> {
+        if let Some(job) = self.sources[source].1.next() {
+            let job = job.map_err(RunError::Workload)?;
+            if job.submit < previous {
+                let Job { number, submit, .. } = job;
+                return Err(RunError::OutOfOrder { number, submit, previous });
+            }
+            self.heads.push(Reverse(Head { submit: job.submit, source, job }));
+        }
+        Ok(())
+    }
+
+    fn take_next(&mut self) -> Result<Option<(ActorId, Job)>, RunError> {
+        let Some(Reverse(head)) = self.heads.pop() else {
+            return Ok(None);
+        };
+        self.pull(head.source, head.submit)?;
+        let id = JobId(self.count);
+        self.count += 1;
+        Ok(Some((self.sources[head.source].0, Job { id, ..head.job })))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Head) -> bool {
+        (self.submit, self.source) == (other.submit, other.source)
+    }
+}
+
+impl Eq for Head {}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Head) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Head) -> std::cmp::Ordering {
+        (self.submit, self.source).cmp(&(other.submit, other.source))
+    }
+}
