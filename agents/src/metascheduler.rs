@@ -1,7 +1,7 @@
 //! Metaschedulers: they place external jobs and know of the providers only
 //! what these answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::Stream;
@@ -31,8 +31,11 @@ pub struct Metascheduler {
     stream: Stream,
     /// Provider whose turn it is.
     turn: usize,
-    /// Jobs that no provider has accepted yet.
+    /// Jobs that no provider has accepted yet. A policy that asks first has one
+    /// at a time, so that an answer accounts for every job placed before.
     open: BTreeMap<JobId, Open>,
+    /// Jobs that come after the one being placed.
+    backlog: VecDeque<(ActorId, Box<Submission>)>,
     /// Jobs at providers, with who submitted them.
     placed: BTreeMap<JobId, Placed>,
 }
@@ -61,10 +64,26 @@ struct Placed {
 impl Metascheduler {
     /// A metascheduler that draws from `stream`.
     pub fn new(config: MetaschedulerConfig, stream: Stream) -> Metascheduler {
-        Metascheduler { config, stream, turn: 0, open: BTreeMap::new(), placed: BTreeMap::new() }
+        Metascheduler {
+            config,
+            stream,
+            turn: 0,
+            open: BTreeMap::new(),
+            backlog: VecDeque::new(),
+            placed: BTreeMap::new(),
+        }
     }
 
-    fn on_submitted(
+    /// Takes up the jobs whose turn has come.
+    fn take_up_backlog(&mut self, now: Time, out: &mut Outbox) {
+        let asks = self.config.placement.question() != Question::None;
+        while !(asks && !self.open.is_empty()) {
+            let Some((submitter, submission)) = self.backlog.pop_front() else { break };
+            self.take_up(now, submitter, submission, out);
+        }
+    }
+
+    fn take_up(
         &mut self,
         now: Time,
         submitter: ActorId,
@@ -194,11 +213,14 @@ impl Metascheduler {
         self.try_next(now, id, out);
     }
 
-    fn on_withdrawn(&mut self, from: ActorId, job: JobId, out: &mut Outbox) {
+    fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         if let Some(placed) = self.placed.get(&job) {
             out.send(placed.provider, Message::Withdraw { job });
         } else if let Some(open) = self.open.get_mut(&job) {
             open.withdrawn = true;
+        } else if let Some(place) = self.backlog.iter().position(|(_, s)| s.job.id == job) {
+            let (_, submission) = self.backlog.remove(place).expect("found there");
+            cancel(now, *submission, out);
         } else {
             out.send(from, Message::NotWithdrawn { job });
         }
@@ -234,7 +256,7 @@ impl Actor for Metascheduler {
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Submit(submission) => self.on_submitted(now, from, submission, out),
+            Message::Submit(submission) => self.backlog.push_back((from, submission)),
             Message::Estimate { job, start, completion } => {
                 self.on_answer(now, from, job, Answer::Estimate { start, completion }, out);
             }
@@ -250,7 +272,7 @@ impl Actor for Metascheduler {
                 }
             }
             Message::Finished { job, outcome } => self.on_finished(job, outcome, out),
-            Message::Withdraw { job } => self.on_withdrawn(from, job, out),
+            Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
             Message::NotWithdrawn { job } => {
                 if let Some(placed) = self.placed.get(&job) {
                     out.send(placed.submitter, Message::NotWithdrawn { job });
@@ -258,5 +280,6 @@ impl Actor for Metascheduler {
             }
             other => unreachable!("nobody sends a metascheduler {other:?}"),
         }
+        self.take_up_backlog(now, out);
     }
 }

@@ -1,0 +1,147 @@
+//! What holds in every run, on random small worlds.
+
+use std::collections::BTreeMap;
+
+use haggle_agents::{Disclosure, Overrun};
+use haggle_model::{JobOutcome, JobRecord, Span};
+use haggle_runtime::{Driver, EventOrder};
+use haggle_scheduling::placement::Placement;
+use haggle_scheduling::{Compression, Order, Policy};
+use proptest::prelude::*;
+
+use crate::setup::{Setup, job};
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    providers: Vec<(u32, usize, usize, usize, bool, u8)>,
+    placement: usize,
+    local: Vec<Vec<(i64, i64, i64, u32)>>,
+    external: Vec<(i64, i64, i64, u32)>,
+    patience: Option<i64>,
+    latency: i64,
+    completions_first: bool,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let jobs = || prop::collection::vec((0..8_i64, 1..40_i64, 0..60_i64, 1..=9_u32), 0..25);
+    let provider = (1..=8_u32, 0..3_usize, 0..4_usize, 0..4_usize, any::<bool>(), 1..=4_u8);
+    (
+        prop::collection::vec(provider, 1..4),
+        0..5_usize,
+        prop::collection::vec(jobs(), 3),
+        jobs(),
+        prop::option::of(0..30_i64),
+        0..3_i64,
+        any::<bool>(),
+    )
+        .prop_map(
+            |(providers, placement, local, external, patience, latency, completions_first)| Drawn {
+                providers,
+                placement,
+                local,
+                external,
+                patience,
+                latency,
+                completions_first,
+            },
+        )
+}
+
+fn setup(drawn: &Drawn) -> Setup {
+    let mut setup = Setup::default();
+    for &(processors, policy, order, compression, extend, speed) in &drawn.providers {
+        setup = setup.provider(processors, Policy::ALL[policy]).change(|provider| {
+            provider.scheduler.order = Order::ALL[order];
+            provider.scheduler.compression = Compression::ALL[compression];
+            provider.overrun = if extend { Overrun::Extend } else { Overrun::Kill };
+            provider.disclosure = Disclosure::Load;
+            provider.speed = f64::from(speed) / 2.0;
+        });
+    }
+    let providers = drawn.providers.len();
+    setup = setup.metascheduler(Placement::ALL[drawn.placement]);
+    let patience = drawn.patience.map(Span::from_secs);
+    let mut number = 0;
+    let mut list = |drawn: &[(i64, i64, i64, u32)]| {
+        let mut submit = 0;
+        let jobs = drawn.iter().map(|&(gap, requested, run, processors)| {
+            submit += gap;
+            number += 1;
+            job(number, submit, requested, run, processors)
+        });
+        jobs.collect::<Vec<_>>()
+    };
+    for (provider, jobs) in drawn.local.iter().enumerate().take(providers) {
+        setup = setup.user_with_patience(provider, patience, list(jobs));
+    }
+    setup = setup.user_with_patience(providers, patience, list(&drawn.external));
+    setup.latency = Span::from_secs(drawn.latency);
+    if drawn.completions_first {
+        setup.order = EventOrder::CompletionsFirst;
+    }
+    setup
+}
+
+/// No processor of a provider holds two jobs at one time.
+fn assert_processors_are_held_once(records: &[JobRecord]) {
+    let mut held: BTreeMap<(u32, u32), Vec<(i64, i64)>> = BTreeMap::new();
+    for record in records {
+        let (Some(start), Some(provider)) = (record.start, record.provider) else { continue };
+        assert_eq!(record.processors.count(), record.job.processors);
+        for &(first, last) in record.processors.intervals() {
+            for processor in first..=last {
+                let times = (start.as_micros(), record.end.as_micros());
+                held.entry((provider.0, processor)).or_default().push(times);
+            }
+        }
+    }
+    for (processor, mut times) in held {
+        times.sort_unstable();
+        for pair in times.windows(2) {
+            assert!(pair[0].1 <= pair[1].0, "{processor:?} holds two jobs: {pair:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn jobs_are_conserved_promises_kept_and_drivers_agree(drawn in drawn()) {
+        let setup = setup(&drawn);
+        let ran = setup.run(Driver::Sequential);
+        let actix = setup.run(Driver::Actix);
+        prop_assert_eq!(&ran.log, &actix.log);
+        let stats = ran.result.expect("the run ends");
+        prop_assert_eq!(stats.jobs as usize, ran.records.len());
+        let mut numbers: Vec<i64> = ran.records.iter().map(|record| record.job.number).collect();
+        numbers.sort_unstable();
+        let all: Vec<i64> = (1..=stats.jobs as i64).collect();
+        prop_assert_eq!(numbers, all);
+        assert_processors_are_held_once(&ran.records);
+        for record in &ran.records {
+            let provider = record.provider.map(|id| &setup.providers[id.index()]);
+            match record.outcome {
+                JobOutcome::Completed | JobOutcome::WalltimeReached => {
+                    let provider = provider.expect("ran somewhere");
+                    let start = record.start.expect("started");
+                    prop_assert!(start >= record.job.submit);
+                    let lasted = record.end - start;
+                    let full = record.job.run_time.reveal_to_machine().at_speed(provider.speed);
+                    let walltime = record.walltime.expect("a limit");
+                    let killed = record.outcome == JobOutcome::WalltimeReached;
+                    prop_assert_eq!(killed, full > walltime && provider.overrun == Overrun::Kill);
+                    prop_assert_eq!(lasted, if killed { walltime } else { full });
+                    let keeps_promises = provider.overrun == Overrun::Kill
+                        && provider.scheduler.compression != Compression::Replan;
+                    if let Some(promised) = record.promised_end && keeps_promises {
+                        prop_assert!(record.end <= promised);
+                    }
+                }
+                JobOutcome::Cancelled | JobOutcome::Rejected(_) => {
+                    prop_assert_eq!(record.start, None);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Builds small worlds and writes down all that happens in them.
+
+use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::{
+    AnyActor, Disclosure, Message, Metascheduler, MetaschedulerConfig, Overrun, Provider,
+    ProviderConfig, User, UserConfig,
+};
+use haggle_model::random::stream;
+use haggle_model::{
+    ActorId, Job, JobClass, JobOutcome, JobRecord, Observation, ProviderId, Span, Time,
+};
+use haggle_runtime::world::OutsideError;
+use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunError, RunStats, World, run};
+use haggle_scheduling::placement::Placement;
+use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
+
+/// A world in the making: providers first, then metaschedulers, then users.
+#[derive(Default)]
+pub(crate) struct Setup {
+    pub(crate) providers: Vec<ProviderConfig>,
+    metaschedulers: Vec<Placement>,
+    users: Vec<(usize, Option<Span>, Vec<Job>)>,
+    pub(crate) order: EventOrder,
+    pub(crate) latency: Span,
+}
+
+/// What a run left behind.
+pub(crate) struct Ran {
+    pub(crate) result: Result<RunStats, RunError>,
+    /// `time from>to kind job`, one line a message, and outcomes.
+    pub(crate) log: String,
+    pub(crate) records: Vec<JobRecord>,
+}
+
+impl Setup {
+    pub(crate) fn provider(mut self, processors: u32, policy: Policy) -> Setup {
+        let order = Order::Arrival;
+        let compression = Compression::ByStart;
+        self.providers.push(ProviderConfig {
+            id: ProviderId(self.providers.len() as u32),
+            processors,
+            speed: 1.0,
+            scheduler: SchedulerConfig { policy, order, compression },
+            overrun: Overrun::Kill,
+            disclosure: Disclosure::Offers,
+        });
+        self
+    }
+
+    pub(crate) fn change(mut self, change: impl FnOnce(&mut ProviderConfig)) -> Setup {
+        change(self.providers.last_mut().expect("a provider to change"));
+        self
+    }
+
+    pub(crate) fn metascheduler(mut self, placement: Placement) -> Setup {
+        self.metaschedulers.push(placement);
+        self
+    }
+
+    /// Users of the actor `submits_to`, counted over providers, then metaschedulers.
+    pub(crate) fn user(self, submits_to: usize, jobs: Vec<Job>) -> Setup {
+        self.user_with_patience(submits_to, None, jobs)
+    }
+
+    pub(crate) fn user_with_patience(
+        mut self,
+        submits_to: usize,
+        patience: Option<Span>,
+        jobs: Vec<Job>,
+    ) -> Setup {
+        self.users.push((submits_to, patience, jobs));
+        self
+    }
+
+    fn world(&self) -> World {
+        let mut actors = Vec::new();
+        let providers = self.providers.len();
+        for config in &self.providers {
+            actors.push(AnyActor::Provider(Box::new(Provider::new(config.clone()))));
+        }
+        for (index, &placement) in self.metaschedulers.iter().enumerate() {
+            let config = MetaschedulerConfig {
+                placement,
+                providers: (0..providers as u32).map(ActorId).collect(),
+            };
+            let stream = stream(1, &format!("metascheduler {index}"), "placement");
+            actors.push(AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream))));
+        }
+        let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
+        for (submits_to, patience, jobs) in &self.users {
+            let me = ActorId(actors.len() as u32);
+            let local = *submits_to < providers;
+            let class = if local { JobClass::Local } else { JobClass::External };
+            let config = UserConfig {
+                me,
+                submits_to: ActorId(*submits_to as u32),
+                class,
+                patience: *patience,
+            };
+            actors.push(AnyActor::User(User::new(config)));
+            arrivals.push((me, Box::new(jobs.clone().into_iter().map(Ok))));
+        }
+        let sites = (0..actors.len() as u32).collect();
+        World { actors, arrivals, network: Network::new(self.latency, sites), order: self.order }
+    }
+
+    pub(crate) fn run(&self, driver: Driver) -> Ran {
+        let mut log = Log::default();
+        let result = run(self.world(), driver, &mut log, &AtomicBool::new(false));
+        Ran { result, log: log.text, records: log.records }
+    }
+
+    /// Runs on both drivers, which have to agree to the letter.
+    pub(crate) fn run_on_both(&self) -> Ran {
+        let sequential = self.run(Driver::Sequential);
+        let actix = self.run(Driver::Actix);
+        assert_eq!(sequential.log, actix.log);
+        assert_eq!(sequential.records, actix.records);
+        sequential
+    }
+}
+
+impl Ran {
+    /// Start of each job (s), by number; `None` for those that never started.
+    pub(crate) fn starts(&self) -> Vec<Option<i64>> {
+        let mut records: Vec<&JobRecord> = self.records.iter().collect();
+        records.sort_by_key(|record| (record.job.workload, record.job.number));
+        let seconds = |time: Time| time.as_micros() / 1_000_000;
+        records.iter().map(|record| record.start.map(seconds)).collect()
+    }
+
+    /// The provider of each job, by number.
+    pub(crate) fn providers(&self) -> Vec<Option<u32>> {
+        let mut records: Vec<&JobRecord> = self.records.iter().collect();
+        records.sort_by_key(|record| (record.job.workload, record.job.number));
+        records.iter().map(|record| record.provider.map(|provider| provider.0)).collect()
+    }
+
+    pub(crate) fn outcomes(&self) -> Vec<JobOutcome> {
+        let mut records: Vec<&JobRecord> = self.records.iter().collect();
+        records.sort_by_key(|record| (record.job.workload, record.job.number));
+        records.iter().map(|record| record.outcome).collect()
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    text: String,
+    records: Vec<JobRecord>,
+}
+
+impl Recorder for Log {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        let job = message.job().map_or("-".to_owned(), |job| job.0.to_string());
+        writeln!(self.text, "{now} {}>{} {} {job}", from.0, to.0, message.kind())?;
+        Ok(())
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: Observation,
+    ) -> Result<(), OutsideError> {
+        match observation {
+            Observation::JobOver(record) => {
+                let number = record.job.number;
+                let outcome = record.outcome.name();
+                writeln!(
+                    self.text,
+                    "{now} {} | {number} {outcome} [{}]",
+                    actor.0, record.processors
+                )?;
+                self.records.push(*record);
+            }
+            Observation::Disclosed { to, item, .. } => {
+                writeln!(self.text, "{now} {} | tells {} {}", actor.0, to.0, item.name())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A job in seconds: submitted, requested, run, processors.
+pub(crate) fn job(number: i64, submit: i64, requested: i64, run: i64, processors: u32) -> Job {
+    let mut job = Job::new(0, Time::from_secs(submit), processors, Span::from_secs(run));
+    job.number = number;
+    job.requested_time = Some(Span::from_secs(requested));
+    job
+}
