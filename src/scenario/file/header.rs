@@ -16,8 +16,8 @@ pub struct Header {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Master seed of all randomness; replication n uses seed + n.
-    // Up to 2^53, so that TOML and JSON readers of any language get the same number.
-    #[schemars(range(min = 0, max = 9_007_199_254_740_992_u64))]
+    // Below 2^53 even with replications, so that JSON readers of any language get the same number.
+    #[schemars(range(min = 0, max = 9_000_000_000_000_000_u64))]
     pub seed: u64,
     /// Jobs submitted at this time or later never arrive; without it, all do.
     #[serde(skip_serializing_if = "Option::is_none")]
