@@ -1,1 +1,6 @@
 //! haggle simulates autonomous resource providers that bargain over work.
+//!
+//! This crate is the library behind the command `haggle`: it reads scenarios
+//! ([`scenario`]). The engine lives in the crates beside it.
+
+pub mod scenario;

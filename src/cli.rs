@@ -1,0 +1,55 @@
+//! What can be typed: the verbs, each with its options in its own file.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{self, completions, list, new, schema, show, validate};
+use crate::exit::{self, Exit};
+
+/// Simulates autonomous resource providers that bargain over work.
+///
+/// A scenario, one TOML file, says who owns processors, who sends jobs and what
+/// is drawn. Start with `haggle new`, check with `haggle validate`.
+#[derive(Debug, Parser)]
+#[command(name = "haggle", version, after_help = exit::HELP, max_term_width = 100)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The verbs. A new one is a file in `commands` and a line in each list here.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Validate(validate::Args),
+    Show(show::Args),
+    New(new::Args),
+    List(list::Args),
+    Schema(schema::Args),
+    Completions(completions::Args),
+}
+
+impl Command {
+    /// Carries out what was typed.
+    pub(crate) fn run(&self) -> Result<Exit, commands::Error> {
+        match self {
+            Command::Validate(args) => validate::run(args),
+            Command::Show(args) => show::run(args),
+            Command::New(args) => new::run(args),
+            Command::List(args) => list::run(args),
+            Command::Schema(args) => schema::run(args),
+            Command::Completions(args) => completions::run(args),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

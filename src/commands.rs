@@ -1,0 +1,46 @@
+//! The verbs of the command, one file each: `Args` is what was typed, `run` carries it out.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use haggle::scenario::{InvalidScenario, ReadError};
+
+pub(crate) mod completions;
+pub(crate) mod list;
+pub(crate) mod new;
+pub(crate) mod schema;
+pub(crate) mod show;
+pub(crate) mod validate;
+
+/// Why a verb could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{0}")]
+    InvalidScenario(Box<InvalidScenario>),
+    #[error("there is no run {number}: the scenario has {runs}, numbered from 0")]
+    NoSuchRun { number: usize, runs: usize },
+    #[error("`{}` exists already", .0.display())]
+    Exists(PathBuf),
+    #[error("cannot write `{}`: {error}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("cannot write to standard output: {0}")]
+    Output(io::Error),
+}
+
+impl From<InvalidScenario> for Error {
+    fn from(error: InvalidScenario) -> Error {
+        Error::InvalidScenario(Box::new(error))
+    }
+}
+
+/// Prints data: the one way to standard output.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}

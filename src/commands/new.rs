@@ -1,0 +1,46 @@
+//! `haggle new`: a commented scenario to start from.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Error, print};
+use crate::exit::Exit;
+
+/// The scenario to start from; the tests validate and run it.
+const TEMPLATE: &str = include_str!("new/template.toml");
+
+/// Write a commented scenario to start from
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle new mine.toml
+  haggle new - | less")]
+pub(crate) struct Args {
+    /// File to write; `-` is standard output
+    #[arg(value_name = "FILE", default_value = "scenario.toml")]
+    file: PathBuf,
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes the scenario.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    if args.file == Path::new("-") {
+        print(TEMPLATE)?;
+        return Ok(Exit::Success);
+    }
+    let written = match args.force {
+        true => fs::write(&args.file, TEMPLATE),
+        false => {
+            File::create_new(&args.file).and_then(|mut file| file.write_all(TEMPLATE.as_bytes()))
+        }
+    };
+    match written {
+        Ok(()) => Ok(Exit::Success),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(Error::Exists(args.file.clone()))
+        }
+        Err(error) => Err(Error::Write { path: args.file.clone(), error }),
+    }
+}

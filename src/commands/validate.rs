@@ -1,0 +1,95 @@
+//! `haggle validate`: reads scenarios and reports every problem, running nothing.
+
+use std::path::PathBuf;
+
+use haggle::scenario::{Experiment, InvalidScenario, Logs, Source};
+use serde_json::json;
+
+use super::{Error, print};
+use crate::exit::Exit;
+use crate::report;
+
+/// Check scenarios and report every problem with its line
+///
+/// Nothing is run. Besides the file itself, the logs it names must be there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle validate scenarios/quickstart.toml
+  haggle validate --json scenarios/*.toml | jq '.[].problems'")]
+pub(crate) struct Args {
+    /// Scenario files (TOML)
+    #[arg(required = true, value_name = "SCENARIO")]
+    scenarios: Vec<PathBuf>,
+    /// Do not look for the logs that the scenarios name
+    #[arg(long)]
+    ignore_logs: bool,
+    /// Print the findings as JSON to standard output
+    #[arg(long)]
+    json: bool,
+    /// Say nothing about scenarios without problems
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Checks all scenarios; one that is wrong does not keep the others from being checked.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let logs = if args.ignore_logs { Logs::Ignore } else { Logs::MustExist };
+    let mut exit = Exit::Success;
+    let mut findings = Vec::new();
+    for path in &args.scenarios {
+        let read = Source::read(path).map_err(Error::from);
+        let read = read.and_then(|source| Ok(Experiment::read(source, logs)?));
+        let (runs, problems) = match &read {
+            Ok(experiment) => (Some(experiment.runs().count()), Vec::new()),
+            Err(Error::InvalidScenario(invalid)) => (None, as_json(invalid)),
+            Err(_) => (None, Vec::new()),
+        };
+        match read {
+            Ok(experiment) if !args.quiet && !args.json => {
+                report::say(&format!("{}: valid, {}\n", path.display(), extent(&experiment)));
+            }
+            Ok(_) => {}
+            Err(Error::InvalidScenario(_)) if args.json => exit = Exit::InvalidInput,
+            Err(error) => exit = report::report(&error),
+        }
+        findings.push(json!({
+            "file": path.display().to_string(),
+            "valid": runs.is_some(),
+            "runs": runs,
+            "problems": problems,
+        }));
+    }
+    if args.json {
+        print(&format!("{:#}\n", serde_json::Value::Array(findings)))?;
+    }
+    Ok(exit)
+}
+
+/// How much a valid scenario would run.
+fn extent(experiment: &Experiment) -> String {
+    let count = |number: usize, thing: &str| match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
+    };
+    let scenario = &experiment.scenario;
+    format!(
+        "{}, {}, {}",
+        count(scenario.providers.len(), "provider"),
+        count(scenario.workloads.len(), "workload"),
+        count(experiment.runs().count(), "run"),
+    )
+}
+
+fn as_json(invalid: &InvalidScenario) -> Vec<serde_json::Value> {
+    let problem = |problem: &haggle::scenario::Problem| {
+        let position = problem.position(&invalid.source.text);
+        json!({
+            "line": position.line,
+            "column": position.column,
+            "text": &invalid.source.text[problem.span.clone()],
+            "message": problem.message,
+            "help": problem.help,
+        })
+    };
+    invalid.problems.iter().map(problem).collect()
+}

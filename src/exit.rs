@@ -1,0 +1,32 @@
+//! Exit codes and what they mean; they are part of the interface, for scripts read them.
+
+use std::process::ExitCode;
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything was done.
+    Success = 0,
+    /// What was typed does not fit what was given; clap uses the same code.
+    Usage = 2,
+    /// What was given cannot be used: a scenario or a log with mistakes, or one that is not there.
+    InvalidInput = 3,
+    /// A result could not be written, or would have overwritten another.
+    CannotWrite = 4,
+}
+
+/// What `haggle --help` says about them.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0    done
+  1    a check failed, or two results differ
+  2    wrong usage: unknown option, missing argument
+  3    invalid input: a scenario or a log with mistakes
+  4    output cannot be written, or exists already
+  130  interrupted";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}

@@ -1,0 +1,148 @@
+//! The one place that prints what went wrong: problems with the text around
+//! them, errors in a line, and after each the way out.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::{env, fmt};
+
+use haggle::scenario::{InvalidScenario, Problem};
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource,
+    Severity, SourceCode, SourceSpan, SpanContents,
+};
+
+use crate::commands::Error;
+use crate::exit::Exit;
+
+/// Problems shown in one go; who has more made one mistake many times.
+const SHOWN: usize = 50;
+
+/// Width of messages; fixed, so that they look the same in a log as on a terminal.
+const WIDTH: usize = 100;
+
+/// Prints an error and says how the command ends.
+pub(crate) fn report(error: &Error) -> Exit {
+    match error {
+        Error::InvalidScenario(invalid) => {
+            say(&problems(invalid));
+            Exit::InvalidInput
+        }
+        Error::Read(_) => {
+            say(&format!("error: {error}\n"));
+            Exit::InvalidInput
+        }
+        Error::NoSuchRun { .. } => {
+            say(&format!("error: {error}\n\nhint: `haggle show --runs SCENARIO` lists them\n"));
+            Exit::Usage
+        }
+        Error::Exists(_) => {
+            say(&format!("error: {error}\n\nhint: add --force to overwrite it\n"));
+            Exit::CannotWrite
+        }
+        // Whoever read our output has read enough: `haggle show … | head` is no failure.
+        Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+        Error::Write { .. } | Error::Output(_) => {
+            say(&format!("error: {error}\n"));
+            Exit::CannotWrite
+        }
+    }
+}
+
+/// Prints to standard error; where that is closed, there is nobody left to tell.
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Every problem of a scenario with its line, then how many there are.
+fn problems(invalid: &InvalidScenario) -> String {
+    let path = invalid.source.path.display().to_string();
+    let source = WholeLines(NamedSource::new(path.clone(), Arc::clone(&invalid.source.text)));
+    let handler =
+        GraphicalReportHandler::new_themed(theme()).with_width(WIDTH).with_context_lines(1);
+    let mut text = String::new();
+    for problem in invalid.problems.iter().take(SHOWN) {
+        let shown = Shown { problem, source: &source };
+        if handler.render_report(&mut text, &shown).is_err() {
+            // Rendering is a courtesy; the message itself must get through.
+            text.push_str(&problem.message);
+        }
+        text.push('\n');
+    }
+    let count = invalid.problems.len();
+    let problems = if count == 1 { "problem" } else { "problems" };
+    text.push_str(&format!("error: {path} has {count} {problems}"));
+    if count > SHOWN {
+        text.push_str(&format!(", {SHOWN} of them shown"));
+    }
+    text.push('\n');
+    text
+}
+
+fn theme() -> GraphicalTheme {
+    // https://no-color.org: any value but the empty one means no colour.
+    let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stderr().is_terminal() && !refused {
+        GraphicalTheme::unicode()
+    } else {
+        GraphicalTheme::unicode_nocolor()
+    }
+}
+
+/// A text of which the renderer shows the lines a problem stands in, without the
+/// lines around them: left alone it shows these too, or not even the whole line.
+#[derive(Debug)]
+struct WholeLines(NamedSource<Arc<str>>);
+
+impl SourceCode for WholeLines {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        // Asked for no context, the renderer wants to know where the span begins.
+        if before == 0 && after == 0 {
+            return self.0.read_span(span, 0, 0);
+        }
+        let text = self.0.inner();
+        let (start, end) = (span.offset(), span.offset() + span.len());
+        let first = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let last = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
+        self.0.read_span(&(first..last.max(first)).into(), 0, 0)
+    }
+}
+
+/// A problem with the text it points into, as the renderer wants it.
+#[derive(Debug)]
+struct Shown<'p> {
+    problem: &'p Problem,
+    source: &'p WholeLines,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem.message)
+    }
+}
+
+impl std::error::Error for Shown<'_> {}
+
+impl Diagnostic for Shown<'_> {
+    fn severity(&self) -> Option<Severity> {
+        Some(Severity::Error)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.problem.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label =
+            LabeledSpan::new_with_span(Some(self.problem.label.clone()), self.problem.span.clone());
+        Some(Box::new(std::iter::once(label)))
+    }
+}

@@ -1,0 +1,93 @@
+//! What a schema cannot say: names that exist, sizes that go together, files
+//! that are there. Each file here checks one concern and reports all it finds.
+
+use super::document::{Node, Path};
+use super::suggest::nearest;
+use super::{Position, Problem, Scenario, Source};
+
+mod actors;
+mod figures;
+mod names;
+mod workloads;
+
+/// Whether the logs that a scenario names have to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logs {
+    /// A log that is missing is a problem: for validating and running.
+    MustExist,
+    /// Logs are not looked for: for showing what a scenario says.
+    Ignore,
+}
+
+/// A scenario while it is checked.
+pub(super) struct Check<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) source: &'a Source,
+    /// The document the scenario was read from, for the places of problems.
+    pub(super) root: &'a Node,
+    /// What has been replaced there; nothing more is said about it.
+    pub(super) replaced: &'a [Path],
+    pub(super) logs: Logs,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    /// Runs every check and returns what was found.
+    pub(super) fn run(mut self) -> Vec<Problem> {
+        let names = names::Names::of(&mut self);
+        self.check_workloads(&names);
+        self.check_actors(&names);
+        self.check_figures(&names);
+        self.problems
+    }
+
+    /// Reports a problem at `path`, unless what stands there has been replaced.
+    fn report(
+        &mut self,
+        path: &Path,
+        message: String,
+        label: &str,
+        help: impl Into<Option<String>>,
+    ) {
+        if self.is_replaced(path) {
+            return;
+        }
+        let span = self.root.place(path);
+        self.problems.push(Problem { message, span, label: label.into(), help: help.into() });
+    }
+
+    /// Whether the value at `path` is a stand-in for one that was wrong or missing.
+    fn is_replaced(&self, path: &Path) -> bool {
+        self.replaced.iter().any(|replaced| replaced.contains(path))
+    }
+
+    /// The line of the text in which the value at `path` begins.
+    fn line(&self, path: &Path) -> usize {
+        Position::of(self.root.place(path).start, &self.source.text).line
+    }
+
+    /// Reports a name at `path` that is none of `known`, saying which was probably meant.
+    fn unknown_name(&mut self, path: &Path, what: &str, name: &str, known: &[&str]) {
+        let help = match nearest(name, known.iter().copied()) {
+            Some(meant) => format!("did you mean \"{meant}\"?"),
+            None if known.is_empty() => format!("the scenario has no {what}"),
+            None => format!("the scenario has {}", list(known)),
+        };
+        self.report(
+            path,
+            format!("no {what} is called \"{name}\""),
+            &format!("no such {what}"),
+            help,
+        );
+    }
+}
+
+/// A list of names for a line of help, cut where it gets long.
+fn list(names: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

@@ -1,0 +1,117 @@
+//! Figures: what each kind needs, and files that would overwrite each other.
+
+use super::Check;
+use super::names::Names;
+use crate::scenario::document::Path;
+use crate::scenario::file::{Figure, FigureKind};
+use crate::scenario::quantity::Name;
+use crate::scenario::resolve::figure_names;
+
+/// What can be grouped by without a sweep.
+const GROUPS: [&str; 3] = ["provider", "user", "class"];
+
+impl Check<'_> {
+    pub(super) fn check_figures(&mut self, names: &Names) {
+        let known = names.provider_list();
+        let axes = self.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+        let axes: Vec<String> = axes.map(|axis| axis.title()).collect();
+        let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
+        let files = figure_names(&self.scenario.figures);
+        for (index, figure) in self.scenario.figures.iter().enumerate() {
+            let path = Path::root().key("figure").index(index);
+            self.check_provider_list(&path.key("providers"), &figure.providers, &known);
+            self.check_figure_keys(&path, figure);
+            self.check_figure_axes(&path, figure, &axes);
+            if let (Some(from), Some(until)) = (figure.from, figure.until)
+                && until <= from
+            {
+                self.report(
+                    &path.key("until"),
+                    format!("the figure ends at {until}, but starts at {from}"),
+                    "not after `from`",
+                    "swap `from` and `until`".to_owned(),
+                );
+            }
+            if files[..index].contains(&files[index]) {
+                self.report(
+                    &path.key("name"),
+                    format!("two figures are called \"{}\"", files[index].0),
+                    "taken",
+                    "give one of them another `name`".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// Reports the names in a list of providers that are none.
+    pub(super) fn check_provider_list(&mut self, path: &Path, providers: &[Name], known: &[&str]) {
+        for (index, provider) in providers.iter().enumerate() {
+            if !known.contains(&provider.as_str()) {
+                self.unknown_name(&path.index(index), "provider", provider.as_str(), known);
+            } else if providers[..index].contains(provider) {
+                self.report(
+                    &path.index(index),
+                    format!("provider \"{provider}\" is listed twice"),
+                    "again",
+                    "remove one of them".to_owned(),
+                );
+            }
+        }
+    }
+
+    fn check_figure_keys(&mut self, path: &Path, figure: &Figure) {
+        let measures = matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
+        let keys = [
+            ("metric", figure.metric.is_some(), measures, measures),
+            (
+                "x",
+                figure.x.is_some(),
+                figure.kind == FigureKind::Lines,
+                figure.kind == FigureKind::Lines,
+            ),
+            ("group-by", figure.group_by.is_some(), false, measures),
+        ];
+        let kind = figure.kind.name();
+        for (key, given, needed, allowed) in keys {
+            if needed && !given {
+                let help = match key {
+                    "x" => "add `x`: a sweep axis by its name",
+                    _ => "add `metric`, such as \"mean-bounded-slowdown\"",
+                };
+                let message = format!("figure \"{kind}\" has no `{key}`");
+                self.report(
+                    &path.key(key),
+                    message,
+                    &format!("`{key}` is missing here"),
+                    help.to_owned(),
+                );
+            } else if given && !allowed {
+                self.report(
+                    &path.key(key),
+                    format!("figure \"{kind}\" does not use `{key}`"),
+                    "not used",
+                    format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
+                );
+            }
+        }
+    }
+
+    fn check_figure_axes(&mut self, path: &Path, figure: &Figure, axes: &[&str]) {
+        if let Some(x) = &figure.x
+            && !axes.contains(&x.as_str())
+        {
+            self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
+        }
+        if let Some(group) = &figure.group_by {
+            let known: Vec<&str> = GROUPS.into_iter().chain(axes.iter().copied()).collect();
+            if !known.contains(&group.as_str()) {
+                self.unknown_name(
+                    &path.key("group-by"),
+                    "group or sweep axis",
+                    group.as_str(),
+                    &known,
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The format of scenario files: one type a table, and nothing else describes it.
+//!
+//! These are the types of the file, not of the engine: they keep what was
+//! written (strings with units, names of others) and become engine types when a
+//! run is put together. Doc comments here are the texts of the schema and of
+//! error messages, so their first line is written for the author of a scenario.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod figure;
+mod header;
+mod metascheduler;
+mod network;
+mod provider;
+mod results;
+mod sweep;
+mod user;
+mod workload;
+
+pub use figure::{Figure, FigureKind, ImageFormat, Metric};
+pub use header::{EventsOrder, Header};
+pub use metascheduler::{Metascheduler, Placement};
+pub use network::{Link, Network};
+pub use provider::{Compression, Disclosure, Order, Overrun, Policy, Provider};
+pub use results::{Messages, Results, TableFormat};
+pub use sweep::{Axis, Sweep};
+pub use user::User;
+pub use workload::{
+    InlineJob, JobTypes, KeySource, Lublin, MissingProcessors, MissingRequest, Model, OverRequest,
+    Rules, SplitBy, Step, Workload, ZeroRunTime,
+};
+
+/// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// What the scenario is called, its seed and when arrivals stop.
+    #[serde(default)]
+    pub scenario: Header,
+    /// Where jobs come from.
+    #[serde(rename = "workload", default)]
+    pub workloads: Vec<Workload>,
+    /// Who owns processors.
+    #[serde(rename = "provider", default)]
+    pub providers: Vec<Provider>,
+    /// Who places jobs on providers.
+    #[serde(rename = "metascheduler", default, skip_serializing_if = "Vec::is_empty")]
+    pub metaschedulers: Vec<Metascheduler>,
+    /// Who submits jobs, and to whom.
+    #[serde(rename = "user", default)]
+    pub users: Vec<User>,
+    /// How long messages travel.
+    #[serde(default)]
+    pub network: Network,
+    /// What is recorded and how it is measured.
+    #[serde(default)]
+    pub results: Results,
+    /// What is drawn from the results.
+    #[serde(rename = "figure", default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
+    /// What is varied from run to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
+}

@@ -1,0 +1,113 @@
+//! `[[figure]]`: what is drawn from the results.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::quantity::{Name, TimeSpan};
+
+/// A figure drawn when the results are there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Figure {
+    /// What is drawn.
+    pub kind: FigureKind,
+    /// Name of the figure's file without its ending; without it, the figure's kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    /// Image format.
+    #[serde(default)]
+    pub format: ImageFormat,
+    /// Title above the figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Providers that are drawn; without it, all of them.
+    #[serde(default)]
+    pub providers: Vec<Name>,
+    /// Start of the time that is drawn; without it, the start of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<TimeSpan>,
+    /// End of the time that is drawn; without it, the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<TimeSpan>,
+    /// What "bars" and "lines" measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
+    /// What "lines" has on its x axis: a sweep axis by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<Name>,
+    /// What gives each bar or line: "provider", "user", "class" or a sweep axis by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_by: Option<Name>,
+}
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureKind {
+    /// Which job held which processors when.
+    Gantt,
+    /// Share of busy processors over time.
+    Utilisation,
+    /// Waiting jobs over time.
+    QueueLength,
+    /// Which share of jobs waited at most how long.
+    WaitingEcdf,
+    /// Which share of jobs had at most which bounded slowdown.
+    BoundedSlowdownEcdf,
+    /// A metric as bars.
+    Bars,
+    /// A metric over a sweep axis.
+    Lines,
+}
+
+impl FigureKind {
+    /// The word in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FigureKind::Gantt => "gantt",
+            FigureKind::Utilisation => "utilisation",
+            FigureKind::QueueLength => "queue-length",
+            FigureKind::WaitingEcdf => "waiting-ecdf",
+            FigureKind::BoundedSlowdownEcdf => "bounded-slowdown-ecdf",
+            FigureKind::Bars => "bars",
+            FigureKind::Lines => "lines",
+        }
+    }
+}
+
+/// Image format of a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImageFormat {
+    /// Pixels.
+    Png,
+    /// Lines that stay sharp at any size.
+    #[default]
+    Svg,
+}
+
+/// What is measured over the jobs or providers of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Mean of start - submission, seconds.
+    MeanWaitingTime,
+    /// Median of start - submission, seconds.
+    MedianWaitingTime,
+    /// Mean of completion - submission, seconds.
+    MeanTurnaroundTime,
+    /// Mean of turnaround time / run time.
+    MeanSlowdown,
+    /// Mean of max(1, turnaround time / max(threshold, run time)).
+    MeanBoundedSlowdown,
+    /// Busy processor time / (processors x time).
+    Utilisation,
+    /// Last completion - first submission, seconds.
+    Makespan,
+    /// Jobs that ran to their end.
+    CompletedJobs,
+    /// Jobs that no provider queued.
+    RejectedJobs,
+    /// Messages between actors.
+    Messages,
+}

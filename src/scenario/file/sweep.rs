@@ -1,0 +1,46 @@
+//! `[sweep]`: what is varied, and how often each variant is run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::quantity::Name;
+
+/// Varies a scenario: every combination of the axes' values, each run several times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Sweep {
+    /// Runs of each variant, with consecutive seeds.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub replications: u32,
+    /// More runs than this are refused: it is easily reached by mistake.
+    #[serde(default = "thousand")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_runs: u32,
+    /// What is varied.
+    #[serde(rename = "axis", default)]
+    pub axes: Vec<Axis>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn thousand() -> u32 {
+    1_000
+}
+
+/// One thing that is varied.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Axis {
+    /// Name of the axis, a column of the results; without it, the last key of its path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    /// What is varied: keys and names from the root with dots, `*` for all, such as "provider.*.policy".
+    pub path: String,
+    /// The values it takes.
+    #[schemars(length(min = 1))]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub values: Vec<toml::Value>,
+}

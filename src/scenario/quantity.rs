@@ -1,0 +1,351 @@
+//! Quantities as scenarios write them: strings that carry their unit.
+//!
+//! Each has a word that names its format in the schema; [`check_format`] checks a
+//! string against such a word, so that a wrong unit is found before serde reads.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use haggle_model::Span;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// Why a string is not what its format asks for, and what would be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}: {help}")]
+pub struct FormatError {
+    /// What is wrong, naming the string.
+    pub problem: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl FormatError {
+    fn new(problem: String, help: &str) -> FormatError {
+        FormatError { problem, help: help.into() }
+    }
+}
+
+/// Checks a string against the format that a schema names.
+pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
+    match format {
+        Name::FORMAT => text.parse::<Name>().map(drop),
+        TimeSpan::FORMAT => text.parse::<TimeSpan>().map(drop),
+        Share::FORMAT => text.parse::<Share>().map(drop),
+        TimeOrShare::FORMAT => text.parse::<TimeOrShare>().map(drop),
+        EstimateRule::FORMAT => text.parse::<EstimateRule>().map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Gives a string type with `FromStr` and `Display` its serde and schema.
+macro_rules! written_as_string {
+    ($type:ident, $format:literal, $example:literal, $description:literal) => {
+        impl $type {
+            /// The word for this format in the schema.
+            pub const FORMAT: &'static str = $format;
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = FormatError;
+            fn try_from(text: String) -> Result<$type, FormatError> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(quantity: $type) -> String {
+                quantity.to_string()
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "format": $format,
+                    "description": $description,
+                    "examples": [$example],
+                })
+            }
+        }
+    };
+}
+
+/// What an actor, a workload or a figure is called: letters, digits, `-` and `_`,
+/// so that it can be part of a path into the scenario and of a file's name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(String);
+
+written_as_string!(Name, "name", "north", "letters, digits, - and _");
+
+impl Name {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Name {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Name, FormatError> {
+        let allowed = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        if !text.is_empty() && text.chars().all(allowed) {
+            return Ok(Name(text.into()));
+        }
+        Err(FormatError::new(
+            format!("`{text}` cannot be a name"),
+            "use letters, digits, `-` and `_`, such as \"north-1\"",
+        ))
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A length of time, such as `"18h"` or `"1h 30min"`; prints in the largest unit that divides it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TimeSpan(pub Span);
+
+written_as_string!(TimeSpan, "time-span", "18h", "a length of time: a number and a unit");
+
+impl TimeSpan {
+    /// No time at all.
+    pub const ZERO: TimeSpan = TimeSpan(Span::ZERO);
+}
+
+impl FromStr for TimeSpan {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<TimeSpan, FormatError> {
+        text.parse::<Span>().map(TimeSpan).map_err(|_| {
+            FormatError::new(
+                format!("`{text}` is not a length of time"),
+                "write a number and a unit (us, ms, s, min, h, d, w), \
+                 such as \"18h\" or \"1h 30min\"",
+            )
+        })
+    }
+}
+
+impl fmt::Display for TimeSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(i64, &str); 5] = [
+            (86_400_000_000, "d"),
+            (3_600_000_000, "h"),
+            (60_000_000, "min"),
+            (1_000_000, "s"),
+            (1_000, "ms"),
+        ];
+        let micros = self.0.as_micros();
+        if micros == 0 {
+            return f.write_str("0s");
+        }
+        for (size, unit) in UNITS {
+            if micros % size == 0 {
+                return write!(f, "{}{unit}", micros / size);
+            }
+        }
+        write!(f, "{micros}us")
+    }
+}
+
+/// A part of a whole in percent, such as `"5%"`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Share {
+    /// Percent as written, kept so that it prints as it was read.
+    percent: f64,
+}
+
+written_as_string!(Share, "share", "5%", "a share of a whole in percent");
+
+impl Share {
+    /// Everything.
+    pub const ALL: Share = Share { percent: 100.0 };
+
+    /// The share as a fraction: 0.05 for `"5%"`.
+    pub fn fraction(self) -> f64 {
+        self.percent / 100.0
+    }
+}
+
+impl FromStr for Share {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Share, FormatError> {
+        match percent(text) {
+            Some(percent) if percent <= 100.0 => Ok(Share { percent }),
+            _ => Err(FormatError::new(
+                format!("`{text}` is not a share"),
+                "write percent from 0% to 100%, such as \"5%\"",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.percent)
+    }
+}
+
+/// A number of percent that is finite and not negative.
+fn percent(text: &str) -> Option<f64> {
+    number(text.trim().strip_suffix('%')?)
+}
+
+/// A decimal number that is finite and not negative.
+fn number(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+/// A length of time or a share of the whole run: `"2d"` or `"5%"`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum TimeOrShare {
+    /// That much time.
+    Time(TimeSpan),
+    /// That share of the time between the first and the last submission.
+    Share(Share),
+}
+
+written_as_string!(TimeOrShare, "time-or-share", "5%", "a length of time or a share of the run");
+
+impl TimeOrShare {
+    /// Nothing.
+    pub const ZERO: TimeOrShare = TimeOrShare::Time(TimeSpan::ZERO);
+}
+
+impl FromStr for TimeOrShare {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<TimeOrShare, FormatError> {
+        if let Ok(time) = text.parse() {
+            return Ok(TimeOrShare::Time(time));
+        }
+        text.parse().map(TimeOrShare::Share).map_err(|_: FormatError| {
+            FormatError::new(
+                format!("`{text}` is neither a length of time nor a share"),
+                "write time with a unit, such as \"2d\", or percent of the run, such as \"5%\"",
+            )
+        })
+    }
+}
+
+impl fmt::Display for TimeOrShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimeOrShare::Time(time) => time.fmt(f),
+            TimeOrShare::Share(share) => share.fmt(f),
+        }
+    }
+}
+
+/// How users estimate the run time of their jobs.
+///
+/// One notation serves the scenario and `haggle replay --estimates`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum EstimateRule {
+    /// `trace`: as the log has it.
+    Trace,
+    /// `exact`: the run time itself.
+    Exact,
+    /// `factor:F`: F times the run time, F ≥ 1.
+    Factor(f64),
+    /// `over:P%`: the run time and P percent more.
+    Over(f64),
+    /// `uniform:F`: the run time times a number drawn evenly from 1 to F, for each job anew.
+    Uniform(f64),
+}
+
+written_as_string!(
+    EstimateRule,
+    "estimates",
+    "over:50%",
+    "how users estimate run times: trace, exact, factor:F, over:P% or uniform:F"
+);
+
+impl FromStr for EstimateRule {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<EstimateRule, FormatError> {
+        let at_least_one = |text| number(text).filter(|&factor| factor >= 1.0);
+        let (word, argument) = text.split_once(':').unwrap_or((text, ""));
+        let rule = match (word, argument) {
+            ("trace", "") => Some(EstimateRule::Trace),
+            ("exact", "") => Some(EstimateRule::Exact),
+            ("factor", factor) => at_least_one(factor).map(EstimateRule::Factor),
+            ("over", share) => percent(share).map(EstimateRule::Over),
+            ("uniform", factor) => at_least_one(factor).map(EstimateRule::Uniform),
+            _ => None,
+        };
+        rule.ok_or_else(|| {
+            FormatError::new(
+                format!("`{text}` is not a rule for estimates"),
+                "write trace, exact, factor:2 (twice the run time), over:50% (half as much again) \
+                 or uniform:5 (between once and five times); factors are at least 1",
+            )
+        })
+    }
+}
+
+impl fmt::Display for EstimateRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EstimateRule::Trace => f.write_str("trace"),
+            EstimateRule::Exact => f.write_str("exact"),
+            EstimateRule::Factor(factor) => write!(f, "factor:{factor}"),
+            EstimateRule::Over(percent) => write!(f, "over:{percent}%"),
+            EstimateRule::Uniform(factor) => write!(f, "uniform:{factor}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prints_as<T: FromStr<Err = FormatError> + fmt::Display>(text: &str) -> String {
+        text.parse::<T>().map_or_else(|error| error.to_string(), |quantity| quantity.to_string())
+    }
+
+    #[test]
+    fn time_prints_in_the_largest_unit_that_divides_it() {
+        for (written, printed) in
+            [("18h", "18h"), ("90 min", "90min"), ("48h", "2d"), ("1.5s", "1500ms"), ("0h", "0s")]
+        {
+            assert_eq!(prints_as::<TimeSpan>(written), printed);
+        }
+    }
+
+    #[test]
+    fn shares_and_estimates_round_trip() {
+        for text in ["5%", "0.7%", "100%"] {
+            assert_eq!(prints_as::<Share>(text), text);
+            assert_eq!(prints_as::<TimeOrShare>(text), text);
+        }
+        for text in ["trace", "exact", "factor:2.5", "over:50%", "over:250%", "uniform:5"] {
+            assert_eq!(prints_as::<EstimateRule>(text), text);
+        }
+        for wrong in ["0.5", "101%", "-1%", "NaN%", "%"] {
+            assert!(wrong.parse::<Share>().is_err(), "{wrong}");
+        }
+        for wrong in ["factor", "factor:0.5", "over:50", "exact:1", "uniform:inf"] {
+            assert!(wrong.parse::<EstimateRule>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Defaults that depend on other parts of a scenario: written out, so that what
+//! was run can be read without knowing them.
+
+use super::file::{Figure, ImageFormat, Provider};
+use super::quantity::Name;
+use super::{Scenario, Source};
+
+/// Writes out every default of a scenario that has been checked.
+pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
+    if scenario.scenario.name.is_none() {
+        scenario.scenario.name = Some(name_like(&source.stem()));
+    }
+    let written = std::mem::take(&mut scenario.providers);
+    scenario.providers = written.iter().flat_map(replicate).collect();
+    for metascheduler in &mut scenario.metaschedulers {
+        metascheduler.providers = meant(&metascheduler.providers, &written);
+    }
+    let names = figure_names(&scenario.figures);
+    for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
+        figure.name = Some(name_like(&name));
+        figure.providers = meant(&figure.providers, &written);
+    }
+    scenario
+}
+
+/// What the copies of a provider are called: its own name if there is but one.
+pub(super) fn copies(provider: &Provider) -> Vec<String> {
+    match provider.count {
+        0 | 1 => vec![provider.name.to_string()],
+        count => (1..=count).map(|number| format!("{}-{number}", provider.name)).collect(),
+    }
+}
+
+/// The name and format of each figure: its own, or its kind with a number from the second on.
+pub(super) fn figure_names(figures: &[Figure]) -> Vec<(String, ImageFormat)> {
+    let mut names: Vec<(String, ImageFormat)> = Vec::new();
+    for (index, figure) in figures.iter().enumerate() {
+        let unnamed = |other: &&Figure| other.name.is_none() && other.kind == figure.kind;
+        let name = match (&figure.name, figures[..index].iter().filter(unnamed).count()) {
+            (Some(name), _) => name.to_string(),
+            (None, 0) => figure.kind.name().to_owned(),
+            (None, before) => format!("{}-{}", figure.kind.name(), before + 1),
+        };
+        names.push((name, figure.format));
+    }
+    names
+}
+
+fn replicate(provider: &Provider) -> Vec<Provider> {
+    let copy = |name: String| Provider { name: name_like(&name), count: 1, ..provider.clone() };
+    copies(provider).into_iter().map(copy).collect()
+}
+
+/// The providers that a list stands for, in the order of the file; all for an empty list.
+fn meant(list: &[Name], written: &[Provider]) -> Vec<Name> {
+    let mut names = Vec::new();
+    for provider in written {
+        for copy in copies(provider) {
+            let copy = name_like(&copy);
+            if list.is_empty() || list.contains(&copy) || list.contains(&provider.name) {
+                names.push(copy);
+            }
+        }
+    }
+    names
+}
+
+/// A text as a name: what a name cannot hold becomes `-`.
+fn name_like(text: &str) -> Name {
+    let allowed = |c: char| {
+        if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }
+    };
+    let name: String = text.chars().map(allowed).collect();
+    let name = if name.is_empty() { "scenario".to_owned() } else { name };
+    name.parse().expect("every character has been made one that a name can hold")
+}

@@ -1,0 +1,282 @@
+//! From a file to runs: a scenario is read, varied along the axes of its sweep
+//! and repeated with consecutive seeds.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::check::Check;
+use super::conform::{Findings, conform};
+use super::document::{self, Node, Path};
+use super::file::{Axis, Figure};
+use super::resolve::resolve;
+use super::{InvalidScenario, Logs, Problem, Scenario, Source};
+
+mod axis;
+
+use axis::Place;
+
+/// A scenario file, read, checked and expanded: the variants of a sweep, or just one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// The scenario as written with every default, its sweep included.
+    pub scenario: Scenario,
+    /// The scenarios it expands into, the last axis varying fastest; one without a sweep.
+    pub variants: Vec<Variant>,
+    /// Runs of each variant.
+    pub replications: u32,
+    /// Figures over the axes of the sweep; those of single runs are in the variants.
+    pub figures: Vec<Figure>,
+}
+
+/// A resolved scenario without a sweep, and what makes it different from the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Unique name that can be part of a path.
+    pub label: String,
+    /// The value on each axis, in the order of the axes.
+    pub settings: Vec<Setting>,
+    /// What is run.
+    pub scenario: Scenario,
+}
+
+/// The value of a variant on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Name of the axis.
+    pub axis: String,
+    /// The value.
+    pub value: toml::Value,
+}
+
+impl Setting {
+    /// The value as a column of the results has it: strings without quotes.
+    pub fn text(&self) -> String {
+        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
+    }
+}
+
+/// One run: a variant with a seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run<'e> {
+    /// Number of the run, from 0.
+    pub number: usize,
+    /// What is run; its own seed is that of the first replication.
+    pub variant: &'e Variant,
+    /// Seed of this run.
+    pub seed: u64,
+}
+
+impl Run<'_> {
+    /// Folder of the run inside the experiment's: `scenario=…/seed=…`, which
+    /// pandas, Polars and DuckDB read as columns.
+    pub fn folder(&self) -> PathBuf {
+        PathBuf::from(format!("scenario={}", self.variant.label))
+            .join(format!("seed={}", self.seed))
+    }
+
+    /// The scenario of exactly this run, its seed included.
+    pub fn scenario(&self) -> Scenario {
+        let mut scenario = self.variant.scenario.clone();
+        scenario.scenario.seed = self.seed;
+        scenario
+    }
+}
+
+impl Experiment {
+    /// Reads, checks and expands a scenario.
+    ///
+    /// # Errors
+    /// All problems together, each with its place in the text.
+    pub fn read(source: Source, logs: Logs) -> Result<Experiment, InvalidScenario> {
+        let mut root = match document::parse(&source.text) {
+            Ok(root) => root,
+            Err(problems) => return Err(InvalidScenario::new(source, problems)),
+        };
+        let mut findings = conform(&mut root);
+        let scenario = match Scenario::deserialize(root.to_toml()) {
+            Ok(scenario) => scenario,
+            Err(error) => {
+                findings.problems.push(drift(&error));
+                return Err(InvalidScenario::new(source, findings.problems));
+            }
+        };
+        let places = axis::places(&scenario, &root, &mut findings);
+        let combinations = combinations(&scenario, &places, &mut findings);
+        let reading = Reading { source: &source, logs, root: &root, places: &places };
+        let variants = reading.variants(&combinations, &mut findings);
+        if !findings.problems.is_empty() {
+            return Err(InvalidScenario::new(source, findings.problems));
+        }
+        let names = axis_names(&scenario);
+        let (figures, _) = split_figures(resolve(scenario.clone(), &source).figures, &names);
+        Ok(Experiment {
+            replications: scenario.sweep.as_ref().map_or(1, |sweep| sweep.replications),
+            scenario: resolve(scenario, &source),
+            variants,
+            figures,
+        })
+    }
+
+    /// All runs, in order of their numbers: variants in order, then seeds.
+    pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let replications = self.replications;
+        let seeds = move |variant| (0..replications).map(move |replication| (variant, replication));
+        self.variants.iter().flat_map(seeds).enumerate().map(|(number, (variant, replication))| {
+            Run { number, variant, seed: variant.scenario.scenario.seed + u64::from(replication) }
+        })
+    }
+}
+
+impl Axis {
+    /// The axis's name, or the last key of its path.
+    pub fn title(&self) -> String {
+        let last = || self.path.rsplit('.').next().unwrap_or_default().to_owned();
+        self.name.as_ref().map_or_else(last, ToString::to_string)
+    }
+}
+
+fn axis_names(scenario: &Scenario) -> Vec<String> {
+    scenario.sweep.iter().flat_map(|sweep| &sweep.axes).map(Axis::title).collect()
+}
+
+/// Which value of each axis a variant takes. Where there would be too many variants,
+/// as many as show every value once, so that every value is checked.
+fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) -> Vec<Vec<usize>> {
+    let Some(sweep) = &scenario.sweep else {
+        return vec![Vec::new()];
+    };
+    let count =
+        places.iter().fold(1_u64, |count, place| count.saturating_mul(place.values.len() as u64));
+    let runs = count.saturating_mul(sweep.replications.into());
+    if runs > sweep.max_runs.into() {
+        findings.problems.push(Problem {
+            message: format!("the sweep has {runs} runs, more than {}", sweep.max_runs),
+            span: axis::sweep_place(places),
+            label: format!("{count} variants x {} replications", sweep.replications),
+            help: Some(format!("vary less, or set `max-runs = {runs}` if that is what you want")),
+        });
+        let longest = places.iter().map(|place| place.values.len()).max().unwrap_or(1);
+        let each =
+            |turn: usize| places.iter().map(|place| turn.min(place.values.len() - 1)).collect();
+        return (0..longest).map(each).collect();
+    }
+    let mut combinations = vec![Vec::new()];
+    for place in places {
+        let with = |chosen: &Vec<usize>| -> Vec<Vec<usize>> {
+            (0..place.values.len()).map(|index| [chosen.as_slice(), &[index]].concat()).collect()
+        };
+        combinations = combinations.iter().flat_map(with).collect();
+    }
+    combinations
+}
+
+/// A document that is about to become variants.
+struct Reading<'a> {
+    source: &'a Source,
+    logs: Logs,
+    root: &'a Node,
+    places: &'a [Place],
+}
+
+impl Reading<'_> {
+    fn variants(&self, combinations: &[Vec<usize>], findings: &mut Findings) -> Vec<Variant> {
+        let mut labels = BTreeSet::new();
+        let mut variants = Vec::new();
+        let mut problems = Vec::new();
+        for combination in combinations {
+            let mut root = self.root.clone();
+            for (place, &index) in self.places.iter().zip(combination) {
+                place.set(&mut root, index);
+            }
+            let own = conform(&mut root);
+            let replaced: Vec<Path> =
+                findings.replaced.iter().chain(&own.replaced).cloned().collect();
+            problems.extend(own.problems);
+            let scenario = match Scenario::deserialize(root.to_toml()) {
+                Ok(scenario) => scenario,
+                Err(error) => {
+                    problems.push(drift(&error));
+                    continue;
+                }
+            };
+            let (source, logs) = (self.source, self.logs);
+            let check = Check {
+                scenario: &scenario,
+                source,
+                root: &root,
+                replaced: &replaced,
+                logs,
+                problems: Vec::new(),
+            };
+            problems.extend(check.run());
+            // Variants share most of their mistakes.
+            problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
+            problems.dedup();
+            variants.push(self.variant(resolve(scenario, source), combination, &mut labels));
+        }
+        findings.problems.extend(problems);
+        variants
+    }
+
+    fn variant(
+        &self,
+        mut scenario: Scenario,
+        combination: &[usize],
+        labels: &mut BTreeSet<String>,
+    ) -> Variant {
+        let names = axis_names(&scenario);
+        scenario.sweep = None;
+        scenario.figures = split_figures(scenario.figures, &names).1;
+        let settings: Vec<Setting> = self
+            .places
+            .iter()
+            .zip(combination)
+            .map(|(place, &index)| Setting {
+                axis: place.axis.clone(),
+                value: place.values[index].to_toml(),
+            })
+            .collect();
+        let label = label(&scenario, &settings, labels);
+        Variant { label, settings, scenario }
+    }
+}
+
+/// Figures over the axes of a sweep, and figures of single runs.
+fn split_figures(figures: Vec<Figure>, axes: &[String]) -> (Vec<Figure>, Vec<Figure>) {
+    figures.into_iter().partition(|figure| {
+        let used = [&figure.x, &figure.group_by];
+        used.into_iter().flatten().any(|name| axes.iter().any(|axis| axis == name.as_str()))
+    })
+}
+
+/// A name for a variant that can be part of a path and that no other has.
+fn label(scenario: &Scenario, settings: &[Setting], labels: &mut BTreeSet<String>) -> String {
+    /// Longer names of files are refused by some systems.
+    const LONGEST: usize = 120;
+    let safe = |c: char| {
+        if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }
+    };
+    let parts: Vec<String> = settings
+        .iter()
+        .map(|setting| format!("{}-{}", setting.axis, setting.text()).chars().map(safe).collect())
+        .collect();
+    let name = scenario.scenario.name.as_ref().map_or("scenario", |name| name.as_str());
+    let mut label = if parts.is_empty() { name.to_owned() } else { parts.join("_") };
+    if label.len() > LONGEST || labels.contains(&label) {
+        label = format!("variant-{}", labels.len() + 1);
+    }
+    labels.insert(label.clone());
+    label
+}
+
+/// Serde refused what the schema let pass: our mistake, not the author's.
+fn drift(error: &toml::de::Error) -> Problem {
+    Problem {
+        message: format!("the scenario cannot be read: {}", error.message()),
+        span: 0..0,
+        label: "somewhere in this file".into(),
+        help: Some("this is a bug of haggle: its schema lets this pass; please report it".into()),
+    }
+}

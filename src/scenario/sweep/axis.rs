@@ -1,0 +1,170 @@
+//! The axes of a sweep in the document: which values each path means, and
+//! putting an axis's values there.
+
+use std::ops::Range;
+
+use serde_json::Value as Json;
+
+use crate::scenario::conform::Findings;
+use crate::scenario::document::{Entry, Node, Path, Step, Value};
+use crate::scenario::schema::{SCHEMA, plain, type_of};
+use crate::scenario::suggest::nearest;
+use crate::scenario::{Problem, Scenario};
+
+/// An axis with the values it takes and the places where it puts them.
+pub(super) struct Place {
+    /// Name of the axis.
+    pub(super) axis: String,
+    /// The values, at least one, each with its own place in the text.
+    pub(super) values: Vec<Node>,
+    /// Where the axis's path is written: what is wrong with a place is shown there.
+    pub(super) span: Range<usize>,
+    paths: Vec<Path>,
+}
+
+impl Place {
+    /// Puts the value with this index wherever the axis's path leads.
+    pub(super) fn set(&self, root: &mut Node, index: usize) {
+        for path in &self.paths {
+            set(root, &path.0, &self.values[index], &self.span);
+        }
+    }
+}
+
+/// Where a sweep is written, as far as its axes show.
+pub(super) fn sweep_place(places: &[Place]) -> Range<usize> {
+    places.first().map_or(0..0, |place| place.span.clone())
+}
+
+/// Finds the places of every axis; reports paths that lead nowhere and names that are taken.
+pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    let axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+    for (index, axis) in axes.enumerate() {
+        let at = Path::root().key("sweep").key("axis").index(index);
+        let known = |key| findings.replaced.iter().any(|replaced| replaced.contains(&at.key(key)));
+        if known("path") || known("values") {
+            continue;
+        }
+        let span = root.place(&at.key("path"));
+        let title = axis.title();
+        if places.iter().any(|place| place.axis == title) {
+            findings.problems.push(Problem {
+                message: format!("two axes are called \"{title}\""),
+                span: root.place(&at.key("name")),
+                label: "taken".into(),
+                help: Some("give one of them another `name`".into()),
+            });
+        }
+        let segments: Vec<&str> = axis.path.split('.').collect();
+        let mut search = Search { dead_end: None, paths: Vec::new() };
+        search.walk(Some(root), &SCHEMA, &Path::root(), &segments);
+        if search.paths.is_empty() || axis.path.starts_with("sweep") {
+            findings.problems.push(Problem {
+                message: format!("path \"{}\" matches nothing in the scenario", axis.path),
+                span: span.clone(),
+                label: "leads nowhere".into(),
+                help: Some(search.dead_end.unwrap_or_else(|| {
+                    "write keys and names with dots, such as \"provider.*.policy\"".into()
+                })),
+            });
+            continue;
+        }
+        let values = match root.at(&at.key("values")).map(|node| &node.value) {
+            Some(Value::Array(values)) if !values.is_empty() => values.clone(),
+            // An axis without values has been reported against the schema.
+            _ => continue,
+        };
+        places.push(Place { axis: title, values, span, paths: search.paths });
+    }
+    places
+}
+
+/// Follows a path through the document.
+struct Search {
+    /// Why the first dead end is one.
+    dead_end: Option<String>,
+    paths: Vec<Path>,
+}
+
+impl Search {
+    /// `node` is `None` in a table that may be written but is not.
+    fn walk(&mut self, node: Option<&Node>, schema: &Json, at: &Path, segments: &[&str]) {
+        let Some((segment, rest)) = segments.split_first() else {
+            self.paths.push(at.clone());
+            return;
+        };
+        match node.map(|node| &node.value) {
+            Some(Value::Array(items)) => self.walk_array(items, schema, at, segment, rest),
+            Some(Value::Table(_)) | None => {
+                let property = &plain(schema)["properties"][segment];
+                let next = node.and_then(|node| node.get(segment));
+                let open = type_of(property) == Some("object") || rest.is_empty();
+                if next.is_some() || open && !segment.is_empty() {
+                    self.walk(next, property, &at.key(segment), rest);
+                } else {
+                    self.stop(format!("{at} has no `{segment}`"));
+                }
+            }
+            Some(_) => self.stop(format!("`{}` is a single value", at.name())),
+        }
+    }
+
+    fn walk_array(
+        &mut self,
+        items: &[Node],
+        schema: &Json,
+        at: &Path,
+        segment: &str,
+        rest: &[&str],
+    ) {
+        let schema = &plain(schema)["items"];
+        let names: Vec<&str> = items.iter().filter_map(|item| item.get("name")?.text()).collect();
+        let number = segment.parse::<usize>().ok();
+        let before = self.paths.len();
+        for (index, item) in items.iter().enumerate() {
+            let named = item.get("name").and_then(Node::text) == Some(segment);
+            if segment == "*" || named || number == Some(index + 1) {
+                self.walk(Some(item), schema, &at.index(index), rest);
+            }
+        }
+        if self.paths.len() == before {
+            let hint = match nearest(segment, names.iter().copied()) {
+                Some(meant) => format!("did you mean \"{meant}\"?"),
+                None if names.is_empty() => {
+                    format!("write a number from 1 or `*` after `{}`", at.name())
+                }
+                None => format!("after `{}` comes `*` or one of {}", at.name(), names.join(", ")),
+            };
+            self.stop(hint);
+        }
+    }
+
+    fn stop(&mut self, why: String) {
+        self.dead_end.get_or_insert(why);
+    }
+}
+
+/// Puts `value` at the end of `steps`, making tables on the way.
+fn set(node: &mut Node, steps: &[Step], value: &Node, span: &Range<usize>) {
+    let Some((step, rest)) = steps.split_first() else {
+        *node = value.clone();
+        return;
+    };
+    match (step, &mut node.value) {
+        (Step::Index(index), Value::Array(items)) => {
+            if let Some(item) = items.get_mut(*index) {
+                set(item, rest, value, span);
+            }
+        }
+        (Step::Key(key), Value::Table(entries)) => {
+            let place = entries.iter().position(|entry| entry.key == *key).unwrap_or_else(|| {
+                let table = Node { span: span.clone(), value: Value::Table(Vec::new()) };
+                entries.push(Entry { key: key.clone(), key_span: span.clone(), node: table });
+                entries.len() - 1
+            });
+            set(&mut entries[place].node, rest, value, span);
+        }
+        _ => {}
+    }
+}

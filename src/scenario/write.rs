@@ -1,0 +1,62 @@
+//! A scenario as text again, with every default.
+
+use std::io;
+use std::path::{Component, Path, PathBuf, absolute};
+
+use super::Scenario;
+
+impl Scenario {
+    /// The scenario as TOML; reading the text gives the same scenario.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(self)
+            .expect("tables with string keys and numbers that TOML can hold")
+    }
+
+    /// Rewrites the relative paths of a scenario that lies in `from` so that they
+    /// hold in `to`. Paths that begin with a variable stay, so that the text is
+    /// the same on every machine.
+    pub fn relocate(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        for log in self.workloads.iter_mut().filter_map(|workload| workload.log.as_mut()) {
+            if log.starts_with('$') || Path::new(log).is_absolute() {
+                continue;
+            }
+            *log = relative(&absolute(from.join(&*log))?, &absolute(to)?)
+                .to_string_lossy()
+                .into_owned();
+        }
+        Ok(())
+    }
+}
+
+/// The way from the folder `base` to `target`, both absolute.
+fn relative(target: &Path, base: &Path) -> PathBuf {
+    let (target, base) = (normal(target), normal(base));
+    let shared = target.iter().zip(&base).take_while(|(a, b)| a == b).count();
+    let up = base[shared..].iter().map(|_| Component::ParentDir);
+    up.chain(target[shared..].iter().copied()).collect()
+}
+
+/// The components of an absolute path, `..` taken back by name.
+fn normal(path: &Path) -> Vec<Component<'_>> {
+    let mut normal = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_lead_from_folder_to_file() {
+        let way = |target: &str, base: &str| relative(Path::new(target), Path::new(base));
+        assert_eq!(way("/a/s/../logs/x.swf", "/a/out/run"), Path::new("../../logs/x.swf"));
+        assert_eq!(way("/a/x.swf", "/a"), Path::new("x.swf"));
+    }
+}

@@ -1,0 +1,80 @@
+//! `haggle new`, `schema`, `completions`, `list`: what is there before any run.
+
+use crate::command::Folder;
+
+#[test]
+fn the_template_is_valid() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["new", "mine.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["validate", "mine.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+    mine.toml: valid, 2 providers, 2 workloads, 1 run
+    "#);
+}
+
+#[test]
+fn an_existing_file_is_kept() {
+    let folder = Folder::with(&[("mine.toml", "")]);
+    insta::assert_snapshot!(folder.haggle(&["new", "mine.toml"]), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `mine.toml` exists already
+
+    hint: add --force to overwrite it
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["new", "--force", "mine.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn the_words_of_policies_are_listed() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["list", "policies"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    fcfs          First come, first served: no job passes one that is before it in the queue
+    easy          EASY backfilling: a job may pass others if it does not delay the first one in the queue
+    conservative  Conservative backfilling: every job has a reservation, and a job may pass others if it delays none
+    ----- stderr -----
+    "#);
+    for what in
+        ["orders", "compressions", "disclosures", "placements", "steps", "metrics", "figures"]
+    {
+        let listed = folder.haggle(&["list", what]);
+        assert!(listed.lines().count() > 5, "{what} lists nothing: {listed}");
+    }
+}
+
+#[test]
+fn the_schema_is_json_and_completions_are_printed() {
+    let folder = Folder::with(&[]);
+    let schema = folder.haggle(&["schema"]);
+    assert!(schema.contains("\"$schema\": \"https://json-schema.org/draft/2020-12/schema\""));
+    assert!(folder.haggle(&["completions", "bash"]).contains("complete -F _haggle"));
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["validate"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      <SCENARIO>...
+
+    Usage: haggle validate <SCENARIO>...
+
+    For more information, try '--help'.
+    "#);
+}

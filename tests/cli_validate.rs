@@ -1,0 +1,803 @@
+//! `haggle validate`: every problem at once, each with its line and the way out.
+
+use crate::command::{Folder, VALID};
+
+#[test]
+fn valid_scenarios_are_counted() {
+    let folder = Folder::with(&[("small.toml", VALID)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "small.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+    small.toml: valid, 1 provider, 1 workload, 1 run
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["validate", "--quiet", "small.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn one_wrong_scenario_does_not_hide_the_others() {
+    let wrong = VALID.replace("processors = 8", "procesors = 8");
+    let folder = Folder::with(&[("wrong.toml", &wrong), ("small.toml", VALID)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "wrong.toml", "absent.toml", "small.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × [[provider]] has no key `procesors`
+       ╭─[wrong.toml:8:1]
+     8 │ procesors = 8
+       · ────┬────
+       ·     ╰── unknown key
+       ╰────
+      help: did you mean `processors`?
+
+    error: wrong.toml has 1 problem
+    error: cannot read `absent.toml`: No such file or directory (os error 2)
+    small.toml: valid, 1 provider, 1 workload, 1 run
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["validate", "--json", "wrong.toml", "small.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    [
+      {
+        "file": "wrong.toml",
+        "problems": [
+          {
+            "column": 1,
+            "help": "did you mean `processors`?",
+            "line": 8,
+            "message": "[[provider]] has no key `procesors`",
+            "text": "procesors"
+          }
+        ],
+        "runs": null,
+        "valid": false
+      },
+      {
+        "file": "small.toml",
+        "problems": [],
+        "runs": 1,
+        "valid": true
+      }
+    ]
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn an_empty_scenario_says_what_it_needs() {
+    let folder = Folder::with(&[("empty.toml", "")]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "empty.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × the scenario has no provider
+       ╭─[empty.toml:1:1]
+       ╰────
+      help: add a [[provider]] with a name and processors
+
+      × the scenario has no user
+       ╭─[empty.toml:1:1]
+       ╰────
+      help: add a [[user]] with a name, a workload and whom it submits to
+
+      × the scenario has no workload
+       ╭─[empty.toml:1:1]
+       ╰────
+      help: add a [[workload]] with a name and a log, a model or jobs
+
+    error: empty.toml has 3 problems
+    "#);
+}
+
+#[test]
+fn every_syntax_error_is_shown() {
+    let text = "[scenario]\nname = north\nseed = \n[[provider]\nname = \"a\"\nname = \"b\"\n";
+    let folder = Folder::with(&[("syntax.toml", text)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "syntax.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × not TOML: `north` is not a value
+       ╭─[syntax.toml:2:8]
+     2 │ name = north
+       ·        ──┬──
+       ·          ╰── needs quotes
+       ╰────
+      help: write text in quotes: "north"
+
+      × not TOML: string values must be quoted, expected literal string
+       ╭─[syntax.toml:3:1]
+     3 │ seed = 
+       · ───┬──
+       ·    ╰── here
+       ╰────
+
+      × not TOML: unclosed array table, expected `]`
+       ╭─[syntax.toml:4:1]
+     4 │ [[provider]
+       · ─────┬─────
+       ·      ╰── here
+       ╰────
+
+    error: syntax.toml has 3 problems
+    "#);
+}
+
+#[test]
+fn names_that_are_not_there_are_found_through_a_whole_scenario() {
+    let folder = Folder::with(&[("names.toml", NAMES)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "names.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × workload "a" would contain itself
+       ╭─[names.toml:4:10]
+     4 │ merge = ["b"]
+       ·          ─┬─
+       ·           ╰── leads back to it
+       ╰────
+      help: merge only workloads that do not merge this one
+
+      × workload "b" would contain itself
+       ╭─[names.toml:8:10]
+     8 │ merge = ["a", "c"]
+       ·          ─┬─
+       ·           ╰── leads back to it
+       ╰────
+      help: merge only workloads that do not merge this one
+
+      × no workload is called "c"
+       ╭─[names.toml:8:15]
+     8 │ merge = ["a", "c"]
+       ·               ─┬─
+       ·                ╰── no such workload
+       ╰────
+      help: did you mean "a"?
+
+      × workload "local" has no parameters for its model
+        ╭─[names.toml:10:1]
+     10 │ [[workload]]
+        · ──────┬─────
+        ·       ╰── `lublin` is missing here
+        ╰────
+      help: add `lublin = { jobs = 1000, processors = 128 }`
+
+      × placement "least-loaded" needs disclosure "load", provider "north" discloses only "offers"
+        ╭─[names.toml:21:13]
+     21 │ placement = "least-loaded"
+        ·             ───────┬──────
+        ·                    ╰── needs "load"
+        ╰────
+      help: set `disclosure = "load"` for provider "north", or choose another placement
+
+      × no provider is called "north-4"
+        ╭─[names.toml:22:23]
+     22 │ providers = ["north", "north-4"]
+        ·                       ────┬────
+        ·                           ╰── no such provider
+        ╰────
+      help: did you mean "north-1"?
+
+      × two actors are called "grid"
+        ╭─[names.toml:25:8]
+     25 │ name = "grid"
+        ·        ───┬──
+        ·           ╰── taken
+        ╰────
+      help: the metascheduler on line 20 has this name; give one of them another
+
+      × no workload is called "locl"
+        ╭─[names.toml:26:12]
+     26 │ workload = "locl"
+        ·            ───┬──
+        ·               ╰── no such workload
+        ╰────
+      help: did you mean "local"?
+
+      × "north" stands for 3 providers, a user submits to one
+        ╭─[names.toml:27:14]
+     27 │ submits-to = "north"
+        ·              ───┬───
+        ·                 ╰── which one?
+        ╰────
+      help: name one of "north-1", "north-2", "north-3"
+
+      × a link joins "grid" to itself
+        ╭─[names.toml:30:11]
+     30 │ between = ["grid", "grid"]
+        ·           ────────┬───────
+        ·                   ╰── the same actor twice
+        ╰────
+      help: name two actors
+
+      × no sweep axis is called "load"
+        ╭─[names.toml:36:5]
+     36 │ x = "load"
+        ·     ───┬──
+        ·        ╰── no such sweep axis
+        ╰────
+      help: the scenario has "polices", "placement"
+
+      × the figure ends at 0s, but starts at 0s
+        ╭─[names.toml:37:9]
+     37 │ until = "0s"
+        ·         ──┬─
+        ·           ╰── not after `from`
+        ╰────
+      help: swap `from` and `until`
+
+      × two figures are called "lines"
+        ╭─[names.toml:42:8]
+     42 │ name = "lines"
+        ·        ───┬───
+        ·           ╰── taken
+        ╰────
+      help: give one of them another `name`
+
+      × figure "gantt" does not use `group-by`
+        ╭─[names.toml:43:12]
+     43 │ group-by = "provider"
+        ·            ─────┬────
+        ·                 ╰── not used
+        ╰────
+      help: remove `group-by`, or choose the kind "bars" or "lines"
+
+      × [[provider]] has no key `polices`
+        ╭─[names.toml:47:8]
+     47 │ path = "provider.north.polices"
+        ·        ────────────┬───────────
+        ·                    ╰── unknown key
+        ╰────
+      help: did you mean `policy`?
+
+      × path "metascheduler.grids.placement" matches nothing in the scenario
+        ╭─[names.toml:50:8]
+     50 │ path = "metascheduler.grids.placement"
+        ·        ───────────────┬───────────────
+        ·                       ╰── leads nowhere
+        ╰────
+      help: did you mean "grid"?
+
+    error: names.toml has 16 problems
+    "#);
+}
+
+#[test]
+fn all_mistakes_are_reported_together() {
+    let folder = Folder::with(&[("wrong.toml", WRONG)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "wrong.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × `every mistake` cannot be a name
+       ╭─[wrong.toml:2:8]
+     2 │ name = "every mistake"
+       ·        ───────┬───────
+       ·               ╰── cannot be read
+       ╰────
+      help: use letters, digits, `-` and `_`, such as "north-1"
+
+      × `seed` is -1, needs at least 0
+       ╭─[wrong.toml:3:8]
+     3 │ seed = -1
+       ·        ─┬
+       ·         ╰── needs at least 0
+       ╰────
+      help: `seed`: Master seed of all randomness; replication n uses seed + n
+
+      × `until` must be a string, not an integer
+       ╭─[wrong.toml:4:9]
+     4 │ until = 30
+       ·         ─┬
+       ·          ╰── an integer
+       ╰────
+      help: a length of time: a number and a unit, such as "18h"
+
+      × [scenario] has no key `evnts-order`
+       ╭─[wrong.toml:5:1]
+     5 │ evnts-order = "submissions-first"
+       · ─────┬─────
+       ·      ╰── unknown key
+       ╰────
+      help: did you mean `events-order`?
+
+      × log `$HAGGLE_NO_SUCH_VARIABLE/x.swf.gz` cannot be found: environment variable
+      │ `HAGGLE_NO_SUCH_VARIABLE` is not set
+       ╭─[wrong.toml:9:7]
+     9 │ log = "$HAGGLE_NO_SUCH_VARIABLE/x.swf.gz"
+       ·       ─────────────────┬─────────────────
+       ·                        ╰── no such variable
+       ╰────
+      help: set it to the folder that holds the logs, such as HAGGLE_TRACES=~/traces
+
+      × `7` is not a length of time
+        ╭─[wrong.toml:13:9]
+     13 │ until = "7"
+        ·         ─┬─
+        ·          ╰── cannot be read
+        ╰────
+      help: write a number and a unit (us, ms, s, min, h, d, w), such as "18h" or "1h 30min"
+
+      × `kind` cannot be "filtre"
+        ╭─[wrong.toml:15:8]
+     15 │ kind = "filtre"
+        ·        ────┬───
+        ·            ╰── no such word
+        ╰────
+      help: did you mean "filter"? `kind` is one of "window", "filter", "first", "stretch", "densify",
+            "estimates", "deadlines", "split" or "key"
+
+      × there is no part 3 of 2
+        ╭─[wrong.toml:18:8]
+     18 │ part = 3
+        ·        ┬
+        ·        ╰── parts count from 1
+        ╰────
+      help: write a part from 1 to 2
+
+      × workload "model" has no parameters for its model
+        ╭─[wrong.toml:21:1]
+     21 │ [[workload]]
+        · ──────┬─────
+        ·       ╰── `lublin` is missing here
+        ╰────
+      help: add `lublin = { jobs = 1000, processors = 128 }`
+
+      × workload "model" has two sources of jobs, `log` and `model`
+        ╭─[wrong.toml:23:9]
+     23 │ model = "lublin-feitelson"
+        ·         ─────────┬────────
+        ·                  ╰── a second source
+        ╰────
+      help: make two workloads and a third that has both under `merge`
+
+      × log `missing.swf` is not there
+        ╭─[wrong.toml:24:7]
+     24 │ log = "missing.swf"
+        ·       ──────┬──────
+        ·             ╰── no such file
+        ╰────
+      help: paths start from the scenario's folder; the README says where logs can be had
+
+      × `processors` is 0, needs at least 1
+        ╭─[wrong.toml:30:33]
+     30 │   { submit = "5s", processors = 0, requested = "0s", run = "80s" },
+        ·                                 ┬
+        ·                                 ╰── needs at least 1
+        ╰────
+      help: `processors`: Processors the job needs, all at once
+
+      × `requested` is 0s, needs more
+        ╭─[wrong.toml:30:48]
+     30 │   { submit = "5s", processors = 0, requested = "0s", run = "80s" },
+        ·                                                ──┬─
+        ·                                                  ╰── no time to run
+        ╰────
+      help: remove `requested` for a job without a limit
+
+      × [[workload.jobs]] has no key `procesors`
+        ╭─[wrong.toml:31:20]
+     31 │   { submit = "9s", procesors = 2, run = "10" },
+        ·                    ────┬────
+        ·                        ╰── unknown key
+        ╰────
+      help: did you mean `processors`?
+
+      × `10` is not a length of time
+        ╭─[wrong.toml:31:41]
+     31 │   { submit = "9s", procesors = 2, run = "10" },
+        ·                                         ──┬─
+        ·                                           ╰── cannot be read
+        ╰────
+      help: write a number and a unit (us, ms, s, min, h, d, w), such as "18h" or "1h 30min"
+
+      × two workloads are called "list"
+        ╭─[wrong.toml:35:8]
+     35 │ name = "list"
+        ·        ───┬──
+        ·           ╰── taken
+        ╰────
+      help: the workload on line 27 has this name; give one of them another
+
+      × no workload is called "lists"
+        ╭─[wrong.toml:36:19]
+     36 │ merge = ["model", "lists"]
+        ·                   ───┬───
+        ·                      ╰── no such workload
+        ╰────
+      help: did you mean "list"?
+
+      × `processors` is 0, needs at least 1
+        ╭─[wrong.toml:40:14]
+     40 │ processors = 0
+        ·              ┬
+        ·              ╰── needs at least 1
+        ╰────
+      help: `processors`: Processors the provider owns
+
+      × [[provider]] has no key `polcy`
+        ╭─[wrong.toml:41:1]
+     41 │ polcy = "easy"
+        · ──┬──
+        ·   ╰── unknown key
+        ╰────
+      help: did you mean `policy`?
+
+      × two providers are called "north"
+        ╭─[wrong.toml:44:8]
+     44 │ name = "north"
+        ·        ───┬───
+        ·           ╰── taken
+        ╰────
+      help: the provider on line 39 has this name; give one of them another
+
+      × `speed` is 0, needs more than 0
+        ╭─[wrong.toml:46:9]
+     46 │ speed = 0
+        ·         ┬
+        ·         ╰── needs more than 0
+        ╰────
+      help: `speed`: Speed of its processors; 1 is the reference processor, 2 halves run times
+
+      × `order` cannot be "shortes"
+        ╭─[wrong.toml:47:9]
+     47 │ order = "shortes"
+        ·         ────┬────
+        ·             ╰── no such word
+        ╰────
+      help: did you mean "shortest"? `order` is one of "arrival", "shortest", "largest" or "key"
+
+      × `processors` must be an integer, not a string
+        ╭─[wrong.toml:51:14]
+     51 │ processors = "many"
+        ·              ───┬──
+        ·                 ╰── a string
+        ╰────
+      help: `processors`: Processors the provider owns
+
+      × [[provider]] has no key `colour`
+        ╭─[wrong.toml:53:1]
+     53 │ colour = "red"
+        · ───┬──
+        ·    ╰── unknown key
+        ╰────
+      help: [[provider]] has `compression`, `count`, `disclosure`, `name`, `order`, `overrun`,
+            `policy`, `processors`, `speed`
+
+      × [[provider]] has no `name`
+        ╭─[wrong.toml:55:1]
+     55 │ [[provider]]
+        · ──────┬─────
+        ·       ╰── `name` is missing here
+        ╰────
+      help: add `name`: Name of the provider, unique among all actors
+
+      × placement "least-loaded" needs disclosure "load", provider "north" discloses only "offers"
+        ╭─[wrong.toml:60:13]
+     60 │ placement = "least-loaded"
+        ·             ───────┬──────
+        ·                    ╰── needs "load"
+        ╰────
+      help: set `disclosure = "load"` for provider "north", or choose another placement
+
+      × placement "least-loaded" needs disclosure "load", provider "south" discloses only "offers"
+        ╭─[wrong.toml:60:13]
+     60 │ placement = "least-loaded"
+        ·             ───────┬──────
+        ·                    ╰── needs "load"
+        ╰────
+      help: set `disclosure = "load"` for provider "south", or choose another placement
+
+      × no provider is called "souht"
+        ╭─[wrong.toml:61:23]
+     61 │ providers = ["north", "souht", "south"]
+        ·                       ───┬───
+        ·                          ╰── no such provider
+        ╰────
+      help: did you mean "south"?
+
+      × no workload is called "lists"
+        ╭─[wrong.toml:65:12]
+     65 │ workload = "lists"
+        ·            ───┬───
+        ·               ╰── no such workload
+        ╰────
+      help: did you mean "list"?
+
+      × "south" stands for 2 providers, a user submits to one
+        ╭─[wrong.toml:66:14]
+     66 │ submits-to = "south"
+        ·              ───┬───
+        ·                 ╰── which one?
+        ╰────
+      help: name one of "south-1", "south-2"
+
+      × `2 fortnights` is not a length of time
+        ╭─[wrong.toml:67:12]
+     67 │ patience = "2 fortnights"
+        ·            ───────┬──────
+        ·                   ╰── cannot be read
+        ╰────
+      help: write a number and a unit (us, ms, s, min, h, d, w), such as "18h" or "1h 30min"
+
+      × two actors are called "grid"
+        ╭─[wrong.toml:70:8]
+     70 │ name = "grid"
+        ·        ───┬──
+        ·           ╰── taken
+        ╰────
+      help: the metascheduler on line 59 has this name; give one of them another
+
+      × no provider or metascheduler is called "gird"
+        ╭─[wrong.toml:72:14]
+     72 │ submits-to = "gird"
+        ·              ───┬──
+        ·                 ╰── no such provider or metascheduler
+        ╰────
+      help: did you mean "grid"?
+
+      × no actor is called "nowhere"
+        ╭─[wrong.toml:75:21]
+     75 │ between = ["north", "nowhere"]
+        ·                     ────┬────
+        ·                         ╰── no such actor
+        ╰────
+      help: the scenario has "north", "south-1", "south-2", "grid", "local", "grid"
+
+      × `50` is not a length of time
+        ╭─[wrong.toml:76:11]
+     76 │ latency = "50"
+        ·           ──┬─
+        ·             ╰── cannot be read
+        ╰────
+      help: write a number and a unit (us, ms, s, min, h, d, w), such as "18h" or "1h 30min"
+
+      × `5 percent` is neither a length of time nor a share
+        ╭─[wrong.toml:79:11]
+     79 │ warm-up = "5 percent"
+        ·           ─────┬─────
+        ·                ╰── cannot be read
+        ╰────
+      help: write time with a unit, such as "2d", or percent of the run, such as "5%"
+
+      × `format` must be a word, not an array
+        ╭─[wrong.toml:80:10]
+     80 │ format = ["csv"]
+        ·          ───┬───
+        ·             ╰── an array
+        ╰────
+      help: write one of "parquet", "csv" or "both"
+
+      × `metric` cannot be "mean-slowdwn"
+        ╭─[wrong.toml:84:10]
+     84 │ metric = "mean-slowdwn"
+        ·          ───────┬──────
+        ·                 ╰── no such word
+        ╰────
+      help: did you mean "mean-slowdown"? `metric` is one of "mean-waiting-time", "median-waiting-
+            time", "mean-turnaround-time", "mean-slowdown", "mean-bounded-slowdown", "utilisation",
+            "makespan", "completed-jobs", "rejected-jobs" or "messages"
+
+      × no sweep axis is called "load"
+        ╭─[wrong.toml:85:5]
+     85 │ x = "load"
+        ·     ───┬──
+        ·        ╰── no such sweep axis
+        ╰────
+      help: the scenario has "policy", "policy", "speed"
+
+      × figure "gantt" does not use `metric`
+        ╭─[wrong.toml:89:10]
+     89 │ metric = "makespan"
+        ·          ─────┬────
+        ·               ╰── not used
+        ╰────
+      help: remove `metric`, or choose the kind "bars" or "lines"
+
+      × the figure ends at 1d, but starts at 2d
+        ╭─[wrong.toml:91:9]
+     91 │ until = "1d"
+        ·         ──┬─
+        ·           ╰── not after `from`
+        ╰────
+      help: swap `from` and `until`
+
+      × path "provider.east.policy" matches nothing in the scenario
+        ╭─[wrong.toml:96:8]
+     96 │ path = "provider.east.policy"
+        ·        ───────────┬──────────
+        ·                   ╰── leads nowhere
+        ╰────
+      help: after `provider` comes `*` or one of north, north, south, north
+
+      × the sweep has 1200 runs, more than 1000
+        ╭─[wrong.toml:99:8]
+     99 │ path = "provider.south.policy"
+        ·        ───────────┬───────────
+        ·                   ╰── 2 variants x 600 replications
+        ╰────
+      help: vary less, or set `max-runs = 1200` if that is what you want
+
+      × `policy` cannot be "fcsf"
+         ╭─[wrong.toml:100:19]
+     100 │ values = ["easy", "fcsf"]
+         ·                   ───┬──
+         ·                      ╰── no such word
+         ╰────
+      help: did you mean "fcfs"? `policy` is one of "fcfs", "easy" or "conservative"
+
+      × `values` has 0 elements, needs at least 1
+         ╭─[wrong.toml:103:10]
+     103 │ values = []
+         ·          ─┬
+         ·           ╰── needs at least 1
+         ╰────
+      help: `values`: The values it takes
+
+    error: wrong.toml has 45 problems
+    "#);
+}
+
+/// Fits the schema, but its parts do not fit each other.
+const NAMES: &str = r#"
+[[workload]]
+name = "a"
+merge = ["b"]
+
+[[workload]]
+name = "b"
+merge = ["a", "c"]
+
+[[workload]]
+name = "local"
+model = "lublin-feitelson"
+
+[[provider]]
+name = "north"
+processors = 64
+count = 3
+
+[[metascheduler]]
+name = "grid"
+placement = "least-loaded"
+providers = ["north", "north-4"]
+
+[[user]]
+name = "grid"
+workload = "locl"
+submits-to = "north"
+
+[[network.link]]
+between = ["grid", "grid"]
+latency = "1ms"
+
+[[figure]]
+kind = "lines"
+metric = "makespan"
+x = "load"
+until = "0s"
+from = "0s"
+
+[[figure]]
+kind = "gantt"
+name = "lines"
+group-by = "provider"
+
+[sweep]
+[[sweep.axis]]
+path = "provider.north.polices"
+values = ["easy"]
+[[sweep.axis]]
+path = "metascheduler.grids.placement"
+values = ["random"]
+"#;
+
+/// Every kind of mistake.
+const WRONG: &str = r#"[scenario]
+name = "every mistake"
+seed = -1
+until = 30
+evnts-order = "submissions-first"
+
+[[workload]]
+name = "logs"
+log = "$HAGGLE_NO_SUCH_VARIABLE/x.swf.gz"
+[[workload.step]]
+kind = "window"
+from = "30d"
+until = "7"
+[[workload.step]]
+kind = "filtre"
+[[workload.step]]
+kind = "split"
+part = 3
+parts = 2
+
+[[workload]]
+name = "model"
+model = "lublin-feitelson"
+log = "missing.swf"
+
+[[workload]]
+name = "list"
+jobs = [
+  { submit = "0s", processors = 4, requested = "100s", run = "80s" },
+  { submit = "5s", processors = 0, requested = "0s", run = "80s" },
+  { submit = "9s", procesors = 2, run = "10" },
+]
+
+[[workload]]
+name = "list"
+merge = ["model", "lists"]
+
+[[provider]]
+name = "north"
+processors = 0
+polcy = "easy"
+
+[[provider]]
+name = "north"
+processors = 64
+speed = 0
+order = "shortes"
+
+[[provider]]
+name = "south"
+processors = "many"
+count = 2
+colour = "red"
+
+[[provider]]
+processors = 32
+
+[[metascheduler]]
+name = "grid"
+placement = "least-loaded"
+providers = ["north", "souht", "south"]
+
+[[user]]
+name = "local"
+workload = "lists"
+submits-to = "south"
+patience = "2 fortnights"
+
+[[user]]
+name = "grid"
+workload = "list"
+submits-to = "gird"
+
+[[network.link]]
+between = ["north", "nowhere"]
+latency = "50"
+
+[results]
+warm-up = "5 percent"
+format = ["csv"]
+
+[[figure]]
+kind = "lines"
+metric = "mean-slowdwn"
+x = "load"
+
+[[figure]]
+kind = "gantt"
+metric = "makespan"
+from = "2d"
+until = "1d"
+
+[sweep]
+replications = 600
+[[sweep.axis]]
+path = "provider.east.policy"
+values = ["easy"]
+[[sweep.axis]]
+path = "provider.south.policy"
+values = ["easy", "fcsf"]
+[[sweep.axis]]
+path = "provider.*.speed"
+values = []
+"#;
