@@ -37,28 +37,16 @@ impl Buffer {
             Kind::Seconds => Values::Seconds(Vec::new()),
             Kind::Real => Values::Real(Vec::new()),
             Kind::Integer => Values::Integer(Vec::new()),
-            Kind::Word => Values::Word {
-                codes: Vec::new(),
-                words: words(column.name),
-            },
-            Kind::Text => Values::Text {
-                bytes: Vec::new(),
-                ends: vec![0],
-            },
+            Kind::Word => Values::Word { codes: Vec::new(), words: words(column.name) },
+            Kind::Text => Values::Text { bytes: Vec::new(), ends: vec![0] },
         };
-        Buffer {
-            table,
-            columns: table.columns().iter().map(column).collect(),
-            rows: 0,
-        }
+        Buffer { table, columns: table.columns().iter().map(column).collect(), rows: 0 }
     }
 
     /// Starts a row; the caller then gives every column's value in order.
     pub(crate) fn row(&mut self) -> Row<'_> {
         self.rows += 1;
-        Row {
-            columns: self.columns.iter_mut(),
-        }
+        Row { columns: self.columns.iter_mut() }
     }
 
     /// Forgets the rows, which are written now.

@@ -171,14 +171,7 @@ const fn column(
     formula: &'static str,
     missing: Missing,
 ) -> Column {
-    Column {
-        name,
-        kind,
-        repeats,
-        unit,
-        formula,
-        missing,
-    }
+    Column { name, kind, repeats, unit, formula, missing }
 }
 
 #[rustfmt::skip] // a table reads better with one row a line

@@ -45,9 +45,7 @@ impl CsvFile {
     }
 
     fn flush(&mut self) -> Result<(), ResultsError> {
-        self.file
-            .write_all(&self.text)
-            .map_err(|error| ResultsError::write(&self.path, error))?;
+        self.file.write_all(&self.text).map_err(|error| ResultsError::write(&self.path, error))?;
         self.text.clear();
         Ok(())
     }

@@ -43,10 +43,7 @@ impl RunDigest {
             overall.update(digest.to_le_bytes());
             by_name.insert(table.name().to_owned(), format!("{digest:032x}"));
         }
-        RunDigest {
-            overall: hex(&overall.finalize()),
-            tables: by_name,
-        }
+        RunDigest { overall: hex(&overall.finalize()), tables: by_name }
     }
 }
 
@@ -70,9 +67,7 @@ pub(crate) struct TableDigest {
 
 impl TableDigest {
     pub(crate) fn new(table: Table) -> TableDigest {
-        TableDigest {
-            columns: table.columns().iter().map(|_| Xxh3::new()).collect(),
-        }
+        TableDigest { columns: table.columns().iter().map(|_| Xxh3::new()).collect() }
     }
 
     /// Takes in the rows of a buffer that is about to be written.

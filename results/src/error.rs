@@ -115,10 +115,7 @@ impl ResultsError {
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl ToString) -> ResultsError {
-        ResultsError::Damaged {
-            path: path.to_owned(),
-            reason: reason.to_string(),
-        }
+        ResultsError::Damaged { path: path.to_owned(), reason: reason.to_string() }
     }
 
     /// The Parquet library wraps what the system said; this takes it out again.

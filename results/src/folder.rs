@@ -31,21 +31,14 @@ pub(crate) struct PartialFolder {
 impl PartialFolder {
     /// Creates the hidden sibling of `end`, replacing what an interrupted run left there.
     pub(crate) fn create(end: &Path, existing: Existing) -> Result<PartialFolder, ResultsError> {
-        let name = end.file_name().ok_or_else(|| ResultsError::NoName {
-            path: end.to_owned(),
-        })?;
+        let name = end.file_name().ok_or_else(|| ResultsError::NoName { path: end.to_owned() })?;
         check_final(end, existing)?;
         let partial = end.with_file_name(format!(".{}.partial", name.to_string_lossy()));
         if partial.exists() {
             fs::remove_dir_all(&partial).map_err(|error| ResultsError::write(&partial, error))?;
         }
         fs::create_dir_all(&partial).map_err(|error| ResultsError::write(&partial, error))?;
-        Ok(PartialFolder {
-            partial,
-            end: end.to_owned(),
-            existing,
-            published: false,
-        })
+        Ok(PartialFolder { partial, end: end.to_owned(), existing, published: false })
     }
 
     /// Where to write.

@@ -64,12 +64,7 @@ fn row(column: &Column) -> String {
         Missing::Number(meaning) => meaning.to_owned(),
         Missing::Empty(when) => format!("empty: {when}"),
     };
-    let Column {
-        name,
-        unit,
-        formula,
-        ..
-    } = column;
+    let Column { name, unit, formula, .. } = column;
     let kind = column.kind.type_name();
     format!("| `{name}` | {kind} | {unit} | {formula} | {missing} |\n")
 }

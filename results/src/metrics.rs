@@ -71,10 +71,7 @@ pub struct MetricsOptions {
 
 impl Default for MetricsOptions {
     fn default() -> MetricsOptions {
-        MetricsOptions {
-            bounded_slowdown_threshold: DEFAULT_THRESHOLD,
-            cut: Cut::default(),
-        }
+        MetricsOptions { bounded_slowdown_threshold: DEFAULT_THRESHOLD, cut: Cut::default() }
     }
 }
 
@@ -121,9 +118,7 @@ impl Metrics {
         let providers = cast.providers.iter();
         Metrics {
             options,
-            providers: providers
-                .map(|it| (it.name.clone(), it.processors))
-                .collect(),
+            providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
             workloads: cast.workloads.clone(),
             jobs: Vec::new(),
         }

@@ -31,9 +31,7 @@ impl ParquetFile {
     pub(crate) fn create(folder: &Path, table: Table) -> Result<ParquetFile, ResultsError> {
         let path = folder.join(format!("{}.parquet", table.name()));
         let file = File::create(&path).map_err(|error| ResultsError::write(&path, error))?;
-        let schema = Arc::new(Schema::new(
-            table.columns().iter().map(field).collect::<Vec<_>>(),
-        ));
+        let schema = Arc::new(Schema::new(table.columns().iter().map(field).collect::<Vec<_>>()));
         // Without Arrow's own metadata every reader sees plain text columns; with it,
         // words would come back as categories, which do not concatenate across runs.
         let options = ArrowWriterOptions::new()
@@ -41,11 +39,7 @@ impl ParquetFile {
             .with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)
             .map_err(|error| ResultsError::write_parquet(&path, error))?;
-        Ok(ParquetFile {
-            path,
-            schema,
-            writer,
-        })
+        Ok(ParquetFile { path, schema, writer })
     }
 
     /// Writes the buffer's rows as one row group.
@@ -77,11 +71,7 @@ fn field(column: &Column) -> Field {
         Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
         Kind::Text => DataType::Utf8,
     };
-    Field::new(
-        column.name,
-        data_type,
-        matches!(column.missing, Missing::Empty(_)),
-    )
+    Field::new(column.name, data_type, matches!(column.missing, Missing::Empty(_)))
 }
 
 fn properties(table: Table) -> WriterProperties {
@@ -100,10 +90,8 @@ fn array(values: &Values) -> Result<ArrayRef, ArrowError> {
     Ok(match values {
         Values::Seconds(values) => {
             // The division is the one of Time::as_secs_f64: exact to the last bit everywhere.
-            let seconds: Vec<f64> = values
-                .iter()
-                .map(|&micros| micros as f64 / MICROS_PER_SECOND as f64)
-                .collect();
+            let seconds: Vec<f64> =
+                values.iter().map(|&micros| micros as f64 / MICROS_PER_SECOND as f64).collect();
             let nulls = present(values, |&micros| micros != NO_INTEGER);
             Arc::new(Float64Array::try_new(seconds.into(), nulls)?)
         }
@@ -118,25 +106,16 @@ fn array(values: &Values) -> Result<ArrayRef, ArrowError> {
         Values::Word { codes, words } => {
             let nulls = present(codes, |&code| code != NO_WORD);
             // A missing word's key must still be one of the list's.
-            let keys: Vec<i32> = codes
-                .iter()
-                .map(|&code| if code == NO_WORD { 0 } else { code as i32 })
-                .collect();
+            let keys: Vec<i32> =
+                codes.iter().map(|&code| if code == NO_WORD { 0 } else { code as i32 }).collect();
             let words = StringArray::from_iter_values(words);
             let keys = Int32Array::try_new(keys.into(), nulls)?;
-            Arc::new(DictionaryArray::<Int32Type>::try_new(
-                keys,
-                Arc::new(words),
-            )?)
+            Arc::new(DictionaryArray::<Int32Type>::try_new(keys, Arc::new(words))?)
         }
         Values::Text { bytes, ends } => {
             let nulls = nonempty(ends);
             let offsets = OffsetBuffer::new(ends.clone().into());
-            Arc::new(StringArray::try_new(
-                offsets,
-                Bytes::from_slice_ref(bytes),
-                nulls,
-            )?)
+            Arc::new(StringArray::try_new(offsets, Bytes::from_slice_ref(bytes), nulls)?)
         }
     })
 }

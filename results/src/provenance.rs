@@ -58,11 +58,7 @@ impl Input {
             hash.update(&room[..read]);
             bytes += read as u64;
         }
-        Ok(Input {
-            path: name.to_owned(),
-            sha256: hex(&hash.finalize()),
-            bytes,
-        })
+        Ok(Input { path: name.to_owned(), sha256: hex(&hash.finalize()), bytes })
     }
 }
 

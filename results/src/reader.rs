@@ -66,9 +66,7 @@ impl RunReader {
     /// If it is not a folder that can be read.
     pub fn open(folder: &Path) -> Result<RunReader, ResultsError> {
         fs::read_dir(folder).map_err(|error| ResultsError::read(folder, error))?;
-        Ok(RunReader {
-            folder: folder.to_owned(),
-        })
+        Ok(RunReader { folder: folder.to_owned() })
     }
 
     /// The folder.
@@ -91,26 +89,16 @@ impl RunReader {
             .iter()
             .map(|name| {
                 let defined = table.columns().iter().find(|column| column.name == *name);
-                defined
-                    .map(|column| (column.name, column.kind))
-                    .ok_or_else(|| ResultsError::MissingColumn {
-                        path: path.clone(),
-                        column: (*name).to_owned(),
-                    })
+                defined.map(|column| (column.name, column.kind)).ok_or_else(|| {
+                    ResultsError::MissingColumn { path: path.clone(), column: (*name).to_owned() }
+                })
             })
             .collect::<Result<Vec<(&'static str, Kind)>, _>>()?;
-        let columns = if is_parquet {
-            parquet::read(&path, &wanted)?
-        } else {
-            csv::read(&path, &wanted)?
-        };
+        let columns =
+            if is_parquet { parquet::read(&path, &wanted)? } else { csv::read(&path, &wanted)? };
         let rows = columns.first().map_or(0, ColumnData::len);
         let names = wanted.iter().map(|(name, _)| (*name).to_owned());
-        Ok(TableData {
-            path,
-            rows,
-            columns: names.zip(columns).collect(),
-        })
+        Ok(TableData { path, rows, columns: names.zip(columns).collect() })
     }
 
     /// `summary.json`.
@@ -143,10 +131,7 @@ impl RunReader {
                 return Ok((path, is_parquet));
             }
         }
-        Err(ResultsError::MissingTable {
-            folder: self.folder.clone(),
-            table: table.name(),
-        })
+        Err(ResultsError::MissingTable { folder: self.folder.clone(), table: table.name() })
     }
 }
 
@@ -217,12 +202,10 @@ impl TableData {
 
     fn column(&self, name: &str) -> Result<&ColumnData, ResultsError> {
         let found = self.columns.iter().find(|(known, _)| known == name);
-        found
-            .map(|(_, data)| data)
-            .ok_or_else(|| ResultsError::MissingColumn {
-                path: self.path.clone(),
-                column: name.to_owned(),
-            })
+        found.map(|(_, data)| data).ok_or_else(|| ResultsError::MissingColumn {
+            path: self.path.clone(),
+            column: name.to_owned(),
+        })
     }
 
     fn wrong_type(&self, name: &str, expected: &'static str, found: &ColumnData) -> ResultsError {
@@ -245,9 +228,7 @@ struct TextBuilder {
 
 impl TextBuilder {
     fn push(&mut self, text: Option<&str>) {
-        let code = text
-            .filter(|text| !text.is_empty())
-            .map(|text| self.place(text));
+        let code = text.filter(|text| !text.is_empty()).map(|text| self.place(text));
         self.column.codes.push(code);
     }
 

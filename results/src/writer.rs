@@ -221,21 +221,13 @@ impl RunWriter {
             for (&(from, to, kind), &count) in &self.message_counts {
                 let mut row = counts.buffer.row();
                 row.code(from.0).code(to.0);
-                row.word(self.kinds[kind as usize])
-                    .integer(count as i64)
-                    .done();
+                row.word(self.kinds[kind as usize]).integer(count as i64).done();
             }
             tables.push(counts);
         }
         tables.extend([self.disclosures, resources, open(Table::Failures)?]);
-        let digests = tables
-            .into_iter()
-            .map(TableFile::close)
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(FinishedRun {
-            folder: self.folder,
-            digest: RunDigest::new(&digests),
-        })
+        let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
+        Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
     }
 
     fn kind_code(&mut self, kind: &'static str) -> u32 {
@@ -261,16 +253,12 @@ impl RunWriter {
         row.word("delay").micros(story.submit);
         row.integer(i64::from(job.processors));
         row.micros(job.requested_time.map_or(-MICROS, Span::as_micros));
-        row.integer(i64::from(success))
-            .word(final_state(record.outcome));
-        row.micros(story.start)
-            .micros(story.execution)
-            .micros(finish);
+        row.integer(i64::from(success)).word(final_state(record.outcome));
+        row.micros(story.start).micros(story.execution).micros(finish);
         row.micros(story.waiting).micros(story.turnaround);
         row.real(story.stretch());
         row.text(|out| push_processors(out, story.processors(record), story.first_processor));
-        row.real(if rejected { f64::NAN } else { -1.0 })
-            .code(NO_WORD);
+        row.real(if rejected { f64::NAN } else { -1.0 }).code(NO_WORD);
 
         row.integer(i64::from(job.id.0)).word(record.class.name());
         row.word(record.outcome.name());
@@ -278,18 +266,15 @@ impl RunWriter {
             JobOutcome::Rejected(refusal) => row.word(refusal.name()),
             _ => row.code(NO_WORD),
         };
-        row.code(story.provider)
-            .integer(i64::from(record.provider.is_some()));
+        row.code(story.provider).integer(i64::from(record.provider.is_some()));
         row.micros(micros(record.queued)).micros(story.end);
         row.micros(record.walltime.map_or(NO_INTEGER, Span::as_micros));
         row.micros(micros(record.promised_end));
         row.real(story.bounded_slowdown(threshold));
         row.micros(micros(job.ready)).micros(micros(job.deadline));
         row.integer(job.key);
-        row.integer(i64::from(job.origin.user))
-            .integer(i64::from(job.origin.group));
-        row.integer(i64::from(job.origin.executable))
-            .integer(i64::from(job.origin.queue));
+        row.integer(i64::from(job.origin.user)).integer(i64::from(job.origin.group));
+        row.integer(i64::from(job.origin.executable)).integer(i64::from(job.origin.queue));
         row.integer(i64::from(job.origin.partition)).done();
         self.jobs.flush_if_full()
     }
@@ -298,9 +283,7 @@ impl RunWriter {
         let job = &record.job;
         let mut row = self.attempts.buffer.row();
         row.integer(i64::from(job.id.0)).integer(job.number);
-        row.code(u32::from(job.workload))
-            .integer(1)
-            .code(story.provider);
+        row.code(u32::from(job.workload)).integer(1).code(story.provider);
         row.micros(story.submit).micros(micros(record.queued));
         row.micros(story.start).micros(story.end);
         row.integer(i64::from(job.processors));
@@ -312,9 +295,7 @@ impl RunWriter {
     fn write_placements(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
         for &(first, last) in record.processors.intervals() {
             let mut row = self.placements.buffer.row();
-            row.integer(i64::from(record.job.id.0))
-                .integer(1)
-                .code(story.provider);
+            row.integer(i64::from(record.job.id.0)).integer(1).code(story.provider);
             row.integer(i64::from(first + story.first_processor));
             row.integer(i64::from(last + story.first_processor));
             row.micros(story.start).micros(story.end).done();
@@ -429,11 +410,7 @@ impl Story {
         let end = record.end.as_micros();
         let start = micros(record.start);
         let if_started = |span: i64| {
-            if start == NO_INTEGER {
-                NO_INTEGER
-            } else {
-                span
-            }
+            if start == NO_INTEGER { NO_INTEGER } else { span }
         };
         let provider = record.provider;
         Story {
@@ -519,22 +496,11 @@ impl Usage {
             let processors = i64::from(provider.processors);
             let capacity = processors as f64 * makespan;
             let busy = self.busy[i] as f64;
-            let utilisation = if capacity > 0.0 {
-                busy / capacity
-            } else {
-                f64::NAN
-            };
+            let utilisation = if capacity > 0.0 { busy / capacity } else { f64::NAN };
             let mut row = buffer.row();
-            row.code(i as u32)
-                .integer(first)
-                .integer(first + processors - 1);
-            row.integer(processors)
-                .real(provider.speed)
-                .word(&provider.scheduler);
-            row.integer(self.jobs[i])
-                .real(busy / MICROS as f64)
-                .real(utilisation)
-                .done();
+            row.code(i as u32).integer(first).integer(first + processors - 1);
+            row.integer(processors).real(provider.speed).word(&provider.scheduler);
+            row.integer(self.jobs[i]).real(busy / MICROS as f64).real(utilisation).done();
         }
     }
 }
@@ -611,9 +577,9 @@ fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
         "workload_name" => cast.workloads.clone(),
         "provider" => cast.providers.iter().map(|it| it.name.clone()).collect(),
         "sender" | "receiver" => cast.actors.iter().map(|it| it.name.clone()).collect(),
-        "class" => [JobClass::Local, JobClass::External]
-            .map(|class| class.name().to_owned())
-            .to_vec(),
+        "class" => {
+            [JobClass::Local, JobClass::External].map(|class| class.name().to_owned()).to_vec()
+        }
         _ => Vec::new(),
     }
 }

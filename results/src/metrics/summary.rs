@@ -115,22 +115,14 @@ pub struct Outcomes {
 
 pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let span = run_span(&metrics.jobs);
-    let machines: u64 = metrics
-        .providers
-        .iter()
-        .map(|(_, size)| u64::from(*size))
-        .sum();
+    let machines: u64 = metrics.providers.iter().map(|(_, size)| u64::from(*size)).sum();
     let window = window(metrics, span);
     let (first, last) = window.submissions;
     let kept: Vec<&Sample> = window.kept.iter().map(|&i| &metrics.jobs[i]).collect();
 
     let makespan = span.map(|(first, last)| (last - first) as f64 / SECOND);
     let group = |name: &str, processors: u64, belongs: &dyn Fn(&Sample) -> bool| {
-        let busy = busy(
-            metrics.jobs.iter().filter(|job| belongs(job)),
-            i64::MIN,
-            i64::MAX,
-        );
+        let busy = busy(metrics.jobs.iter().filter(|job| belongs(job)), i64::MIN, i64::MAX);
         let jobs = kept.iter().copied().filter(|job| belongs(job));
         let used = ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
         describe(metrics, name, processors, used, jobs)
@@ -178,10 +170,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         bounded_slowdown_threshold: metrics.options.bounded_slowdown_threshold.as_secs_f64(),
         cut: metrics.options.cut,
         jobs_cut: (metrics.jobs.len() - kept.len()) as u64,
-        classes: classes
-            .into_iter()
-            .filter(|group| group.outcomes.jobs > 0)
-            .collect(),
+        classes: classes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
         providers: providers.collect(),
         workloads: workloads.collect(),
         all,
@@ -191,11 +180,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
 /// First submission of any job and last end of those that ran; `None` if none did.
 fn run_span(jobs: &[Sample]) -> Option<(i64, i64)> {
     let first = jobs.iter().map(|job| job.submit).min()?;
-    let last = jobs
-        .iter()
-        .filter_map(|job| job.ran())
-        .map(|(_, end)| end)
-        .max()?;
+    let last = jobs.iter().filter_map(|job| job.ran()).map(|(_, end)| end).max()?;
     Some((first, last))
 }
 
@@ -211,10 +196,7 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|&i| jobs[i].submit);
     let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
-        return Window {
-            submissions: (0, 0),
-            kept: order,
-        };
+        return Window { submissions: (0, 0), kept: order };
     };
     let mut from = 0;
     let mut to = jobs.len();
@@ -242,20 +224,14 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
         }
     }
     let kept = order.get(from..to).unwrap_or(&[]).to_vec();
-    Window {
-        submissions: (begin, end.max(begin)),
-        kept,
-    }
+    Window { submissions: (begin, end.max(begin)), kept }
 }
 
 /// Processor-seconds used between two instants.
 fn busy<'a>(jobs: impl Iterator<Item = &'a Sample>, from: i64, to: i64) -> f64 {
     let used = |job: &Sample| {
         let (start, end) = job.ran()?;
-        let span = end
-            .min(to)
-            .checked_sub(start.max(from))
-            .filter(|&span| span > 0)?;
+        let span = end.min(to).checked_sub(start.max(from)).filter(|&span| span > 0)?;
         Some(i128::from(span) * i128::from(job.processors))
     };
     // Summed as integers, so that the order does not matter.

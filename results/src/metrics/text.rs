@@ -55,11 +55,9 @@ impl fmt::Display for Summary {
             writeln!(f)?;
             distributions(f, self)?;
         }
-        for (title, groups) in [
-            ("class", &self.classes),
-            ("provider", &self.providers),
-            ("workload", &self.workloads),
-        ] {
+        for (title, groups) in
+            [("class", &self.classes), ("provider", &self.providers), ("workload", &self.workloads)]
+        {
             if groups.len() > 1 {
                 writeln!(f)?;
                 breakdown(f, title, groups)?;
@@ -81,32 +79,18 @@ fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
         ("waiting time, s".to_owned(), group.waiting_time),
         ("turnaround time, s".to_owned(), group.turnaround_time),
         ("slowdown".to_owned(), group.slowdown),
-        (
-            format!("bounded slowdown ({threshold} s)"),
-            group.bounded_slowdown,
-        ),
+        (format!("bounded slowdown ({threshold} s)"), group.bounded_slowdown),
     ] {
         write!(f, "{name:<26}")?;
-        let numbers = |it: Distribution| {
-            [
-                Some(it.mean),
-                it.std,
-                Some(it.median),
-                Some(it.p95),
-                Some(it.max),
-            ]
-        };
+        let numbers =
+            |it: Distribution| [Some(it.mean), it.std, Some(it.median), Some(it.p95), Some(it.max)];
         for value in values.map_or([None; 5], numbers) {
             write!(f, "{:>12}", number(value))?;
         }
         writeln!(f)?;
     }
     let weighted = number(group.average_weighted_response_time);
-    writeln!(
-        f,
-        "{:<26}{weighted:>12}   weighted by processor-seconds",
-        "turnaround time, s"
-    )
+    writeln!(f, "{:<26}{weighted:>12}   weighted by processor-seconds", "turnaround time, s")
 }
 
 fn breakdown(f: &mut fmt::Formatter<'_>, title: &str, groups: &[Group]) -> fmt::Result {

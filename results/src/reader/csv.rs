@@ -16,20 +16,14 @@ pub(super) fn read(
     let places = wanted
         .iter()
         .map(|(name, _)| {
-            header
-                .iter()
-                .position(|column| column == *name)
-                .ok_or_else(|| ResultsError::MissingColumn {
-                    path: path.to_owned(),
-                    column: (*name).to_owned(),
-                })
+            header.iter().position(|column| column == *name).ok_or_else(|| {
+                ResultsError::MissingColumn { path: path.to_owned(), column: (*name).to_owned() }
+            })
         })
         .collect::<Result<Vec<usize>, _>>()?;
 
-    let mut columns: Vec<ColumnData> = wanted
-        .iter()
-        .map(|&(_, kind)| ColumnData::new(kind))
-        .collect();
+    let mut columns: Vec<ColumnData> =
+        wanted.iter().map(|&(_, kind)| ColumnData::new(kind)).collect();
     let mut texts: Vec<TextBuilder> = wanted.iter().map(|_| TextBuilder::default()).collect();
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(damaged)? {

@@ -21,12 +21,10 @@ pub(super) fn read(
         .map_err(|error| ResultsError::damaged(path, error))?;
     let schema = builder.schema().clone();
     for (name, _) in wanted {
-        schema
-            .index_of(name)
-            .map_err(|_| ResultsError::MissingColumn {
-                path: path.to_owned(),
-                column: (*name).to_owned(),
-            })?;
+        schema.index_of(name).map_err(|_| ResultsError::MissingColumn {
+            path: path.to_owned(),
+            column: (*name).to_owned(),
+        })?;
     }
     let names = wanted.iter().map(|(name, _)| *name);
     let mask = ProjectionMask::columns(builder.parquet_schema(), names);
@@ -36,10 +34,8 @@ pub(super) fn read(
         .build()
         .map_err(|error| ResultsError::damaged(path, error))?;
 
-    let mut columns: Vec<ColumnData> = wanted
-        .iter()
-        .map(|&(_, kind)| ColumnData::new(kind))
-        .collect();
+    let mut columns: Vec<ColumnData> =
+        wanted.iter().map(|&(_, kind)| ColumnData::new(kind)).collect();
     let mut texts: Vec<TextBuilder> = wanted.iter().map(|_| TextBuilder::default()).collect();
     for batch in batches {
         let batch = batch.map_err(|error| ResultsError::damaged(path, error))?;
@@ -76,7 +72,5 @@ fn extend<T: ArrowPrimitiveType>(values: &mut Vec<Option<T::Native>>, array: &dy
 
 fn extend_text(texts: &mut TextBuilder, array: &dyn Array) -> bool {
     let typed = array.as_any().downcast_ref::<StringArray>();
-    typed
-        .map(|array| array.iter().for_each(|text| texts.push(text)))
-        .is_some()
+    typed.map(|array| array.iter().for_each(|text| texts.push(text))).is_some()
 }

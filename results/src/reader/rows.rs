@@ -146,9 +146,7 @@ impl RunReader {
             ],
         )?;
         rows.map(|row| {
-            let allocated = row
-                .optional_text("allocated_resources")?
-                .unwrap_or_default();
+            let allocated = row.optional_text("allocated_resources")?.unwrap_or_default();
             Ok(JobRow {
                 job: row.integer("job")?,
                 job_id: row.integer("job_id")?,
@@ -276,14 +274,7 @@ impl Rows {
         &self,
         read: impl Fn(Row<'_>) -> Result<T, ResultsError>,
     ) -> Result<Vec<T>, ResultsError> {
-        (0..self.data.rows())
-            .map(|at| {
-                read(Row {
-                    data: &self.data,
-                    at,
-                })
-            })
-            .collect()
+        (0..self.data.rows()).map(|at| read(Row { data: &self.data, at })).collect()
     }
 }
 

@@ -10,10 +10,7 @@ use crate::made_up;
 fn error_after(harm: impl Fn(String) -> String) -> String {
     let place = tempfile::tempdir().expect("a temporary folder");
     let folder = place.path().join("run");
-    let options = WriteOptions {
-        format: Format::Csv,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions { format: Format::Csv, ..WriteOptions::default() };
     made_up::write(&folder, options, &made_up::records(5), 5).expect("written");
     let path = folder.join("jobs.csv");
     let text = fs::read_to_string(&path).expect("written");
@@ -25,19 +22,13 @@ fn error_after(harm: impl Fn(String) -> String) -> String {
 #[test]
 fn missing_column_is_named() {
     let error = error_after(|text| text.replace("queued_time", "other"));
-    assert!(
-        error.contains("jobs.csv` has no column `queued_time`"),
-        "{error}"
-    );
+    assert!(error.contains("jobs.csv` has no column `queued_time`"), "{error}");
 }
 
 #[test]
 fn wrong_cell_is_named_with_its_line() {
     let error = error_after(|text| text.replacen(",delay,", ",delay,x", 1));
-    assert!(
-        error.contains("column `submission_time`: expected a number"),
-        "{error}"
-    );
+    assert!(error.contains("column `submission_time`: expected a number"), "{error}");
     assert!(error.contains("in line 2"), "{error}");
 }
 
@@ -67,10 +58,7 @@ fn missing_files_are_named() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let reader = RunReader::open(place.path()).expect("it is a folder");
     let error = reader.jobs().expect_err("there is nothing").to_string();
-    assert!(
-        error.contains("neither jobs.parquet nor jobs.csv"),
-        "{error}"
-    );
+    assert!(error.contains("neither jobs.parquet nor jobs.csv"), "{error}");
     let error = reader.summary().expect_err("there is nothing").to_string();
     assert!(error.contains("summary.json"), "{error}");
     assert!(RunReader::open(&place.path().join("none")).is_err());

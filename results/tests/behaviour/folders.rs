@@ -10,13 +10,7 @@ use crate::made_up;
 fn entries(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .expect("the folder can be read")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
     names
@@ -28,9 +22,7 @@ fn interrupted_run_leaves_nothing() {
     let folder = place.path().join("run");
     let mut writer = RunWriter::create(&folder, made_up::cast(), WriteOptions::default())
         .expect("the folder is new");
-    writer
-        .job_over(&made_up::records(1)[0])
-        .expect("there is room");
+    writer.job_over(&made_up::records(1)[0]).expect("there is room");
     assert_eq!(entries(place.path()), [".run.partial"]);
     drop(writer);
     assert!(entries(place.path()).is_empty());
@@ -68,10 +60,7 @@ fn existing_run_is_kept_unless_told_otherwise() {
     let error = write(WriteOptions::default()).expect_err("it exists now");
     assert!(matches!(error, ResultsError::FolderExists { .. }));
     assert!(error.to_string().contains("--force"), "{error}");
-    let replace = WriteOptions {
-        existing: Existing::Replace,
-        ..WriteOptions::default()
-    };
+    let replace = WriteOptions { existing: Existing::Replace, ..WriteOptions::default() };
     write(replace).expect("a run may be replaced");
     assert_eq!(entries(place.path()), ["run"]);
 }
@@ -80,13 +69,8 @@ fn existing_run_is_kept_unless_told_otherwise() {
 fn force_does_not_replace_what_is_no_run() {
     let place = tempfile::tempdir().expect("a temporary folder");
     fs::write(place.path().join("thesis.tex"), "years of work").expect("written");
-    let options = WriteOptions {
-        existing: Existing::Replace,
-        ..WriteOptions::default()
-    };
-    let error = RunWriter::create(place.path(), made_up::cast(), options)
-        .err()
-        .expect("not a run");
+    let options = WriteOptions { existing: Existing::Replace, ..WriteOptions::default() };
+    let error = RunWriter::create(place.path(), made_up::cast(), options).err().expect("not a run");
     assert!(matches!(error, ResultsError::NotARun { .. }), "{error}");
     assert_eq!(entries(place.path()), ["thesis.tex"]);
 }

@@ -13,10 +13,7 @@ use haggle_results::{
 
 /// Two providers of 64 and 256 processors, the second with a name that CSV must quote.
 pub(crate) fn cast() -> Cast {
-    let actor = |name: &str, kind| ActorInfo {
-        name: name.to_owned(),
-        kind,
-    };
+    let actor = |name: &str, kind| ActorInfo { name: name.to_owned(), kind };
     let provider = |name: &str, processors, first_processor, speed| ProviderInfo {
         name: name.to_owned(),
         processors,
@@ -31,10 +28,7 @@ pub(crate) fn cast() -> Cast {
             actor("north", ActorKind::Provider),
             actor("south, \"big\"", ActorKind::Provider),
         ],
-        providers: vec![
-            provider("north", 64, 0, 1.0),
-            provider("south, \"big\"", 256, 64, 1.5),
-        ],
+        providers: vec![provider("north", 64, 0, 1.0), provider("south, \"big\"", 256, 64, 1.5)],
         workloads: vec!["made up".to_owned()],
     }
 }
@@ -46,16 +40,11 @@ pub(crate) fn records(count: u32) -> Vec<JobRecord> {
     let mut records = Vec::new();
     let mut now = 0;
     for number in 0..count {
-        now += dice.up_to(400) * dice.up_to(4);
+        now += dice.up_to(300) * dice.up_to(4);
         let run = 5 + dice.up_to(60) * dice.up_to(120);
-        let width = 1 << dice.up_to(7);
+        let width = 1 << dice.up_to(8);
         let at = dice.up_to(3).min(1) as usize;
-        let mut job = Job::new(
-            number,
-            Time::from_secs(now),
-            width,
-            Span::from_secs(run * 2),
-        );
+        let mut job = Job::new(number, Time::from_secs(now), width, Span::from_secs(run * 2));
         job.run_time = haggle_model::job::HiddenRunTime::new(Span::from_secs(run));
         job.origin.user = dice.up_to(50) as i32;
         records.push(sites[at].run(job, at as u32, &mut dice));
@@ -74,13 +63,7 @@ pub(crate) fn write(
     let cast = cast();
     let mut metrics = Metrics::new(&cast, MetricsOptions::default());
     let mut writer = RunWriter::create(folder, cast, options)?;
-    let kinds = [
-        "job_submitted",
-        "estimate_asked",
-        "estimate",
-        "job_started",
-        "job_ended",
-    ];
+    let kinds = ["job_submitted", "estimate_asked", "estimate", "job_started", "job_ended"];
     for record in records {
         metrics.job_over(record);
         writer.job_over(record)?;
@@ -126,11 +109,7 @@ impl Site {
     }
 
     fn run(&mut self, job: Job, provider: u32, dice: &mut Dice) -> JobRecord {
-        let class = if dice.up_to(3) == 0 {
-            JobClass::External
-        } else {
-            JobClass::Local
-        };
+        let class = if dice.up_to(3) == 0 { JobClass::External } else { JobClass::Local };
         let mut record = JobRecord {
             class,
             outcome: JobOutcome::Rejected(Refusal::TooWide),
@@ -158,16 +137,8 @@ impl Site {
         }
         let start = self.start(&mut record);
         let too_long = dice.up_to(50) == 0;
-        let run = record
-            .job
-            .run_time
-            .reveal_to_machine()
-            .at_speed(self.info.speed);
-        record.outcome = if too_long {
-            JobOutcome::WalltimeReached
-        } else {
-            JobOutcome::Completed
-        };
+        let run = record.job.run_time.reveal_to_machine().at_speed(self.info.speed);
+        record.outcome = if too_long { JobOutcome::WalltimeReached } else { JobOutcome::Completed };
         record.start = Some(start);
         record.end = start + if too_long { walltime } else { run };
         record.promised_end = Some(start + walltime);

@@ -32,10 +32,7 @@ fn north() -> Cast {
 }
 
 fn summary(cut: Cut, records: &[JobRecord]) -> Summary {
-    let options = MetricsOptions {
-        cut,
-        ..MetricsOptions::default()
-    };
+    let options = MetricsOptions { cut, ..MetricsOptions::default() };
     let mut metrics = Metrics::new(&north(), options);
     for record in records {
         metrics.job_over(record);
@@ -44,12 +41,7 @@ fn summary(cut: Cut, records: &[JobRecord]) -> Summary {
 }
 
 fn four_jobs() -> Vec<JobRecord> {
-    let jobs = [
-        (10, 10, 110, 64),
-        (20, 110, 114, 32),
-        (30, 114, 214, 64),
-        (40, 214, 234, 16),
-    ];
+    let jobs = [(10, 10, 110, 64), (20, 110, 114, 32), (30, 114, 214, 64), (40, 214, 234, 16)];
     (0..).zip(jobs).map(|(id, job)| ran(id, job)).collect()
 }
 
@@ -73,20 +65,14 @@ fn values_are_those_of_the_definitions() {
 
 #[test]
 fn cuts_leave_out_jobs_but_not_the_work_they_did() {
-    let cut = Cut {
-        warm_up: Extent::Seconds(10.0),
-        cool_down: Extent::Share(0.25),
-    };
+    let cut = Cut { warm_up: Extent::Seconds(10.0), cool_down: Extent::Share(0.25) };
     let it = summary(cut, &four_jobs());
     assert_eq!((it.nb_jobs, it.jobs_cut), (2, 2));
     assert_eq!(it.mean_waiting_time, Some((90.0 + 84.0) / 2.0));
     assert_eq!(it.makespan, Some(224.0));
     // Between the submissions of the second and the third job, the first one has all processors.
     assert_eq!(it.utilisation_in_window, Some(1.0));
-    let whole = Cut {
-        warm_up: Extent::Share(1.0),
-        cool_down: Extent::Seconds(1e9),
-    };
+    let whole = Cut { warm_up: Extent::Share(1.0), cool_down: Extent::Seconds(1e9) };
     let nothing = summary(whole, &four_jobs());
     assert_eq!((nothing.nb_jobs, nothing.all.waiting_time), (0, None));
 }
@@ -101,25 +87,16 @@ fn every_outcome_is_counted() {
     records[3].start = None;
     let it = summary(Cut::default(), &records);
     let counts = &it.all.outcomes;
-    assert_eq!(
-        (counts.completed, counts.walltime_reached, counts.rejected),
-        (2, 1, 1)
-    );
+    assert_eq!((counts.completed, counts.walltime_reached, counts.rejected), (2, 1, 1));
     assert_eq!(counts.refusals.get("no_provider"), Some(&1));
     assert_eq!((counts.promises, counts.promises_broken), (2, 1));
-    assert_eq!(
-        (it.nb_jobs_finished, it.nb_jobs_killed, it.success_rate),
-        (3, 1, Some(0.5))
-    );
+    assert_eq!((it.nb_jobs_finished, it.nb_jobs_killed, it.success_rate), (3, 1, Some(0.5)));
 }
 
 #[test]
 fn run_without_jobs_has_a_summary() {
     let it = summary(Cut::default(), &[]);
-    assert_eq!(
-        (it.makespan, it.utilisation, it.success_rate),
-        (None, None, None)
-    );
+    assert_eq!((it.makespan, it.utilisation, it.success_rate), (None, None, None));
     assert!(it.to_string().contains("no job ran"));
 }
 
@@ -140,13 +117,8 @@ fn order_of_records_does_not_matter() {
 #[test]
 fn summary_reads_well_on_a_terminal() {
     let mut metrics = Metrics::new(&made_up::cast(), MetricsOptions::default());
-    made_up::records(300)
-        .iter()
-        .for_each(|record| metrics.job_over(record));
+    made_up::records(300).iter().for_each(|record| metrics.job_over(record));
     let text = metrics.summarise().to_string();
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 100),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert_eq!(text, include_str!("summary.txt"), "\n{text}");
 }
