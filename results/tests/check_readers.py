@@ -65,7 +65,8 @@ def check_csv_beside(path, shape):
             left, right = frame[name].astype(float), parquet[name].astype(float)
             same = (left.isna() == right.isna()) & (left.isna() | (left == right))
         else:
-            same = frame[name].fillna("").astype(str) == parquet[name].fillna("").astype(str)
+            texts = [it[name].astype(object).where(it[name].notna(), "") for it in (frame, parquet)]
+            same = texts[0] == texts[1]
         wrong = [row for row, equal in enumerate(same) if not equal]
         require(not wrong, f"{csv}: column {name} differs from {path.name} in rows {wrong[:5]}")
 
