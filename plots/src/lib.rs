@@ -1,1 +1,101 @@
-//! plots
+//! Results in, PNG or SVG out. Nothing here runs a simulation.
+//!
+//! ```text
+//! RunReader ──> load ──> Figure ──> Scene (a list of shapes) ──> canvas ──> PNG, SVG
+//! ```
+//!
+//! A figure is plain data; drawing it gives a list of shapes, which tests can look
+//! at; only [`canvas`] knows the plotting library. Figures are the same pixels on
+//! every machine: the font is part of the program.
+
+pub mod bars;
+pub mod canvas;
+pub mod distribution;
+pub mod gantt;
+pub mod lines;
+pub mod load;
+pub mod scene;
+pub mod timeline;
+
+mod axis;
+mod error;
+mod frame;
+mod palette;
+mod type_face;
+
+use std::fs;
+use std::path::Path;
+
+pub use bars::{BarChart, BarSeries, Histogram};
+pub use canvas::Size;
+pub use distribution::{DistributionFigure, Quantity, Sample};
+pub use error::PlotError;
+pub use gantt::{Gantt, GanttBar, GanttProvider};
+pub use lines::{LineChart, LineSeries, SweepPoint};
+pub use scene::Scene;
+pub use timeline::{Timeline, TimelineJob};
+
+/// Something to draw.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figure {
+    /// Which job held which processors when, a panel for each provider.
+    Gantt(Gantt),
+    /// Busy processors and waiting jobs over time.
+    Timeline(Timeline),
+    /// Empirical distribution functions.
+    Distribution(DistributionFigure),
+    /// Means with confidence intervals over a numeric axis.
+    Lines(LineChart),
+    /// Means with confidence intervals for categories.
+    Bars(BarChart),
+    /// Counts of bins.
+    Histogram(Histogram),
+}
+
+impl Figure {
+    /// The figure as a list of shapes.
+    ///
+    /// # Errors
+    /// If there is nothing to draw.
+    pub fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+        match self {
+            Figure::Gantt(figure) => figure.scene(size),
+            Figure::Timeline(figure) => figure.scene(size),
+            Figure::Distribution(figure) => figure.scene(size),
+            Figure::Lines(figure) => figure.scene(size),
+            Figure::Bars(figure) => figure.scene(size),
+            Figure::Histogram(figure) => figure.scene(size),
+        }
+    }
+
+    /// The figure as the bytes of a PNG file.
+    ///
+    /// # Errors
+    /// If there is nothing to draw.
+    pub fn png(&self, size: Size) -> Result<Vec<u8>, PlotError> {
+        canvas::png(&self.scene(size)?)
+    }
+
+    /// The figure as the text of an SVG file.
+    ///
+    /// # Errors
+    /// If there is nothing to draw.
+    pub fn svg(&self, size: Size) -> Result<String, PlotError> {
+        canvas::svg(&self.scene(size)?)
+    }
+
+    /// Draws the figure into `path`, whose ending, `.png` or `.svg`, says how.
+    ///
+    /// # Errors
+    /// If there is nothing to draw, the ending is another, or the file cannot be written.
+    pub fn draw(&self, path: &Path, size: Size) -> Result<(), PlotError> {
+        let bytes = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("png") => self.png(size)?,
+            Some("svg") => self.svg(size)?.into_bytes(),
+            _ => {
+                return Err(PlotError::UnknownEnding { path: path.to_owned() });
+            }
+        };
+        fs::write(path, bytes).map_err(|source| PlotError::Write { path: path.to_owned(), source })
+    }
+}

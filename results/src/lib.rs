@@ -1,1 +1,36 @@
-//! results
+//! What a run leaves behind: tables, metrics and statistics, written and read.
+//!
+//! ```text
+//! JobRecord, message, disclosure ──> RunWriter ──> FinishedRun ──> DIR/*.parquet, DIR/*.csv
+//!        └──> Metrics ──> Summary ─────────────────────^          DIR/summary.json, provenance.json
+//! DIR ──> RunReader ──> figures, comparisons, explanations
+//! ```
+//!
+//! Nothing here draws or runs anything. What the tables mean stands in
+//! [`columns`], from which the manual's page is made.
+
+pub mod columns;
+pub mod digest;
+pub mod manual;
+pub mod metrics;
+pub mod provenance;
+pub mod reader;
+pub mod stats;
+pub mod sweep;
+pub mod writer;
+
+mod buffer;
+mod csv_file;
+mod digits;
+mod error;
+mod folder;
+mod parquet_file;
+
+pub use columns::Table;
+pub use digest::{RunDigest, sha256};
+pub use error::ResultsError;
+pub use folder::Existing;
+pub use metrics::{Cut, Extent, Metrics, MetricsOptions, Summary};
+pub use provenance::{Input, Provenance, Timing};
+pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
+pub use writer::{FinishedRun, Format, Messages, RunWriter, WriteOptions};

@@ -1,0 +1,219 @@
+//! Axes: where a value lies, and which values get a tick.
+
+use crate::type_face;
+
+/// Height of tick labels, pixels.
+pub(crate) const TICK_SIZE: f64 = 25.0;
+
+/// An axis from `low` to `high`.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub(crate) label: String,
+    low: f64,
+    high: f64,
+    scale: Scale,
+    pub(crate) ticks: Vec<(f64, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    Linear,
+    Log,
+}
+
+impl Axis {
+    /// A linear axis with round ticks, at most `most` of them.
+    pub(crate) fn linear(label: &str, low: f64, high: f64, most: usize) -> Axis {
+        let (low, high) = opened(low, high);
+        Axis {
+            label: label.to_owned(),
+            low,
+            high,
+            scale: Scale::Linear,
+            ticks: linear_ticks(low, high, most),
+        }
+    }
+
+    /// A linear axis from 0 to a round number at or above `high`, for amounts.
+    pub(crate) fn amounts(label: &str, high: f64, most: usize) -> Axis {
+        let high = if high > 0.0 { high } else { 1.0 };
+        let step = round_step(high / most as f64);
+        Axis::linear(label, 0.0, (high / step - 1e-9).ceil() * step, most)
+    }
+
+    /// A linear axis of time given in seconds, labelled in the unit that suits it and
+    /// narrow enough in its labels for `room` pixels.
+    pub(crate) fn time(label: &str, low: f64, high: f64, room: f64) -> Axis {
+        let (low, high) = opened(low, high);
+        let (unit, seconds) = time_unit(high - low);
+        let mut axis = Axis::linear(&format!("{label}, {unit}"), low, high, 10);
+        for most in (2..=10).rev() {
+            axis.ticks = linear_ticks(low / seconds, high / seconds, most)
+                .into_iter()
+                .map(|(value, text)| (value * seconds, text))
+                .collect();
+            let wide = |(_, text): &(f64, String)| type_face::width(text, TICK_SIZE) + 30.0;
+            if axis.ticks.iter().map(wide).sum::<f64>() <= room {
+                break;
+            }
+        }
+        axis
+    }
+
+    /// A logarithmic axis of durations in seconds: ticks at what people say, such as 10 min.
+    pub(crate) fn log_time(label: &str, low: f64, high: f64) -> Axis {
+        const NAMED: [(f64, &str); 12] = [
+            (1.0, "1 s"),
+            (10.0, "10 s"),
+            (60.0, "1 min"),
+            (600.0, "10 min"),
+            (3_600.0, "1 h"),
+            (21_600.0, "6 h"),
+            (86_400.0, "1 d"),
+            (604_800.0, "7 d"),
+            (2_592_000.0, "30 d"),
+            (31_536_000.0, "1 y"),
+            (315_360_000.0, "10 y"),
+            (3_153_600_000.0, "100 y"),
+        ];
+        let mut axis = Axis::log(label, low, high);
+        axis.ticks = NAMED
+            .iter()
+            .filter(|(value, _)| (axis.low..=axis.high).contains(value))
+            .map(|&(value, text)| (value, text.to_owned()))
+            .collect();
+        axis
+    }
+
+    /// A logarithmic axis with ticks at powers of ten; both ends must be above 0.
+    pub(crate) fn log(label: &str, low: f64, high: f64) -> Axis {
+        let low = low.max(1e-9);
+        let high = high.max(low * 10.0);
+        let powers = (low.log10().ceil() as i32)..=(high.log10().floor() as i32);
+        let text = |power: i32| match power {
+            -3..=4 => format!("{}", 10_f64.powi(power)),
+            _ => format!("10{}", superscript(power)),
+        };
+        Axis {
+            label: label.to_owned(),
+            low,
+            high,
+            scale: Scale::Log,
+            ticks: powers.map(|power| (10_f64.powi(power), text(power))).collect(),
+        }
+    }
+
+    /// An axis with a place for each of some names, at 0.5, 1.5 …
+    pub(crate) fn names(label: &str, names: &[String], room: f64) -> Axis {
+        let count = names.len().max(1);
+        let place = room / count as f64;
+        let widest = names.iter().map(|name| type_face::width(name, TICK_SIZE));
+        let widest = widest.fold(1.0, f64::max) + 16.0;
+        // Names that are too wide are shortened as long as something readable is left;
+        // then every second, third … is shown.
+        let every = (widest.min(110.0) / place).ceil().max(1.0) as usize;
+        let ticks = names.iter().enumerate().step_by(every).map(|(i, name)| {
+            let text = type_face::fitted(name, TICK_SIZE, place * every as f64 - 12.0);
+            (i as f64 + 0.5, text)
+        });
+        Axis {
+            label: label.to_owned(),
+            low: 0.0,
+            high: count as f64,
+            scale: Scale::Linear,
+            ticks: ticks.collect(),
+        }
+    }
+
+    /// Where a value lies: 0 at the low end, 1 at the high one; values beyond lie at the end.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        let share = match self.scale {
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Log => {
+                let least = value.max(self.low);
+                (least / self.low).ln() / (self.high / self.low).ln()
+            }
+        };
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// The value at a share.
+    pub(crate) fn value(&self, share: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => self.low + (self.high - self.low) * share,
+            Scale::Log => self.low * (self.high / self.low).powf(share),
+        }
+    }
+}
+
+/// The unit in which a span of `seconds` reads best, and its length in seconds.
+pub(crate) fn time_unit(seconds: f64) -> (&'static str, f64) {
+    match seconds {
+        span if span <= 600.0 => ("s", 1.0),
+        span if span <= 3.0 * 3_600.0 => ("min", 60.0),
+        span if span <= 4.0 * 86_400.0 => ("h", 3_600.0),
+        _ => ("days", 86_400.0),
+    }
+}
+
+/// A range that is not empty.
+fn opened(low: f64, high: f64) -> (f64, f64) {
+    if high > low { (low, high) } else { (low, low + 1.0) }
+}
+
+fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
+    let step = round_step((high - low) / most.max(1) as f64);
+    let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = |value: f64| match step {
+        step if step >= 1e6 => format!("{}M", value / 1e6),
+        step if step >= 1e4 => format!("{}k", value / 1e3),
+        _ => format!("{value:.decimals$}"),
+    };
+    let first = (low / step - 1e-9).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    // Counting in integers, so that no rounding error adds up.
+    (first..=last).map(|i| i as f64 * step).map(|value| (value, text(value))).collect()
+}
+
+/// The next of 1, 2, 5, 10, 20 … at or above `step`.
+fn round_step(step: f64) -> f64 {
+    let power = 10_f64.powf(step.max(1e-12).log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|it| it * power >= step * (1.0 - 1e-9));
+    factor.unwrap_or(10.0) * power
+}
+
+fn superscript(number: i32) -> String {
+    let letter = |letter: char| match letter {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
+    };
+    number.to_string().chars().map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let texts = |low, high| {
+            let ticks = linear_ticks(low, high, 6);
+            ticks.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(texts(0.0, 1.0), "0.0 0.2 0.4 0.6 0.8 1.0");
+        assert_eq!(texts(3.0, 47.0), "10 20 30 40");
+        assert_eq!(texts(0.0, 90_000.0), "0k 20k 40k 60k 80k");
+    }
+
+    #[test]
+    fn axes_of_nothing_are_still_axes() {
+        let axis = Axis::amounts("jobs", 0.0, 5);
+        assert_eq!((axis.share(0.0), axis.share(1.0)), (0.0, 1.0));
+        let axis = Axis::log("slowdown", 1.0, 1.0);
+        assert_eq!((axis.share(0.0), axis.share(10.0)), (0.0, 1.0));
+        assert_eq!(superscript(-12), "⁻¹²");
+    }
+}

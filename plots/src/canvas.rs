@@ -1,0 +1,128 @@
+//! Shapes to pixels and to SVG: the only file that knows the plotting library.
+
+use std::sync::OnceLock;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::register_font;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::error::PlotError;
+use crate::scene::{Anchor, Colour, Scene, Shape};
+use crate::type_face;
+
+/// Width and height of a figure in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+}
+
+/// 1600 × 900: readable at half its size on a page.
+impl Default for Size {
+    fn default() -> Size {
+        Size { width: 1600, height: 900 }
+    }
+}
+
+/// The scene as the bytes of a PNG file.
+pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>, PlotError> {
+    let Size { width, height } = scene.size;
+    let mut pixels = vec![255; width as usize * height as usize * 3];
+    let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+    paint(scene, &area)?;
+    drop(area); // it borrows the pixels
+    encode(&pixels, scene.size).map_err(failed)
+}
+
+/// The scene as the text of an SVG file.
+pub(crate) fn svg(scene: &Scene) -> Result<String, PlotError> {
+    let Size { width, height } = scene.size;
+    let mut text = String::new();
+    let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
+    paint(scene, &area)?;
+    drop(area); // it borrows the text
+    Ok(text)
+}
+
+fn encode(pixels: &[u8], size: Size) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, size.width, size.height);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+fn failed(error: impl ToString) -> PlotError {
+    PlotError::Drawing(error.to_string())
+}
+
+fn paint<DB: DrawingBackend>(
+    scene: &Scene,
+    area: &DrawingArea<DB, Shift>,
+) -> Result<(), PlotError> {
+    static FONT: OnceLock<()> = OnceLock::new();
+    FONT.get_or_init(|| {
+        // It fails only for bytes that are no font, and then every text says so.
+        let _ = register_font(type_face::FAMILY, FontStyle::Normal, type_face::BYTES);
+    });
+    area.fill(&WHITE).map_err(failed)?;
+    for shape in &scene.shapes {
+        paint_shape(shape, area).map_err(failed)?;
+    }
+    area.present().map_err(failed)
+}
+
+fn paint_shape<DB: DrawingBackend>(
+    shape: &Shape,
+    area: &DrawingArea<DB, Shift>,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    match shape {
+        Shape::Box { edges, colour } => {
+            let [left, top, right, bottom] = *edges;
+            // Both corners are painted, so the last pixel is the one before the edge.
+            let corner =
+                (pixel(right).max(pixel(left) + 1) - 1, pixel(bottom).max(pixel(top) + 1) - 1);
+            area.draw(&Rectangle::new([(pixel(left), pixel(top)), corner], rgb(*colour).filled()))
+        }
+        Shape::Line { points, colour, width } => {
+            area.draw(&PathElement::new(pixels(points), rgb(*colour).stroke_width(*width)))
+        }
+        Shape::Area { points, colour, opacity } => {
+            area.draw(&Polygon::new(pixels(points), rgb(*colour).mix(*opacity).filled()))
+        }
+        Shape::Dot { centre, radius, colour } => area.draw(&Circle::new(
+            (pixel(centre.0), pixel(centre.1)),
+            pixel(*radius),
+            rgb(*colour).filled(),
+        )),
+        Shape::Text { at, text, size, colour, anchor } => {
+            let across = match anchor {
+                Anchor::Start => HPos::Left,
+                Anchor::Middle => HPos::Center,
+                Anchor::End => HPos::Right,
+            };
+            let ink = rgb(*colour);
+            let style = TextStyle::from((type_face::FAMILY, *size).into_font())
+                .color(&ink)
+                .pos(Pos::new(across, VPos::Center));
+            area.draw(&Text::new(text.as_str(), (pixel(at.0), pixel(at.1)), style))
+        }
+    }
+}
+
+fn pixel(value: f64) -> i32 {
+    value.round() as i32
+}
+
+fn pixels(points: &[(f64, f64)]) -> Vec<(i32, i32)> {
+    points.iter().map(|&(x, y)| (pixel(x), pixel(y))).collect()
+}
+
+fn rgb(colour: Colour) -> RGBColor {
+    RGBColor(colour.0, colour.1, colour.2)
+}

@@ -1,0 +1,160 @@
+//! What surrounds the data: title, axes, grid, legend.
+//!
+//! ```text
+//! title
+//! label of the y axis                        legend
+//!   1 ┤ panel                                ■ one
+//!   0 ┼──────────────                        ■ two
+//! label of the next y axis
+//!   …
+//!     0     10     20
+//!        label of the x axis
+//! ```
+//! Labels of y axes lie flat above their panels: they are read without turning the head.
+
+use crate::axis::{Axis, TICK_SIZE};
+use crate::canvas::Size;
+use crate::error::PlotError;
+use crate::palette::{FAINT, INK};
+use crate::scene::{Anchor, Colour, Scene};
+use crate::type_face::{fitted, width};
+
+const TITLE_SIZE: f64 = 34.0;
+const LABEL_SIZE: f64 = 27.0;
+const MARGIN: f64 = 28.0;
+
+/// Everything about a figure but its data.
+pub(crate) struct Plan {
+    pub(crate) title: String,
+    pub(crate) legend: Vec<(String, Colour)>,
+    /// Panels from top to bottom: the y axis, and its share of the height.
+    pub(crate) panels: Vec<(Axis, f64)>,
+}
+
+/// A panel's place on the canvas.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+    x: Axis,
+    y: Axis,
+}
+
+impl Panel {
+    pub(crate) fn x(&self, value: f64) -> f64 {
+        self.left + self.x.share(value) * (self.right - self.left)
+    }
+
+    pub(crate) fn y(&self, value: f64) -> f64 {
+        self.bottom - self.y.share(value) * (self.bottom - self.top)
+    }
+
+    /// The value at a horizontal pixel.
+    pub(crate) fn value_at(&self, x: f64) -> f64 {
+        self.x.value((x - self.left) / (self.right - self.left))
+    }
+}
+
+/// The left and right end of all panels: what the x axis has room in.
+pub(crate) fn room(plan: &Plan, size: Size) -> (f64, f64) {
+    let tick = |(_, text): &(f64, String)| width(text, TICK_SIZE);
+    let ticks = plan.panels.iter().flat_map(|(axis, _)| &axis.ticks).map(tick);
+    let left = MARGIN + ticks.fold(30.0, f64::max) + 14.0;
+    let longest = plan.legend.iter().map(|(name, _)| width(name, TICK_SIZE));
+    let legend = longest.fold(0.0, f64::max).min(f64::from(size.width) * 0.25);
+    let right = match plan.legend.is_empty() {
+        true => MARGIN + 30.0,
+        false => MARGIN + legend + 66.0,
+    };
+    (left, f64::from(size.width) - right)
+}
+
+/// Draws the surroundings and gives the panels.
+pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>), PlotError> {
+    let mut scene = Scene::new(size)?;
+    let (left, right) = room(&plan, size);
+    let (wide, high) = (f64::from(size.width), f64::from(size.height));
+    let title = fitted(&plan.title, TITLE_SIZE, wide - 2.0 * MARGIN);
+    let mut top = MARGIN + TITLE_SIZE / 2.0;
+    scene.text((MARGIN, top), &title, TITLE_SIZE, INK, Anchor::Start);
+    top += TITLE_SIZE;
+
+    let below = MARGIN + LABEL_SIZE + 12.0 + TICK_SIZE + 14.0;
+    let label_room = LABEL_SIZE + 26.0;
+    let total = high - top - below - label_room * plan.panels.len() as f64;
+    let shares: f64 = plan.panels.iter().map(|(_, share)| share).sum();
+    let legend_top = top + label_room;
+    let mut panels = Vec::new();
+    for (y, share) in plan.panels {
+        let label = fitted(&y.label, LABEL_SIZE, right - MARGIN);
+        let middle = top + label_room - LABEL_SIZE / 2.0 - 12.0;
+        scene.text((MARGIN, middle), &label, LABEL_SIZE, INK, Anchor::Start);
+        let bottom = top + label_room + (total * share / shares).max(20.0);
+        let panel = Panel { left, right, top: top + label_room, bottom, x: x.clone(), y };
+        draw_grid(&mut scene, &panel);
+        panels.push(panel);
+        top = bottom;
+    }
+    draw_x(&mut scene, &x, (left, right, top));
+    draw_legend(&mut scene, &plan.legend, (right + 30.0, legend_top));
+    Ok((scene, panels))
+}
+
+/// Draws the axes' lines once more, over data that touches them.
+pub(crate) fn close(scene: &mut Scene, panels: &[Panel]) {
+    for panel in panels {
+        let corners =
+            [(panel.left, panel.top), (panel.left, panel.bottom), (panel.right, panel.bottom)];
+        scene.line(corners.to_vec(), INK, 2);
+    }
+}
+
+fn draw_grid(scene: &mut Scene, panel: &Panel) {
+    for (value, _) in &panel.x.ticks {
+        let x = panel.x(*value);
+        scene.line(vec![(x, panel.top), (x, panel.bottom)], FAINT, 1);
+    }
+    for (value, text) in &panel.y.ticks {
+        let y = panel.y(*value);
+        scene.line(vec![(panel.left, y), (panel.right, y)], FAINT, 1);
+        scene.line(vec![(panel.left - 6.0, y), (panel.left, y)], INK, 2);
+        scene.text((panel.left - 12.0, y), text, TICK_SIZE, INK, Anchor::End);
+    }
+}
+
+fn draw_x(scene: &mut Scene, x: &Axis, (left, right, bottom): (f64, f64, f64)) {
+    let mut free_from = f64::MIN;
+    for (value, text) in &x.ticks {
+        let at = left + x.share(*value) * (right - left);
+        scene.line(vec![(at, bottom), (at, bottom + 6.0)], INK, 2);
+        let half = width(text, TICK_SIZE) / 2.0;
+        // On logarithmic axes ticks may lie close: a label that would touch the last is left out.
+        if at - half > free_from {
+            scene.text((at, bottom + 12.0 + TICK_SIZE / 2.0), text, TICK_SIZE, INK, Anchor::Middle);
+            free_from = at + half + 12.0;
+        }
+    }
+    let label = fitted(&x.label, LABEL_SIZE, right - left);
+    let middle = bottom + 12.0 + TICK_SIZE + 12.0 + LABEL_SIZE / 2.0;
+    scene.text(((left + right) / 2.0, middle), &label, LABEL_SIZE, INK, Anchor::Middle);
+}
+
+fn draw_legend(scene: &mut Scene, legend: &[(String, Colour)], (left, top): (f64, f64)) {
+    let step = TICK_SIZE + 14.0;
+    let bottom = f64::from(scene.size.height) - MARGIN;
+    let fits = (((bottom - top) / step) as usize).max(1);
+    for (i, (name, colour)) in legend.iter().enumerate().take(fits) {
+        let y = top + step * (i as f64 + 0.5);
+        if i + 1 == fits && legend.len() > fits {
+            let text = format!("{} more", legend.len() - i);
+            scene.text((left, y), &text, TICK_SIZE, INK, Anchor::Start);
+            return;
+        }
+        scene.rectangle([left, y - 11.0, left + 22.0, y + 11.0], *colour);
+        let room = f64::from(scene.size.width) - left - 34.0 - MARGIN / 2.0;
+        let name = fitted(name, TICK_SIZE, room);
+        scene.text((left + 34.0, y), &name, TICK_SIZE, INK, Anchor::Start);
+    }
+}

@@ -1,0 +1,31 @@
+//! Colours that people with any colour vision can tell apart (Okabe and Ito 2008).
+
+use crate::scene::Colour;
+
+pub(crate) const INK: Colour = Colour(0x22, 0x22, 0x22);
+pub(crate) const FAINT: Colour = Colour(0xdd, 0xdd, 0xdd);
+pub(crate) const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
+pub(crate) const VERMILION: Colour = Colour(0xd5, 0x5e, 0x00);
+
+/// The yellow of the original comes last: it is too pale for lines on white.
+const SERIES: [Colour; 8] = [
+    BLUE,
+    VERMILION,
+    Colour(0x00, 0x9e, 0x73), // bluish green
+    Colour(0xcc, 0x79, 0xa7), // reddish purple
+    Colour(0x56, 0xb4, 0xe9), // sky blue
+    Colour(0xe6, 0x9f, 0x00), // orange
+    Colour(0x00, 0x00, 0x00), // black
+    Colour(0xf0, 0xe4, 0x42), // yellow
+];
+
+/// The colour of the series with this number.
+pub(crate) fn series(number: usize) -> Colour {
+    SERIES[number % SERIES.len()]
+}
+
+/// Blue mixed with white: 0 = white, 1 = blue.
+pub(crate) fn shade(share: f64) -> Colour {
+    let mix = |channel: u8| (255.0 - (255.0 - f64::from(channel)) * share).round() as u8;
+    Colour(mix(BLUE.0), mix(BLUE.1), mix(BLUE.2))
+}

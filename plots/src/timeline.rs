@@ -1,0 +1,160 @@
+//! Busy processors and waiting jobs over time.
+//!
+//! Both are step functions. Where a pixel holds several steps, their mean over the
+//! pixel's time is drawn, so that the area under the curve stays right.
+
+use crate::axis::Axis;
+use crate::canvas::Size;
+use crate::error::PlotError;
+use crate::frame::{self, Panel, Plan};
+use crate::palette::{BLUE, VERMILION};
+use crate::scene::{Colour, Scene, Shape};
+
+/// Busy processors and waiting jobs over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline {
+    /// Above the figure.
+    pub title: String,
+    /// All processors.
+    pub processors: u64,
+    /// All jobs that were queued.
+    pub jobs: Vec<TimelineJob>,
+}
+
+/// A job's times in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimelineJob {
+    /// When it began to wait.
+    pub queued: f64,
+    /// When it started, if it did.
+    pub start: Option<f64>,
+    /// When it left.
+    pub end: f64,
+    /// Processors it held.
+    pub processors: u32,
+}
+
+/// A change of a step function: (when, by how much).
+type Step = (f64, f64);
+
+impl Timeline {
+    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+        if self.jobs.is_empty() || self.processors == 0 {
+            return Err(PlotError::NoData {
+                title: self.title.clone(),
+                reason: "no job was queued",
+            });
+        }
+        let low = self.jobs.iter().map(|job| job.queued).fold(f64::INFINITY, f64::min);
+        let high = self.jobs.iter().map(|job| job.end).fold(f64::NEG_INFINITY, f64::max);
+        let busy = self.busy();
+        let waiting = self.waiting();
+        let longest = highest(&waiting);
+        let plan = Plan {
+            title: self.title.clone(),
+            legend: Vec::new(),
+            panels: vec![
+                (Axis::amounts("busy processors, %", 100.0, 5), 1.0),
+                (Axis::amounts("waiting jobs", longest, 5), 1.0),
+            ],
+        };
+        let (left, right) = frame::room(&plan, size);
+        let x = Axis::time("time", low, high, right - left);
+        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        draw_steps(&mut scene, &panels[0], &busy, BLUE);
+        draw_steps(&mut scene, &panels[1], &waiting, VERMILION);
+        frame::close(&mut scene, &panels);
+        Ok(scene)
+    }
+
+    fn busy(&self) -> Vec<Step> {
+        let percent = 100.0 / self.processors as f64;
+        let steps = self.jobs.iter().filter_map(|job| {
+            let share = f64::from(job.processors) * percent;
+            job.start.map(|start| [(start, share), (job.end, -share)])
+        });
+        sorted(steps.flatten().collect())
+    }
+
+    fn waiting(&self) -> Vec<Step> {
+        let steps = self.jobs.iter().filter(|job| job.start.unwrap_or(job.end) > job.queued);
+        let steps = steps.map(|job| [(job.queued, 1.0), (job.start.unwrap_or(job.end), -1.0)]);
+        sorted(steps.flatten().collect())
+    }
+}
+
+/// In order of time; at one instant what leaves goes first, so that no false peak shows.
+fn sorted(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    steps
+}
+
+fn highest(steps: &[Step]) -> f64 {
+    let mut level = 0.0;
+    steps.iter().fold(0.0, |most, (_, change)| {
+        level += change;
+        f64::max(most, level)
+    })
+}
+
+fn draw_steps(scene: &mut Scene, panel: &Panel, steps: &[Step], colour: Colour) {
+    let line = if steps.len() as f64 > panel.right - panel.left {
+        means(panel, steps)
+    } else {
+        corners(panel, steps)
+    };
+    // The area goes as one box a step: a polygon with thousands of corners is slow to fill.
+    for pair in line.windows(2) {
+        let ((from, y), (to, _)) = (pair[0], pair[1]);
+        if to > from && y < panel.bottom - 0.5 {
+            scene.shapes.push(Shape::Area {
+                points: vec![(from, y), (to, y), (to, panel.bottom), (from, panel.bottom)],
+                colour,
+                opacity: 0.3,
+            });
+        }
+    }
+    scene.line(line, colour, 2);
+}
+
+fn corners(panel: &Panel, steps: &[Step]) -> Vec<(f64, f64)> {
+    let mut level = 0.0;
+    let mut line = vec![(panel.left, panel.bottom)];
+    for (time, change) in steps {
+        let x = panel.x(*time);
+        line.push((x, panel.y(level)));
+        level += change;
+        line.push((x, panel.y(level)));
+    }
+    line.push((panel.right, panel.y(level)));
+    line
+}
+
+/// The mean of the step function over each two pixels.
+fn means(panel: &Panel, steps: &[Step]) -> Vec<(f64, f64)> {
+    const PIXELS: f64 = 2.0;
+    let columns = ((panel.right - panel.left) / PIXELS) as usize;
+    let mut sums = vec![0.0; columns + 1];
+    let mut level = 0.0;
+    let mut before = 0.0;
+    let last = ((panel.right - panel.left) / PIXELS, 0.0);
+    let places =
+        steps.iter().map(|(time, change)| ((panel.x(*time) - panel.left) / PIXELS, *change));
+    for (place, change) in places.chain([last]) {
+        let mut at: f64 = before;
+        while at < place {
+            let end = (at.floor() + 1.0).min(place);
+            sums[(at as usize).min(columns)] += level * (end - at);
+            at = end;
+        }
+        level += change;
+        before = place;
+    }
+    let mut line = Vec::with_capacity(columns * 2);
+    for (i, mean) in sums.iter().take(columns).enumerate() {
+        let left = panel.left + i as f64 * PIXELS;
+        line.push((left, panel.y(*mean)));
+        line.push((left + PIXELS, panel.y(*mean)));
+    }
+    line
+}

@@ -1,0 +1,153 @@
+//! Rows on their way to a file, kept column by column until there are enough for a row group.
+
+use crate::columns::{Column, Kind, Table};
+
+/// Stands for "no value" in buffers of integers and microseconds.
+pub(crate) const NO_INTEGER: i64 = i64::MIN;
+/// Stands for "no value" in buffers of words.
+pub(crate) const NO_WORD: u32 = u32::MAX;
+
+/// The values of one column. Missing are: [`NO_INTEGER`], not-a-number, [`NO_WORD`], the empty text.
+#[derive(Debug)]
+pub(crate) enum Values {
+    /// Microseconds.
+    Seconds(Vec<i64>),
+    /// Floats.
+    Real(Vec<f64>),
+    /// Integers.
+    Integer(Vec<i64>),
+    /// Codes and the words they stand for; words stay when rows go.
+    Word { codes: Vec<u32>, words: Vec<String> },
+    /// All texts one after the other; text `i` is `bytes[ends[i]..ends[i + 1]]`.
+    Text { bytes: Vec<u8>, ends: Vec<i32> },
+}
+
+/// The rows of one table that are not written yet.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    pub(crate) table: Table,
+    pub(crate) columns: Vec<Values>,
+    pub(crate) rows: usize,
+}
+
+impl Buffer {
+    /// An empty buffer; `words` gives the codes of the columns that have fixed ones.
+    pub(crate) fn new(table: Table, words: impl Fn(&str) -> Vec<String>) -> Buffer {
+        let column = |column: &Column| match column.kind {
+            Kind::Seconds => Values::Seconds(Vec::new()),
+            Kind::Real => Values::Real(Vec::new()),
+            Kind::Integer => Values::Integer(Vec::new()),
+            Kind::Word => Values::Word { codes: Vec::new(), words: words(column.name) },
+            Kind::Text => Values::Text { bytes: Vec::new(), ends: vec![0] },
+        };
+        Buffer { table, columns: table.columns().iter().map(column).collect(), rows: 0 }
+    }
+
+    /// Starts a row; the caller then gives every column's value in order.
+    pub(crate) fn row(&mut self) -> Row<'_> {
+        self.rows += 1;
+        Row { columns: self.columns.iter_mut() }
+    }
+
+    /// Forgets the rows, which are written now.
+    pub(crate) fn clear(&mut self) {
+        self.rows = 0;
+        for values in &mut self.columns {
+            match values {
+                Values::Seconds(values) | Values::Integer(values) => values.clear(),
+                Values::Real(values) => values.clear(),
+                Values::Word { codes, .. } => codes.clear(),
+                Values::Text { bytes, ends } => {
+                    bytes.clear();
+                    ends.truncate(1);
+                }
+            }
+        }
+    }
+}
+
+/// A row being filled, column after column.
+///
+/// The order and the kinds are those of [`Table::columns`]; the writer is tested
+/// on every table, so a mismatch is a bug and not a possible input.
+pub(crate) struct Row<'a> {
+    columns: std::slice::IterMut<'a, Values>,
+}
+
+impl Row<'_> {
+    pub(crate) fn integer(&mut self, value: i64) -> &mut Self {
+        match self.columns.next() {
+            Some(Values::Integer(values)) => values.push(value),
+            other => mismatch("an integer", other),
+        }
+        self
+    }
+
+    /// Seconds, given in microseconds.
+    pub(crate) fn micros(&mut self, value: i64) -> &mut Self {
+        match self.columns.next() {
+            Some(Values::Seconds(values)) => values.push(value),
+            other => mismatch("seconds", other),
+        }
+        self
+    }
+
+    pub(crate) fn real(&mut self, value: f64) -> &mut Self {
+        match self.columns.next() {
+            Some(Values::Real(values)) => values.push(value),
+            other => mismatch("a float", other),
+        }
+        self
+    }
+
+    /// A word by its fixed code.
+    pub(crate) fn code(&mut self, code: u32) -> &mut Self {
+        match self.columns.next() {
+            Some(Values::Word { codes, .. }) => codes.push(code),
+            other => mismatch("a word", other),
+        }
+        self
+    }
+
+    /// A word by itself, for columns with a handful of them.
+    pub(crate) fn word(&mut self, word: &str) -> &mut Self {
+        match self.columns.next() {
+            Some(Values::Word { codes, words }) => codes.push(code_of(words, word)),
+            other => mismatch("a word", other),
+        }
+        self
+    }
+
+    /// A text, written by `write` at the end of the bytes it is given.
+    pub(crate) fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
+        match self.columns.next() {
+            Some(Values::Text { bytes, ends }) => {
+                write(bytes);
+                // A row group of 65,536 texts stays far below 2 GiB.
+                ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
+            }
+            other => mismatch("a text", other),
+        }
+        self
+    }
+
+    /// Ends the row.
+    pub(crate) fn done(&mut self) {
+        debug_assert!(self.columns.next().is_none(), "a row lacks columns");
+    }
+}
+
+#[cold]
+fn mismatch(given: &str, column: Option<&mut Values>) -> ! {
+    unreachable!("{given} was given for {column:?}: writer and columns.rs disagree")
+}
+
+fn code_of(words: &mut Vec<String>, word: &str) -> u32 {
+    // A handful of words: looking at each is faster than hashing.
+    let at = words.iter().position(|known| known == word);
+    let at = at.unwrap_or_else(|| {
+        words.push(word.to_owned());
+        words.len() - 1
+    });
+    at as u32
+}

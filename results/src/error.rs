@@ -1,0 +1,132 @@
+//! What can go wrong with a folder of results; every message names the path and the way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+
+/// Why results could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The output folder is there already.
+    #[error(
+        "`{path}` exists already and is left as it is: name another folder, or replace it with --force",
+        path = path.display()
+    )]
+    FolderExists {
+        /// The folder that was asked for.
+        path: PathBuf,
+    },
+    /// `--force` was given for a folder that holds something other than a run.
+    #[error(
+        "`{path}` does not hold a run (no {marker} in it), so --force will not replace it: name another folder",
+        path = path.display(),
+        marker = crate::folder::MARKER
+    )]
+    NotARun {
+        /// The folder that was asked for.
+        path: PathBuf,
+    },
+    /// The path has no last part that could name a folder.
+    #[error("`{path}` cannot name a folder of results: write a path that ends in a name", path = path.display())]
+    NoName {
+        /// The path that was asked for.
+        path: PathBuf,
+    },
+    /// The disk is full.
+    #[error(
+        "no space left while writing `{path}`: free some, or write less (no messages, one format)",
+        path = path.display()
+    )]
+    DiskFull {
+        /// The file that was being written.
+        path: PathBuf,
+    },
+    /// Any other trouble while writing.
+    #[error("cannot write `{path}`: {source}", path = path.display())]
+    Write {
+        /// The file or folder that was being written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file cannot be read.
+    #[error("cannot read `{path}`: {source}", path = path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder of results lacks a table.
+    #[error("`{folder}` has neither {table}.parquet nor {table}.csv", folder = folder.display())]
+    MissingTable {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The table that was asked for.
+        table: &'static str,
+    },
+    /// A table lacks a column.
+    #[error("`{path}` has no column `{column}`", path = path.display())]
+    MissingColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column that was asked for.
+        column: String,
+    },
+    /// A column holds something else than it should.
+    #[error("`{path}`, column `{column}`: expected {expected}, found {found}", path = path.display())]
+    WrongType {
+        /// The file.
+        path: PathBuf,
+        /// The column that was asked for.
+        column: String,
+        /// What it should hold.
+        expected: &'static str,
+        /// What it holds.
+        found: String,
+    },
+    /// A file is not what its name says.
+    #[error("`{path}` is damaged: {reason}", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl ResultsError {
+    /// A failure to write `path`.
+    pub fn write(path: &Path, source: io::Error) -> ResultsError {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                ResultsError::DiskFull { path }
+            }
+            _ => ResultsError::Write { path, source },
+        }
+    }
+
+    /// A failure to read `path`.
+    pub fn read(path: &Path, source: io::Error) -> ResultsError {
+        let path = path.to_owned();
+        ResultsError::Read { path, source }
+    }
+
+    pub(crate) fn damaged(path: &Path, reason: impl ToString) -> ResultsError {
+        ResultsError::Damaged { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    /// The Parquet library wraps what the system said; this takes it out again.
+    pub(crate) fn write_parquet(path: &Path, error: ParquetError) -> ResultsError {
+        let source = match error {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(io) => *io,
+                Err(other) => io::Error::other(other.to_string()),
+            },
+            other => io::Error::other(other.to_string()),
+        };
+        ResultsError::write(path, source)
+    }
+}

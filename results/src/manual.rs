@@ -1,0 +1,88 @@
+//! The manual's page on results, made from the definitions of the columns so that it cannot go stale.
+
+use std::fmt::Write;
+
+use crate::columns::{Column, Missing, Table};
+
+const HEAD: &str = "\
+# What a run leaves
+
+<!-- Made from results/src/columns.rs. To renew it: UPDATE_MANUAL=1 cargo test -p haggle-results manual -->
+
+A run's folder holds these tables as Parquet (`jobs.parquet`), CSV (`jobs.csv`) or both, with the same names and
+types; a missing value is a null in Parquet and an empty field in CSV. Times are seconds since the start of the run,
+exact to a microsecond. Processors have one numbering across all providers, without gaps (`resources` has the map).
+`job` numbers the jobs of a run; `job_id` is the number in the workload's file.
+
+Beside them are `scenario.toml` (with every default), `provenance.json` (version, commit, seed, SHA-256 of every input,
+digest of the tables), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
+when the same run is made again).
+";
+
+const TAIL: &str = "
+## summary.json
+
+The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds.
+
+| metric | definition |
+|---|---|
+| `waiting_time` | start - submission |
+| `turnaround_time` | end - submission |
+| `slowdown` | turnaround / run time; jobs that ran for no time at all are left out |
+| `bounded_slowdown` | max(1, turnaround / max(run time, T)); T is `bounded_slowdown_threshold`, 10 s unless set |
+| `makespan` | last end - first submission |
+| `utilisation` | Σ run time × processors / (processors × makespan) |
+| `average_weighted_response_time` | Σ w × turnaround / Σ w, w = run time × processors |
+| `promises_broken` | completed jobs that ended later than their provider had promised |
+
+Run time is end - start. Distributions (mean, std, median, p95, max) are over the jobs that started; `mean_*` is divided by
+their number, where Batsim divides by all jobs. Percentiles are exact, linear between the two nearest values (as in NumPy
+and pandas); std is that of a sample. A missing value is `null`.
+
+Warm-up and cool-down leave out jobs by their submission time, from all counts and distributions. `makespan`, `utilisation`,
+`time_computing` and `time_idle` are always those of the whole run; `utilisation_in_window` is the utilisation between
+the ends of the cut.
+";
+
+/// The page, in Markdown.
+pub fn page() -> String {
+    let mut page = HEAD.to_owned();
+    for table in Table::ALL {
+        // Writing to a String cannot fail.
+        let _ = write!(page, "\n## {}\n\n{}\n\n", table.name(), table.about());
+        page.push_str("| column | type | unit | meaning | missing |\n|---|---|---|---|---|\n");
+        for column in table.columns() {
+            page.push_str(&row(column));
+        }
+    }
+    page + TAIL
+}
+
+fn row(column: &Column) -> String {
+    let missing = match column.missing {
+        Missing::Never => "never".to_owned(),
+        Missing::Number(meaning) => meaning.to_owned(),
+        Missing::Empty(when) => format!("empty: {when}"),
+    };
+    let Column { name, unit, formula, .. } = column;
+    let kind = column.kind.type_name();
+    format!("| `{name}` | {kind} | {unit} | {formula} | {missing} |\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn manual_page_agrees_with_the_columns() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results.md");
+        if std::env::var_os("UPDATE_MANUAL").is_some() {
+            std::fs::write(&path, super::page()).expect("docs/ can be written");
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            written == super::page(),
+            "docs/results.md is stale: run UPDATE_MANUAL=1 cargo test -p haggle-results manual"
+        );
+    }
+}

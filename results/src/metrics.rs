@@ -1,0 +1,146 @@
+//! Metrics of a run: fed with job records while it goes on, summed up at its end.
+//!
+//! | metric | definition |
+//! |---|---|
+//! | waiting time | start - submission |
+//! | turnaround time | end - submission |
+//! | slowdown | turnaround / run time; jobs that ran for no time at all are left out |
+//! | bounded slowdown | max(1, turnaround / max(run time, T)), T = 10 s unless set |
+//! | makespan | last end - first submission |
+//! | utilisation | Σ run time × processors / (P × makespan) |
+//! | average weighted response time | Σ w × turnaround / Σ w, w = run time × processors |
+//! | promise broken | a completed job ended later than its provider had promised |
+//!
+//! Run time is end - start on the provider's processors. Distributions are over
+//! the jobs that started, and each mean is divided by the number of these
+//! (Batsim divides by all jobs, rejected ones included). Percentiles are exact:
+//! at rank p × (n - 1) from 0 in the sorted values, linear between two of them,
+//! as in NumPy and pandas; the median is the 50th. Standard deviations are those
+//! of a sample (n - 1).
+//!
+//! # What a cut applies to
+//! Warm-up and cool-down leave out *jobs, by their submission*: every count and
+//! every distribution is over the jobs that are left. `makespan` and
+//! `utilisation` always are those of the whole run, since the jobs left out did
+//! keep processors busy; `utilisation_in_window` is the share of processor time used
+//! between the ends of the cut, by whatever job.
+
+mod distribution;
+mod summary;
+mod text;
+
+use haggle_model::{Cast, JobClass, JobOutcome, JobRecord, Span};
+use serde::{Deserialize, Serialize};
+
+pub use distribution::{Distribution, percentile};
+pub use summary::{Group, Outcomes, Summary};
+
+/// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
+pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
+
+/// How much of one end of a run is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Jobs submitted less than so many seconds after the first (before the last) submission.
+    Seconds(f64),
+    /// This share (0 to 1) of all jobs, in order of submission, rounded down.
+    Share(f64),
+}
+
+/// Which jobs are left out of counts and distributions.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cut {
+    /// At the start.
+    pub warm_up: Extent,
+    /// At the end.
+    pub cool_down: Extent,
+}
+
+/// How metrics are taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetricsOptions {
+    /// T in the definition of the bounded slowdown.
+    pub bounded_slowdown_threshold: Span,
+    /// Which jobs are left out.
+    pub cut: Cut,
+}
+
+impl Default for MetricsOptions {
+    fn default() -> MetricsOptions {
+        MetricsOptions { bounded_slowdown_threshold: DEFAULT_THRESHOLD, cut: Cut::default() }
+    }
+}
+
+/// max(1, turnaround / max(execution, threshold)), all in one unit.
+pub fn bounded_slowdown(turnaround: i64, execution: i64, threshold: i64) -> f64 {
+    let shortest = execution.max(threshold).max(1);
+    (turnaround as f64 / shortest as f64).max(1.0)
+}
+
+/// Collects what metrics need of each job: some 64 bytes, since exact percentiles
+/// need all values.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    options: MetricsOptions,
+    providers: Vec<(String, u32)>,
+    workloads: Vec<String>,
+    jobs: Vec<Sample>,
+}
+
+/// What metrics need of a job; times in microseconds.
+#[derive(Clone, Debug)]
+struct Sample {
+    submit: i64,
+    start: Option<i64>,
+    end: i64,
+    promised_end: Option<i64>,
+    processors: u32,
+    provider: Option<u32>,
+    workload: u16,
+    class: JobClass,
+    outcome: JobOutcome,
+}
+
+impl Sample {
+    /// Start and end, if it ran.
+    fn ran(&self) -> Option<(i64, i64)> {
+        self.start.map(|start| (start, self.end))
+    }
+}
+
+impl Metrics {
+    /// Nothing collected yet.
+    pub fn new(cast: &Cast, options: MetricsOptions) -> Metrics {
+        let providers = cast.providers.iter();
+        Metrics {
+            options,
+            providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
+            workloads: cast.workloads.clone(),
+            jobs: Vec::new(),
+        }
+    }
+
+    /// Takes in a job that is over.
+    pub fn job_over(&mut self, record: &JobRecord) {
+        self.jobs.push(Sample {
+            submit: record.job.submit.as_micros(),
+            start: record.start.map(|time| time.as_micros()),
+            end: record.end.as_micros(),
+            promised_end: record.promised_end.map(|time| time.as_micros()),
+            processors: record.job.processors,
+            provider: record.provider.map(|provider| provider.0),
+            workload: record.job.workload,
+            class: record.class,
+            outcome: record.outcome,
+        });
+    }
+
+    /// Sums up.
+    pub fn summarise(&self) -> Summary {
+        summary::summarise(self)
+    }
+}

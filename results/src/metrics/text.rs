@@ -1,0 +1,174 @@
+//! A summary as a table for the terminal: at most 100 columns wide, no colour needed.
+
+use std::fmt;
+
+use super::summary::{Group, Outcomes, Summary};
+use super::{Cut, Distribution, Extent};
+
+const NAME_WIDTH: usize = 18;
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = &self.all.outcomes;
+        writeln!(
+            f,
+            "{} jobs on {} processors of {} providers",
+            self.nb_jobs,
+            self.nb_computing_machines,
+            self.providers.len()
+        )?;
+        if self.cut != Cut::default() {
+            writeln!(
+                f,
+                "{} more jobs left out: warm-up {}, cool-down {}",
+                self.jobs_cut,
+                extent(self.cut.warm_up),
+                extent(self.cut.cool_down)
+            )?;
+        }
+        write!(f, "  {}", outcomes(counts))?;
+        writeln!(f)?;
+        if counts.promises > 0 {
+            writeln!(
+                f,
+                "  {} completions promised, {} promises broken",
+                counts.promises, counts.promises_broken
+            )?;
+        }
+        match self.makespan {
+            Some(makespan) => writeln!(
+                f,
+                "  makespan {makespan:.0} s ({:.1} days), utilisation {}",
+                makespan / 86_400.0,
+                percent(self.utilisation)
+            )?,
+            None => writeln!(f, "  no job ran")?,
+        }
+        if self.cut != Cut::default() {
+            writeln!(
+                f,
+                "  utilisation between warm-up and cool-down {}",
+                percent(self.utilisation_in_window)
+            )?;
+        }
+        if self.makespan.is_some() {
+            writeln!(f)?;
+            distributions(f, self)?;
+        }
+        for (title, groups) in
+            [("class", &self.classes), ("provider", &self.providers), ("workload", &self.workloads)]
+        {
+            if groups.len() > 1 {
+                writeln!(f)?;
+                breakdown(f, title, groups)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
+    let group = &summary.all;
+    writeln!(
+        f,
+        "{:<26}{:>12}{:>12}{:>12}{:>12}{:>12}",
+        "", "mean", "std", "median", "95 %", "max"
+    )?;
+    let threshold = summary.bounded_slowdown_threshold;
+    for (name, values) in [
+        ("waiting time, s".to_owned(), group.waiting_time),
+        ("turnaround time, s".to_owned(), group.turnaround_time),
+        ("slowdown".to_owned(), group.slowdown),
+        (format!("bounded slowdown ({threshold} s)"), group.bounded_slowdown),
+    ] {
+        write!(f, "{name:<26}")?;
+        let numbers =
+            |it: Distribution| [Some(it.mean), it.std, Some(it.median), Some(it.p95), Some(it.max)];
+        for value in values.map_or([None; 5], numbers) {
+            write!(f, "{:>12}", number(value))?;
+        }
+        writeln!(f)?;
+    }
+    let weighted = number(group.average_weighted_response_time);
+    writeln!(f, "{:<26}{weighted:>12}   weighted by processor-seconds", "turnaround time, s")
+}
+
+fn breakdown(f: &mut fmt::Formatter<'_>, title: &str, groups: &[Group]) -> fmt::Result {
+    writeln!(
+        f,
+        "{title:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}{:>12}",
+        "jobs", "done", "refused", "used", "mean wait", "95 % wait", "mean b.sld"
+    )?;
+    for group in groups {
+        let wait = group.waiting_time;
+        writeln!(
+            f,
+            "{:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}{:>12}",
+            shortened(&group.name),
+            group.outcomes.jobs,
+            group.outcomes.completed,
+            group.outcomes.rejected,
+            percent(group.utilisation),
+            number(wait.map(|it| it.mean)),
+            number(wait.map(|it| it.p95)),
+            number(group.bounded_slowdown.map(|it| it.mean)),
+        )?;
+    }
+    Ok(())
+}
+
+fn outcomes(counts: &Outcomes) -> String {
+    let mut text = format!("{} completed", counts.completed);
+    for (count, word) in [
+        (counts.walltime_reached, "stopped at their limit"),
+        (counts.cancelled, "cancelled"),
+        (counts.rejected, "rejected"),
+    ] {
+        if count > 0 {
+            text += &format!(", {count} {word}");
+        }
+    }
+    if !counts.refusals.is_empty() {
+        let reasons: Vec<String> = counts
+            .refusals
+            .iter()
+            .map(|(reason, count)| format!("{count} {}", reason.replace('_', " ")))
+            .collect();
+        text += &format!(" ({})", reasons.join(", "));
+    }
+    text
+}
+
+fn number(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(value) if value.abs() >= 1e9 => format!("{value:.3e}"),
+        Some(value) if value.abs() >= 100_000.0 => format!("{value:.0}"),
+        Some(value) if value.abs() >= 1000.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.2} %", share * 100.0))
+}
+
+fn extent(extent: Extent) -> String {
+    match extent {
+        Extent::Nothing => "none".to_owned(),
+        Extent::Seconds(seconds) => format!("{seconds} s"),
+        Extent::Share(share) => format!("{:.1} % of the jobs", share * 100.0),
+    }
+}
+
+/// Names too long for their column lose their middle, where names of one family differ least.
+fn shortened(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() < NAME_WIDTH {
+        return name.to_owned();
+    }
+    let (head, tail) = (NAME_WIDTH - 8, 6);
+    let start: String = letters[..head].iter().collect();
+    let end: String = letters[letters.len() - tail..].iter().collect();
+    format!("{start}…{end}")
+}

@@ -1,0 +1,76 @@
+//! Where a run came from (`provenance.json`), and what it cost (`timing.json`).
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::digest::hex;
+use crate::{ResultsError, RunDigest};
+
+/// All that decides a run's results, and a digest of them. Holds no date and no
+/// name of a machine, so that the same run leaves the same file anywhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of the program.
+    pub version: String,
+    /// Commit it was built from, if it was built from a repository.
+    pub commit: Option<String>,
+    /// SHA-256 of the resolved scenario as it stands in the run's folder.
+    pub scenario_sha256: String,
+    /// The master seed.
+    pub seed: u64,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+    /// What came out.
+    pub digest: RunDigest,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// Its path as the scenario gives it.
+    pub path: String,
+    /// SHA-256 of its bytes, 64 hexadecimal digits.
+    pub sha256: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+impl Input {
+    /// Describes the file at `path`, which the scenario calls `name`.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn of_file(path: &Path, name: &str) -> Result<Input, ResultsError> {
+        let trouble = |error| ResultsError::read(path, error);
+        let mut file = File::open(path).map_err(trouble)?;
+        let mut hash = Sha256::new();
+        let mut bytes = 0;
+        let mut room = vec![0; 256 * 1024];
+        loop {
+            let read = file.read(&mut room).map_err(trouble)?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&room[..read]);
+            bytes += read as u64;
+        }
+        Ok(Input { path: name.to_owned(), sha256: hex(&hash.finalize()), bytes })
+    }
+}
+
+/// What a run cost on one machine on one day; no two runs agree on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Time that passed, s.
+    pub wall_seconds: f64,
+    /// Processor time, user and system, s.
+    pub cpu_seconds: f64,
+    /// Largest resident memory, kB (Batsim's `memory_VmHWM_kB`).
+    pub peak_memory_kb: u64,
+    /// Messages delivered.
+    pub messages_delivered: u64,
+}

@@ -1,0 +1,244 @@
+//! Reads a run's folder back: Parquet or CSV, always by column name.
+//!
+//! [`RunReader::jobs`] and its like give rows as structs, for figures and
+//! explanations; [`RunReader::columns`] gives whatever columns are asked for.
+
+mod csv;
+mod parquet;
+mod rows;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use crate::columns::{Kind, Table};
+use crate::{Provenance, ResultsError, Summary};
+
+pub use rows::{DisclosureRow, JobRow, MessageRow, PlacementRow, ResourceRow};
+
+/// A run's folder.
+#[derive(Clone, Debug)]
+pub struct RunReader {
+    folder: PathBuf,
+}
+
+/// A column's values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnData {
+    /// Floats and seconds.
+    Real(Vec<Option<f64>>),
+    /// Integers.
+    Integer(Vec<Option<i64>>),
+    /// Texts; many rows share few of them, hence the list.
+    Text(TextColumn),
+}
+
+/// Texts, each kept once per run of rows that came together.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct TextColumn {
+    /// Row by row, the place of its text in `texts`; `None` = missing.
+    pub codes: Vec<Option<u32>>,
+    /// The texts.
+    pub texts: Vec<String>,
+}
+
+impl TextColumn {
+    /// The text of a row.
+    pub fn at(&self, row: usize) -> Option<&str> {
+        let code = (*self.codes.get(row)?)?;
+        self.texts.get(code as usize).map(String::as_str)
+    }
+}
+
+/// Some columns of a table.
+#[derive(Clone, Debug)]
+pub struct TableData {
+    path: PathBuf,
+    rows: usize,
+    columns: Vec<(String, ColumnData)>,
+}
+
+impl RunReader {
+    /// Opens a run's folder.
+    ///
+    /// # Errors
+    /// If it is not a folder that can be read.
+    pub fn open(folder: &Path) -> Result<RunReader, ResultsError> {
+        fs::read_dir(folder).map_err(|error| ResultsError::read(folder, error))?;
+        Ok(RunReader { folder: folder.to_owned() })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether the run has this table.
+    pub fn has(&self, table: Table) -> bool {
+        self.file(table).is_ok()
+    }
+
+    /// Some columns of a table, by name, with the types of [`crate::columns`].
+    ///
+    /// # Errors
+    /// If the table or a column is missing or damaged.
+    pub fn columns(&self, table: Table, names: &[&str]) -> Result<TableData, ResultsError> {
+        let (path, is_parquet) = self.file(table)?;
+        let wanted = names
+            .iter()
+            .map(|name| {
+                let defined = table.columns().iter().find(|column| column.name == *name);
+                defined.map(|column| (column.name, column.kind)).ok_or_else(|| {
+                    ResultsError::MissingColumn { path: path.clone(), column: (*name).to_owned() }
+                })
+            })
+            .collect::<Result<Vec<(&'static str, Kind)>, _>>()?;
+        let columns =
+            if is_parquet { parquet::read(&path, &wanted)? } else { csv::read(&path, &wanted)? };
+        let rows = columns.first().map_or(0, ColumnData::len);
+        let names = wanted.iter().map(|(name, _)| (*name).to_owned());
+        Ok(TableData { path, rows, columns: names.zip(columns).collect() })
+    }
+
+    /// `summary.json`.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn summary(&self) -> Result<Summary, ResultsError> {
+        self.json("summary.json")
+    }
+
+    /// `provenance.json`.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn provenance(&self) -> Result<Provenance, ResultsError> {
+        self.json("provenance.json")
+    }
+
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ResultsError> {
+        let path = self.folder.join(name);
+        let text = fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+        serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))
+    }
+
+    /// A table's file, and whether it is Parquet, which is preferred where there are both.
+    fn file(&self, table: Table) -> Result<(PathBuf, bool), ResultsError> {
+        for (ending, is_parquet) in [("parquet", true), ("csv", false)] {
+            let path = self.folder.join(format!("{}.{ending}", table.name()));
+            if path.exists() {
+                return Ok((path, is_parquet));
+            }
+        }
+        Err(ResultsError::MissingTable { folder: self.folder.clone(), table: table.name() })
+    }
+}
+
+impl ColumnData {
+    fn new(kind: Kind) -> ColumnData {
+        match kind {
+            Kind::Seconds | Kind::Real => ColumnData::Real(Vec::new()),
+            Kind::Integer => ColumnData::Integer(Vec::new()),
+            Kind::Word | Kind::Text => ColumnData::Text(TextColumn::default()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            ColumnData::Real(values) => values.len(),
+            ColumnData::Integer(values) => values.len(),
+            ColumnData::Text(values) => values.codes.len(),
+        }
+    }
+
+    fn type_name(&self) -> &'static str {
+        match self {
+            ColumnData::Real(_) => "float",
+            ColumnData::Integer(_) => "integer",
+            ColumnData::Text(_) => "text",
+        }
+    }
+}
+
+impl TableData {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A column of floats or seconds.
+    ///
+    /// # Errors
+    /// If it was not asked for or holds something else.
+    pub fn real(&self, name: &str) -> Result<&[Option<f64>], ResultsError> {
+        match self.column(name)? {
+            ColumnData::Real(values) => Ok(values),
+            other => Err(self.wrong_type(name, "float", other)),
+        }
+    }
+
+    /// A column of integers.
+    ///
+    /// # Errors
+    /// If it was not asked for or holds something else.
+    pub fn integer(&self, name: &str) -> Result<&[Option<i64>], ResultsError> {
+        match self.column(name)? {
+            ColumnData::Integer(values) => Ok(values),
+            other => Err(self.wrong_type(name, "integer", other)),
+        }
+    }
+
+    /// A column of texts.
+    ///
+    /// # Errors
+    /// If it was not asked for or holds something else.
+    pub fn text(&self, name: &str) -> Result<&TextColumn, ResultsError> {
+        match self.column(name)? {
+            ColumnData::Text(values) => Ok(values),
+            other => Err(self.wrong_type(name, "text", other)),
+        }
+    }
+
+    fn column(&self, name: &str) -> Result<&ColumnData, ResultsError> {
+        let found = self.columns.iter().find(|(known, _)| known == name);
+        found.map(|(_, data)| data).ok_or_else(|| ResultsError::MissingColumn {
+            path: self.path.clone(),
+            column: name.to_owned(),
+        })
+    }
+
+    fn wrong_type(&self, name: &str, expected: &'static str, found: &ColumnData) -> ResultsError {
+        ResultsError::WrongType {
+            path: self.path.clone(),
+            column: name.to_owned(),
+            expected,
+            found: found.type_name().to_owned(),
+        }
+    }
+}
+
+/// Collects texts row by row, each kept once.
+#[derive(Default)]
+struct TextBuilder {
+    column: TextColumn,
+    // Only looked up, never walked through, so its order reaches no result.
+    places: std::collections::BTreeMap<String, u32>,
+}
+
+impl TextBuilder {
+    fn push(&mut self, text: Option<&str>) {
+        let code = text.filter(|text| !text.is_empty()).map(|text| self.place(text));
+        self.column.codes.push(code);
+    }
+
+    fn place(&mut self, text: &str) -> u32 {
+        if let Some(&place) = self.places.get(text) {
+            return place;
+        }
+        let place = self.column.texts.len() as u32;
+        self.column.texts.push(text.to_owned());
+        self.places.insert(text.to_owned(), place);
+        place
+    }
+}

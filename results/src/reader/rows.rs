@@ -1,0 +1,326 @@
+//! Rows as structs: what figures, comparisons and explanations ask for.
+
+use haggle_model::ProcessorSet;
+
+use super::RunReader;
+use crate::ResultsError;
+use crate::columns::Table;
+
+/// A row of `jobs`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRow {
+    /// Number in this run.
+    pub job: i64,
+    /// Number in its workload.
+    pub job_id: i64,
+    /// Its workload.
+    pub workload: String,
+    /// `local` or `external`.
+    pub class: String,
+    /// `completed`, `walltime_reached`, `cancelled` or `rejected`.
+    pub outcome: String,
+    /// Why it was rejected.
+    pub refusal: Option<String>,
+    /// The provider that ran it or queued it last.
+    pub provider: Option<String>,
+    /// Processors it needs.
+    pub processors: i64,
+    /// When it was submitted.
+    pub submit: f64,
+    /// The user's limit; `None` = no limit.
+    pub requested_time: Option<f64>,
+    /// When that provider queued it.
+    pub queued: Option<f64>,
+    /// When it started.
+    pub start: Option<f64>,
+    /// When it left the system.
+    pub left: f64,
+    /// Completion promised when it was queued.
+    pub promised_end: Option<f64>,
+    /// Start - submission.
+    pub waiting_time: Option<f64>,
+    /// max(1, turnaround / max(run time, T)).
+    pub bounded_slowdown: Option<f64>,
+    /// Its processors in the run's numbering.
+    pub allocated: ProcessorSet,
+}
+
+/// A row of `placements`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacementRow {
+    /// Number of the job in this run.
+    pub job: i64,
+    /// Number of the try, from 1.
+    pub attempt: i64,
+    /// Whose processors.
+    pub provider: String,
+    /// First processor, run-wide number.
+    pub first: i64,
+    /// Last processor, included.
+    pub last: i64,
+    /// From when, s.
+    pub start: f64,
+    /// Until when, s.
+    pub end: f64,
+}
+
+/// A row of `resources`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceRow {
+    /// Name of the provider.
+    pub provider: String,
+    /// Its first processor, run-wide number.
+    pub first: i64,
+    /// How many processors it has.
+    pub processors: i64,
+    /// Speed; 1 = the reference processor.
+    pub speed: f64,
+    /// Its local scheduler.
+    pub scheduler: String,
+    /// Jobs that started there.
+    pub jobs: i64,
+    /// Processor-seconds.
+    pub busy_time: f64,
+    /// 0 to 1.
+    pub utilisation: Option<f64>,
+}
+
+/// A row of `messages`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageRow {
+    /// When it was delivered, s.
+    pub time: f64,
+    /// Who sent it.
+    pub sender: String,
+    /// Who got it.
+    pub receiver: String,
+    /// What kind.
+    pub kind: String,
+    /// The job it is about.
+    pub job: Option<i64>,
+}
+
+/// A row of `disclosures`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DisclosureRow {
+    /// When, s.
+    pub time: f64,
+    /// Whom it was about.
+    pub sender: String,
+    /// Who learned it.
+    pub receiver: String,
+    /// What kind of information.
+    pub item: String,
+    /// How many items.
+    pub count: i64,
+    /// The job it was about.
+    pub job: Option<i64>,
+}
+
+impl RunReader {
+    /// All rows of `jobs`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn jobs(&self) -> Result<Vec<JobRow>, ResultsError> {
+        let rows = self.rows(
+            Table::Jobs,
+            &[
+                "job",
+                "job_id",
+                "workload_name",
+                "class",
+                "outcome",
+                "refusal",
+                "provider",
+                "requested_number_of_resources",
+                "submission_time",
+                "requested_time",
+                "queued_time",
+                "starting_time",
+                "left_time",
+                "promised_finish_time",
+                "waiting_time",
+                "bounded_slowdown",
+                "allocated_resources",
+            ],
+        )?;
+        rows.map(|row| {
+            let allocated = row.optional_text("allocated_resources")?.unwrap_or_default();
+            Ok(JobRow {
+                job: row.integer("job")?,
+                job_id: row.integer("job_id")?,
+                workload: row.text("workload_name")?,
+                class: row.text("class")?,
+                outcome: row.text("outcome")?,
+                refusal: row.optional_text("refusal")?,
+                provider: row.optional_text("provider")?,
+                processors: row.integer("requested_number_of_resources")?,
+                submit: row.real("submission_time")?,
+                requested_time: row.optional_real("requested_time")?.filter(|&it| it >= 0.0),
+                queued: row.optional_real("queued_time")?,
+                start: row.optional_real("starting_time")?,
+                left: row.real("left_time")?,
+                promised_end: row.optional_real("promised_finish_time")?,
+                waiting_time: row.optional_real("waiting_time")?,
+                bounded_slowdown: row.optional_real("bounded_slowdown")?,
+                allocated: allocated.parse().map_err(|error| row.damaged(error))?,
+            })
+        })
+    }
+
+    /// All rows of `placements`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn placements(&self) -> Result<Vec<PlacementRow>, ResultsError> {
+        let names = [
+            "job",
+            "attempt",
+            "provider",
+            "first_resource",
+            "last_resource",
+            "starting_time",
+            "finish_time",
+        ];
+        self.rows(Table::Placements, &names)?.map(|row| {
+            Ok(PlacementRow {
+                job: row.integer("job")?,
+                attempt: row.integer("attempt")?,
+                provider: row.text("provider")?,
+                first: row.integer("first_resource")?,
+                last: row.integer("last_resource")?,
+                start: row.real("starting_time")?,
+                end: row.real("finish_time")?,
+            })
+        })
+    }
+
+    /// All rows of `resources`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn resources(&self) -> Result<Vec<ResourceRow>, ResultsError> {
+        let names = [
+            "provider",
+            "first_resource",
+            "processors",
+            "speed",
+            "scheduler",
+            "jobs",
+            "busy_time",
+            "utilisation",
+        ];
+        self.rows(Table::Resources, &names)?.map(|row| {
+            Ok(ResourceRow {
+                provider: row.text("provider")?,
+                first: row.integer("first_resource")?,
+                processors: row.integer("processors")?,
+                speed: row.real("speed")?,
+                scheduler: row.optional_text("scheduler")?.unwrap_or_default(),
+                jobs: row.integer("jobs")?,
+                busy_time: row.real("busy_time")?,
+                utilisation: row.optional_real("utilisation")?,
+            })
+        })
+    }
+
+    /// All rows of `messages`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn messages(&self) -> Result<Vec<MessageRow>, ResultsError> {
+        let names = ["time", "sender", "receiver", "kind", "job"];
+        self.rows(Table::Messages, &names)?.map(|row| {
+            Ok(MessageRow {
+                time: row.real("time")?,
+                sender: row.text("sender")?,
+                receiver: row.text("receiver")?,
+                kind: row.text("kind")?,
+                job: row.optional_integer("job")?,
+            })
+        })
+    }
+
+    /// All rows of `disclosures`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn disclosures(&self) -> Result<Vec<DisclosureRow>, ResultsError> {
+        let names = ["time", "sender", "receiver", "item", "count", "job"];
+        self.rows(Table::Disclosures, &names)?.map(|row| {
+            Ok(DisclosureRow {
+                time: row.real("time")?,
+                sender: row.text("sender")?,
+                receiver: row.text("receiver")?,
+                item: row.text("item")?,
+                count: row.integer("count")?,
+                job: row.optional_integer("job")?,
+            })
+        })
+    }
+
+    fn rows(&self, table: Table, names: &[&str]) -> Result<Rows, ResultsError> {
+        self.columns(table, names).map(|data| Rows { data })
+    }
+}
+
+struct Rows {
+    data: super::TableData,
+}
+
+impl Rows {
+    fn map<T>(
+        &self,
+        read: impl Fn(Row<'_>) -> Result<T, ResultsError>,
+    ) -> Result<Vec<T>, ResultsError> {
+        (0..self.data.rows()).map(|at| read(Row { data: &self.data, at })).collect()
+    }
+}
+
+struct Row<'a> {
+    data: &'a super::TableData,
+    at: usize,
+}
+
+impl Row<'_> {
+    fn optional_real(&self, name: &str) -> Result<Option<f64>, ResultsError> {
+        Ok(self.data.real(name)?.get(self.at).copied().flatten())
+    }
+
+    fn optional_integer(&self, name: &str) -> Result<Option<i64>, ResultsError> {
+        Ok(self.data.integer(name)?.get(self.at).copied().flatten())
+    }
+
+    fn optional_text(&self, name: &str) -> Result<Option<String>, ResultsError> {
+        Ok(self.data.text(name)?.at(self.at).map(str::to_owned))
+    }
+
+    fn real(&self, name: &str) -> Result<f64, ResultsError> {
+        self.present(name, self.optional_real(name)?)
+    }
+
+    fn integer(&self, name: &str) -> Result<i64, ResultsError> {
+        self.present(name, self.optional_integer(name)?)
+    }
+
+    fn text(&self, name: &str) -> Result<String, ResultsError> {
+        self.present(name, self.optional_text(name)?)
+    }
+
+    fn present<T>(&self, name: &str, value: Option<T>) -> Result<T, ResultsError> {
+        value.ok_or_else(|| ResultsError::WrongType {
+            path: self.data.path.clone(),
+            column: name.to_owned(),
+            expected: "a value in every row",
+            found: format!("none in row {}", self.at + 1),
+        })
+    }
+
+    fn damaged(&self, reason: impl ToString) -> ResultsError {
+        ResultsError::damaged(
+            &self.data.path,
+            format!("row {}: {}", self.at + 1, reason.to_string()),
+        )
+    }
+}

@@ -1,0 +1,585 @@
+//! Writes the tables of a run while it goes on.
+//!
+//! How to use it, in order: [`RunWriter::create`] before the run; [`RunWriter::job_over`],
+//! [`RunWriter::message`] and [`RunWriter::disclosed`] as things happen;
+//! [`RunWriter::finish`] after it, which gives a [`FinishedRun`] into which
+//! summary, provenance and figures go; [`FinishedRun::publish`] gives the folder
+//! its name. Whatever fails or is dropped before that leaves nothing behind.
+//!
+//! Rows wait in memory until there are [`ROWS_PER_GROUP`] of them, so a run's
+//! length does not show in the memory it needs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{
+    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, ProcessorSet, Span, Time,
+};
+use serde::Serialize;
+
+use crate::buffer::{Buffer, NO_INTEGER, NO_WORD};
+use crate::columns::Table;
+use crate::csv_file::CsvFile;
+use crate::digest::{RunDigest, TableDigest};
+use crate::digits::push_unsigned;
+use crate::folder::{Existing, PartialFolder};
+use crate::metrics::bounded_slowdown;
+use crate::parquet_file::ParquetFile;
+use crate::{Provenance, ResultsError, Summary, Timing};
+
+/// Rows kept in memory per table; also the size of Parquet's row groups.
+pub const ROWS_PER_GROUP: usize = 65_536;
+
+/// The files a table is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Format {
+    /// `jobs.parquet` …
+    #[default]
+    Parquet,
+    /// `jobs.csv` …
+    Csv,
+    /// Both.
+    Both,
+}
+
+/// What is kept of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Messages {
+    /// Each of them, in `messages`.
+    #[default]
+    All,
+    /// How many of each kind between whom, in `message_counts`.
+    Counts,
+    /// Nothing.
+    None,
+}
+
+/// What is written and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WriteOptions {
+    /// The files a table is written to.
+    pub format: Format,
+    /// What is kept of messages.
+    pub messages: Messages,
+    /// What to do about a folder that is there already.
+    pub existing: Existing,
+    /// Run times below it count as this long in bounded slowdowns.
+    pub bounded_slowdown_threshold: Span,
+}
+
+impl Default for WriteOptions {
+    fn default() -> WriteOptions {
+        WriteOptions {
+            format: Format::default(),
+            messages: Messages::default(),
+            existing: Existing::default(),
+            bounded_slowdown_threshold: crate::metrics::DEFAULT_THRESHOLD,
+        }
+    }
+}
+
+/// Writes the tables of one run.
+pub struct RunWriter {
+    folder: PartialFolder,
+    cast: Cast,
+    options: WriteOptions,
+    jobs: TableFile,
+    attempts: TableFile,
+    placements: TableFile,
+    messages: Option<TableFile>,
+    disclosures: TableFile,
+    usage: Usage,
+    kinds: Vec<&'static str>,
+    kind_counts: Vec<u64>,
+    message_counts: BTreeMap<(ActorId, ActorId, u32), u64>,
+}
+
+impl RunWriter {
+    /// Starts a run's folder. `folder` is its final name; until the run is
+    /// published, everything is in `.NAME.partial` beside it.
+    ///
+    /// # Errors
+    /// If the folder exists (see [`Existing`]) or cannot be written.
+    pub fn create(
+        folder: &Path,
+        cast: Cast,
+        options: WriteOptions,
+    ) -> Result<RunWriter, ResultsError> {
+        let folder = PartialFolder::create(folder, options.existing)?;
+        let open = |table| TableFile::create(folder.path(), table, &cast, options.format);
+        Ok(RunWriter {
+            jobs: open(Table::Jobs)?,
+            attempts: open(Table::Attempts)?,
+            placements: open(Table::Placements)?,
+            messages: match options.messages {
+                Messages::All => Some(open(Table::Messages)?),
+                Messages::Counts | Messages::None => None,
+            },
+            disclosures: open(Table::Disclosures)?,
+            usage: Usage::new(cast.providers.len()),
+            folder,
+            cast,
+            options,
+            kinds: Vec::new(),
+            kind_counts: Vec::new(),
+            message_counts: BTreeMap::new(),
+        })
+    }
+
+    /// The folder as long as it has no final name.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Records that a job is over: its rows in `jobs`, `attempts` and `placements`.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn job_over(&mut self, record: &JobRecord) -> Result<(), ResultsError> {
+        let story = Story::new(record, &self.cast);
+        self.usage.job_over(record, &story);
+        self.write_job(record, &story)?;
+        if record.provider.is_some() {
+            self.write_attempt(record, &story)?;
+        }
+        if story.start != NO_INTEGER {
+            self.write_placements(record, &story)?;
+        }
+        Ok(())
+    }
+
+    /// Records a delivered message.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn message(
+        &mut self,
+        time: Time,
+        from: ActorId,
+        to: ActorId,
+        kind: &'static str,
+        job: Option<JobId>,
+    ) -> Result<(), ResultsError> {
+        let code = self.kind_code(kind);
+        self.kind_counts[code as usize] += 1;
+        match (&mut self.messages, self.options.messages) {
+            (Some(messages), _) => {
+                let mut row = messages.buffer.row();
+                row.micros(time.as_micros()).code(from.0).code(to.0);
+                row.word(kind).integer(number(job)).done();
+                messages.flush_if_full()
+            }
+            (None, Messages::Counts) => {
+                *self.message_counts.entry((from, to, code)).or_default() += 1;
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Records that `from` let `to` know something about itself.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn disclosed(
+        &mut self,
+        time: Time,
+        from: ActorId,
+        to: ActorId,
+        item: DisclosedItem,
+        count: u32,
+        job: Option<JobId>,
+    ) -> Result<(), ResultsError> {
+        let mut row = self.disclosures.buffer.row();
+        row.micros(time.as_micros()).code(from.0).code(to.0);
+        row.word(item.name()).integer(i64::from(count));
+        row.integer(number(job)).done();
+        self.disclosures.flush_if_full()
+    }
+
+    /// Messages of each kind so far, whatever is written of them, in alphabetical order.
+    pub fn messages_by_kind(&self) -> BTreeMap<&'static str, u64> {
+        let counts = self.kind_counts.iter().copied();
+        self.kinds.iter().copied().zip(counts).collect()
+    }
+
+    /// Writes what is left and closes the tables.
+    ///
+    /// # Errors
+    /// If something cannot be written.
+    pub fn finish(self) -> Result<FinishedRun, ResultsError> {
+        let open =
+            |table| TableFile::create(self.folder.path(), table, &self.cast, self.options.format);
+        let mut resources = open(Table::Resources)?;
+        self.usage.write(&self.cast, &mut resources.buffer);
+        let mut tables = vec![self.jobs, self.attempts, self.placements];
+        tables.extend(self.messages);
+        if self.options.messages == Messages::Counts {
+            let mut counts = open(Table::MessageCounts)?;
+            for (&(from, to, kind), &count) in &self.message_counts {
+                let mut row = counts.buffer.row();
+                row.code(from.0).code(to.0);
+                row.word(self.kinds[kind as usize]).integer(count as i64).done();
+            }
+            tables.push(counts);
+        }
+        tables.extend([self.disclosures, resources, open(Table::Failures)?]);
+        let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
+        Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
+    }
+
+    fn kind_code(&mut self, kind: &'static str) -> u32 {
+        // The same kind mostly is the same literal, so comparing addresses first spares the bytes.
+        let same = |known: &&'static str| std::ptr::eq(*known, kind) || *known == kind;
+        let at = self.kinds.iter().position(same).unwrap_or_else(|| {
+            self.kinds.push(kind);
+            self.kind_counts.push(0);
+            self.kinds.len() - 1
+        });
+        at as u32
+    }
+
+    fn write_job(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
+        let job = &record.job;
+        let success = record.outcome == JobOutcome::Completed;
+        let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
+        let finish = if rejected { NO_INTEGER } else { story.end };
+        let threshold = self.options.bounded_slowdown_threshold;
+
+        let mut row = self.jobs.buffer.row();
+        row.integer(job.number).code(u32::from(job.workload));
+        row.word("delay").micros(story.submit);
+        row.integer(i64::from(job.processors));
+        row.micros(job.requested_time.map_or(-MICROS, Span::as_micros));
+        row.integer(i64::from(success)).word(final_state(record.outcome));
+        row.micros(story.start).micros(story.execution).micros(finish);
+        row.micros(story.waiting).micros(story.turnaround);
+        row.real(story.stretch());
+        row.text(|out| push_processors(out, story.processors(record), story.first_processor));
+        row.real(if rejected { f64::NAN } else { -1.0 }).code(NO_WORD);
+
+        row.integer(i64::from(job.id.0)).word(record.class.name());
+        row.word(record.outcome.name());
+        match record.outcome {
+            JobOutcome::Rejected(refusal) => row.word(refusal.name()),
+            _ => row.code(NO_WORD),
+        };
+        row.code(story.provider).integer(i64::from(record.provider.is_some()));
+        row.micros(micros(record.queued)).micros(story.end);
+        row.micros(record.walltime.map_or(NO_INTEGER, Span::as_micros));
+        row.micros(micros(record.promised_end));
+        row.real(story.bounded_slowdown(threshold));
+        row.micros(micros(job.ready)).micros(micros(job.deadline));
+        row.integer(job.key);
+        row.integer(i64::from(job.origin.user)).integer(i64::from(job.origin.group));
+        row.integer(i64::from(job.origin.executable)).integer(i64::from(job.origin.queue));
+        row.integer(i64::from(job.origin.partition)).done();
+        self.jobs.flush_if_full()
+    }
+
+    fn write_attempt(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
+        let job = &record.job;
+        let mut row = self.attempts.buffer.row();
+        row.integer(i64::from(job.id.0)).integer(job.number);
+        row.code(u32::from(job.workload)).integer(1).code(story.provider);
+        row.micros(story.submit).micros(micros(record.queued));
+        row.micros(story.start).micros(story.end);
+        row.integer(i64::from(job.processors));
+        row.text(|out| push_processors(out, story.processors(record), story.first_processor));
+        row.word(record.outcome.name()).done();
+        self.attempts.flush_if_full()
+    }
+
+    fn write_placements(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
+        for &(first, last) in record.processors.intervals() {
+            let mut row = self.placements.buffer.row();
+            row.integer(i64::from(record.job.id.0)).integer(1).code(story.provider);
+            row.integer(i64::from(first + story.first_processor));
+            row.integer(i64::from(last + story.first_processor));
+            row.micros(story.start).micros(story.end).done();
+            self.placements.flush_if_full()?;
+        }
+        Ok(())
+    }
+}
+
+/// A run whose tables are complete, in a folder without its final name.
+#[derive(Debug)]
+pub struct FinishedRun {
+    folder: PartialFolder,
+    digest: RunDigest,
+}
+
+impl FinishedRun {
+    /// What the tables say, as one short text.
+    pub fn digest(&self) -> &RunDigest {
+        &self.digest
+    }
+
+    /// The folder as long as it has no final name: where figures are drawn from and to.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file beside the tables, such as `scenario.toml`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ResultsError> {
+        let path = self.folder().join(name);
+        fs::write(&path, content).map_err(|error| ResultsError::write(&path, error))
+    }
+
+    /// Writes `summary.json`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_summary(&self, summary: &Summary) -> Result<(), ResultsError> {
+        self.write_json("summary.json", summary)
+    }
+
+    /// Writes `provenance.json`, by which a folder is known to hold a run.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_provenance(&self, provenance: &Provenance) -> Result<(), ResultsError> {
+        self.write_json("provenance.json", provenance)
+    }
+
+    /// Writes `timing.json`, the one file that differs from run to run.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_timing(&self, timing: &Timing) -> Result<(), ResultsError> {
+        self.write_json("timing.json", timing)
+    }
+
+    /// Gives the folder its final name, which it returns.
+    ///
+    /// # Errors
+    /// If the name was taken meanwhile or the folder cannot be renamed.
+    pub fn publish(self) -> Result<PathBuf, ResultsError> {
+        self.folder.publish()
+    }
+
+    fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), ResultsError> {
+        let mut text = serde_json::to_string_pretty(value).map_err(|error| {
+            ResultsError::write(&self.folder().join(name), std::io::Error::other(error))
+        })?;
+        text.push('\n');
+        self.write(name, text.as_bytes())
+    }
+}
+
+const MICROS: i64 = haggle_model::time::MICROS_PER_SECOND;
+
+fn number(job: Option<JobId>) -> i64 {
+    job.map_or(NO_INTEGER, |job| i64::from(job.0))
+}
+
+fn micros(time: Option<Time>) -> i64 {
+    time.map_or(NO_INTEGER, Time::as_micros)
+}
+
+const fn final_state(outcome: JobOutcome) -> &'static str {
+    match outcome {
+        JobOutcome::Completed => "COMPLETED_SUCCESSFULLY",
+        JobOutcome::WalltimeReached => "COMPLETED_WALLTIME_REACHED",
+        JobOutcome::Cancelled => "COMPLETED_KILLED",
+        JobOutcome::Rejected(_) => "REJECTED",
+    }
+}
+
+/// The times of a job in microseconds, [`NO_INTEGER`] where it never got so far.
+struct Story {
+    submit: i64,
+    start: i64,
+    end: i64,
+    waiting: i64,
+    execution: i64,
+    turnaround: i64,
+    provider: u32,
+    first_processor: u32,
+}
+
+impl Story {
+    fn new(record: &JobRecord, cast: &Cast) -> Story {
+        let submit = record.job.submit.as_micros();
+        let end = record.end.as_micros();
+        let start = micros(record.start);
+        let if_started = |span: i64| {
+            if start == NO_INTEGER { NO_INTEGER } else { span }
+        };
+        let provider = record.provider;
+        Story {
+            submit,
+            start,
+            end,
+            waiting: if_started(start.wrapping_sub(submit)),
+            execution: if_started(end.wrapping_sub(start)),
+            turnaround: if_started(end.wrapping_sub(submit)),
+            provider: provider.map_or(NO_WORD, |provider| provider.0),
+            first_processor: provider.map_or(0, |it| cast.providers[it.index()].first_processor),
+        }
+    }
+
+    fn processors<'a>(&self, record: &'a JobRecord) -> Option<&'a ProcessorSet> {
+        (self.start != NO_INTEGER).then_some(&record.processors)
+    }
+
+    fn stretch(&self) -> f64 {
+        if self.start == NO_INTEGER || self.execution == 0 {
+            return f64::NAN;
+        }
+        self.turnaround as f64 / self.execution as f64
+    }
+
+    fn bounded_slowdown(&self, threshold: Span) -> f64 {
+        if self.start == NO_INTEGER {
+            return f64::NAN;
+        }
+        bounded_slowdown(self.turnaround, self.execution, threshold.as_micros())
+    }
+}
+
+/// Appends intervals in the run's numbering, `0-3 5`; nothing for a job that never started.
+fn push_processors(out: &mut Vec<u8>, processors: Option<&ProcessorSet>, offset: u32) {
+    let intervals = processors.map_or(&[][..], ProcessorSet::intervals);
+    for (i, &(first, last)) in intervals.iter().enumerate() {
+        if i > 0 {
+            out.push(b' ');
+        }
+        push_unsigned(out, u64::from(first + offset));
+        if last > first {
+            out.push(b'-');
+            push_unsigned(out, u64::from(last + offset));
+        }
+    }
+}
+
+/// What the `resources` table sums up.
+struct Usage {
+    first_submit: i64,
+    last_end: i64,
+    jobs: Vec<i64>,
+    /// Processor-microseconds; 128 bits, for 64 last half a million processors one year.
+    busy: Vec<i128>,
+}
+
+impl Usage {
+    fn new(providers: usize) -> Usage {
+        Usage {
+            first_submit: i64::MAX,
+            last_end: i64::MIN,
+            jobs: vec![0; providers],
+            busy: vec![0; providers],
+        }
+    }
+
+    fn job_over(&mut self, record: &JobRecord, story: &Story) {
+        self.first_submit = self.first_submit.min(story.submit);
+        let Some(provider) = record.provider.filter(|_| story.start != NO_INTEGER) else {
+            return;
+        };
+        self.last_end = self.last_end.max(story.end);
+        self.jobs[provider.index()] += 1;
+        self.busy[provider.index()] +=
+            i128::from(story.execution) * i128::from(record.job.processors);
+    }
+
+    fn write(&self, cast: &Cast, buffer: &mut Buffer) {
+        let makespan = self.last_end.saturating_sub(self.first_submit) as f64;
+        for (i, provider) in cast.providers.iter().enumerate() {
+            let first = i64::from(provider.first_processor);
+            let processors = i64::from(provider.processors);
+            let capacity = processors as f64 * makespan;
+            let busy = self.busy[i] as f64;
+            let utilisation = if capacity > 0.0 { busy / capacity } else { f64::NAN };
+            let mut row = buffer.row();
+            row.code(i as u32).integer(first).integer(first + processors - 1);
+            row.integer(processors).real(provider.speed).word(&provider.scheduler);
+            row.integer(self.jobs[i]).real(busy / MICROS as f64).real(utilisation).done();
+        }
+    }
+}
+
+/// One table on its way to its files.
+struct TableFile {
+    buffer: Buffer,
+    rows: u64,
+    digest: TableDigest,
+    parquet: Option<ParquetFile>,
+    csv: Option<CsvFile>,
+}
+
+impl TableFile {
+    fn create(
+        folder: &Path,
+        table: Table,
+        cast: &Cast,
+        format: Format,
+    ) -> Result<TableFile, ResultsError> {
+        let parquet = match format {
+            Format::Parquet | Format::Both => Some(ParquetFile::create(folder, table)?),
+            Format::Csv => None,
+        };
+        let csv = match format {
+            Format::Csv | Format::Both => Some(CsvFile::create(folder, table)?),
+            Format::Parquet => None,
+        };
+        Ok(TableFile {
+            buffer: Buffer::new(table, |column| fixed_words(column, cast)),
+            rows: 0,
+            digest: TableDigest::new(table),
+            parquet,
+            csv,
+        })
+    }
+
+    fn flush_if_full(&mut self) -> Result<(), ResultsError> {
+        if self.buffer.rows < ROWS_PER_GROUP {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), ResultsError> {
+        if self.buffer.rows == 0 {
+            return Ok(());
+        }
+        self.digest.update(&self.buffer);
+        if let Some(parquet) = &mut self.parquet {
+            parquet.write(&self.buffer)?;
+        }
+        if let Some(csv) = &mut self.csv {
+            csv.write(&self.buffer)?;
+        }
+        self.rows += self.buffer.rows as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn close(mut self) -> Result<(Table, u64, u128), ResultsError> {
+        self.flush()?;
+        if let Some(parquet) = self.parquet {
+            parquet.close()?;
+        }
+        let table = self.buffer.table;
+        Ok((table, self.rows, self.digest.finish(&self.buffer)))
+    }
+}
+
+/// The words whose codes are identifiers of the run.
+fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
+    match column {
+        "workload_name" => cast.workloads.clone(),
+        "provider" => cast.providers.iter().map(|it| it.name.clone()).collect(),
+        "sender" | "receiver" => cast.actors.iter().map(|it| it.name.clone()).collect(),
+        "class" => {
+            [JobClass::Local, JobClass::External].map(|class| class.name().to_owned()).to_vec()
+        }
+        _ => Vec::new(),
+    }
+}

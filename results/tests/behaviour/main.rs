@@ -1,0 +1,7 @@
+//! Behaviour of results as its users meet it: a file for each.
+
+mod damaged;
+mod folders;
+mod made_up;
+mod round_trip;
+mod summaries;

@@ -1,0 +1,124 @@
+//! Metrics have the values that their definitions give by hand.
+
+use haggle_model::{
+    Cast, Job, JobClass, JobOutcome, JobRecord, ProcessorSet, ProviderId, Refusal, Span, Time,
+};
+use haggle_results::{Cut, Extent, Metrics, MetricsOptions, Summary};
+
+use crate::made_up;
+
+/// A job that ran: (submit, start, end, processors), times in seconds.
+fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRecord {
+    let span = Span::from_secs(end - start);
+    JobRecord {
+        job: Job::new(id, Time::from_secs(submit), processors, span),
+        class: JobClass::Local,
+        outcome: JobOutcome::Completed,
+        provider: Some(ProviderId(0)),
+        queued: Some(Time::from_secs(submit)),
+        start: Some(Time::from_secs(start)),
+        end: Time::from_secs(end),
+        walltime: Some(span),
+        promised_end: None,
+        processors: ProcessorSet::range(0, processors),
+    }
+}
+
+/// North alone: 64 processors.
+fn north() -> Cast {
+    let mut cast = made_up::cast();
+    cast.providers.truncate(1);
+    cast
+}
+
+fn summary(cut: Cut, records: &[JobRecord]) -> Summary {
+    let options = MetricsOptions { cut, ..MetricsOptions::default() };
+    let mut metrics = Metrics::new(&north(), options);
+    for record in records {
+        metrics.job_over(record);
+    }
+    metrics.summarise()
+}
+
+fn four_jobs() -> Vec<JobRecord> {
+    let jobs = [(10, 10, 110, 64), (20, 110, 114, 32), (30, 114, 214, 64), (40, 214, 234, 16)];
+    (0..).zip(jobs).map(|(id, job)| ran(id, job)).collect()
+}
+
+#[test]
+fn values_are_those_of_the_definitions() {
+    let it = summary(Cut::default(), &four_jobs());
+    assert_eq!(it.makespan, Some(224.0));
+    let area = (100 * 64 + 4 * 32 + 100 * 64 + 20 * 16) as f64;
+    assert_eq!(it.time_computing, area);
+    assert_eq!(it.utilisation, Some(area / (64.0 * 224.0)));
+    assert_eq!(it.utilisation_in_window, it.utilisation);
+    assert_eq!(it.mean_waiting_time, Some((90.0 + 84.0 + 174.0) / 4.0));
+    assert_eq!(it.max_slowdown, Some(94.0 / 4.0));
+    let bounded = it.all.bounded_slowdown.expect("jobs ran");
+    let expected = (1.0 + 94.0 / 10.0 + 184.0 / 100.0 + 194.0 / 20.0) / 4.0;
+    assert!((bounded.mean - expected).abs() < 1e-12);
+    let weighted = (6400.0 * 100.0 + 128.0 * 94.0 + 6400.0 * 184.0 + 320.0 * 194.0) / area;
+    let response = it.all.average_weighted_response_time.expect("jobs ran");
+    assert!((response - weighted).abs() < 1e-9);
+}
+
+#[test]
+fn cuts_leave_out_jobs_but_not_the_work_they_did() {
+    let cut = Cut { warm_up: Extent::Seconds(10.0), cool_down: Extent::Share(0.25) };
+    let it = summary(cut, &four_jobs());
+    assert_eq!((it.nb_jobs, it.jobs_cut), (2, 2));
+    assert_eq!(it.mean_waiting_time, Some((90.0 + 84.0) / 2.0));
+    assert_eq!(it.makespan, Some(224.0));
+    // Between the submissions of the second and the third job, the first one has all processors.
+    assert_eq!(it.utilisation_in_window, Some(1.0));
+    let whole = Cut { warm_up: Extent::Share(1.0), cool_down: Extent::Seconds(1e9) };
+    let nothing = summary(whole, &four_jobs());
+    assert_eq!((nothing.nb_jobs, nothing.all.waiting_time), (0, None));
+}
+
+#[test]
+fn every_outcome_is_counted() {
+    let mut records = four_jobs();
+    records[0].outcome = JobOutcome::WalltimeReached;
+    records[1].promised_end = Some(Time::from_secs(113));
+    records[2].promised_end = Some(Time::from_secs(214));
+    records[3].outcome = JobOutcome::Rejected(Refusal::NoProvider);
+    records[3].start = None;
+    let it = summary(Cut::default(), &records);
+    let counts = &it.all.outcomes;
+    assert_eq!((counts.completed, counts.walltime_reached, counts.rejected), (2, 1, 1));
+    assert_eq!(counts.refusals.get("no_provider"), Some(&1));
+    assert_eq!((counts.promises, counts.promises_broken), (2, 1));
+    assert_eq!((it.nb_jobs_finished, it.nb_jobs_killed, it.success_rate), (3, 1, Some(0.5)));
+}
+
+#[test]
+fn run_without_jobs_has_a_summary() {
+    let it = summary(Cut::default(), &[]);
+    assert_eq!((it.makespan, it.utilisation, it.success_rate), (None, None, None));
+    assert!(it.to_string().contains("no job ran"));
+}
+
+#[test]
+fn order_of_records_does_not_matter() {
+    let mut records = made_up::records(300);
+    let cast = made_up::cast();
+    let json = |records: &[JobRecord]| {
+        let mut metrics = Metrics::new(&cast, MetricsOptions::default());
+        records.iter().for_each(|record| metrics.job_over(record));
+        serde_json::to_string(&metrics.summarise()).expect("plain data")
+    };
+    let first = json(&records);
+    records.reverse();
+    assert_eq!(first, json(&records));
+}
+
+#[test]
+fn summary_reads_well_on_a_terminal() {
+    let mut metrics = Metrics::new(&made_up::cast(), MetricsOptions::default());
+    made_up::records(300).iter().for_each(|record| metrics.job_over(record));
+    let text = metrics.summarise().to_string();
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert_eq!(text, include_str!("summary.txt"), "\n{text}");
+}
