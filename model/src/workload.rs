@@ -12,4 +12,21 @@
 //! Draws belong to (seed, workload, purpose, job number), so a filter, a window
 //! or another step before a drawing step does not change what a job draws.
 
+pub mod cleaning;
+pub mod error;
+pub mod law;
+pub mod rules;
 pub mod swf;
+
+pub use cleaning::{CleaningCount, CleaningReport, SharedReport};
+pub use error::WorkloadError;
+pub use law::{Law, LawError};
+pub use rules::Rules;
+
+use crate::Job;
+
+/// Jobs in order of submission; nothing comes after an error.
+pub type JobStream = Box<dyn Iterator<Item = StreamItem> + Send>;
+
+/// What a stream gives: a job, or why there are no more.
+pub type StreamItem = Result<Job, WorkloadError>;
