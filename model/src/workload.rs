@@ -16,12 +16,14 @@ pub mod cleaning;
 pub mod error;
 pub mod law;
 pub mod rules;
+pub mod steps;
 pub mod swf;
 
 pub use cleaning::{CleaningCount, CleaningReport, SharedReport};
 pub use error::WorkloadError;
 pub use law::{Law, LawError};
 pub use rules::Rules;
+pub use steps::{Step, merge, number_jobs};
 
 use crate::Job;
 
