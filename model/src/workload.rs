@@ -6,7 +6,7 @@
 //! jobs in memory      /
 //! ```
 //!
-//! `Workload::open` builds that pipe. Everything streams except sorting,
+//! [`Workload::open`] builds that pipe. Everything streams except sorting,
 //! which is asked for by name; jobs come in order of submission.
 //!
 //! Draws belong to (seed, workload, purpose, job number), so a filter, a window
@@ -15,14 +15,18 @@
 pub mod cleaning;
 pub mod error;
 pub mod law;
+pub mod lublin;
 pub mod rules;
+pub mod source;
 pub mod steps;
 pub mod swf;
 
 pub use cleaning::{CleaningCount, CleaningReport, SharedReport};
 pub use error::WorkloadError;
 pub use law::{Law, LawError};
+pub use lublin::LublinParameters;
 pub use rules::Rules;
+pub use source::{OpenWorkload, Source, Workload};
 pub use steps::{Step, merge, number_jobs};
 
 use crate::Job;
