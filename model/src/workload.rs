@@ -14,6 +14,7 @@
 
 pub mod cleaning;
 pub mod error;
+pub mod inspect;
 pub mod law;
 pub mod lublin;
 pub mod rules;
@@ -23,6 +24,7 @@ pub mod swf;
 
 pub use cleaning::{CleaningCount, CleaningReport, SharedReport};
 pub use error::WorkloadError;
+pub use inspect::{Inspector, WorkloadStatistics, inspect};
 pub use law::{Law, LawError};
 pub use lublin::LublinParameters;
 pub use rules::Rules;
