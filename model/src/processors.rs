@@ -14,9 +14,7 @@ pub struct ProcessorSet {
 impl ProcessorSet {
     /// No processor.
     pub const fn new() -> ProcessorSet {
-        ProcessorSet {
-            intervals: Vec::new(),
-        }
+        ProcessorSet { intervals: Vec::new() }
     }
 
     /// The `count` processors from number `first` on.
@@ -24,9 +22,7 @@ impl ProcessorSet {
         if count == 0 {
             return ProcessorSet::new();
         }
-        ProcessorSet {
-            intervals: vec![(first, first + (count - 1))],
-        }
+        ProcessorSet { intervals: vec![(first, first + (count - 1))] }
     }
 
     /// The intervals, ascending, both ends included.
@@ -36,10 +32,7 @@ impl ProcessorSet {
 
     /// How many processors there are.
     pub fn count(&self) -> u32 {
-        self.intervals
-            .iter()
-            .map(|(first, last)| last - first + 1)
-            .sum()
+        self.intervals.iter().map(|(first, last)| last - first + 1).sum()
     }
 
     /// Whether there is none.
@@ -49,9 +42,7 @@ impl ProcessorSet {
 
     /// Whether `processor` is in the set.
     pub fn contains(&self, processor: u32) -> bool {
-        let after = self
-            .intervals
-            .partition_point(|&(first, _)| first <= processor);
+        let after = self.intervals.partition_point(|&(first, _)| first <= processor);
         after > 0 && processor <= self.intervals[after - 1].1
     }
 
@@ -114,11 +105,8 @@ impl ProcessorSet {
 
     /// The same set with every number raised by `offset`.
     pub fn shifted(&self, offset: u32) -> ProcessorSet {
-        let intervals = self
-            .intervals
-            .iter()
-            .map(|&(first, last)| (first + offset, last + offset))
-            .collect();
+        let intervals =
+            self.intervals.iter().map(|&(first, last)| (first + offset, last + offset)).collect();
         ProcessorSet { intervals }
     }
 }
@@ -159,10 +147,7 @@ impl FromStr for ProcessorSet {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let first: u32 = first.parse().map_err(|_| fail())?;
             let last: u32 = last.parse().map_err(|_| fail())?;
-            let ascending = set
-                .intervals
-                .last()
-                .is_none_or(|&(_, before)| before < first);
+            let ascending = set.intervals.last().is_none_or(|&(_, before)| before < first);
             if last < first || !ascending {
                 return Err(fail());
             }
@@ -195,10 +180,7 @@ mod tests {
     #[test]
     fn text_round_trips() {
         for text in ["", "0", "0-3 5 7-9"] {
-            assert_eq!(
-                text.parse::<ProcessorSet>().expect("valid").to_string(),
-                text
-            );
+            assert_eq!(text.parse::<ProcessorSet>().expect("valid").to_string(), text);
         }
         for wrong in ["3-1", "a", "5 3", "1-2-3"] {
             assert!(wrong.parse::<ProcessorSet>().is_err(), "{wrong}");

@@ -98,11 +98,7 @@ impl Span {
     /// How long work of this length takes at `speed` (1 = the reference
     /// processor), rounded up to the next microsecond.
     pub fn at_speed(self, speed: f64) -> Span {
-        if speed == 1.0 {
-            self
-        } else {
-            self.scaled(1.0 / speed)
-        }
+        if speed == 1.0 { self } else { self.scaled(1.0 / speed) }
     }
 }
 
@@ -194,9 +190,7 @@ impl fmt::Display for Span {
         let text = if part == 0 {
             format!("{sign}{whole}")
         } else {
-            format!("{sign}{whole}.{part:06}")
-                .trim_end_matches('0')
-                .to_owned()
+            format!("{sign}{whole}.{part:06}").trim_end_matches('0').to_owned()
         };
         f.pad(&text)
     }
@@ -228,14 +222,10 @@ impl FromStr for Span {
         }
         let mut total = 0.0_f64;
         while !rest.is_empty() {
-            let digits = rest
-                .find(|c: char| !c.is_ascii_digit() && c != '.')
-                .unwrap_or(rest.len());
+            let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
             let number: f64 = rest[..digits].parse().map_err(|_| fail())?;
             rest = rest[digits..].trim_start();
-            let letters = rest
-                .find(|c: char| !c.is_alphabetic())
-                .unwrap_or(rest.len());
+            let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
             let micros = micros_per_unit(&rest[..letters]).ok_or_else(fail)?;
             rest = rest[letters..].trim_start();
             total += number * micros;

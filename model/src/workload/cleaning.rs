@@ -113,9 +113,7 @@ impl<R> CleanJobs<R> {
 impl<R: BufRead> CleanJobs<R> {
     /// Applies `rules` to what `reader` reads; `report` is written when the stream ends.
     pub fn new(reader: SwfReader<R>, rules: Rules, report: SharedReport) -> CleanJobs<R> {
-        let machine_size = rules
-            .machine_size
-            .or_else(|| reader.header().machine_size());
+        let machine_size = rules.machine_size.or_else(|| reader.header().machine_size());
         CleanJobs {
             reader,
             machine_size,
@@ -157,11 +155,7 @@ impl<R: BufRead> CleanJobs<R> {
     }
 
     fn next_in_log(&mut self) -> Result<Option<Job>, WorkloadError> {
-        while self
-            .rules
-            .lines
-            .is_none_or(|lines| self.tally.lines < lines)
-        {
+        while self.rules.lines.is_none_or(|lines| self.tally.lines < lines) {
             let Some(record) = self.reader.next().transpose()? else {
                 break;
             };
@@ -551,11 +545,7 @@ mod tests {
             (run_time, job.processors, job.requested_time.map(seconds))
         });
         assert_eq!(found, expected, "{rule}");
-        let counts: Vec<_> = report
-            .counts
-            .iter()
-            .map(|c| (c.rule.as_str(), c.jobs))
-            .collect();
+        let counts: Vec<_> = report.counts.iter().map(|c| (c.rule.as_str(), c.jobs)).collect();
         assert_eq!(counts, [(rule, 1)]);
         assert!(report.complete);
         assert_eq!((report.lines, report.jobs), (2, jobs.len() as u64));
@@ -566,10 +556,7 @@ mod tests {
         let unknown = |record: &mut SwfRecord| record.submit = Time::from_secs(-1);
         let rule = "submit time unknown: dropped";
         check(Rules::default(), unknown, None, rule);
-        let rules = Rules {
-            missing_submit: MissingSubmit::AsPrevious,
-            ..Rules::default()
-        };
+        let rules = Rules { missing_submit: MissingSubmit::AsPrevious, ..Rules::default() };
         let rule = "submit time unknown: that of the job above";
         check(rules, unknown, Some((60, 4, Some(100))), rule);
     }
@@ -577,16 +564,8 @@ mod tests {
     #[test]
     fn a_part_of_a_restarted_job() {
         let part = |record: &mut SwfRecord| record.status = 3;
-        check(
-            Rules::default(),
-            part,
-            None,
-            "part of a restarted job: dropped",
-        );
-        let rules = Rules {
-            partial: PartialExecution::Keep,
-            ..Rules::default()
-        };
+        check(Rules::default(), part, None, "part of a restarted job: dropped");
+        let rules = Rules { partial: PartialExecution::Keep, ..Rules::default() };
         let rule = "part of a restarted job: kept";
         check(rules, part, Some((60, 4, Some(100))), rule);
     }
@@ -599,28 +578,19 @@ mod tests {
         };
         let rule = "cancelled before it started: dropped";
         check(Rules::default(), cancelled, None, rule);
-        let rules = Rules {
-            cancelled: Cancelled::Keep,
-            ..Rules::default()
-        };
+        let rules = Rules { cancelled: Cancelled::Keep, ..Rules::default() };
         let (jobs, report) = clean(rules, &[line(1, 0).with(cancelled)]);
         assert_eq!(jobs.map(|jobs| jobs.len()), Ok(1));
         assert_eq!(report.counts.len(), 2, "{report}");
         // Cancelled while it ran: an ordinary job.
         let (jobs, report) = clean(Rules::default(), &[line(1, 0).with(|r| r.status = 5)]);
-        assert_eq!(
-            (jobs.map(|jobs| jobs.len()), report.counts.len()),
-            (Ok(1), 0)
-        );
+        assert_eq!((jobs.map(|jobs| jobs.len()), report.counts.len()), (Ok(1), 0));
     }
 
     #[test]
     fn processors_come_from_the_preferred_field() {
         let found = |processors| {
-            let rules = Rules {
-                processors,
-                ..Rules::default()
-            };
+            let rules = Rules { processors, ..Rules::default() };
             clean(rules, &[line(1, 0)]).0.expect("a good line")[0].processors
         };
         assert_eq!(found(ProcessorsFrom::RequestedThenAllocated), 4);
@@ -633,17 +603,9 @@ mod tests {
     fn a_missing_processors_field() {
         let not_requested = |record: &mut SwfRecord| record.requested_processors = -1;
         let not_allocated = |record: &mut SwfRecord| record.allocated_processors = 0;
-        let from = |processors| Rules {
-            processors,
-            ..Rules::default()
-        };
+        let from = |processors| Rules { processors, ..Rules::default() };
         let rule = "processors not requested: allocated taken";
-        check(
-            Rules::default(),
-            not_requested,
-            Some((60, 2, Some(100))),
-            rule,
-        );
+        check(Rules::default(), not_requested, Some((60, 2, Some(100))), rule);
         let rule = "processors not allocated: requested taken";
         let rules = from(ProcessorsFrom::AllocatedThenRequested);
         check(rules, not_allocated, Some((60, 4, Some(100))), rule);
@@ -660,131 +622,60 @@ mod tests {
     #[test]
     fn a_job_wider_than_the_machine() {
         let wide = |record: &mut SwfRecord| record.requested_processors = 9;
-        let rules = |too_wide| Rules {
-            too_wide,
-            ..Rules::default()
-        };
+        let rules = |too_wide| Rules { too_wide, ..Rules::default() };
         let whole = |processors| Some((60, processors, Some(100)));
-        check(
-            rules(TooWide::Keep),
-            wide,
-            whole(9),
-            "wider than the machine: kept",
-        );
-        check(
-            rules(TooWide::Drop),
-            wide,
-            None,
-            "wider than the machine: dropped",
-        );
+        check(rules(TooWide::Keep), wide, whole(9), "wider than the machine: kept");
+        check(rules(TooWide::Drop), wide, None, "wider than the machine: dropped");
         let rule = "wider than the machine: given all of it";
         check(rules(TooWide::Clamp), wide, whole(8), rule);
-        let stated = Rules {
-            machine_size: Some(9),
-            ..rules(TooWide::Drop)
-        };
+        let stated = Rules { machine_size: Some(9), ..rules(TooWide::Drop) };
         let (jobs, report) = clean(stated, &[line(1, 0).with(wide)]);
-        assert_eq!(
-            (jobs.map(|jobs| jobs.len()), report.counts.len()),
-            (Ok(1), 0)
-        );
+        assert_eq!((jobs.map(|jobs| jobs.len()), report.counts.len()), (Ok(1), 0));
     }
 
     #[test]
     fn an_unknown_run_time() {
         let unknown = |record: &mut SwfRecord| record.run_time = Span::from_secs(-1);
-        let rules = |missing_run_time| Rules {
-            missing_run_time,
-            ..Rules::default()
-        };
-        check(
-            rules(NoRunTime::Drop),
-            unknown,
-            None,
-            "run time unknown: dropped",
-        );
+        let rules = |missing_run_time| Rules { missing_run_time, ..Rules::default() };
+        check(rules(NoRunTime::Drop), unknown, None, "run time unknown: dropped");
         let rule = "run time unknown: taken as 1 s";
-        check(
-            rules(NoRunTime::OneSecond),
-            unknown,
-            Some((1, 4, Some(100))),
-            rule,
-        );
+        check(rules(NoRunTime::OneSecond), unknown, Some((1, 4, Some(100))), rule);
         let rule = "run time unknown: taken as 0 s";
-        check(
-            rules(NoRunTime::Zero),
-            unknown,
-            Some((0, 4, Some(100))),
-            rule,
-        );
+        check(rules(NoRunTime::Zero), unknown, Some((0, 4, Some(100))), rule);
     }
 
     #[test]
     fn a_run_time_of_zero() {
         let zero = |record: &mut SwfRecord| record.run_time = Span::ZERO;
-        let rules = |zero_run_time| Rules {
-            zero_run_time,
-            ..Rules::default()
-        };
+        let rules = |zero_run_time| Rules { zero_run_time, ..Rules::default() };
         let rule = "run time 0: taken as 1 s";
-        check(
-            rules(ZeroRunTime::OneSecond),
-            zero,
-            Some((1, 4, Some(100))),
-            rule,
-        );
+        check(rules(ZeroRunTime::OneSecond), zero, Some((1, 4, Some(100))), rule);
         check(rules(ZeroRunTime::Drop), zero, None, "run time 0: dropped");
-        check(
-            rules(ZeroRunTime::Keep),
-            zero,
-            Some((0, 4, Some(100))),
-            "run time 0: kept",
-        );
+        check(rules(ZeroRunTime::Keep), zero, Some((0, 4, Some(100))), "run time 0: kept");
     }
 
     #[test]
     fn a_missing_request() {
         let missing = |record: &mut SwfRecord| record.requested_time = Span::from_secs(-1);
-        let rules = |missing_request| Rules {
-            missing_request,
-            ..Rules::default()
-        };
+        let rules = |missing_request| Rules { missing_request, ..Rules::default() };
         let rule = "requested time unknown: run time taken";
-        check(
-            rules(MissingRequest::UseRunTime),
-            missing,
-            Some((60, 4, Some(60))),
-            rule,
-        );
+        check(rules(MissingRequest::UseRunTime), missing, Some((60, 4, Some(60))), rule);
         let rule = "requested time unknown: dropped";
         check(rules(MissingRequest::Drop), missing, None, rule);
         let rule = "requested time unknown: no limit";
-        check(
-            rules(MissingRequest::NoLimit),
-            missing,
-            Some((60, 4, None)),
-            rule,
-        );
+        check(rules(MissingRequest::NoLimit), missing, Some((60, 4, None)), rule);
     }
 
     #[test]
     fn a_run_over_the_request() {
         let over = |record: &mut SwfRecord| record.run_time = Span::from_secs(130);
-        let rules = |overrun| Rules {
-            overrun,
-            ..Rules::default()
-        };
+        let rules = |overrun| Rules { overrun, ..Rules::default() };
         let rule = "ran over the request: cut to it";
         check(rules(Overrun::Cut), over, Some((100, 4, Some(100))), rule);
         let rule = "ran over the request: kept";
         check(rules(Overrun::Keep), over, Some((130, 4, Some(100))), rule);
         let rule = "ran over the request: request raised";
-        check(
-            rules(Overrun::RaiseRequest),
-            over,
-            Some((130, 4, Some(130))),
-            rule,
-        );
+        check(rules(Overrun::RaiseRequest), over, Some((130, 4, Some(130))), rule);
     }
 
     #[test]
@@ -792,45 +683,26 @@ mod tests {
         let lines = || [line(1, 10), line(2, 5), line(3, 5), line(4, 20)];
         assert_eq!(
             clean(Rules::default(), &lines()).0,
-            Err(
-                "a.swf:3: job 2 was submitted at 5 s, before the job above it (10 s); \
+            Err("a.swf:3: job 2 was submitted at 5 s, before the job above it (10 s); \
                  set the order rule to sort"
-                    .to_owned()
-            )
+                .to_owned())
         );
-        let rules = Rules {
-            order: SubmitOrder::Sort,
-            ..Rules::default()
-        };
+        let rules = Rules { order: SubmitOrder::Sort, ..Rules::default() };
         let (jobs, report) = clean(rules, &lines());
         let jobs = jobs.expect("sorted");
         let found: Vec<_> = jobs.iter().map(|j| (j.id.0, j.number, j.submit)).collect();
         let at = Time::from_secs;
-        assert_eq!(
-            found,
-            [(0, 2, at(0)), (1, 3, at(0)), (2, 1, at(5)), (3, 4, at(15))]
-        );
-        assert_eq!(
-            report.counts[0].rule,
-            "submitted before the job above: sorted"
-        );
+        assert_eq!(found, [(0, 2, at(0)), (1, 3, at(0)), (2, 1, at(5)), (3, 4, at(15))]);
+        assert_eq!(report.counts[0].rule, "submitted before the job above: sorted");
     }
 
     #[test]
     fn time_zero_is_the_first_job_kept_or_the_logs_own() {
-        let lines = || {
-            [
-                line(1, 10).with(|r| r.run_time = Span::from_secs(-1)),
-                line(2, 15),
-            ]
-        };
+        let lines = || [line(1, 10).with(|r| r.run_time = Span::from_secs(-1)), line(2, 15)];
         let (jobs, report) = clean(Rules::default(), &lines());
         assert_eq!(jobs.expect("one job")[0].submit, Time::ZERO);
         assert_eq!(report.shift_us, 15_000_000);
-        let rules = Rules {
-            origin: Origin::Log,
-            ..Rules::default()
-        };
+        let rules = Rules { origin: Origin::Log, ..Rules::default() };
         let (jobs, report) = clean(rules, &lines());
         assert_eq!(jobs.expect("one job")[0].submit, Time::from_secs(15));
         assert_eq!(report.shift_us, 0);
@@ -838,10 +710,7 @@ mod tests {
 
     #[test]
     fn only_the_first_lines_are_read() {
-        let rules = Rules {
-            lines: Some(2),
-            ..Rules::default()
-        };
+        let rules = Rules { lines: Some(2), ..Rules::default() };
         let (jobs, report) = clean(rules, &[line(1, 0), line(2, 1), line(3, 2)]);
         assert_eq!((jobs.map(|jobs| jobs.len()), report.lines), (Ok(2), 2));
     }
@@ -850,14 +719,8 @@ mod tests {
     fn malformed_lines_are_refused_or_skipped_and_shown() {
         let log = b"1 2 3\n1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1\n";
         let refused = clean_text(Rules::default(), log).0;
-        assert_eq!(
-            refused,
-            Err("a.swf:1: expected 18 fields, found 3".to_owned())
-        );
-        let rules = Rules {
-            malformed: Malformed::Skip,
-            ..Rules::default()
-        };
+        assert_eq!(refused, Err("a.swf:1: expected 18 fields, found 3".to_owned()));
+        let rules = Rules { malformed: Malformed::Skip, ..Rules::default() };
         let (jobs, report) = clean_text(rules, log);
         assert_eq!(jobs.map(|jobs| jobs.len()), Ok(1));
         let expected = "        2  job lines read\n        \
@@ -887,9 +750,6 @@ mod tests {
         assert!(jobs.next().is_some_and(|job| job.is_ok()));
         drop(jobs);
         let report = report.snapshot();
-        assert_eq!(
-            (report.jobs, report.counts.len(), report.complete),
-            (1, 1, false)
-        );
+        assert_eq!((report.jobs, report.counts.len(), report.complete), (1, 1, false));
     }
 }

@@ -131,11 +131,7 @@ pub struct Inspector {
 impl Inspector {
     /// Nothing seen yet. `local_clock_at_zero` is in seconds since 1970-01-01 local time.
     pub fn new(machine_size: Option<u32>, local_clock_at_zero: Option<i64>) -> Inspector {
-        Inspector {
-            machine_size,
-            clock: local_clock_at_zero,
-            ..Inspector::default()
-        }
+        Inspector { machine_size, clock: local_clock_at_zero, ..Inspector::default() }
     }
 
     /// Looks at the next job.
@@ -198,11 +194,7 @@ impl Inspector {
             .map(|size| f64::from(size) * span_s)
             .filter(|&capacity| capacity > 0.0);
         let share = |count: u64| {
-            if jobs == 0 {
-                0.0
-            } else {
-                count as f64 / jobs as f64
-            }
+            if jobs == 0 { 0.0 } else { count as f64 / jobs as f64 }
         };
         WorkloadStatistics {
             jobs,
@@ -251,12 +243,7 @@ mod tests {
 
     fn three_jobs() -> Vec<Job> {
         let job = |id, submit, processors, run_time| {
-            Job::new(
-                id,
-                Time::from_secs(submit),
-                processors,
-                Span::from_secs(run_time),
-            )
+            Job::new(id, Time::from_secs(submit), processors, Span::from_secs(run_time))
         };
         let mut jobs = vec![job(0, 0, 1, 10), job(1, 60, 4, 20), job(2, 100, 3, 30)];
         jobs[1].requested_time = Some(Span::from_secs(80));
@@ -270,15 +257,9 @@ mod tests {
         assert_eq!((found.jobs, found.users, found.span_s), (3, 1, 100.0));
         assert_eq!(found.offered_load, Some((10.0 + 80.0 + 90.0) / 1000.0));
         assert_eq!(found.offered_load_requested, Some((10.0 + 320.0) / 1000.0));
-        assert_eq!(
-            (found.serial_share, found.power_of_two_share),
-            (1.0 / 3.0, 1.0 / 3.0)
-        );
+        assert_eq!((found.serial_share, found.power_of_two_share), (1.0 / 3.0, 1.0 / 3.0));
         assert_eq!((found.without_request, found.exact_requests), (1, 1));
-        assert_eq!(
-            (found.run_time_s.mean, found.run_time_s.median),
-            (20.0, 20.0)
-        );
+        assert_eq!((found.run_time_s.mean, found.run_time_s.median), (20.0, 20.0));
         assert_eq!((found.gap_s.mean, found.gap_s.max), (50.0, 60.0));
         assert_eq!(found.accuracy_histogram, [0, 0, 1, 0, 0, 0, 0, 0, 0, 1]);
         assert_eq!(found.accuracy_percent.min, 25.0);
@@ -298,11 +279,7 @@ mod tests {
         let mut jobs = three_jobs();
         jobs[2].submit = Time::from_secs(15 * SECONDS_PER_DAY);
         let found = look_at(&jobs, None, None);
-        let weeks: Vec<_> = found
-            .jobs_per_week
-            .iter()
-            .map(|w| (w.week, w.jobs))
-            .collect();
+        let weeks: Vec<_> = found.jobs_per_week.iter().map(|w| (w.week, w.jobs)).collect();
         assert_eq!(weeks, [(0, 2), (2, 1)]);
         assert_eq!(found.jobs_per_weekday, None);
     }

@@ -89,14 +89,8 @@ pub struct Sampler(Drawn);
 #[derive(Clone, Debug)]
 enum Drawn {
     Constant(f64),
-    Uniform {
-        low: f64,
-        width: f64,
-    },
-    Choice {
-        values: Vec<f64>,
-        cumulated: Vec<f64>,
-    },
+    Uniform { low: f64, width: f64 },
+    Choice { values: Vec<f64>, cumulated: Vec<f64> },
     Exponential(Exp<f64>),
     Normal(Normal<f64>),
     Lognormal(LogNormal<f64>),
@@ -141,12 +135,7 @@ impl Law {
                 let high = self.finite("high", high)?;
                 let width = high - low;
                 self.check("high", high, width >= 0.0, "at least low")?;
-                self.check(
-                    "high",
-                    high,
-                    width.is_finite(),
-                    "a smaller distance from low",
-                )?;
+                self.check("high", high, width.is_finite(), "a smaller distance from low")?;
                 Drawn::Uniform { low, width }
             }
             Law::Choice(ref choices) => self.choice(choices)?,
@@ -154,10 +143,7 @@ impl Law {
                 let rate = 1.0 / self.positive("mean", mean)?;
                 Drawn::Exponential(self.made("mean", mean, Exp::new(rate))?)
             }
-            Law::Normal {
-                mean,
-                standard_deviation,
-            } => {
+            Law::Normal { mean, standard_deviation } => {
                 let mean = self.finite("mean", mean)?;
                 let deviation = self.not_negative("standard deviation", standard_deviation)?;
                 Drawn::Normal(self.made("mean", mean, Normal::new(mean, deviation))?)
@@ -194,12 +180,7 @@ impl Law {
             total += self.not_negative("weight", choice.weight)?;
             cumulated.push(total);
         }
-        self.check(
-            "sum of weights",
-            total,
-            total > 0.0 && total.is_finite(),
-            "above 0",
-        )?;
+        self.check("sum of weights", total, total > 0.0 && total.is_finite(), "above 0")?;
         Ok(Drawn::Choice { values, cumulated })
     }
 
@@ -241,12 +222,7 @@ impl Law {
         if holds {
             return Ok(value);
         }
-        Err(LawError {
-            law: self.name(),
-            parameter,
-            value,
-            expected,
-        })
+        Err(LawError { law: self.name(), parameter, value, expected })
     }
 }
 
@@ -285,68 +261,26 @@ mod tests {
         let sum: f64 = (0..DRAWS).map(|_| sampler.sample(&mut stream)).sum();
         let found = sum / f64::from(DRAWS);
         let allowed = 5.0 * deviation / f64::from(DRAWS).sqrt() + 1e-12;
-        assert!(
-            (found - mean).abs() <= allowed,
-            "{law:?}: {found} is not {mean}"
-        );
+        assert!((found - mean).abs() <= allowed, "{law:?}: {found} is not {mean}");
     }
 
     #[test]
     fn every_law_has_its_mean() {
         check_mean(Law::Constant(4.5), 4.5, 0.0);
-        check_mean(
-            Law::Uniform {
-                low: 2.0,
-                high: 4.0,
-            },
-            3.0,
-            0.577,
-        );
+        check_mean(Law::Uniform { low: 2.0, high: 4.0 }, 3.0, 0.577);
         check_mean(Law::among([1.0, 2.0, 6.0]), 3.0, 2.16);
         check_mean(Law::Exponential { mean: 7.0 }, 7.0, 7.0);
-        check_mean(
-            Law::Normal {
-                mean: -1.0,
-                standard_deviation: 2.0,
-            },
-            -1.0,
-            2.0,
-        );
-        check_mean(
-            Law::Lognormal {
-                mu: 0.0,
-                sigma: 0.5,
-            },
-            1.1331,
-            0.604,
-        );
+        check_mean(Law::Normal { mean: -1.0, standard_deviation: 2.0 }, -1.0, 2.0);
+        check_mean(Law::Lognormal { mu: 0.0, sigma: 0.5 }, 1.1331, 0.604);
         check_mean(Law::Poisson { mean: 5.0 }, 5.0, 2.24);
-        check_mean(
-            Law::Weibull {
-                shape: 2.0,
-                scale: 3.0,
-            },
-            2.6587,
-            1.39,
-        );
-        check_mean(
-            Law::Gamma {
-                shape: 4.2,
-                scale: 0.94,
-            },
-            3.948,
-            1.93,
-        );
+        check_mean(Law::Weibull { shape: 2.0, scale: 3.0 }, 2.6587, 1.39);
+        check_mean(Law::Gamma { shape: 4.2, scale: 0.94 }, 3.948, 1.93);
     }
 
     #[test]
     fn a_value_without_weight_is_never_chosen() {
         let weighted = |value, weight| Weighted { value, weight };
-        let law = Law::Choice(vec![
-            weighted(1.0, 0.0),
-            weighted(2.0, 3.0),
-            weighted(3.0, 0.0),
-        ]);
+        let law = Law::Choice(vec![weighted(1.0, 0.0), weighted(2.0, 3.0), weighted(3.0, 0.0)]);
         let sampler = law.sampler().expect("a good law");
         let mut stream = stream(1, "law", "choice");
         assert!((0..1000).all(|_| sampler.sample(&mut stream) == 2.0));
@@ -356,37 +290,19 @@ mod tests {
     fn what_is_no_law_is_refused_by_name() {
         let message = |law: Law| law.validate().expect_err("no law").to_string();
         assert_eq!(
-            message(Law::Gamma {
-                shape: 2.0,
-                scale: -1.0
-            }),
+            message(Law::Gamma { shape: 2.0, scale: -1.0 }),
             "gamma law: scale is -1, expected a finite number above 0"
         );
         for wrong in [
             Law::Constant(f64::NAN),
-            Law::Uniform {
-                low: 2.0,
-                high: 1.0,
-            },
-            Law::Uniform {
-                low: f64::MIN,
-                high: f64::MAX,
-            },
+            Law::Uniform { low: 2.0, high: 1.0 },
+            Law::Uniform { low: f64::MIN, high: f64::MAX },
             Law::among([]),
             Law::Exponential { mean: 0.0 },
-            Law::Normal {
-                mean: 0.0,
-                standard_deviation: f64::INFINITY,
-            },
-            Law::Lognormal {
-                mu: 0.0,
-                sigma: -0.1,
-            },
+            Law::Normal { mean: 0.0, standard_deviation: f64::INFINITY },
+            Law::Lognormal { mu: 0.0, sigma: -0.1 },
             Law::Poisson { mean: -1.0 },
-            Law::Weibull {
-                shape: 0.0,
-                scale: 1.0,
-            },
+            Law::Weibull { shape: 0.0, scale: 1.0 },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");
         }

@@ -92,10 +92,9 @@ impl Model {
         };
         let (batch, interactive) = match &parameters.types {
             JobTypes::One(one) => (None, class(one, "one")?),
-            JobTypes::BatchAndInteractive { batch, interactive } => (
-                Some(class(batch, "batch")?),
-                class(interactive, "interactive")?,
-            ),
+            JobTypes::BatchAndInteractive { batch, interactive } => {
+                (Some(class(batch, "batch")?), class(interactive, "interactive")?)
+            }
         };
         Ok(Model {
             batch,
@@ -140,10 +139,7 @@ impl Iterator for Model {
             ready: None,
             deadline: None,
             key: 0,
-            origin: JobOrigin {
-                queue,
-                ..JobOrigin::UNKNOWN
-            },
+            origin: JobOrigin { queue, ..JobOrigin::UNKNOWN },
         })
     }
 }
@@ -204,11 +200,7 @@ impl Class {
         let weight = class.mixing_slope * f64::from(processors) + class.mixing_intercept;
         loop {
             // A weight outside 0 to 1 means always or never, as the draw is within.
-            let law = if stream.random::<f64>() < weight {
-                &self.short
-            } else {
-                &self.long
-            };
+            let law = if stream.random::<f64>() < weight { &self.short } else { &self.long };
             let exponent = law.sample(stream);
             if exponent <= self.exponent_max {
                 return Span::from_secs(exponent.exp().floor() as i64);
@@ -222,17 +214,12 @@ mod tests {
     use super::*;
 
     fn class_of(parameters: ClassParameters, jobs: u64) -> LublinParameters {
-        LublinParameters {
-            jobs,
-            types: JobTypes::One(parameters),
-            ..LublinParameters::default()
-        }
+        LublinParameters { jobs, types: JobTypes::One(parameters), ..LublinParameters::default() }
     }
 
     fn jobs(parameters: &LublinParameters, seed: u64) -> Vec<Job> {
         let jobs = generate(parameters, seed, "test").expect("good parameters");
-        jobs.map(|job| job.expect("the model has no errors"))
-            .collect()
+        jobs.map(|job| job.expect("the model has no errors")).collect()
     }
 
     struct Expected {
@@ -257,50 +244,24 @@ mod tests {
         assert_eq!(jobs.len() as u64, JOBS);
         let close = |what: &str, found: f64, wanted: f64, spread: f64| {
             let allowed = spread / 3.0 * 4.0;
-            assert!(
-                (found - wanted).abs() <= allowed,
-                "{what}: {found}, expected {wanted}"
-            );
+            assert!((found - wanted).abs() <= allowed, "{what}: {found}, expected {wanted}");
         };
         let count = jobs.len() as f64;
-        let parallel: Vec<u32> = jobs
-            .iter()
-            .map(|j| j.processors)
-            .filter(|&p| p > 1)
-            .collect();
+        let parallel: Vec<u32> = jobs.iter().map(|j| j.processors).filter(|&p| p > 1).collect();
         let share = parallel.len() as f64 / count;
         close("serial", 1.0 - share, expected.serial, 0.0045);
-        let powers = parallel
-            .iter()
-            .filter(|size| size.is_power_of_two())
-            .count();
+        let powers = parallel.iter().filter(|size| size.is_power_of_two()).count();
         let powers = powers as f64 / parallel.len() as f64;
         close("powers of two", powers, expected.powers_of_two, 0.0045);
-        let size = jobs
-            .iter()
-            .map(|job| f64::from(job.processors))
-            .sum::<f64>()
-            / count;
+        let size = jobs.iter().map(|job| f64::from(job.processors)).sum::<f64>() / count;
         close("size", size, expected.size, expected.size_spread);
-        let mut run_times: Vec<f64> = jobs
-            .iter()
-            .map(|job| job.run_time.reveal_to_machine().as_secs_f64())
-            .collect();
+        let mut run_times: Vec<f64> =
+            jobs.iter().map(|job| job.run_time.reveal_to_machine().as_secs_f64()).collect();
         run_times.sort_by(f64::total_cmp);
         let run_time = run_times.iter().sum::<f64>() / count;
-        close(
-            "run time",
-            run_time,
-            expected.run_time,
-            expected.run_time_spread,
-        );
+        close("run time", run_time, expected.run_time, expected.run_time_spread);
         let median = run_times[run_times.len() / 2];
-        close(
-            "median run time",
-            median,
-            expected.run_time_median,
-            expected.run_time_median * 0.05,
-        );
+        close("median run time", median, expected.run_time_median, expected.run_time_median * 0.05);
         let log = run_times.iter().map(|seconds| seconds.ln()).sum::<f64>() / count;
         close("ln run time", log, expected.log_run_time, 0.03);
         let mut gaps: Vec<i64> = jobs
@@ -309,12 +270,7 @@ mod tests {
             .collect();
         gaps.sort_unstable();
         let gap = gaps[gaps.len() / 2] as f64;
-        close(
-            "median gap",
-            gap,
-            expected.gap_median,
-            expected.gap_median * 3.1 / 115.0,
-        );
+        close("median gap", gap, expected.gap_median, expected.gap_median * 3.1 / 115.0);
     }
 
     #[test]
@@ -407,15 +363,10 @@ mod tests {
             batch: ClassParameters::batch(),
             interactive: ClassParameters::interactive(),
         };
-        let parameters = LublinParameters {
-            jobs: 40_000,
-            types: both,
-            ..LublinParameters::default()
-        };
+        let parameters =
+            LublinParameters { jobs: 40_000, types: both, ..LublinParameters::default() };
         let jobs = jobs(&parameters.sized(256), 2);
-        let interactive = jobs
-            .iter()
-            .filter(|job| job.origin.queue == QUEUE_INTERACTIVE);
+        let interactive = jobs.iter().filter(|job| job.origin.queue == QUEUE_INTERACTIVE);
         let share = interactive.count() as f64 / jobs.len() as f64;
         // 8,615 +- 133 of 10,000.
         assert!((share - 0.8615).abs() < 4.0 * 0.0133 / 2.0, "{share}");
@@ -437,10 +388,7 @@ mod tests {
     #[test]
     fn a_load_target_is_met() {
         let mut parameters = LublinParameters::default().sized(128);
-        parameters.load = Some(LoadTarget {
-            load: 0.7,
-            processors: 128,
-        });
+        parameters.load = Some(LoadTarget { load: 0.7, processors: 128 });
         let load = |seed| {
             let model = Model::new(&parameters, seed, "test", 1.0).expect("good parameters");
             let before = offered_load(model, 128);
@@ -454,10 +402,7 @@ mod tests {
         };
         for seed in 1..4 {
             let (before, after) = load(seed);
-            assert!(
-                (before - 0.7).abs() > 0.001 && (after - 0.7).abs() < 1e-4,
-                "{after}"
-            );
+            assert!((before - 0.7).abs() > 0.001 && (after - 0.7).abs() < 1e-4, "{after}");
         }
     }
 
@@ -473,10 +418,7 @@ mod tests {
         for processors in [1, 2, 3, 5, 100, 1000] {
             let parameters = LublinParameters::default().sized(processors);
             let jobs = jobs(&parameters, 1);
-            assert!(
-                jobs.iter()
-                    .all(|job| (1..=processors).contains(&job.processors))
-            );
+            assert!(jobs.iter().all(|job| (1..=processors).contains(&job.processors)));
         }
     }
 }

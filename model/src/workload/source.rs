@@ -57,13 +57,7 @@ pub struct OpenWorkload {
 impl Workload {
     /// A workload without steps.
     pub fn new(name: impl Into<String>, source: Source) -> Workload {
-        Workload {
-            name: name.into(),
-            index: 0,
-            seed: 0,
-            source,
-            steps: Vec::new(),
-        }
+        Workload { name: name.into(), index: 0, seed: 0, source, steps: Vec::new() }
     }
 
     /// Checks the description, opens the source and builds the pipe.
@@ -88,12 +82,7 @@ impl Workload {
         };
         let draws = Draws::new(self.seed, self.name.as_str());
         let jobs = Step::apply_all(&self.steps, jobs, &draws)?;
-        Ok(OpenWorkload {
-            jobs: number_jobs(labelled(jobs, self.index)),
-            header,
-            report,
-            origin,
-        })
+        Ok(OpenWorkload { jobs: number_jobs(labelled(jobs, self.index)), header, report, origin })
     }
 
     fn check_order(&self, jobs: &[Job]) -> Result<(), WorkloadError> {
@@ -139,10 +128,7 @@ mod tests {
     use crate::{JobId, Span, Time};
 
     fn job(number: i64, submit: i64) -> Job {
-        Job {
-            number,
-            ..Job::new(99, Time::from_secs(submit), 1, Span::from_secs(60))
-        }
+        Job { number, ..Job::new(99, Time::from_secs(submit), 1, Span::from_secs(60)) }
     }
 
     #[test]
@@ -166,28 +152,18 @@ mod tests {
     fn jobs_at_hand_must_be_in_order() {
         let workload = Workload::new("a", Source::Jobs(vec![job(1, 5), job(2, 1)]));
         assert_eq!(
-            workload
-                .open()
-                .map(|_| ())
-                .expect_err("out of order")
-                .to_string(),
+            workload.open().map(|_| ()).expect_err("out of order").to_string(),
             "workload \"a\": job 2 is submitted before the job ahead of it"
         );
     }
 
     #[test]
     fn a_model_flows_like_a_log() {
-        let parameters = LublinParameters {
-            jobs: 7,
-            ..LublinParameters::default()
-        };
+        let parameters = LublinParameters { jobs: 7, ..LublinParameters::default() };
         let open = Workload::new("a", Source::Lublin(Box::new(parameters)))
             .open()
             .expect("good parameters");
-        let ids: Vec<u32> = open
-            .jobs
-            .map(|job| job.expect("no errors here").id.0)
-            .collect();
+        let ids: Vec<u32> = open.jobs.map(|job| job.expect("no errors here").id.0).collect();
         assert_eq!(ids, [0, 1, 2, 3, 4, 5, 6]);
     }
 }

@@ -100,10 +100,7 @@ impl Step {
     ) -> Result<JobStream, WorkloadError> {
         for (at, step) in steps.iter().enumerate() {
             let earlier = &steps[..at];
-            let occurrence = earlier
-                .iter()
-                .filter(|other| other.name() == step.name())
-                .count();
+            let occurrence = earlier.iter().filter(|other| other.name() == step.name()).count();
             jobs = step.apply(jobs, draws, occurrence)?;
         }
         Ok(jobs)
@@ -120,10 +117,7 @@ fn first(mut jobs: JobStream, count: u64) -> impl Iterator<Item = super::StreamI
 }
 
 fn step_error(step: &'static str, problem: impl Into<String>) -> WorkloadError {
-    WorkloadError::Step {
-        step,
-        problem: problem.into(),
-    }
+    WorkloadError::Step { step, problem: problem.into() }
 }
 
 /// A factor must be finite and above zero.
@@ -166,9 +160,7 @@ mod testing {
     }
 
     pub(super) fn submissions(jobs: &[Job]) -> Vec<i64> {
-        jobs.iter()
-            .map(|job| job.submit.as_micros() / 1_000_000)
-            .collect()
+        jobs.iter().map(|job| job.submit.as_micros() / 1_000_000).collect()
     }
 
     pub(super) fn numbers(jobs: &[Job]) -> Vec<i64> {
@@ -198,10 +190,7 @@ mod tests {
             Step::ScaleGaps(ScaleGaps { factor: 2.0 }),
             Step::Estimates(Estimates::Exact),
             Step::Key(Key::default()),
-            Step::Split(Split {
-                parts: 1,
-                ..Split::default()
-            }),
+            Step::Split(Split { parts: 1, ..Split::default() }),
         ];
         let broken: JobStream = Box::new(std::iter::once(Err(WorkloadError::TooManyJobs)));
         let jobs = Step::apply_all(&steps, broken, &Draws::new(1, "test")).expect("good steps");

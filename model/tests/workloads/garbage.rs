@@ -16,10 +16,7 @@ const LOG: &str = "\
 fn check(bytes: &[u8]) {
     if let Err(error) = parse_bytes(bytes, Malformed::Refuse) {
         let text = error.to_string();
-        assert!(
-            text.starts_with("<memory>:") && !text.contains('\n'),
-            "{text}"
-        );
+        assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
         assert!(text.len() < 400, "{text}");
     }
     // What is skipped is skipped; only broken packing can still be an error.
@@ -50,10 +47,8 @@ fn mutate(bytes: &mut Vec<u8>, at: prop::sample::Index, kind: u8, value: u8) {
 }
 
 fn mutations() -> impl Strategy<Value = Vec<(prop::sample::Index, u8, u8)>> {
-    let value = prop_oneof![
-        any::<u8>(),
-        prop::sample::select(b"0123456789.-+eE; \t\r\n\0\xff".to_vec())
-    ];
+    let value =
+        prop_oneof![any::<u8>(), prop::sample::select(b"0123456789.-+eE; \t\r\n\0\xff".to_vec())];
     prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), value), 1..12)
 }
 

@@ -45,34 +45,21 @@ fn check_kept(name: &str, rules: Rules, kept: u64) {
 #[test]
 fn the_canonical_logs_have_the_known_number_of_jobs() {
     check_kept(CTC, Rules::canonical(), 77_199);
-    let first_lines = Rules {
-        lines: Some(10_000),
-        ..Rules::canonical()
-    };
+    let first_lines = Rules { lines: Some(10_000), ..Rules::canonical() };
     check_kept(SDSC_SP2, first_lines, 8_943);
-    let exact = Rules {
-        missing_request: MissingRequest::UseRunTime,
-        ..Rules::canonical()
-    };
+    let exact = Rules { missing_request: MissingRequest::UseRunTime, ..Rules::canonical() };
     check_kept(LUBLIN_256, exact, 10_000);
 }
 
 #[test]
 fn the_default_rules_report_what_they_did_to_ctc() {
     let Some(path) = trace(CTC) else { return };
-    let open = workload(path, Rules::default())
-        .open()
-        .expect("an archive log");
+    let open = workload(path, Rules::default()).open().expect("an archive log");
     let report = open.report.clone();
     assert_eq!(open.header.machine_size(), Some(338));
     assert_eq!(open.header.max_records(), Some(79_302));
     assert_eq!(open.jobs.filter(Result::is_ok).count(), 77_222);
-    let found: Vec<_> = report
-        .snapshot()
-        .counts
-        .into_iter()
-        .map(|c| (c.rule, c.jobs))
-        .collect();
+    let found: Vec<_> = report.snapshot().counts.into_iter().map(|c| (c.rule, c.jobs)).collect();
     let expected = [
         ("processors not requested: allocated taken", 77_222),
         ("run time 0: taken as 1 s", 17),
@@ -83,9 +70,7 @@ fn the_default_rules_report_what_they_did_to_ctc() {
 }
 
 fn statistics(name: &str, rules: Rules) -> Option<WorkloadStatistics> {
-    let open = workload(trace(name)?, rules)
-        .open()
-        .expect("an archive log");
+    let open = workload(trace(name)?, rules).open().expect("an archive log");
     Some(inspect(open, None).expect("a clean log"))
 }
 
@@ -134,10 +119,6 @@ fn a_real_log_survives_writing_and_reading() {
         let bytes = writer.finish().expect("memory takes it");
         let again = SwfReader::new(&bytes[..], name, Malformed::Refuse).expect("just written");
         assert_eq!(again.header(), &header);
-        assert!(
-            again
-                .map(|record| record.expect("just written"))
-                .eq(records)
-        );
+        assert!(again.map(|record| record.expect("just written")).eq(records));
     }
 }

@@ -96,10 +96,7 @@ mod tests {
             values.add(value * 1_000_000);
         }
         let found = values.distribution(1e-6);
-        assert_eq!(
-            (found.min, found.median, found.p90, found.max),
-            (1.0, 5.0, 9.0, 10.0)
-        );
+        assert_eq!((found.min, found.median, found.p90, found.max), (1.0, 5.0, 9.0, 10.0));
         assert_eq!((found.count, found.mean), (10, 5.5));
         assert_eq!(Values::default().distribution(1.0), Distribution::default());
     }

@@ -22,19 +22,12 @@ pub struct Bin {
 
 impl Log2Histogram {
     pub(super) fn add(&mut self, value: i64, jobs: u64) {
-        let bin = if value < 1 {
-            0
-        } else {
-            value.ilog2() as usize + 1
-        };
+        let bin = if value < 1 { 0 } else { value.ilog2() as usize + 1 };
         while self.bins.len() <= bin {
             let power = self.bins.len() as u32;
             self.bins.push(Bin {
                 from: if power == 0 { 0 } else { 1 << (power - 1) },
-                to: 1_i64
-                    .checked_shl(power)
-                    .filter(|&to| to > 0)
-                    .unwrap_or(i64::MAX),
+                to: 1_i64.checked_shl(power).filter(|&to| to > 0).unwrap_or(i64::MAX),
                 jobs: 0,
             });
         }

@@ -37,10 +37,8 @@ impl Arrivals {
         stream: Stream,
         name: &str,
     ) -> Result<Arrivals, WorkloadError> {
-        let points = GammaParameters {
-            shape: class.gap.shape * class.rush_factor,
-            scale: class.gap.scale,
-        };
+        let points =
+            GammaParameters { shape: class.gap.shape * class.rush_factor, scale: class.gap.scale };
         points.check_cut(&format!("{name}.gap"), parameters.gap_exponent_max)?;
         let mut arrivals = Arrivals {
             weights: daily_cycle(class.cycle, name)?,
@@ -92,18 +90,11 @@ fn daily_cycle(cycle: GammaParameters, name: &str) -> Result<[f64; BUCKETS], Wor
     let mean = weights.iter().sum::<f64>() / BUCKETS as f64;
     let weights = weights.map(|weight| weight / mean);
     // A half hour of weight 0 would never end.
-    if weights
-        .iter()
-        .all(|weight| weight.is_finite() && *weight > 1e-9)
-    {
+    if weights.iter().all(|weight| weight.is_finite() && *weight > 1e-9) {
         return Ok(weights);
     }
     let value = format!("{}, {}", cycle.shape, cycle.scale);
-    Err(wrong(
-        &format!("{name}.cycle"),
-        value,
-        "a law that leaves some weight to every half hour",
-    ))
+    Err(wrong(&format!("{name}.cycle"), value, "a law that leaves some weight to every half hour"))
 }
 
 #[cfg(test)]
@@ -135,16 +126,11 @@ mod tests {
 
     fn check(class: ClassParameters, expected: &str) {
         let found = daily_cycle(class.cycle, "test").expect("good parameters");
-        let expected: Vec<f64> = expected
-            .split_whitespace()
-            .map(|weight| weight.parse().expect("a number"))
-            .collect();
+        let expected: Vec<f64> =
+            expected.split_whitespace().map(|weight| weight.parse().expect("a number")).collect();
         assert_eq!(found.len(), expected.len());
         for (bucket, (found, expected)) in found.iter().zip(expected).enumerate() {
-            assert!(
-                (found - expected).abs() <= 6e-7,
-                "{bucket}: {found}, not {expected}"
-            );
+            assert!((found - expected).abs() <= 6e-7, "{bucket}: {found}, not {expected}");
         }
     }
 
@@ -157,16 +143,8 @@ mod tests {
 
     #[test]
     fn a_cycle_that_leaves_hours_empty_is_refused() {
-        let narrow = GammaParameters {
-            shape: 1e6,
-            scale: 3e-5,
-        };
-        let error = daily_cycle(narrow, "one")
-            .expect_err("too narrow")
-            .to_string();
-        assert!(
-            error.starts_with("lublin-feitelson: one.cycle is 1000000, 0.00003"),
-            "{error}"
-        );
+        let narrow = GammaParameters { shape: 1e6, scale: 3e-5 };
+        let error = daily_cycle(narrow, "one").expect_err("too narrow").to_string();
+        assert!(error.starts_with("lublin-feitelson: one.cycle is 1000000, 0.00003"), "{error}");
     }
 }

@@ -126,12 +126,7 @@ impl LublinParameters {
         if self.start_hour > 23 {
             return Err(wrong("start_hour", self.start_hour, "0 to 23"));
         }
-        within(
-            "run_time_exponent_max",
-            self.run_time_exponent_max,
-            0.0,
-            25.0,
-        )?;
+        within("run_time_exponent_max", self.run_time_exponent_max, 0.0, 25.0)?;
         within("gap_exponent_max", self.gap_exponent_max, 0.0, 18.0)?;
         if self.processors_max == Some(0) {
             return Err(wrong("processors_max", 0, "at least 1"));
@@ -221,10 +216,8 @@ impl ClassParameters {
         within("mixing_slope", self.mixing_slope, -1e6, 1e6)?;
         within("mixing_intercept", self.mixing_intercept, -1e6, 1e6)?;
         within("rush_factor", self.rush_factor, 1e-6, 1e6)?;
-        self.run_time_first
-            .check_cut("run_time_first", exponent_max)?;
-        self.run_time_second
-            .check_cut("run_time_second", exponent_max)
+        self.run_time_first.check_cut("run_time_first", exponent_max)?;
+        self.run_time_second.check_cut("run_time_second", exponent_max)
     }
 }
 
@@ -257,11 +250,7 @@ impl GammaParameters {
         self.law(name)?;
         if self.cumulated(cut) < 0.001 {
             let value = format!("{}, {}", self.shape, self.scale);
-            return Err(wrong(
-                name,
-                value,
-                "a law with a thousandth of its weight below the cut",
-            ));
+            return Err(wrong(name, value, "a law with a thousandth of its weight below the cut"));
         }
         Ok(())
     }
@@ -283,11 +272,7 @@ fn within(name: &str, value: f64, min: f64, max: f64) -> Result<(), WorkloadErro
 }
 
 pub(super) fn wrong(name: &str, value: impl ToString, expected: &'static str) -> WorkloadError {
-    WorkloadError::Lublin {
-        parameter: name.to_owned(),
-        value: value.to_string(),
-        expected,
-    }
+    WorkloadError::Lublin { parameter: name.to_owned(), value: value.to_string(), expected }
 }
 
 #[cfg(test)]

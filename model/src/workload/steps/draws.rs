@@ -18,24 +18,17 @@ pub struct JobDraws {
 impl Draws {
     /// Draws of the workload named `workload` under the run's master `seed`.
     pub fn new(seed: u64, workload: impl Into<String>) -> Draws {
-        Draws {
-            seed,
-            workload: workload.into(),
-        }
+        Draws { seed, workload: workload.into() }
     }
 
     /// The draws for `purpose`, one stream a job.
     pub fn for_jobs(&self, purpose: &str) -> JobDraws {
-        JobDraws {
-            base: stream(self.seed, &self.workload, purpose),
-        }
+        JobDraws { base: stream(self.seed, &self.workload, purpose) }
     }
 
     /// Draws that all workloads that name the same `pool` share.
     pub fn for_pool(&self, pool: &str) -> JobDraws {
-        JobDraws {
-            base: stream(self.seed, pool, "split"),
-        }
+        JobDraws { base: stream(self.seed, pool, "split") }
     }
 }
 

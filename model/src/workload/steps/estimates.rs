@@ -80,15 +80,13 @@ impl Estimates {
             Estimates::RaisedPrecision { points } if (0.0..=100.0).contains(points) => {
                 Ok(Model::RaisedPrecision(*points / 100.0))
             }
-            Estimates::RaisedPrecision { points } => Err(step_error(
-                "estimates",
-                format!("points is {points}, expected 0 to 100"),
-            )),
+            Estimates::RaisedPrecision { points } => {
+                Err(step_error("estimates", format!("points is {points}, expected 0 to 100")))
+            }
             Estimates::Multiplied { base, factor } => {
-                let sampler = factor.sampler().map_err(|problem| WorkloadError::StepLaw {
-                    step: "estimates",
-                    problem,
-                })?;
+                let sampler = factor
+                    .sampler()
+                    .map_err(|problem| WorkloadError::StepLaw { step: "estimates", problem })?;
                 Ok(Model::Drawn(*base, sampler))
             }
         }
@@ -110,9 +108,9 @@ impl Model {
             Model::Trace => job.requested_time,
             Model::NoLimit => None,
             Model::Factor(factor) => Some(run_time.scaled(*factor)),
-            Model::RaisedPrecision(raise) => job
-                .requested_time
-                .map(|request| raised_precision(run_time, request, *raise)),
+            Model::RaisedPrecision(raise) => {
+                job.requested_time.map(|request| raised_precision(run_time, request, *raise))
+            }
             Model::Drawn(base, sampler) => {
                 let base = match base {
                     EstimateBase::RunTime => run_time,
@@ -177,16 +175,10 @@ mod tests {
 
     #[test]
     fn a_drawn_factor_multiplies_run_time_or_request() {
-        let by = |base, factor| Estimates::Multiplied {
-            base,
-            factor: Law::Constant(factor),
-        };
+        let by = |base, factor| Estimates::Multiplied { base, factor: Law::Constant(factor) };
         check(by(EstimateBase::RunTime, 3.0), [Some(300); 4]);
         check(by(EstimateBase::RunTime, -3.0), [Some(1); 4]);
-        check(
-            by(EstimateBase::Request, 2.0),
-            [Some(800), None, Some(200), Some(100)],
-        );
+        check(by(EstimateBase::Request, 2.0), [Some(800), None, Some(200), Some(100)]);
     }
 
     #[test]
@@ -194,10 +186,7 @@ mod tests {
         let jobs = submitted_at(&[0, 1, 2, 3, 4]);
         let model = Step::Estimates(Estimates::Multiplied {
             base: EstimateBase::RunTime,
-            factor: Law::Uniform {
-                low: 1.0,
-                high: 9.0,
-            },
+            factor: Law::Uniform { low: 1.0, high: 9.0 },
         });
         let all = after(std::slice::from_ref(&model), jobs.clone());
         let window = Step::Window(super::super::Window {
@@ -217,10 +206,7 @@ mod tests {
         for model in [
             Estimates::Overestimate { percent: -100.0 },
             Estimates::RaisedPrecision { points: f64::NAN },
-            Estimates::Multiplied {
-                base: EstimateBase::RunTime,
-                factor: Law::Constant(f64::NAN),
-            },
+            Estimates::Multiplied { base: EstimateBase::RunTime, factor: Law::Constant(f64::NAN) },
         ] {
             assert!(refusal(Step::Estimates(model)).starts_with("step estimates: "));
         }

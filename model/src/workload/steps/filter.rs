@@ -29,10 +29,7 @@ pub struct Bounds<T> {
 
 impl<T> Default for Bounds<T> {
     fn default() -> Bounds<T> {
-        Bounds {
-            min: None,
-            max: None,
-        }
+        Bounds { min: None, max: None }
     }
 }
 
@@ -59,17 +56,13 @@ impl Filter {
         self.requested_time.check("requested time")?;
         let filter = self.clone();
         // Errors pass, or a broken log would look like a short one.
-        Ok(Box::new(jobs.filter(move |job| {
-            job.as_ref().map_or(true, |job| filter.keeps(job))
-        })))
+        Ok(Box::new(jobs.filter(move |job| job.as_ref().map_or(true, |job| filter.keeps(job)))))
     }
 
     fn keeps(&self, job: &Job) -> bool {
         self.processors.contain(&job.processors)
             && self.run_time.contain(&job.run_time.reveal_to_machine())
-            && self
-                .requested_time
-                .contain(&job.requested_time.unwrap_or(Span::FOREVER))
+            && self.requested_time.contain(&job.requested_time.unwrap_or(Span::FOREVER))
             && (self.users.is_empty() || self.users.contains(&job.origin.user))
     }
 }
@@ -94,74 +87,35 @@ mod tests {
     }
 
     fn between<T>(min: T, max: T) -> Bounds<T> {
-        Bounds {
-            min: Some(min),
-            max: Some(max),
-        }
+        Bounds { min: Some(min), max: Some(max) }
     }
 
     #[test]
     fn bounds_include_their_ends() {
         let processors = between(2, 3);
-        check(
-            Filter {
-                processors,
-                ..Filter::default()
-            },
-            &[2, 3],
-        );
+        check(Filter { processors, ..Filter::default() }, &[2, 3]);
         let run_time = between(Span::from_secs(20), Span::from_secs(30));
-        check(
-            Filter {
-                run_time,
-                ..Filter::default()
-            },
-            &[2, 3],
-        );
+        check(Filter { run_time, ..Filter::default() }, &[2, 3]);
     }
 
     #[test]
     fn a_job_without_limit_is_longer_than_every_bound() {
         let requested_time = between(Span::from_secs(200), Span::from_secs(9999));
-        check(
-            Filter {
-                requested_time,
-                ..Filter::default()
-            },
-            &[2, 3],
-        );
-        let requested_time = Bounds {
-            min: Some(Span::from_secs(300)),
-            max: None,
-        };
-        check(
-            Filter {
-                requested_time,
-                ..Filter::default()
-            },
-            &[3, 4],
-        );
+        check(Filter { requested_time, ..Filter::default() }, &[2, 3]);
+        let requested_time = Bounds { min: Some(Span::from_secs(300)), max: None };
+        check(Filter { requested_time, ..Filter::default() }, &[3, 4]);
     }
 
     #[test]
     fn users_are_kept_by_number() {
-        check(
-            Filter {
-                users: vec![0],
-                ..Filter::default()
-            },
-            &[2, 4],
-        );
+        check(Filter { users: vec![0], ..Filter::default() }, &[2, 4]);
         check(Filter::default(), &[1, 2, 3, 4]);
     }
 
     #[test]
     fn crossed_bounds_are_refused() {
         let processors = between(3, 2);
-        let refused = refusal(Step::Filter(Filter {
-            processors,
-            ..Filter::default()
-        }));
+        let refused = refusal(Step::Filter(Filter { processors, ..Filter::default() }));
         assert_eq!(refused, "step filter: processors: min is above max");
     }
 }

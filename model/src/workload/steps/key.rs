@@ -85,9 +85,6 @@ mod tests {
         assert_eq!(key(KeyField::Queue, KeyOrder::SmallFirst), 3);
         assert_eq!(key(KeyField::Queue, KeyOrder::LargeFirst), -3);
         assert_eq!(key(KeyField::User, KeyOrder::SmallFirst), -1);
-        assert_eq!(
-            key(KeyField::RequestedTime, KeyOrder::SmallFirst),
-            60_000_000
-        );
+        assert_eq!(key(KeyField::RequestedTime, KeyOrder::SmallFirst), 60_000_000);
     }
 }

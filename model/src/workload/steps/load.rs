@@ -95,11 +95,7 @@ mod tests {
     fn a_fixed_window_takes_more_jobs_of_the_log() {
         let jobs = submitted_at(&[0, 10, 20, 30, 40, 50]);
         let fill = |load| {
-            let fill = FillWindow {
-                from: Time::from_secs(10),
-                length: Span::from_secs(20),
-                load,
-            };
+            let fill = FillWindow { from: Time::from_secs(10), length: Span::from_secs(20), load };
             after(&[Step::FillWindow(fill)], jobs.clone())
         };
         assert_eq!(submissions(&fill(1.0)), [0, 10]);
@@ -112,10 +108,7 @@ mod tests {
     fn a_factor_that_is_none_is_refused() {
         for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let refused = refusal(Step::ScaleGaps(ScaleGaps { factor }));
-            assert!(
-                refused.ends_with("expected a finite number above 0"),
-                "{refused}"
-            );
+            assert!(refused.ends_with("expected a finite number above 0"), "{refused}");
         }
     }
 }

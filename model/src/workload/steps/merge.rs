@@ -21,14 +21,21 @@ pub fn merge(streams: Vec<JobStream>) -> JobStream {
 }
 
 /// Gives jobs dense ids from 0 in the order in which they come.
-pub fn number_jobs(jobs: JobStream) -> JobStream {
+pub fn number_jobs(mut jobs: JobStream) -> JobStream {
     let mut next = Some(0_u32);
-    Box::new(jobs.map(move |job: StreamItem| {
-        let mut job = job?;
-        let id = next.ok_or(WorkloadError::TooManyJobs)?;
-        job.id = JobId(id);
-        next = id.checked_add(1);
-        Ok(job)
+    let mut failed = false;
+    Box::new(std::iter::from_fn(move || {
+        if failed {
+            return None;
+        }
+        let numbered = jobs.next()?.and_then(|mut job| {
+            let id = next.ok_or(WorkloadError::TooManyJobs)?;
+            next = id.checked_add(1);
+            job.id = JobId(id);
+            Ok(job)
+        });
+        failed = numbered.is_err();
+        Some(numbered)
     }))
 }
 
@@ -103,23 +110,12 @@ mod tests {
 
     #[test]
     fn equal_submissions_go_by_stream_and_then_by_line() {
-        let merged = merge(vec![
-            stream(&[0, 5, 5], 7),
-            stream(&[0, 3, 5], 8),
-            stream(&[], 9),
-        ]);
+        let merged = merge(vec![stream(&[0, 5, 5], 7), stream(&[0, 3, 5], 8), stream(&[], 9)]);
         let found: Vec<(u32, u16, i64)> = merged
             .map(|job| job.expect("no errors here"))
             .map(|job| (job.id.0, job.workload, job.number))
             .collect();
-        let expected = [
-            (0, 7, 1),
-            (1, 8, 1),
-            (2, 8, 2),
-            (3, 7, 2),
-            (4, 7, 3),
-            (5, 8, 3),
-        ];
+        let expected = [(0, 7, 1), (1, 8, 1), (2, 8, 2), (3, 7, 2), (4, 7, 3), (5, 8, 3)];
         assert_eq!(found, expected);
     }
 

@@ -35,20 +35,13 @@ pub enum SplitBy {
 
 impl Default for Split {
     fn default() -> Split {
-        Split {
-            pool: "split".to_owned(),
-            parts: 2,
-            part: 0,
-            by: SplitBy::User,
-        }
+        Split { pool: "split".to_owned(), parts: 2, part: 0, by: SplitBy::User }
     }
 }
 
 impl Split {
     pub(super) fn apply(&self, jobs: JobStream, draws: &Draws) -> Result<JobStream, WorkloadError> {
-        let Split {
-            parts, part, by, ..
-        } = *self;
+        let Split { parts, part, by, .. } = *self;
         if part >= parts {
             let problem = format!("part is {part}, but there are {parts} parts, counted from 0");
             return Err(step_error("split", problem));
@@ -80,12 +73,7 @@ mod tests {
             job.origin.user = user;
         }
         let part = |part| {
-            let split = Split {
-                parts: 3,
-                part,
-                by,
-                ..Split::default()
-            };
+            let split = Split { parts: 3, part, by, ..Split::default() };
             numbers(&after(&[Step::Split(split)], jobs.clone()))
         };
         (0..3).map(part).collect()
@@ -106,18 +94,13 @@ mod tests {
     fn users_stay_together() {
         let parts = parts(SplitBy::User);
         let user_of_first = (parts[0][0] - 1) % 30;
-        let theirs = parts[0]
-            .iter()
-            .filter(|&&number| (number - 1) % 30 == user_of_first);
+        let theirs = parts[0].iter().filter(|&&number| (number - 1) % 30 == user_of_first);
         assert_eq!(theirs.count(), 10);
     }
 
     #[test]
     fn a_part_that_does_not_exist_is_refused() {
-        let split = Split {
-            part: 2,
-            ..Split::default()
-        };
+        let split = Split { part: 2, ..Split::default() };
         assert_eq!(
             refusal(Step::Split(split)),
             "step split: part is 2, but there are 2 parts, counted from 0"

@@ -119,8 +119,7 @@ impl ReadyTimes {
 }
 
 fn sampler(step: &'static str, law: &Law) -> Result<Sampler, WorkloadError> {
-    law.sampler()
-        .map_err(|problem| WorkloadError::StepLaw { step, problem })
+    law.sampler().map_err(|problem| WorkloadError::StepLaw { step, problem })
 }
 
 fn drawn_seconds(seconds: f64) -> Span {
@@ -155,11 +154,7 @@ mod tests {
     #[test]
     fn a_stretched_deadline_multiplies_request_or_run_time() {
         let stretched = |base, factor| {
-            deadlines(Deadlines::Stretched {
-                base,
-                factor: Law::Constant(factor),
-                least: 1.0,
-            })
+            deadlines(Deadlines::Stretched { base, factor: Law::Constant(factor), least: 1.0 })
         };
         assert_eq!(stretched(TimingBase::RequestedTime, 2.0), [210, 140]);
         assert_eq!(stretched(TimingBase::RunTime, 2.0), [130, 140]);
@@ -185,10 +180,7 @@ mod tests {
 
     #[test]
     fn slack_is_drawn_from_a_list() {
-        let model = Deadlines::Slack {
-            base: TimingBase::RunTime,
-            slack: Law::among([5.0, 50.0]),
-        };
+        let model = Deadlines::Slack { base: TimingBase::RunTime, slack: Law::among([5.0, 50.0]) };
         for (found, submit) in deadlines(model).into_iter().zip([10, 20]) {
             assert!([5, 50].contains(&(found - submit - 60)), "{found}");
         }
@@ -202,20 +194,13 @@ mod tests {
             let lead = Law::Constant(seconds);
             Step::ReadyTimes(ReadyTimes::BeforeDeadline { lead })
         };
-        let ready = |step| {
-            after(&[step], jobs.clone())
-                .iter()
-                .map(|job| job.ready)
-                .collect::<Vec<_>>()
-        };
+        let ready =
+            |step| after(&[step], jobs.clone()).iter().map(|job| job.ready).collect::<Vec<_>>();
         assert_eq!(ready(lead(100.0)), [Some(Time::from_secs(200)), None]);
         assert_eq!(ready(lead(1000.0)), [Some(Time::from_secs(10)), None]);
         let delay = Law::Constant(7.0);
         let delayed = Step::ReadyTimes(ReadyTimes::AfterSubmission { delay });
-        assert_eq!(
-            ready(delayed),
-            [Some(Time::from_secs(17)), Some(Time::from_secs(27))]
-        );
+        assert_eq!(ready(delayed), [Some(Time::from_secs(17)), Some(Time::from_secs(27))]);
     }
 
     #[test]
@@ -231,16 +216,8 @@ mod tests {
     fn extreme_draws_stay_within_time() {
         let factor = Law::Constant(1e300);
         let base = TimingBase::RunTime;
-        let model = Deadlines::Stretched {
-            base,
-            factor,
-            least: 1.0,
-        };
+        let model = Deadlines::Stretched { base, factor, least: 1.0 };
         let jobs = after(&[Step::Deadlines(model)], jobs());
-        assert!(
-            jobs[0]
-                .deadline
-                .is_some_and(|deadline| deadline <= Time::FOREVER)
-        );
+        assert!(jobs[0].deadline.is_some_and(|deadline| deadline <= Time::FOREVER));
     }
 }

@@ -77,11 +77,8 @@ mod tests {
     use super::*;
 
     fn check(from: i64, length: Option<i64>, start: WindowStart, expected: &[i64]) {
-        let window = Window {
-            from: Time::from_secs(from),
-            length: length.map(Span::from_secs),
-            start,
-        };
+        let window =
+            Window { from: Time::from_secs(from), length: length.map(Span::from_secs), start };
         let jobs = submitted_at(&[0, 10, 20, 30, 40]);
         assert_eq!(submissions(&after(&[Step::Window(window)], jobs)), expected);
     }
@@ -104,10 +101,7 @@ mod tests {
         let mut jobs = submitted_at(&[10]);
         jobs[0].deadline = Some(Time::from_secs(100));
         jobs[0].ready = Some(Time::from_secs(12));
-        let window = Window {
-            from: Time::from_secs(10),
-            ..Window::default()
-        };
+        let window = Window { from: Time::from_secs(10), ..Window::default() };
         let jobs = after(&[Step::Window(window)], jobs);
         assert_eq!(jobs[0].deadline, Some(Time::from_secs(90)));
         assert_eq!(jobs[0].ready, Some(Time::from_secs(2)));
@@ -116,13 +110,7 @@ mod tests {
     #[test]
     fn an_empty_window_is_refused() {
         let length = Some(Span::ZERO);
-        let window = Window {
-            length,
-            ..Window::default()
-        };
-        assert_eq!(
-            refusal(Step::Window(window)),
-            "step window: length is not above 0"
-        );
+        let window = Window { length, ..Window::default() };
+        assert_eq!(refusal(Step::Window(window)), "step window: length is not above 0");
     }
 }

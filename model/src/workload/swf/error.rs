@@ -80,17 +80,9 @@ impl fmt::Display for SwfProblem {
             SwfProblem::HeaderTooLong(max) => write!(f, "header has more than {max} bytes"),
             SwfProblem::LineTooLong(max) => write!(f, "line has more than {max} bytes"),
             SwfProblem::FieldCount(found) => write!(f, "expected 18 fields, found {found}"),
-            SwfProblem::Field {
-                index,
-                expected,
-                found,
-            } => {
+            SwfProblem::Field { index, expected, found } => {
                 let name = FIELD_NAMES.get(*index).unwrap_or(&"unknown");
-                write!(
-                    f,
-                    "field {} ({name}): expected {expected}, found \"{found}\"",
-                    index + 1
-                )
+                write!(f, "field {} ({name}): expected {expected}, found \"{found}\"", index + 1)
             }
         }
     }

@@ -19,10 +19,7 @@ pub struct HeaderLine {
 impl SwfHeader {
     /// Adds an entry at the end.
     pub fn push(&mut self, key: impl Into<String>, value: impl ToString) {
-        self.lines.push(HeaderLine {
-            key: key.into(),
-            value: value.to_string(),
-        });
+        self.lines.push(HeaderLine { key: key.into(), value: value.to_string() });
     }
 
     /// Adds a comment line as it stands in the log, with its `;`.
@@ -31,14 +28,10 @@ impl SwfHeader {
         let text = text.trim().trim_start_matches(';').trim();
         let line = match text.split_once(':') {
             // `http://…` is text, not a key.
-            Some((key, value)) if is_key(key) && !value.starts_with("//") => HeaderLine {
-                key: key.to_owned(),
-                value: value.trim().to_owned(),
-            },
-            _ => HeaderLine {
-                key: String::new(),
-                value: text.to_owned(),
-            },
+            Some((key, value)) if is_key(key) && !value.starts_with("//") => {
+                HeaderLine { key: key.to_owned(), value: value.trim().to_owned() }
+            }
+            _ => HeaderLine { key: String::new(), value: text.to_owned() },
         };
         self.lines.push(line);
     }
@@ -167,12 +160,8 @@ mod tests {
 
     #[test]
     fn free_text_has_no_key() {
-        let header = header(&[
-            "; user=135 and (job>=1: 2)",
-            ";   http://a.b/",
-            ";",
-            "; MaxProcs: -1",
-        ]);
+        let header =
+            header(&["; user=135 and (job>=1: 2)", ";   http://a.b/", ";", "; MaxProcs: -1"]);
         let keys: Vec<&str> = header.lines.iter().map(|line| line.key.as_str()).collect();
         assert_eq!(keys, ["", "", "", "MaxProcs"]);
         assert_eq!(header.max_procs(), None);

@@ -22,17 +22,9 @@ pub type SwfLog = SwfReader<Box<dyn BufRead + Send>>;
 /// are changed by hand and standard input has none.
 pub fn open(path: &Path, malformed: Malformed) -> Result<SwfLog, SwfError> {
     let from_stdin = path == Path::new("-");
-    let log: Arc<str> = if from_stdin {
-        Arc::from("<stdin>")
-    } else {
-        Arc::from(path.display().to_string())
-    };
-    let whole_log = |problem| SwfError {
-        log: Arc::clone(&log),
-        line: 0,
-        column: 0,
-        problem,
-    };
+    let log: Arc<str> =
+        if from_stdin { Arc::from("<stdin>") } else { Arc::from(path.display().to_string()) };
+    let whole_log = |problem| SwfError { log: Arc::clone(&log), line: 0, column: 0, problem };
     let input = if from_stdin {
         decompressed(io::stdin())
     } else {
@@ -48,10 +40,7 @@ pub(super) fn decompressed<'a>(
     mut input: impl Read + Send + 'a,
 ) -> Result<Box<dyn BufRead + Send + 'a>, SwfProblem> {
     let mut start = Vec::with_capacity(6);
-    (&mut input)
-        .take(6)
-        .read_to_end(&mut start)
-        .map_err(SwfProblem::Read)?;
+    (&mut input).take(6).read_to_end(&mut start).map_err(SwfProblem::Read)?;
     let packing = packing(&start);
     let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(input));
     Ok(match packing {
@@ -110,8 +99,7 @@ mod tests {
         let all: Result<Vec<_>, _> = open(&path, Malformed::Refuse).and_then(Iterator::collect);
         all.map(|records| records.len()).map_err(|error| {
             let text = error.to_string();
-            text.split_once("log.txt")
-                .map_or(text.clone(), |(_, rest)| rest.to_owned())
+            text.split_once("log.txt").map_or(text.clone(), |(_, rest)| rest.to_owned())
         })
     }
 
@@ -140,13 +128,9 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = open(Path::new("no/such.swf"), Malformed::Refuse)
-            .map(|_| ())
-            .expect_err("none");
+        let error =
+            open(Path::new("no/such.swf"), Malformed::Refuse).map(|_| ()).expect_err("none");
         let text = error.to_string();
-        assert!(
-            text.starts_with("no/such.swf: cannot open the log: "),
-            "{text}"
-        );
+        assert!(text.starts_with("no/such.swf: cannot open the log: "), "{text}");
     }
 }

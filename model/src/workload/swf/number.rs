@@ -30,18 +30,9 @@ pub(super) enum Decimals {
 #[inline]
 pub(super) fn span(token: &[u8]) -> Result<Span, Expected> {
     match decimal(token) {
-        Some(Decimal {
-            negative,
-            whole,
-            micros,
-            more,
-        }) if whole <= SECONDS_MAX => {
+        Some(Decimal { negative, whole, micros, more }) if whole <= SECONDS_MAX => {
             let magnitude = whole * MICROS_PER_SECOND + micros;
-            let value = if negative {
-                -magnitude
-            } else {
-                magnitude + i64::from(more)
-            };
+            let value = if negative { -magnitude } else { magnitude + i64::from(more) };
             Ok(Span::from_micros(value))
         }
         Some(_) => Err(A_SMALLER_TIME),
@@ -70,11 +61,7 @@ pub(super) fn large(token: &[u8], decimals: Decimals) -> Result<i64, Expected> {
         Some(found) => {
             let has_part = found.micros != 0 || found.more;
             let up = i64::from(has_part && !found.negative);
-            let whole = if found.negative {
-                -found.whole
-            } else {
-                found.whole + up
-            };
+            let whole = if found.negative { -found.whole } else { found.whole + up };
             (whole, has_part)
         }
         None => {
@@ -125,23 +112,13 @@ fn decimal(token: &[u8]) -> Option<Decimal> {
         return None;
     }
     if at == digits.len() {
-        return Some(Decimal {
-            negative,
-            whole,
-            micros: 0,
-            more: false,
-        });
+        return Some(Decimal { negative, whole, micros: 0, more: false });
     }
     if digits[at] != b'.' {
         return None;
     }
     let (micros, more) = fraction(&digits[at + 1..])?;
-    Some(Decimal {
-        negative,
-        whole,
-        micros,
-        more,
-    })
+    Some(Decimal { negative, whole, micros, more })
 }
 
 fn fraction(digits: &[u8]) -> Option<(i64, bool)> {
@@ -169,11 +146,7 @@ fn float(token: &[u8]) -> Result<f64, Expected> {
     let text = std::str::from_utf8(token).map_err(|_| A_NUMBER)?;
     let value: f64 = text.parse().map_err(|_| A_NUMBER)?;
     // Also refuses `inf` and `nan`, which are floats but no numbers.
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(A_NUMBER)
-    }
+    if value.is_finite() { Ok(value) } else { Err(A_NUMBER) }
 }
 
 #[cfg(test)]
@@ -192,9 +165,7 @@ mod tests {
         assert_eq!(micros("+.5"), Ok(500_000));
         assert_eq!(micros("1000000000001"), Err(A_SMALLER_TIME));
         assert_eq!(micros("1e300"), Err(A_SMALLER_TIME));
-        for wrong in [
-            "", "-", ".", "abc", "1.2.3", "0x10", "nan", "inf", "1 2", "--1",
-        ] {
+        for wrong in ["", "-", ".", "abc", "1.2.3", "0x10", "nan", "inf", "1 2", "--1"] {
             assert_eq!(micros(wrong), Err(A_NUMBER), "{wrong}");
         }
     }

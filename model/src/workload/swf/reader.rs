@@ -197,12 +197,7 @@ impl<R: BufRead> SwfReader<R> {
     }
 
     fn error(&self, column: usize, problem: SwfProblem) -> SwfError {
-        SwfError {
-            log: Arc::clone(&self.log),
-            line: self.line,
-            column,
-            problem,
-        }
+        SwfError { log: Arc::clone(&self.log), line: self.line, column, problem }
     }
 }
 
@@ -356,10 +351,7 @@ impl<'a> Tokens<'a> {
             count += 1;
         }
         if count != 18 {
-            return Err(Wrong {
-                column: 0,
-                problem: SwfProblem::FieldCount(count),
-            });
+            return Err(Wrong { column: 0, problem: SwfProblem::FieldCount(count) });
         }
         Ok(Tokens { line, places })
     }
@@ -415,13 +407,7 @@ mod tests {
         assert_eq!(record.run_time.as_micros(), 60_000_000);
         assert_eq!(record.requested_time.as_micros(), 90_000_000);
         assert_eq!(
-            (
-                record.user,
-                record.group,
-                record.executable,
-                record.queue,
-                record.partition
-            ),
+            (record.user, record.group, record.executable, record.queue, record.partition),
             (3, 4, 5, 6, 7)
         );
     }
@@ -461,10 +447,7 @@ mod tests {
         check_refused(&log, "ctc.swf:1: line has more than 65536 bytes");
         log.push(b'\n');
         log.extend_from_slice(GOOD.as_bytes());
-        assert_eq!(
-            read(&log, Malformed::Skip).map(|records| records.len()),
-            Ok(1)
-        );
+        assert_eq!(read(&log, Malformed::Skip).map(|records| records.len()), Ok(1));
     }
 
     #[test]
@@ -475,10 +458,7 @@ mod tests {
         assert!(reader.next().is_none());
         assert_eq!(reader.skipped().count, 9);
         assert_eq!(reader.skipped().first.len(), 5);
-        assert_eq!(
-            reader.skipped().first[0],
-            "a:1: expected 18 fields, found 2"
-        );
+        assert_eq!(reader.skipped().first[0], "a:1: expected 18 fields, found 2");
     }
 
     #[test]

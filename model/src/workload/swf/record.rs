@@ -127,11 +127,7 @@ impl SwfRecord {
                 status,
                 ..described
             },
-            None => SwfRecord {
-                wait: record.end - job.submit,
-                status,
-                ..described
-            },
+            None => SwfRecord { wait: record.end - job.submit, status, ..described },
         }
     }
 

@@ -37,10 +37,7 @@ impl<W: Write> SwfWriter<W> {
     /// Writes the header.
     pub fn new(mut out: W, header: &SwfHeader) -> io::Result<SwfWriter<W>> {
         write_header(&mut out, header)?;
-        Ok(SwfWriter {
-            out,
-            line: Vec::with_capacity(128),
-        })
+        Ok(SwfWriter { out, line: Vec::with_capacity(128) })
     }
 
     /// Writes one record.
@@ -189,9 +186,6 @@ mod tests {
         let mut out = Vec::new();
         write_record(&mut out, &record).expect("memory takes it");
         let text = String::from_utf8(out).expect("ascii");
-        assert_eq!(
-            text,
-            "3 7 -1 1.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
-        );
+        assert_eq!(text, "3 7 -1 1.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n");
     }
 }
