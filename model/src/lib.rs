@@ -10,6 +10,7 @@ pub mod platform;
 pub mod processors;
 pub mod random;
 pub mod time;
+pub mod workload;
 
 pub use ids::{ActorId, JobId, ProviderId};
 pub use job::{Job, JobClass};

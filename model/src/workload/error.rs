@@ -1,0 +1,82 @@
+//! Why a workload cannot be had.
+
+use std::sync::Arc;
+
+use super::law::LawError;
+use super::swf::SwfError;
+use crate::Time;
+
+/// Why a workload cannot be had; every message names the log, step or parameter.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// A log could not be read.
+    #[error(transparent)]
+    Swf(#[from] SwfError),
+    /// A log has no job line.
+    #[error("{log}: log holds no jobs")]
+    NoJobs {
+        /// The log as messages name it.
+        log: Arc<str>,
+    },
+    /// The rules dropped every job of a log.
+    #[error("{log}: log holds no jobs that can be used: the rules dropped all {lines} lines")]
+    NothingKept {
+        /// The log as messages name it.
+        log: Arc<str>,
+        /// Job lines read.
+        lines: u64,
+    },
+    /// A log is not in order of submission and the rules do not sort it.
+    #[error(
+        "{log}:{line}: job {number} was submitted at {submit} s, before the job above it ({previous} s); set the order rule to sort"
+    )]
+    OutOfOrder {
+        /// The log as messages name it.
+        log: Arc<str>,
+        /// Line of the job.
+        line: u64,
+        /// Number of the job.
+        number: i64,
+        /// Its submission.
+        submit: Time,
+        /// Submission of the job above it.
+        previous: Time,
+    },
+    /// Jobs given in memory are not in order of submission.
+    #[error("workload \"{workload}\": job {number} is submitted before the job ahead of it")]
+    JobsOutOfOrder {
+        /// Name of the workload.
+        workload: String,
+        /// Number of the job.
+        number: i64,
+    },
+    /// A step was given something it cannot do.
+    #[error("step {step}: {problem}")]
+    Step {
+        /// Name of the step.
+        step: &'static str,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// A step draws from a law that is none.
+    #[error("step {step}: {problem}")]
+    StepLaw {
+        /// Name of the step.
+        step: &'static str,
+        /// What is wrong with the law.
+        problem: LawError,
+    },
+    /// A parameter of the Lublin-Feitelson model is out of range.
+    #[error("lublin-feitelson: {parameter} is {value}, expected {expected}")]
+    Lublin {
+        /// Name of the parameter.
+        parameter: String,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// More jobs than can be numbered.
+    #[error("workload has more than {max} jobs", max = u32::MAX)]
+    TooManyJobs,
+}

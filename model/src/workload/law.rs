@@ -1,0 +1,310 @@
+//! Probability laws that a scenario can name, checked before anything is drawn.
+
+use rand::RngExt;
+use rand_distr::{Distribution, Exp, Gamma, LogNormal, Normal, Poisson, Weibull};
+
+use crate::random::Stream;
+
+/// A law of a random number; the unit is that of whoever draws.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Law {
+    /// Always the same value.
+    Constant(f64),
+    /// Every value from `low` up to, but without, `high` is as likely.
+    Uniform {
+        /// Lowest value.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// One of a list.
+    Choice(Vec<Weighted>),
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: f64,
+    },
+    /// Normal.
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        standard_deviation: f64,
+    },
+    /// Lognormal: e to the power of a normal variable.
+    Lognormal {
+        /// Mean of the natural logarithm.
+        mu: f64,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+    /// Poisson.
+    Poisson {
+        /// Mean.
+        mean: f64,
+    },
+    /// Weibull.
+    Weibull {
+        /// Shape.
+        shape: f64,
+        /// Scale.
+        scale: f64,
+    },
+    /// Gamma; its mean is shape x scale.
+    Gamma {
+        /// Shape.
+        shape: f64,
+        /// Scale.
+        scale: f64,
+    },
+}
+
+/// A value of [`Law::Choice`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighted {
+    /// The value.
+    pub value: f64,
+    /// Its share, relative to the others.
+    pub weight: f64,
+}
+
+/// Why a law is none.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{law} law: {parameter} is {value}, expected {expected}")]
+pub struct LawError {
+    /// Name of the law.
+    pub law: &'static str,
+    /// Name of the parameter.
+    pub parameter: &'static str,
+    /// What was given.
+    pub value: f64,
+    /// What is allowed.
+    pub expected: &'static str,
+}
+
+/// A law that was checked and can be drawn from.
+#[derive(Clone, Debug)]
+pub struct Sampler(Drawn);
+
+#[derive(Clone, Debug)]
+enum Drawn {
+    Constant(f64),
+    Uniform { low: f64, width: f64 },
+    Choice { values: Vec<f64>, cumulated: Vec<f64> },
+    Exponential(Exp<f64>),
+    Normal(Normal<f64>),
+    Lognormal(LogNormal<f64>),
+    Poisson(Poisson<f64>),
+    Weibull(Weibull<f64>),
+    Gamma(Gamma<f64>),
+}
+
+impl Law {
+    /// A choice with equal shares.
+    pub fn among(values: impl IntoIterator<Item = f64>) -> Law {
+        let weighted = |value| Weighted { value, weight: 1.0 };
+        Law::Choice(values.into_iter().map(weighted).collect())
+    }
+
+    /// The word used in scenarios and messages.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Law::Constant(_) => "constant",
+            Law::Uniform { .. } => "uniform",
+            Law::Choice(_) => "choice",
+            Law::Exponential { .. } => "exponential",
+            Law::Normal { .. } => "normal",
+            Law::Lognormal { .. } => "lognormal",
+            Law::Poisson { .. } => "poisson",
+            Law::Weibull { .. } => "weibull",
+            Law::Gamma { .. } => "gamma",
+        }
+    }
+
+    /// Whether all parameters are in range.
+    pub fn validate(&self) -> Result<(), LawError> {
+        self.sampler().map(|_| ())
+    }
+
+    /// The law, checked and ready to be drawn from.
+    pub fn sampler(&self) -> Result<Sampler, LawError> {
+        let drawn = match *self {
+            Law::Constant(value) => Drawn::Constant(self.finite("value", value)?),
+            Law::Uniform { low, high } => {
+                let low = self.finite("low", low)?;
+                let high = self.finite("high", high)?;
+                let width = high - low;
+                self.check("high", high, width >= 0.0, "at least low")?;
+                self.check("high", high, width.is_finite(), "a smaller distance from low")?;
+                Drawn::Uniform { low, width }
+            }
+            Law::Choice(ref choices) => self.choice(choices)?,
+            Law::Exponential { mean } => {
+                let rate = 1.0 / self.positive("mean", mean)?;
+                Drawn::Exponential(self.made("mean", mean, Exp::new(rate))?)
+            }
+            Law::Normal { mean, standard_deviation } => {
+                let mean = self.finite("mean", mean)?;
+                let deviation = self.not_negative("standard deviation", standard_deviation)?;
+                Drawn::Normal(self.made("mean", mean, Normal::new(mean, deviation))?)
+            }
+            Law::Lognormal { mu, sigma } => {
+                let mu = self.finite("mu", mu)?;
+                let sigma = self.not_negative("sigma", sigma)?;
+                Drawn::Lognormal(self.made("sigma", sigma, LogNormal::new(mu, sigma))?)
+            }
+            Law::Poisson { mean } => {
+                let mean = self.positive("mean", mean)?;
+                Drawn::Poisson(self.made("mean", mean, Poisson::new(mean))?)
+            }
+            Law::Weibull { shape, scale } => {
+                let shape = self.positive("shape", shape)?;
+                let scale = self.positive("scale", scale)?;
+                Drawn::Weibull(self.made("scale", scale, Weibull::new(scale, shape))?)
+            }
+            Law::Gamma { shape, scale } => {
+                let shape = self.positive("shape", shape)?;
+                let scale = self.positive("scale", scale)?;
+                Drawn::Gamma(self.made("scale", scale, Gamma::new(shape, scale))?)
+            }
+        };
+        Ok(Sampler(drawn))
+    }
+
+    fn choice(&self, choices: &[Weighted]) -> Result<Drawn, LawError> {
+        let mut total = 0.0;
+        let mut values = Vec::with_capacity(choices.len());
+        let mut cumulated = Vec::with_capacity(choices.len());
+        for choice in choices {
+            values.push(self.finite("value", choice.value)?);
+            total += self.not_negative("weight", choice.weight)?;
+            cumulated.push(total);
+        }
+        self.check("sum of weights", total, total > 0.0 && total.is_finite(), "above 0")?;
+        Ok(Drawn::Choice { values, cumulated })
+    }
+
+    fn finite(&self, parameter: &'static str, value: f64) -> Result<f64, LawError> {
+        self.check(parameter, value, value.is_finite(), "a finite number")
+    }
+
+    fn positive(&self, parameter: &'static str, value: f64) -> Result<f64, LawError> {
+        let holds = value > 0.0 && value.is_finite();
+        self.check(parameter, value, holds, "a finite number above 0")
+    }
+
+    fn not_negative(&self, parameter: &'static str, value: f64) -> Result<f64, LawError> {
+        let holds = value >= 0.0 && value.is_finite();
+        self.check(parameter, value, holds, "a finite number of at least 0")
+    }
+
+    fn made<T, E>(
+        &self,
+        parameter: &'static str,
+        value: f64,
+        made: Result<T, E>,
+    ) -> Result<T, LawError> {
+        made.map_err(|_| LawError {
+            law: self.name(),
+            parameter,
+            value,
+            expected: "a value of moderate size",
+        })
+    }
+
+    fn check(
+        &self,
+        parameter: &'static str,
+        value: f64,
+        holds: bool,
+        expected: &'static str,
+    ) -> Result<f64, LawError> {
+        if holds {
+            return Ok(value);
+        }
+        Err(LawError { law: self.name(), parameter, value, expected })
+    }
+}
+
+impl Sampler {
+    /// Draws a value.
+    pub fn sample(&self, stream: &mut Stream) -> f64 {
+        match &self.0 {
+            Drawn::Constant(value) => *value,
+            Drawn::Uniform { low, width } => low + width * stream.random::<f64>(),
+            Drawn::Choice { values, cumulated } => {
+                let total = cumulated.last().copied().unwrap_or(0.0);
+                let point = stream.random::<f64>() * total;
+                let at = cumulated.partition_point(|&sum| sum <= point);
+                values[at.min(values.len() - 1)]
+            }
+            Drawn::Exponential(law) => law.sample(stream),
+            Drawn::Normal(law) => law.sample(stream),
+            Drawn::Lognormal(law) => law.sample(stream),
+            Drawn::Poisson(law) => law.sample(stream),
+            Drawn::Weibull(law) => law.sample(stream),
+            Drawn::Gamma(law) => law.sample(stream),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+
+    /// Mean over 20,000 draws against `mean`, within five standard errors.
+    fn check_mean(law: Law, mean: f64, deviation: f64) {
+        const DRAWS: u32 = 20_000;
+        let sampler = law.sampler().expect("a good law");
+        let mut stream = stream(3, "law", law.name());
+        let sum: f64 = (0..DRAWS).map(|_| sampler.sample(&mut stream)).sum();
+        let found = sum / f64::from(DRAWS);
+        let allowed = 5.0 * deviation / f64::from(DRAWS).sqrt() + 1e-12;
+        assert!((found - mean).abs() <= allowed, "{law:?}: {found} is not {mean}");
+    }
+
+    #[test]
+    fn every_law_has_its_mean() {
+        check_mean(Law::Constant(4.5), 4.5, 0.0);
+        check_mean(Law::Uniform { low: 2.0, high: 4.0 }, 3.0, 0.577);
+        check_mean(Law::among([1.0, 2.0, 6.0]), 3.0, 2.16);
+        check_mean(Law::Exponential { mean: 7.0 }, 7.0, 7.0);
+        check_mean(Law::Normal { mean: -1.0, standard_deviation: 2.0 }, -1.0, 2.0);
+        check_mean(Law::Lognormal { mu: 0.0, sigma: 0.5 }, 1.1331, 0.604);
+        check_mean(Law::Poisson { mean: 5.0 }, 5.0, 2.24);
+        check_mean(Law::Weibull { shape: 2.0, scale: 3.0 }, 2.6587, 1.39);
+        check_mean(Law::Gamma { shape: 4.2, scale: 0.94 }, 3.948, 1.93);
+    }
+
+    #[test]
+    fn a_value_without_weight_is_never_chosen() {
+        let weighted = |value, weight| Weighted { value, weight };
+        let law = Law::Choice(vec![weighted(1.0, 0.0), weighted(2.0, 3.0), weighted(3.0, 0.0)]);
+        let sampler = law.sampler().expect("a good law");
+        let mut stream = stream(1, "law", "choice");
+        assert!((0..1000).all(|_| sampler.sample(&mut stream) == 2.0));
+    }
+
+    #[test]
+    fn what_is_no_law_is_refused_by_name() {
+        let message = |law: Law| law.validate().expect_err("no law").to_string();
+        assert_eq!(
+            message(Law::Gamma { shape: 2.0, scale: -1.0 }),
+            "gamma law: scale is -1, expected a finite number above 0"
+        );
+        for wrong in [
+            Law::Constant(f64::NAN),
+            Law::Uniform { low: 2.0, high: 1.0 },
+            Law::Uniform { low: f64::MIN, high: f64::MAX },
+            Law::among([]),
+            Law::Exponential { mean: 0.0 },
+            Law::Normal { mean: 0.0, standard_deviation: f64::INFINITY },
+            Law::Lognormal { mu: 0.0, sigma: -0.1 },
+            Law::Poisson { mean: -1.0 },
+            Law::Weibull { shape: 0.0, scale: 1.0 },
+        ] {
+            assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+}

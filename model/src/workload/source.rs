@@ -1,0 +1,169 @@
+//! A workload as a whole: where jobs come from, what is done to them, and the pipe that does it.
+
+use std::path::PathBuf;
+
+use super::cleaning::{CleanJobs, SharedReport};
+use super::error::WorkloadError;
+use super::lublin::{self, LublinParameters};
+use super::rules::{Origin, Rules};
+use super::steps::{Draws, Step, number_jobs};
+use super::swf::{self, SwfHeader};
+use super::{JobStream, StreamItem};
+use crate::Job;
+
+/// A description of a workload; [`Workload::open`] makes it flow.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its name in the scenario; draws depend on it.
+    pub name: String,
+    /// Its place in the scenario's list, written into every job.
+    pub index: u16,
+    /// The run's master seed.
+    pub seed: u64,
+    /// Where jobs come from.
+    pub source: Source,
+    /// What is done to them, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Where jobs come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A log in the Standard Workload Format.
+    Log {
+        /// The file, plain or packed with gzip or zstd; `-` = standard input.
+        path: PathBuf,
+        /// How its lines become jobs.
+        rules: Rules,
+    },
+    /// The Lublin-Feitelson model.
+    Lublin(Box<LublinParameters>),
+    /// Jobs at hand, in order of submission.
+    Jobs(Vec<Job>),
+}
+
+/// A workload that flows.
+pub struct OpenWorkload {
+    /// The jobs, with dense ids from 0.
+    pub jobs: JobStream,
+    /// The log's header; empty for workloads that are no log.
+    pub header: SwfHeader,
+    /// What the rules did; complete once `jobs` has ended.
+    pub report: SharedReport,
+    /// Whether times are still counted from the log's own start.
+    origin: Origin,
+}
+
+impl Workload {
+    /// A workload without steps.
+    pub fn new(name: impl Into<String>, source: Source) -> Workload {
+        Workload { name: name.into(), index: 0, seed: 0, source, steps: Vec::new() }
+    }
+
+    /// Checks the description, opens the source and builds the pipe.
+    pub fn open(&self) -> Result<OpenWorkload, WorkloadError> {
+        let report = SharedReport::default();
+        let (jobs, header, origin) = match &self.source {
+            Source::Log { path, rules } => {
+                let reader = swf::open(path, rules.malformed)?;
+                let header = reader.header().clone();
+                let clean = CleanJobs::new(reader, rules.clone(), report.clone());
+                (Box::new(clean) as JobStream, header, rules.origin)
+            }
+            Source::Lublin(parameters) => {
+                let jobs = lublin::generate(parameters, self.seed, &self.name)?;
+                (jobs, SwfHeader::default(), Origin::Log)
+            }
+            Source::Jobs(jobs) => {
+                self.check_order(jobs)?;
+                let jobs: JobStream = Box::new(jobs.clone().into_iter().map(Ok));
+                (jobs, SwfHeader::default(), Origin::Log)
+            }
+        };
+        let draws = Draws::new(self.seed, self.name.as_str());
+        let jobs = Step::apply_all(&self.steps, jobs, &draws)?;
+        Ok(OpenWorkload { jobs: number_jobs(labelled(jobs, self.index)), header, report, origin })
+    }
+
+    fn check_order(&self, jobs: &[Job]) -> Result<(), WorkloadError> {
+        let late = jobs.windows(2).find(|pair| pair[1].submit < pair[0].submit);
+        match late {
+            None => Ok(()),
+            Some(pair) => Err(WorkloadError::JobsOutOfOrder {
+                workload: self.name.clone(),
+                number: pair[1].number,
+            }),
+        }
+    }
+}
+
+impl OpenWorkload {
+    /// What a clock on the machine's wall showed at the log's own time zero,
+    /// moved by the rules' shift: seconds since 1970-01-01 in local time without
+    /// summer time. `None` if the header does not say. It is right after the
+    /// first job was taken and while no step moves time zero.
+    pub fn local_clock_at_zero(&self) -> Option<i64> {
+        let start = self.header.unix_start_time()?;
+        let local = start.checked_add(self.header.time_zone().unwrap_or(0))?;
+        match self.origin {
+            Origin::Log => Some(local),
+            Origin::FirstJob => {
+                local.checked_add(self.report.snapshot().shift_us.div_euclid(1_000_000))
+            }
+        }
+    }
+}
+
+fn labelled(jobs: JobStream, workload: u16) -> JobStream {
+    Box::new(jobs.map(move |job: StreamItem| {
+        let mut job = job?;
+        job.workload = workload;
+        Ok(job)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{JobId, Span, Time};
+
+    fn job(number: i64, submit: i64) -> Job {
+        Job { number, ..Job::new(99, Time::from_secs(submit), 1, Span::from_secs(60)) }
+    }
+
+    #[test]
+    fn jobs_are_labelled_and_numbered_after_all_steps() {
+        let mut workload = Workload::new("a", Source::Jobs(vec![job(1, 0), job(2, 1), job(3, 2)]));
+        workload.index = 4;
+        workload.steps = vec![Step::Window(super::super::steps::Window {
+            from: Time::from_secs(1),
+            ..Default::default()
+        })];
+        let open = workload.open().expect("a good workload");
+        let found: Vec<_> = open
+            .jobs
+            .map(|job| job.expect("no errors here"))
+            .map(|job| (job.id, job.number, job.workload))
+            .collect();
+        assert_eq!(found, [(JobId(0), 2, 4), (JobId(1), 3, 4)]);
+    }
+
+    #[test]
+    fn jobs_at_hand_must_be_in_order() {
+        let workload = Workload::new("a", Source::Jobs(vec![job(1, 5), job(2, 1)]));
+        assert_eq!(
+            workload.open().map(|_| ()).expect_err("out of order").to_string(),
+            "workload \"a\": job 2 is submitted before the job ahead of it"
+        );
+    }
+
+    #[test]
+    fn a_model_flows_like_a_log() {
+        let parameters = LublinParameters { jobs: 7, ..LublinParameters::default() };
+        let open = Workload::new("a", Source::Lublin(Box::new(parameters)))
+            .open()
+            .expect("good parameters");
+        let ids: Vec<u32> = open.jobs.map(|job| job.expect("no errors here").id.0).collect();
+        assert_eq!(ids, [0, 1, 2, 3, 4, 5, 6]);
+    }
+}

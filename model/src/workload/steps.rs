@@ -1,0 +1,199 @@
+//! What can be done to jobs between their source and the run, one step after another.
+//!
+//! A step takes a stream and gives one; none reads ahead. Jobs keep their order
+//! of submission through every step, and a step that moves a submission moves
+//! ready time and deadline with it.
+
+mod draws;
+mod estimates;
+mod filter;
+mod key;
+mod load;
+mod merge;
+mod split;
+mod timing;
+mod window;
+
+pub use draws::{Draws, JobDraws};
+pub use estimates::{EstimateBase, Estimates};
+pub use filter::{Bounds, Filter};
+pub use key::{Key, KeyField, KeyOrder};
+pub use load::{FillWindow, ScaleGaps};
+pub use merge::{merge, number_jobs};
+pub use split::{Split, SplitBy};
+pub use timing::{Deadlines, ReadyTimes, TimingBase};
+pub use window::{Window, WindowStart};
+
+use super::JobStream;
+use super::error::WorkloadError;
+
+/// One transformation of a workload.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Keeps the submissions of a stretch of time.
+    Window(Window),
+    /// Keeps the jobs within bounds.
+    Filter(Filter),
+    /// Keeps the first so many jobs.
+    First(u64),
+    /// Changes the load by stretching or shrinking all gaps.
+    ScaleGaps(ScaleGaps),
+    /// Changes the load of a fixed window by taking more or less of the log into it.
+    FillWindow(FillWindow),
+    /// Changes what users ask for.
+    Estimates(Estimates),
+    /// Gives jobs a deadline.
+    Deadlines(Deadlines),
+    /// Gives jobs an earliest start.
+    ReadyTimes(ReadyTimes),
+    /// Gives jobs a priority key.
+    Key(Key),
+    /// Keeps one of several parts.
+    Split(Split),
+}
+
+impl Step {
+    /// The word used in scenarios and messages.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Step::Window(_) => "window",
+            Step::Filter(_) => "filter",
+            Step::First(_) => "first",
+            Step::ScaleGaps(_) => "scale_gaps",
+            Step::FillWindow(_) => "fill_window",
+            Step::Estimates(_) => "estimates",
+            Step::Deadlines(_) => "deadlines",
+            Step::ReadyTimes(_) => "ready_times",
+            Step::Key(_) => "key",
+            Step::Split(_) => "split",
+        }
+    }
+
+    /// Puts the step behind `jobs`. `occurrence` says how many steps of the same
+    /// name come before it in the workload, so that each draws for itself.
+    pub fn apply(
+        &self,
+        jobs: JobStream,
+        draws: &Draws,
+        occurrence: usize,
+    ) -> Result<JobStream, WorkloadError> {
+        let job_draws = || draws.for_jobs(&format!("{} {occurrence}", self.name()));
+        match self {
+            Step::Window(window) => window.apply(jobs),
+            Step::Filter(filter) => filter.apply(jobs),
+            Step::First(count) => Ok(Box::new(first(jobs, *count))),
+            Step::ScaleGaps(scale) => scale.apply(jobs),
+            Step::FillWindow(fill) => fill.apply(jobs),
+            Step::Estimates(estimates) => estimates.apply(jobs, job_draws()),
+            Step::Deadlines(deadlines) => deadlines.apply(jobs, job_draws()),
+            Step::ReadyTimes(ready) => ready.apply(jobs, job_draws()),
+            Step::Key(key) => Ok(key.apply(jobs)),
+            Step::Split(split) => split.apply(jobs, draws),
+        }
+    }
+
+    /// Puts all `steps` behind `jobs`, in order.
+    pub fn apply_all(
+        steps: &[Step],
+        mut jobs: JobStream,
+        draws: &Draws,
+    ) -> Result<JobStream, WorkloadError> {
+        for (at, step) in steps.iter().enumerate() {
+            let earlier = &steps[..at];
+            let occurrence = earlier.iter().filter(|other| other.name() == step.name()).count();
+            jobs = step.apply(jobs, draws, occurrence)?;
+        }
+        Ok(jobs)
+    }
+}
+
+/// Stops without pulling the job after the last one, which standard input may be slow to give.
+fn first(mut jobs: JobStream, count: u64) -> impl Iterator<Item = super::StreamItem> + Send {
+    let mut left = count;
+    std::iter::from_fn(move || {
+        left = left.checked_sub(1)?;
+        jobs.next()
+    })
+}
+
+fn step_error(step: &'static str, problem: impl Into<String>) -> WorkloadError {
+    WorkloadError::Step { step, problem: problem.into() }
+}
+
+/// A factor must be finite and above zero.
+fn check_factor(step: &'static str, name: &str, factor: f64) -> Result<(), WorkloadError> {
+    if factor > 0.0 && factor.is_finite() {
+        return Ok(());
+    }
+    let problem = format!("{name} is {factor}, expected a finite number above 0");
+    Err(step_error(step, problem))
+}
+
+#[cfg(test)]
+mod testing {
+    //! Tiny workloads for the tests of the steps.
+
+    use super::*;
+    use crate::{Job, Span, Time};
+
+    /// Jobs submitted at these seconds, 60 s long on one processor, numbered from 1.
+    pub(super) fn submitted_at(seconds: &[i64]) -> Vec<Job> {
+        let job = |(id, &at): (usize, &i64)| {
+            Job::new(id as u32, Time::from_secs(at), 1, Span::from_secs(60))
+        };
+        seconds.iter().enumerate().map(job).collect()
+    }
+
+    /// What `steps` make of `jobs`.
+    pub(super) fn after(steps: &[Step], jobs: Vec<Job>) -> Vec<Job> {
+        let stream: JobStream = Box::new(jobs.into_iter().map(Ok));
+        let draws = Draws::new(1, "test");
+        let jobs = Step::apply_all(steps, stream, &draws).expect("good steps");
+        jobs.map(|job| job.expect("no errors here")).collect()
+    }
+
+    /// The error of a step that cannot be.
+    pub(super) fn refusal(step: Step) -> String {
+        let stream: JobStream = Box::new(std::iter::empty());
+        let error = step.apply(stream, &Draws::new(1, "test"), 0).map(|_| ());
+        error.expect_err("a bad step").to_string()
+    }
+
+    pub(super) fn submissions(jobs: &[Job]) -> Vec<i64> {
+        jobs.iter().map(|job| job.submit.as_micros() / 1_000_000).collect()
+    }
+
+    pub(super) fn numbers(jobs: &[Job]) -> Vec<i64> {
+        jobs.iter().map(|job| job.number).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{after, numbers, submitted_at};
+    use super::*;
+
+    #[test]
+    fn first_keeps_so_many_jobs() {
+        let jobs = submitted_at(&[0, 1, 2]);
+        assert_eq!(numbers(&after(&[Step::First(2)], jobs.clone())), [1, 2]);
+        assert_eq!(after(&[Step::First(0)], jobs.clone()).len(), 0);
+        assert_eq!(after(&[Step::First(9)], jobs).len(), 3);
+    }
+
+    #[test]
+    fn an_error_passes_through_every_step() {
+        let steps = [
+            Step::Window(Window::default()),
+            Step::Filter(Filter::default()),
+            Step::First(9),
+            Step::ScaleGaps(ScaleGaps { factor: 2.0 }),
+            Step::Estimates(Estimates::Exact),
+            Step::Key(Key::default()),
+            Step::Split(Split { parts: 1, ..Split::default() }),
+        ];
+        let broken: JobStream = Box::new(std::iter::once(Err(WorkloadError::TooManyJobs)));
+        let jobs = Step::apply_all(&steps, broken, &Draws::new(1, "test")).expect("good steps");
+        assert_eq!(jobs.filter(Result::is_err).count(), 1);
+    }
+}

@@ -1,0 +1,109 @@
+//! One log for several providers: each takes its own part of it.
+
+use rand::RngExt;
+
+use super::super::JobStream;
+use super::super::error::WorkloadError;
+use super::draws::Draws;
+use super::step_error;
+
+/// Keeps part `part` of `parts`.
+///
+/// All workloads that name the same `pool` under one seed draw the same lots,
+/// so their parts do not overlap and together are the whole log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// What the parts have in common; name it once for each log that is split.
+    pub pool: String,
+    /// How many parts there are.
+    pub parts: u32,
+    /// Which one to keep, from 0.
+    pub part: u32,
+    /// What stays together.
+    pub by: SplitBy,
+}
+
+/// What stays together in a split.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SplitBy {
+    /// All jobs of a user.
+    #[default]
+    User,
+    /// Nothing: each job draws for itself.
+    Job,
+}
+
+impl Default for Split {
+    fn default() -> Split {
+        Split { pool: "split".to_owned(), parts: 2, part: 0, by: SplitBy::User }
+    }
+}
+
+impl Split {
+    pub(super) fn apply(&self, jobs: JobStream, draws: &Draws) -> Result<JobStream, WorkloadError> {
+        let Split { parts, part, by, .. } = *self;
+        if part >= parts {
+            let problem = format!("part is {part}, but there are {parts} parts, counted from 0");
+            return Err(step_error("split", problem));
+        }
+        let mut lots = draws.for_pool(&self.pool);
+        Ok(Box::new(jobs.filter(move |job| {
+            let Ok(job) = job else {
+                return true;
+            };
+            let number = match by {
+                SplitBy::User => job.origin.user.into(),
+                SplitBy::Job => job.number,
+            };
+            lots.of_number(number).random_range(0..parts) == part
+        })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Step;
+    use super::super::testing::{after, numbers, refusal, submitted_at};
+    use super::*;
+
+    fn parts(by: SplitBy) -> Vec<Vec<i64>> {
+        let times: Vec<i64> = (0..300).collect();
+        let mut jobs = submitted_at(&times);
+        for (job, user) in jobs.iter_mut().zip((0..30).cycle()) {
+            job.origin.user = user;
+        }
+        let part = |part| {
+            let split = Split { parts: 3, part, by, ..Split::default() };
+            numbers(&after(&[Step::Split(split)], jobs.clone()))
+        };
+        (0..3).map(part).collect()
+    }
+
+    #[test]
+    fn the_parts_are_the_whole_and_do_not_overlap() {
+        for by in [SplitBy::User, SplitBy::Job] {
+            let parts = parts(by);
+            let mut all = parts.concat();
+            all.sort_unstable();
+            assert_eq!(all, (1..=300).collect::<Vec<i64>>());
+            assert!(parts.iter().all(|part| part.len() > 20), "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn users_stay_together() {
+        let parts = parts(SplitBy::User);
+        let user_of_first = (parts[0][0] - 1) % 30;
+        let theirs = parts[0].iter().filter(|&&number| (number - 1) % 30 == user_of_first);
+        assert_eq!(theirs.count(), 10);
+    }
+
+    #[test]
+    fn a_part_that_does_not_exist_is_refused() {
+        let split = Split { part: 2, ..Split::default() };
+        assert_eq!(
+            refusal(Step::Split(split)),
+            "step split: part is 2, but there are 2 parts, counted from 0"
+        );
+    }
+}

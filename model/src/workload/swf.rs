@@ -1,0 +1,21 @@
+//! The Standard Workload Format: one job a line, 18 numbers, -1 for what is
+//! not known, header comments behind `;` (Chapin et al. 1999, version 2.2).
+//!
+//! Reading streams: memory does not depend on the length of the log. This
+//! module takes the numbers as they stand; what a missing or odd number means
+//! for a job is the business of [`super::rules`].
+
+mod error;
+mod header;
+mod input;
+mod number;
+mod reader;
+mod record;
+mod writer;
+
+pub use error::{SwfError, SwfProblem};
+pub use header::{HeaderLine, SwfHeader};
+pub use input::{SwfLog, open};
+pub use reader::{LINE_BYTES_MAX, Malformed, SkippedLines, SwfReader, parse_bytes};
+pub use record::{FIELD_NAMES, SwfRecord, UNKNOWN_SPAN};
+pub use writer::{SwfWriter, write_header, write_record};

@@ -1,0 +1,100 @@
+//! What can be wrong with a log, and where.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use super::record::FIELD_NAMES;
+
+/// A problem in a log with its place: `ctc.swf:17:25: field 4 (run time): …`.
+#[derive(Debug)]
+pub struct SwfError {
+    /// The log as the user named it, or `<stdin>`.
+    pub log: Arc<str>,
+    /// Line, from 1; 0 = the problem is with the log as a whole.
+    pub line: u64,
+    /// Byte column in the line, from 1; 0 = the problem is with the line as a whole.
+    pub column: usize,
+    /// What is wrong.
+    pub problem: SwfProblem,
+}
+
+/// What is wrong with a log or one of its lines.
+#[derive(Debug)]
+pub enum SwfProblem {
+    /// The log could not be opened.
+    Open(io::Error),
+    /// The log could not be read on, or its compressed data are damaged.
+    Read(io::Error),
+    /// The log is compressed in a way that is not read here.
+    Compression(&'static str),
+    /// The header comments take more than this many bytes.
+    HeaderTooLong(usize),
+    /// The line has more than this many bytes.
+    LineTooLong(usize),
+    /// The line does not have 18 fields but this many.
+    FieldCount(usize),
+    /// A field does not hold what it should.
+    Field {
+        /// Field number, from 0.
+        index: usize,
+        /// What should stand there.
+        expected: &'static str,
+        /// What stands there, made printable.
+        found: String,
+    },
+}
+
+impl SwfProblem {
+    /// Whether reading can go on with the next line.
+    pub const fn is_one_line(&self) -> bool {
+        matches!(
+            self,
+            SwfProblem::LineTooLong(_) | SwfProblem::FieldCount(_) | SwfProblem::Field { .. }
+        )
+    }
+}
+
+impl fmt::Display for SwfError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.log)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        if self.column > 0 {
+            write!(f, ":{}", self.column)?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl fmt::Display for SwfProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SwfProblem::Open(error) => write!(f, "cannot open the log: {error}"),
+            SwfProblem::Read(error) => write!(f, "cannot read on: {error}"),
+            SwfProblem::Compression(kind) => write!(
+                f,
+                "compressed with {kind}; only gzip and zstd are read, so decompress it first"
+            ),
+            SwfProblem::HeaderTooLong(max) => write!(f, "header has more than {max} bytes"),
+            SwfProblem::LineTooLong(max) => write!(f, "line has more than {max} bytes"),
+            SwfProblem::FieldCount(found) => write!(f, "expected 18 fields, found {found}"),
+            SwfProblem::Field { index, expected, found } => {
+                let name = FIELD_NAMES.get(*index).unwrap_or(&"unknown");
+                write!(f, "field {} ({name}): expected {expected}, found \"{found}\"", index + 1)
+            }
+        }
+    }
+}
+
+// Written by hand: the message already holds that of the cause, so only the
+// cause of the cause is left for `source`.
+impl std::error::Error for SwfError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            SwfProblem::Open(error) | SwfProblem::Read(error) => error.source(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Header comments: `; Key: value`, in order, with typed access to the usual keys.
+
+/// The comments before the first job line, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SwfHeader {
+    /// All comment lines; keys may repeat (`Note`, `Queue`).
+    pub lines: Vec<HeaderLine>,
+}
+
+/// One comment line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderLine {
+    /// The key; empty where the line is free text.
+    pub key: String,
+    /// The value behind the colon, or the free text.
+    pub value: String,
+}
+
+impl SwfHeader {
+    /// Adds an entry at the end.
+    pub fn push(&mut self, key: impl Into<String>, value: impl ToString) {
+        self.lines.push(HeaderLine { key: key.into(), value: value.to_string() });
+    }
+
+    /// Adds a comment line as it stands in the log, with its `;`.
+    pub(super) fn push_comment(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim().trim_start_matches(';').trim();
+        let line = match text.split_once(':') {
+            // `http://…` is text, not a key.
+            Some((key, value)) if is_key(key) && !value.starts_with("//") => {
+                HeaderLine { key: key.to_owned(), value: value.trim().to_owned() }
+            }
+            _ => HeaderLine { key: String::new(), value: text.to_owned() },
+        };
+        self.lines.push(line);
+    }
+
+    /// The first value of `key`, whatever the case of its letters.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.lines
+            .iter()
+            .find(|line| line.key.eq_ignore_ascii_case(key))
+            .map(|line| line.value.as_str())
+    }
+
+    /// The number with which the value of `key` begins: 338 for `338 (512 total)`.
+    pub fn number(&self, key: &str) -> Option<i64> {
+        let value = self.value(key)?;
+        let digits = value
+            .char_indices()
+            .find(|&(at, c)| !(c.is_ascii_digit() || (at == 0 && c == '-')))
+            .map_or(value.len(), |(at, _)| at);
+        value[..digits].parse().ok()
+    }
+
+    /// Version of the format.
+    pub fn version(&self) -> Option<&str> {
+        self.value("Version")
+    }
+
+    /// Make and model of the machine.
+    pub fn computer(&self) -> Option<&str> {
+        self.value("Computer")
+    }
+
+    /// Where the machine stood.
+    pub fn installation(&self) -> Option<&str> {
+        self.value("Installation")
+    }
+
+    /// Number of processors.
+    pub fn max_procs(&self) -> Option<u32> {
+        self.count("MaxProcs")
+    }
+
+    /// Number of nodes; in old logs of one-processor nodes the only size given.
+    pub fn max_nodes(&self) -> Option<u32> {
+        self.count("MaxNodes")
+    }
+
+    /// Number of jobs, often that of the log before it was cleaned.
+    pub fn max_jobs(&self) -> Option<i64> {
+        self.number("MaxJobs")
+    }
+
+    /// Number of lines, often that of the log before it was cleaned.
+    pub fn max_records(&self) -> Option<i64> {
+        self.number("MaxRecords")
+    }
+
+    /// Longest run time the machine allowed, seconds.
+    pub fn max_runtime(&self) -> Option<i64> {
+        self.number("MaxRuntime")
+    }
+
+    /// Unix time of the log's time zero, seconds.
+    pub fn unix_start_time(&self) -> Option<i64> {
+        self.number("UnixStartTime")
+    }
+
+    /// Offset of the local clock from UTC, seconds, without summer time.
+    pub fn time_zone(&self) -> Option<i64> {
+        self.number("TimeZone")
+    }
+
+    /// Name of the time zone, such as `US/Eastern`.
+    pub fn time_zone_string(&self) -> Option<&str> {
+        self.value("TimeZoneString")
+    }
+
+    /// Processors of the machine: `MaxProcs`, else `MaxNodes`.
+    pub fn machine_size(&self) -> Option<u32> {
+        self.max_procs().or_else(|| self.max_nodes())
+    }
+
+    fn count(&self, key: &str) -> Option<u32> {
+        let count = u32::try_from(self.number(key)?).ok()?;
+        (count > 0).then_some(count)
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(letters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(lines: &[&str]) -> SwfHeader {
+        let mut header = SwfHeader::default();
+        for line in lines {
+            header.push_comment(line.as_bytes());
+        }
+        header
+    }
+
+    #[test]
+    fn usual_keys_are_typed() {
+        let header = header(&[
+            "; Version: 2.2",
+            ";     Computer: IBM SP2",
+            "; MaxNodes: 338 (batch partition; 512 total)",
+            "; TimeZone: -18000",
+            ";TimeZoneString: US/Eastern",
+            "; Queue:  1 DSI",
+            "; Queue:  2 astro",
+        ]);
+        assert_eq!(header.version(), Some("2.2"));
+        assert_eq!(header.computer(), Some("IBM SP2"));
+        assert_eq!(header.machine_size(), Some(338));
+        assert_eq!(header.time_zone(), Some(-18000));
+        assert_eq!(header.time_zone_string(), Some("US/Eastern"));
+        assert_eq!(header.value("queue"), Some("1 DSI"));
+        assert_eq!(header.max_procs(), None);
+        assert_eq!(header.lines.len(), 7);
+    }
+
+    #[test]
+    fn free_text_has_no_key() {
+        let header =
+            header(&["; user=135 and (job>=1: 2)", ";   http://a.b/", ";", "; MaxProcs: -1"]);
+        let keys: Vec<&str> = header.lines.iter().map(|line| line.key.as_str()).collect();
+        assert_eq!(keys, ["", "", "", "MaxProcs"]);
+        assert_eq!(header.max_procs(), None);
+        assert_eq!(header.lines[1].value, "http://a.b/");
+    }
+}

@@ -1,0 +1,136 @@
+//! Opening a log: plain, gzip or zstd, from a file or from standard input.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+
+use super::error::{SwfError, SwfProblem};
+use super::reader::{Malformed, SwfReader};
+
+/// Large enough that the cost of a call over the boxed input disappears.
+const BUFFER_BYTES: usize = 128 * 1024;
+
+/// A reader of a log that was opened by name.
+pub type SwfLog = SwfReader<Box<dyn BufRead + Send>>;
+
+/// Opens the log at `path`, or standard input for `-`, and reads its header.
+///
+/// Compression is told from the first bytes, not from the name, because names
+/// are changed by hand and standard input has none.
+pub fn open(path: &Path, malformed: Malformed) -> Result<SwfLog, SwfError> {
+    let from_stdin = path == Path::new("-");
+    let log: Arc<str> =
+        if from_stdin { Arc::from("<stdin>") } else { Arc::from(path.display().to_string()) };
+    let whole_log = |problem| SwfError { log: Arc::clone(&log), line: 0, column: 0, problem };
+    let input = if from_stdin {
+        decompressed(io::stdin())
+    } else {
+        let file = File::open(path).map_err(|error| whole_log(SwfProblem::Open(error)))?;
+        decompressed(file)
+    }
+    .map_err(whole_log)?;
+    SwfReader::new(input, Arc::clone(&log), malformed)
+}
+
+/// The plain text of `input`, whatever it is packed in.
+pub(super) fn decompressed<'a>(
+    mut input: impl Read + Send + 'a,
+) -> Result<Box<dyn BufRead + Send + 'a>, SwfProblem> {
+    let mut start = Vec::with_capacity(6);
+    (&mut input).take(6).read_to_end(&mut start).map_err(SwfProblem::Read)?;
+    let packing = packing(&start);
+    let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(input));
+    Ok(match packing {
+        Packing::Plain => Box::new(whole),
+        Packing::Gzip => {
+            let plain = MultiGzDecoder::new(whole);
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
+        }
+        Packing::Zstd => {
+            let plain = zstd::Decoder::with_buffer(whole).map_err(SwfProblem::Read)?;
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
+        }
+        Packing::Unread(kind) => return Err(SwfProblem::Compression(kind)),
+    })
+}
+
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+    Unread(&'static str),
+}
+
+fn packing(start: &[u8]) -> Packing {
+    match start {
+        [0x1f, 0x8b, ..] => Packing::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Packing::Unread("xz"),
+        [b'B', b'Z', b'h', ..] => Packing::Unread("bzip2"),
+        [b'P', b'K', 3, 4, ..] => Packing::Unread("zip"),
+        _ => Packing::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    const LOG: &[u8] = b"; MaxProcs: 4\n1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1\n";
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).expect("memory takes everything");
+        encoder.finish().expect("memory takes everything")
+    }
+
+    fn records(bytes: &[u8]) -> Result<usize, String> {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        // A name that says nothing of the packing.
+        let path = directory.path().join("log.txt");
+        std::fs::write(&path, bytes).expect("a writable directory");
+        let all: Result<Vec<_>, _> = open(&path, Malformed::Refuse).and_then(Iterator::collect);
+        all.map(|records| records.len()).map_err(|error| {
+            let text = error.to_string();
+            text.split_once("log.txt").map_or(text.clone(), |(_, rest)| rest.to_owned())
+        })
+    }
+
+    #[test]
+    fn plain_gzip_and_zstd_are_told_apart_by_content() {
+        let zstd = zstd::encode_all(LOG, 1).expect("memory takes everything");
+        let two_members = [gzip(&LOG[..20]), gzip(&LOG[20..])].concat();
+        for bytes in [LOG, &gzip(LOG), &zstd, &two_members] {
+            assert_eq!(records(bytes), Ok(1));
+        }
+        assert_eq!(records(b""), Ok(0));
+    }
+
+    #[test]
+    fn damaged_and_unread_packings_are_errors() {
+        let whole = gzip(LOG);
+        let error = records(&whole[..whole.len() - 12]).expect_err("cut short");
+        assert!(error.contains("cannot read on"), "{error}");
+        assert!(records(b"\x1f\x8bgarbage, not deflate").is_err());
+        assert!(records(b"\x28\xb5\x2f\xfdgarbage").is_err());
+        assert_eq!(
+            records(b"\xfd7zXZ\0..."),
+            Err(": compressed with xz; only gzip and zstd are read, so decompress it first".into())
+        );
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error =
+            open(Path::new("no/such.swf"), Malformed::Refuse).map(|_| ()).expect_err("none");
+        let text = error.to_string();
+        assert!(text.starts_with("no/such.swf: cannot open the log: "), "{text}");
+    }
+}

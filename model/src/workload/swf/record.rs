@@ -1,0 +1,207 @@
+//! One line of a log: the 18 fields as they stand.
+
+use crate::{Job, JobOutcome, JobRecord, Span, Time};
+
+/// The names of the 18 fields, in order.
+pub const FIELD_NAMES: [&str; 18] = [
+    "job number",
+    "submit time",
+    "wait time",
+    "run time",
+    "allocated processors",
+    "average cpu time",
+    "used memory",
+    "requested processors",
+    "requested time",
+    "requested memory",
+    "status",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "preceding job",
+    "think time",
+];
+
+/// How -1, the format's word for unknown, reads in a field that holds a length of time.
+pub const UNKNOWN_SPAN: Span = Span::from_secs(-1);
+
+/// The 18 fields of a line; -1 = unknown.
+///
+/// Times are kept to the microsecond, and further decimals round up, because
+/// some logs give fractions of a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwfRecord {
+    /// 1: the job's number in the log.
+    pub number: i64,
+    /// 2: when it was submitted, counted from the header's start time.
+    pub submit: Time,
+    /// 3: how long it waited.
+    pub wait: Span,
+    /// 4: how long it ran.
+    pub run_time: Span,
+    /// 5: processors it got.
+    pub allocated_processors: i32,
+    /// 6: processor time used, averaged over its processors.
+    pub average_cpu_time: Span,
+    /// 7: memory used per processor, KB.
+    pub used_memory: i64,
+    /// 8: processors it asked for.
+    pub requested_processors: i32,
+    /// 9: run time its user asked for (walltime).
+    pub requested_time: Span,
+    /// 10: memory it asked for per processor, KB.
+    pub requested_memory: i64,
+    /// 11: 0 failed, 1 completed, 2 to 4 part of a job that was stopped and restarted, 5 cancelled.
+    pub status: i32,
+    /// 12: user number.
+    pub user: i32,
+    /// 13: group number.
+    pub group: i32,
+    /// 14: executable (application) number.
+    pub executable: i32,
+    /// 15: queue number.
+    pub queue: i32,
+    /// 16: partition number.
+    pub partition: i32,
+    /// 17: number of the job this one waits for.
+    pub preceding_job: i64,
+    /// 18: time between the end of that job and this submission.
+    pub think_time: Span,
+}
+
+impl SwfRecord {
+    /// A line of which nothing is known but its number and submission.
+    pub const fn unknown(number: i64, submit: Time) -> SwfRecord {
+        SwfRecord {
+            number,
+            submit,
+            wait: UNKNOWN_SPAN,
+            run_time: UNKNOWN_SPAN,
+            allocated_processors: -1,
+            average_cpu_time: UNKNOWN_SPAN,
+            used_memory: -1,
+            requested_processors: -1,
+            requested_time: UNKNOWN_SPAN,
+            requested_memory: -1,
+            status: -1,
+            user: -1,
+            group: -1,
+            executable: -1,
+            queue: -1,
+            partition: -1,
+            preceding_job: -1,
+            think_time: UNKNOWN_SPAN,
+        }
+    }
+
+    /// A job that no simulation has run yet: no wait, and status 1, because
+    /// many readers keep only the jobs that are marked as completed.
+    pub fn from_job(job: &Job) -> SwfRecord {
+        let processors = processors_field(job.processors);
+        SwfRecord {
+            run_time: job.run_time.reveal_to_machine(),
+            allocated_processors: processors,
+            status: 1,
+            ..SwfRecord::described(job)
+        }
+    }
+
+    /// A job after a simulation. Status is 1 for completed, 0 for stopped at
+    /// its requested time and 5 for rejected or cancelled; wait runs from the
+    /// submission to the start.
+    pub fn from_job_record(record: &JobRecord) -> SwfRecord {
+        let job = &record.job;
+        let described = SwfRecord::described(job);
+        let status = match record.outcome {
+            JobOutcome::Completed => 1,
+            JobOutcome::WalltimeReached => 0,
+            JobOutcome::Rejected(_) | JobOutcome::Cancelled => 5,
+        };
+        match record.start {
+            Some(start) => SwfRecord {
+                wait: start - job.submit,
+                run_time: record.end - start,
+                allocated_processors: processors_field(record.processors.count()),
+                status,
+                ..described
+            },
+            None => SwfRecord { wait: record.end - job.submit, status, ..described },
+        }
+    }
+
+    /// What the user and the log say of a job, without how it went.
+    fn described(job: &Job) -> SwfRecord {
+        let origin = &job.origin;
+        SwfRecord {
+            requested_processors: processors_field(job.processors),
+            requested_time: job.requested_time.unwrap_or(UNKNOWN_SPAN),
+            used_memory: origin.used_memory,
+            requested_memory: origin.requested_memory,
+            user: origin.user,
+            group: origin.group,
+            executable: origin.executable,
+            queue: origin.queue,
+            partition: origin.partition,
+            preceding_job: origin.preceding_job,
+            think_time: Span::from_micros(origin.think_time.saturating_mul(1_000_000)),
+            ..SwfRecord::unknown(job.number, job.submit)
+        }
+    }
+}
+
+fn processors_field(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{JobClass, ProcessorSet, ProviderId, Refusal};
+
+    fn finished(outcome: JobOutcome, start: Option<i64>) -> JobRecord {
+        JobRecord {
+            job: Job::new(0, Time::from_secs(10), 4, Span::from_secs(60)),
+            class: JobClass::Local,
+            outcome,
+            provider: Some(ProviderId(0)),
+            queued: Some(Time::from_secs(10)),
+            start: start.map(Time::from_secs),
+            end: Time::from_secs(100),
+            walltime: None,
+            promised_end: None,
+            processors: ProcessorSet::range(0, 4),
+        }
+    }
+
+    #[test]
+    fn a_completed_job_has_wait_run_time_and_status_1() {
+        let record = SwfRecord::from_job_record(&finished(JobOutcome::Completed, Some(40)));
+        assert_eq!(record.wait, Span::from_secs(30));
+        assert_eq!(record.run_time, Span::from_secs(60));
+        assert_eq!((record.allocated_processors, record.status), (4, 1));
+        assert_eq!(record.number, 1);
+    }
+
+    #[test]
+    fn a_job_that_never_started_has_no_run_time_and_status_5() {
+        let outcome = JobOutcome::Rejected(Refusal::TooWide);
+        let record = SwfRecord::from_job_record(&finished(outcome, None));
+        assert_eq!(record.run_time, UNKNOWN_SPAN);
+        assert_eq!((record.allocated_processors, record.status), (-1, 5));
+    }
+
+    #[test]
+    fn a_job_stopped_at_its_limit_has_status_0() {
+        let record = SwfRecord::from_job_record(&finished(JobOutcome::WalltimeReached, Some(40)));
+        assert_eq!(record.status, 0);
+    }
+
+    #[test]
+    fn a_job_before_a_run_has_no_wait() {
+        let record = SwfRecord::from_job(&Job::new(0, Time::ZERO, 4, Span::from_secs(60)));
+        assert_eq!((record.wait, record.status), (UNKNOWN_SPAN, 1));
+        assert_eq!(record.requested_processors, 4);
+    }
+}

@@ -1,0 +1,6 @@
+//! Workloads end to end: real logs, and input that no log would hold.
+
+#[path = "workloads/garbage.rs"]
+mod garbage;
+#[path = "workloads/real_logs.rs"]
+mod real_logs;
