@@ -8,7 +8,7 @@ use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::palette::{BLUE, VERMILION};
-use crate::scene::{Colour, Scene, Shape};
+use crate::scene::{Colour, Scene};
 
 /// Busy processors and waiting jobs over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,11 +107,7 @@ fn draw_steps(scene: &mut Scene, panel: &Panel, steps: &[Step], colour: Colour) 
     for pair in line.windows(2) {
         let ((from, y), (to, _)) = (pair[0], pair[1]);
         if to > from && y < panel.bottom - 0.5 {
-            scene.shapes.push(Shape::Area {
-                points: vec![(from, y), (to, y), (to, panel.bottom), (from, panel.bottom)],
-                colour,
-                opacity: 0.3,
-            });
+            scene.wash([from, y, to, panel.bottom], colour, 0.3);
         }
     }
     scene.line(line, colour, 2);
