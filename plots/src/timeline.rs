@@ -83,9 +83,16 @@ impl Timeline {
     }
 }
 
-/// In order of time; at one instant what leaves goes first, so that no false peak shows.
+/// In order of time, with one step an instant: a job that takes over from another leaves no notch.
 fn sorted(mut steps: Vec<Step>) -> Vec<Step> {
-    steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    steps.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
     steps
 }
 

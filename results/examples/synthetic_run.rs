@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begin = std::time::Instant::now();
     let (summary, digest) =
         made_up::write(Path::new(folder), options, &records, messages.parse()?)?;
-    println!("written in {:.3} s", begin.elapsed().as_secs_f64());
+    println!("summed up and written in {:.3} s", begin.elapsed().as_secs_f64());
     println!("{summary}\n{digest}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Rows on their way to a file, kept column by column until there are enough for a row group.
+//! Rows on their way to a file, kept column by column until there are enough to write.
 
 use crate::columns::{Column, Kind, Table};
 
@@ -123,7 +123,7 @@ impl Row<'_> {
         match self.columns.next() {
             Some(Values::Text { bytes, ends }) => {
                 write(bytes);
-                // A row group of 65,536 texts stays far below 2 GiB.
+                // A batch of a few thousand texts stays far below 2 GiB.
                 ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
             }
             other => mismatch("a text", other),

@@ -19,6 +19,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use crate::ResultsError;
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
 use crate::columns::{Column, Kind, Missing, Repeats, Table};
+use crate::writer::ROWS_PER_GROUP;
 
 /// A Parquet file being written.
 pub(crate) struct ParquetFile {
@@ -42,17 +43,14 @@ impl ParquetFile {
         Ok(ParquetFile { path, schema, writer })
     }
 
-    /// Writes the buffer's rows as one row group.
+    /// Adds the buffer's rows to the row group that is being made.
     pub(crate) fn write(&mut self, buffer: &Buffer) -> Result<(), ResultsError> {
         let path = &self.path;
         let broken = |error: ArrowError| ResultsError::damaged(path, error);
         let columns = buffer.columns.iter().map(array).collect::<Result<_, _>>();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns.map_err(broken)?)
             .map_err(broken)?;
-        self.writer
-            .write(&batch)
-            .and_then(|()| self.writer.flush())
-            .map_err(|error| ResultsError::write_parquet(&self.path, error))
+        self.writer.write(&batch).map_err(|error| ResultsError::write_parquet(&self.path, error))
     }
 
     pub(crate) fn close(self) -> Result<(), ResultsError> {
@@ -77,6 +75,7 @@ fn field(column: &Column) -> Field {
 fn properties(table: Table) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for column in table.columns() {
         // Looking up each value of a column that never repeats is what writing would spend most on.
