@@ -18,7 +18,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::ResultsError;
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
-use crate::columns::{Column, Kind, Missing, Repeats, Table};
+use crate::columns::{Column, Kind, Missing, Table};
 use crate::writer::ROWS_PER_GROUP;
 
 /// A Parquet file being written.
@@ -75,11 +75,14 @@ fn field(column: &Column) -> Field {
 fn properties(table: Table) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        // Pages that stay in the cache while they are filled and compressed.
+        .set_data_page_size_limit(128 * 1024)
         .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for column in table.columns() {
-        // Looking up each value of a column that never repeats is what writing would spend most on.
-        let dictionary = column.repeats == Repeats::Often;
+        // Looking up each value in a dictionary is what writing would spend most on, and
+        // repeated numbers shrink as well under compression: only words are worth it.
+        let dictionary = column.kind == Kind::Word;
         properties = properties.set_column_dictionary_enabled(column.name.into(), dictionary);
     }
     properties.build()
