@@ -32,7 +32,7 @@ pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>, PlotError> {
     let Size { width, height } = scene.size;
     let mut pixels = vec![255; width as usize * height as usize * 3];
     let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
-    paint(scene, &area)?;
+    paint(scene, &area, 0.1)?;
     drop(area); // it borrows the pixels
     encode(&pixels, scene.size).map_err(failed)
 }
@@ -42,7 +42,7 @@ pub(crate) fn svg(scene: &Scene) -> Result<String, PlotError> {
     let Size { width, height } = scene.size;
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
-    paint(scene, &area)?;
+    paint(scene, &area, 0.0)?;
     drop(area); // it borrows the text
     Ok(text)
 }
@@ -61,9 +61,12 @@ fn failed(error: impl ToString) -> PlotError {
     PlotError::Drawing(error.to_string())
 }
 
+/// Paints on a backend that takes for a text's middle a point which is `lower` times its size
+/// above the middle of its digits.
 fn paint<DB: DrawingBackend>(
     scene: &Scene,
     area: &DrawingArea<DB, Shift>,
+    lower: f64,
 ) -> Result<(), PlotError> {
     static FONT: OnceLock<()> = OnceLock::new();
     FONT.get_or_init(|| {
@@ -72,7 +75,7 @@ fn paint<DB: DrawingBackend>(
     });
     area.fill(&WHITE).map_err(failed)?;
     for shape in &scene.shapes {
-        paint_shape(shape, area).map_err(failed)?;
+        paint_shape(shape, area, lower).map_err(failed)?;
     }
     area.present().map_err(failed)
 }
@@ -80,20 +83,20 @@ fn paint<DB: DrawingBackend>(
 fn paint_shape<DB: DrawingBackend>(
     shape: &Shape,
     area: &DrawingArea<DB, Shift>,
+    lower: f64,
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
     match shape {
-        Shape::Box { edges, colour } => {
+        Shape::Box { edges, colour, opacity } => {
             let [left, top, right, bottom] = *edges;
-            // Both corners are painted, so the last pixel is the one before the edge.
-            let corner =
-                (pixel(right).max(pixel(left) + 1) - 1, pixel(bottom).max(pixel(top) + 1) - 1);
-            area.draw(&Rectangle::new([(pixel(left), pixel(top)), corner], rgb(*colour).filled()))
+            // A filled rectangle leaves out its last column and row: neighbours meet without a seam.
+            let corner = (pixel(right).max(pixel(left) + 1), pixel(bottom).max(pixel(top) + 1));
+            area.draw(&Rectangle::new(
+                [(pixel(left), pixel(top)), corner],
+                rgb(*colour).mix(*opacity).filled(),
+            ))
         }
         Shape::Line { points, colour, width } => {
             area.draw(&PathElement::new(pixels(points), rgb(*colour).stroke_width(*width)))
-        }
-        Shape::Area { points, colour, opacity } => {
-            area.draw(&Polygon::new(pixels(points), rgb(*colour).mix(*opacity).filled()))
         }
         Shape::Dot { centre, radius, colour } => area.draw(&Circle::new(
             (pixel(centre.0), pixel(centre.1)),
@@ -110,7 +113,8 @@ fn paint_shape<DB: DrawingBackend>(
             let style = TextStyle::from((type_face::FAMILY, *size).into_font())
                 .color(&ink)
                 .pos(Pos::new(across, VPos::Center));
-            area.draw(&Text::new(text.as_str(), (pixel(at.0), pixel(at.1)), style))
+            let at = (pixel(at.0), pixel(at.1 + lower * size));
+            area.draw(&Text::new(text.as_str(), at, style))
         }
     }
 }

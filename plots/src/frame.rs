@@ -82,14 +82,14 @@ pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>
     top += TITLE_SIZE;
 
     let below = MARGIN + LABEL_SIZE + 12.0 + TICK_SIZE + 14.0;
-    let label_room = LABEL_SIZE + 26.0;
+    let label_room = LABEL_SIZE + 36.0;
     let total = high - top - below - label_room * plan.panels.len() as f64;
     let shares: f64 = plan.panels.iter().map(|(_, share)| share).sum();
     let legend_top = top + label_room;
     let mut panels = Vec::new();
     for (y, share) in plan.panels {
         let label = fitted(&y.label, LABEL_SIZE, right - MARGIN);
-        let middle = top + label_room - LABEL_SIZE / 2.0 - 12.0;
+        let middle = top + label_room - LABEL_SIZE / 2.0 - 18.0;
         scene.text((MARGIN, middle), &label, LABEL_SIZE, INK, Anchor::Start);
         let bottom = top + label_room + (total * share / shares).max(20.0);
         let panel = Panel { left, right, top: top + label_room, bottom, x: x.clone(), y };

@@ -140,9 +140,9 @@ fn on(colour: Colour) -> Colour {
 }
 
 fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {
-    let columns = (((panel.right - panel.left) / 3.0) as usize).max(1);
+    let columns = (((panel.right - panel.left) / 4.0) as usize).max(1);
     let rows =
-        ((panel.bottom - panel.top) / 4.0).max(1.0).min(f64::from(provider.processors.max(1)));
+        ((panel.bottom - panel.top) / 5.0).max(1.0).min(f64::from(provider.processors.max(1)));
     let rows = rows as usize;
     let spots = busy_spots(panel, provider, columns, rows);
     let across = (panel.right - panel.left) / columns as f64;

@@ -28,6 +28,8 @@ pub enum Shape {
         edges: [f64; 4],
         /// Its colour.
         colour: Colour,
+        /// 0 = invisible, 1 = opaque.
+        opacity: f64,
     },
     /// A line through points.
     Line {
@@ -37,15 +39,6 @@ pub enum Shape {
         colour: Colour,
         /// Its width.
         width: u32,
-    },
-    /// A filled polygon, a bit of what is below shining through.
-    Area {
-        /// Its corners.
-        points: Vec<(f64, f64)>,
-        /// Its colour.
-        colour: Colour,
-        /// 0 = invisible, 1 = opaque.
-        opacity: f64,
     },
     /// A filled circle.
     Dot {
@@ -91,7 +84,12 @@ impl Scene {
     }
 
     pub(crate) fn rectangle(&mut self, edges: [f64; 4], colour: Colour) {
-        self.shapes.push(Shape::Box { edges, colour });
+        self.wash(edges, colour, 1.0);
+    }
+
+    /// A rectangle through which what is below shines.
+    pub(crate) fn wash(&mut self, edges: [f64; 4], colour: Colour, opacity: f64) {
+        self.shapes.push(Shape::Box { edges, colour, opacity });
     }
 
     pub(crate) fn line(&mut self, points: Vec<(f64, f64)>, colour: Colour, width: u32) {

@@ -8,7 +8,7 @@ use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::palette::{BLUE, VERMILION};
-use crate::scene::{Colour, Scene, Shape};
+use crate::scene::{Colour, Scene};
 
 /// Busy processors and waiting jobs over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,9 +83,16 @@ impl Timeline {
     }
 }
 
-/// In order of time; at one instant what leaves goes first, so that no false peak shows.
+/// In order of time, with one step an instant: a job that takes over from another leaves no notch.
 fn sorted(mut steps: Vec<Step>) -> Vec<Step> {
-    steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    steps.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
     steps
 }
 
@@ -107,11 +114,7 @@ fn draw_steps(scene: &mut Scene, panel: &Panel, steps: &[Step], colour: Colour) 
     for pair in line.windows(2) {
         let ((from, y), (to, _)) = (pair[0], pair[1]);
         if to > from && y < panel.bottom - 0.5 {
-            scene.shapes.push(Shape::Area {
-                points: vec![(from, y), (to, y), (to, panel.bottom), (from, panel.bottom)],
-                colour,
-                opacity: 0.3,
-            });
+            scene.wash([from, y, to, panel.bottom], colour, 0.3);
         }
     }
     scene.line(line, colour, 2);

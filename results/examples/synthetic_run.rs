@@ -27,11 +27,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..WriteOptions::default()
     };
     let records = made_up::records(jobs.parse()?);
-    #[allow(clippy::disallowed_methods)] // it measures how long writing takes
-    let begin = std::time::Instant::now();
+    let begin = processor_seconds();
     let (summary, digest) =
         made_up::write(Path::new(folder), options, &records, messages.parse()?)?;
-    println!("written in {:.3} s", begin.elapsed().as_secs_f64());
+    if let (Some(begin), Some(end)) = (begin, processor_seconds()) {
+        println!("summed up and written in {:.3} s of processor time", end - begin);
+    }
     println!("{summary}\n{digest}");
     Ok(())
+}
+
+/// Processor time of this thread so far, where the system tells (Linux).
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }

@@ -1,4 +1,4 @@
-//! Rows on their way to a file, kept column by column until there are enough for a row group.
+//! Rows on their way to a file, kept column by column until there are enough to write.
 
 use crate::columns::{Column, Kind, Table};
 
@@ -94,7 +94,10 @@ impl Row<'_> {
 
     pub(crate) fn real(&mut self, value: f64) -> &mut Self {
         match self.columns.next() {
-            Some(Values::Real(values)) => values.push(value),
+            // One not-a-number stands for missing, so that digests agree.
+            Some(Values::Real(values)) => {
+                values.push(if value.is_nan() { f64::NAN } else { value })
+            }
             other => mismatch("a float", other),
         }
         self
@@ -123,7 +126,7 @@ impl Row<'_> {
         match self.columns.next() {
             Some(Values::Text { bytes, ends }) => {
                 write(bytes);
-                // A row group of 65,536 texts stays far below 2 GiB.
+                // A batch of a few thousand texts stays far below 2 GiB.
                 ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
             }
             other => mismatch("a text", other),

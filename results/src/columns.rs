@@ -51,15 +51,6 @@ impl Kind {
     }
 }
 
-/// Whether a column's values come again and again, in which case Parquet stores them once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeats {
-    /// Few different values.
-    Often,
-    /// Mostly different values.
-    Rarely,
-}
-
 /// A column's definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
@@ -67,8 +58,6 @@ pub struct Column {
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// How to store it.
-    pub repeats: Repeats,
     /// Its unit; empty for texts and bare numbers.
     pub unit: &'static str,
     /// What it means, or its formula over other columns.
@@ -157,7 +146,6 @@ impl Table {
 
 use Kind::{Integer, Real, Seconds, Text, Word};
 use Missing::{Empty, Never, Number};
-use Repeats::{Often, Rarely};
 
 const NOT_STARTED: Missing = Empty("never started");
 const NOT_QUEUED: Missing = Empty("never queued");
@@ -166,129 +154,128 @@ const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 const fn column(
     name: &'static str,
     kind: Kind,
-    repeats: Repeats,
     unit: &'static str,
     formula: &'static str,
     missing: Missing,
 ) -> Column {
-    Column { name, kind, repeats, unit, formula, missing }
+    Column { name, kind, unit, formula, missing }
 }
 
 #[rustfmt::skip] // a table reads better with one row a line
 const JOBS: &[Column] = &[
-    column("job_id", Integer, Rarely, "", "the job's number in its workload; unique together with workload_name", Never),
-    column("workload_name", Word, Often, "", "name of the workload in the scenario", Never),
-    column("profile", Word, Often, "", "always `delay`: a rigid job with a given run time", Never),
-    column("submission_time", Seconds, Rarely, "s", "when its user submitted it, since the start of the run", Never),
-    column("requested_number_of_resources", Integer, Often, "processors", "processors it needs at once", Never),
-    column("requested_time", Seconds, Rarely, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
-    column("success", Integer, Often, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
-    column("final_state", Word, Often, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited) or REJECTED", Never),
-    column("starting_time", Seconds, Rarely, "s", "when it started", NOT_STARTED),
-    column("execution_time", Seconds, Rarely, "s", "finish_time - starting_time", NOT_STARTED),
-    column("finish_time", Seconds, Rarely, "s", "when it ended; for COMPLETED_KILLED, when it was withdrawn", Empty("REJECTED")),
-    column("waiting_time", Seconds, Rarely, "s", "starting_time - submission_time", NOT_STARTED),
-    column("turnaround_time", Seconds, Rarely, "s", "finish_time - submission_time", NOT_STARTED),
-    column("stretch", Real, Rarely, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, or execution_time is 0")),
-    column("allocated_resources", Text, Rarely, "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", NOT_STARTED),
-    column("consumed_energy", Real, Often, "J", "always -1: energy is not simulated", Empty("REJECTED")),
-    column("metadata", Word, Often, "", "unused, as in Batsim", Empty("always")),
-    column("job", Integer, Rarely, "", "the job's number in this run, as in the other tables", Never),
-    column("class", Word, Often, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
-    column("outcome", Word, Often, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
-    column("refusal", Word, Often, "", "why it was rejected: `too_wide`, `not_disclosed`, `unknown_job`, `no_provider`", Empty("not rejected")),
-    column("provider", Word, Often, "", "the provider that ran it or queued it last", NOT_QUEUED),
-    column("attempts", Integer, Often, "", "rows in `attempts`", Never),
-    column("queued_time", Seconds, Rarely, "s", "when that provider queued it", NOT_QUEUED),
-    column("left_time", Seconds, Rarely, "s", "when it left the system, in whatever way", Never),
-    column("provider_walltime", Seconds, Rarely, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond", Empty("never queued, or no limit")),
-    column("promised_finish_time", Seconds, Rarely, "s", "completion promised when it was queued", Empty("nothing was promised")),
-    column("bounded_slowdown", Real, Rarely, "", "max(1, turnaround_time / max(execution_time, T)); T is in summary.json, 10 s unless the scenario says otherwise", NOT_STARTED),
-    column("ready_time", Seconds, Rarely, "s", "earliest start its user allows", Empty("any time")),
-    column("deadline", Seconds, Rarely, "s", "latest completion its user wishes", Empty("none")),
-    column("priority_key", Integer, Often, "", "the user's key: smaller goes first where a provider orders by it", Never),
-    column("user_id", Integer, Often, "", "user number in the log", LOG_UNKNOWN),
-    column("group_id", Integer, Often, "", "group number in the log", LOG_UNKNOWN),
-    column("executable_id", Integer, Often, "", "application number in the log", LOG_UNKNOWN),
-    column("queue_id", Integer, Often, "", "queue number in the log", LOG_UNKNOWN),
-    column("partition_id", Integer, Often, "", "partition number in the log", LOG_UNKNOWN),
+    column("job_id", Integer, "", "the job's number in its workload; unique together with workload_name", Never),
+    column("workload_name", Word, "", "name of the workload in the scenario", Never),
+    column("profile", Word, "", "always `delay`: a rigid job with a given run time", Never),
+    column("submission_time", Seconds, "s", "when its user submitted it, since the start of the run", Never),
+    column("requested_number_of_resources", Integer, "processors", "processors it needs at once", Never),
+    column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
+    column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
+    column("final_state", Word, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited) or REJECTED", Never),
+    column("starting_time", Seconds, "s", "when it started", NOT_STARTED),
+    column("execution_time", Seconds, "s", "finish_time - starting_time", NOT_STARTED),
+    column("finish_time", Seconds, "s", "when it ended; for COMPLETED_KILLED, when it was withdrawn", Empty("REJECTED")),
+    column("waiting_time", Seconds, "s", "starting_time - submission_time", NOT_STARTED),
+    column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_STARTED),
+    column("stretch", Real, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, or execution_time is 0")),
+    column("allocated_resources", Text, "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", NOT_STARTED),
+    column("consumed_energy", Real, "J", "always -1: energy is not simulated", Empty("REJECTED")),
+    column("metadata", Word, "", "unused, as in Batsim", Empty("always")),
+    column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
+    column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
+    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
+    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `unknown_job`, `no_provider`", Empty("not rejected")),
+    column("provider", Word, "", "the provider that ran it or queued it last", NOT_QUEUED),
+    column("attempts", Integer, "", "rows in `attempts`", Never),
+    column("queued_time", Seconds, "s", "when that provider queued it", NOT_QUEUED),
+    column("left_time", Seconds, "s", "when it left the system, in whatever way", Never),
+    column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond", Empty("never queued, or no limit")),
+    column("promised_finish_time", Seconds, "s", "completion promised when it was queued", Empty("nothing was promised")),
+    column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)); T is in summary.json, 10 s unless the scenario says otherwise", NOT_STARTED),
+    column("ready_time", Seconds, "s", "earliest start its user allows", Empty("any time")),
+    column("deadline", Seconds, "s", "latest completion its user wishes", Empty("none")),
+    column("priority_key", Integer, "", "the user's key: smaller goes first where a provider orders by it", Never),
+    column("user_id", Integer, "", "user number in the log", LOG_UNKNOWN),
+    column("group_id", Integer, "", "group number in the log", LOG_UNKNOWN),
+    column("executable_id", Integer, "", "application number in the log", LOG_UNKNOWN),
+    column("queue_id", Integer, "", "queue number in the log", LOG_UNKNOWN),
+    column("partition_id", Integer, "", "partition number in the log", LOG_UNKNOWN),
 ];
 
 #[rustfmt::skip]
 const ATTEMPTS: &[Column] = &[
-    column("job", Integer, Rarely, "", "the job's number in this run", Never),
-    column("job_id", Integer, Rarely, "", "the job's number in its workload", Never),
-    column("workload_name", Word, Often, "", "name of the workload", Never),
-    column("attempt", Integer, Often, "", "number of the try, from 1", Never),
-    column("provider", Word, Often, "", "where", Never),
-    column("submission_time", Seconds, Rarely, "s", "when the job's user submitted it", Never),
-    column("queued_time", Seconds, Rarely, "s", "when the provider queued it", Empty("it was not told")),
-    column("starting_time", Seconds, Rarely, "s", "when it started", NOT_STARTED),
-    column("finish_time", Seconds, Rarely, "s", "when the try ended", Never),
-    column("requested_number_of_resources", Integer, Often, "processors", "processors it needs at once", Never),
-    column("allocated_resources", Text, Rarely, "", "its processors, as in `jobs`", NOT_STARTED),
-    column("outcome", Word, Often, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("job_id", Integer, "", "the job's number in its workload", Never),
+    column("workload_name", Word, "", "name of the workload", Never),
+    column("attempt", Integer, "", "number of the try, from 1", Never),
+    column("provider", Word, "", "where", Never),
+    column("submission_time", Seconds, "s", "when the job's user submitted it", Never),
+    column("queued_time", Seconds, "s", "when the provider queued it", Empty("it was not told")),
+    column("starting_time", Seconds, "s", "when it started", NOT_STARTED),
+    column("finish_time", Seconds, "s", "when the try ended", Never),
+    column("requested_number_of_resources", Integer, "processors", "processors it needs at once", Never),
+    column("allocated_resources", Text, "", "its processors, as in `jobs`", NOT_STARTED),
+    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
 ];
 
 #[rustfmt::skip]
 const PLACEMENTS: &[Column] = &[
-    column("job", Integer, Rarely, "", "the job's number in this run", Never),
-    column("attempt", Integer, Often, "", "number of the try, from 1", Never),
-    column("provider", Word, Often, "", "whose processors", Never),
-    column("first_resource", Integer, Often, "", "first processor of the interval, run-wide number", Never),
-    column("last_resource", Integer, Often, "", "last processor of the interval, included", Never),
-    column("starting_time", Seconds, Rarely, "s", "from when", Never),
-    column("finish_time", Seconds, Rarely, "s", "until when", Never),
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("attempt", Integer, "", "number of the try, from 1", Never),
+    column("provider", Word, "", "whose processors", Never),
+    column("first_resource", Integer, "", "first processor of the interval, run-wide number", Never),
+    column("last_resource", Integer, "", "last processor of the interval, included", Never),
+    column("starting_time", Seconds, "s", "from when", Never),
+    column("finish_time", Seconds, "s", "until when", Never),
 ];
 
 #[rustfmt::skip]
 const MESSAGES: &[Column] = &[
-    column("time", Seconds, Rarely, "s", "when it was delivered", Never),
-    column("sender", Word, Often, "", "the actor that sent it", Never),
-    column("receiver", Word, Often, "", "the actor that got it", Never),
-    column("kind", Word, Often, "", "what kind of message", Never),
-    column("job", Integer, Rarely, "", "the job it is about, number in this run", Empty("about no job")),
+    column("time", Seconds, "s", "when it was delivered", Never),
+    column("sender", Word, "", "the actor that sent it", Never),
+    column("receiver", Word, "", "the actor that got it", Never),
+    column("kind", Word, "", "what kind of message", Never),
+    column("job", Integer, "", "the job it is about, number in this run", Empty("about no job")),
 ];
 
 #[rustfmt::skip]
 const MESSAGE_COUNTS: &[Column] = &[
-    column("sender", Word, Often, "", "the actor that sent them", Never),
-    column("receiver", Word, Often, "", "the actor that got them", Never),
-    column("kind", Word, Often, "", "what kind of message", Never),
-    column("count", Integer, Often, "messages", "how many were delivered", Never),
+    column("sender", Word, "", "the actor that sent them", Never),
+    column("receiver", Word, "", "the actor that got them", Never),
+    column("kind", Word, "", "what kind of message", Never),
+    column("count", Integer, "messages", "how many were delivered", Never),
 ];
 
 #[rustfmt::skip]
 const DISCLOSURES: &[Column] = &[
-    column("time", Seconds, Rarely, "s", "when it was disclosed", Never),
-    column("sender", Word, Often, "", "the actor it was about", Never),
-    column("receiver", Word, Often, "", "the actor that learned it", Never),
-    column("item", Word, Often, "", "`estimate`, `load`, `refusal` or `job_status`", Never),
-    column("count", Integer, Often, "items", "how many items", Never),
-    column("job", Integer, Rarely, "", "the job it was about, number in this run", Empty("about no job")),
+    column("time", Seconds, "s", "when it was disclosed", Never),
+    column("sender", Word, "", "the actor it was about", Never),
+    column("receiver", Word, "", "the actor that learned it", Never),
+    column("item", Word, "", "`estimate`, `load`, `refusal` or `job_status`", Never),
+    column("count", Integer, "items", "how many items", Never),
+    column("job", Integer, "", "the job it was about, number in this run", Empty("about no job")),
 ];
 
 #[rustfmt::skip]
 const RESOURCES: &[Column] = &[
-    column("provider", Word, Often, "", "name of the provider", Never),
-    column("first_resource", Integer, Rarely, "", "its first processor, run-wide number", Never),
-    column("last_resource", Integer, Rarely, "", "its last processor, included; first_resource - 1 if it has none", Never),
-    column("processors", Integer, Often, "processors", "how many it has", Never),
-    column("speed", Real, Often, "", "speed of its processors; 1 = the reference processor", Never),
-    column("scheduler", Word, Often, "", "its local scheduler in words", Never),
-    column("jobs", Integer, Rarely, "jobs", "jobs that started there", Never),
-    column("busy_time", Real, Rarely, "processor-seconds", "sum of execution_time x processors over those jobs", Never),
-    column("utilisation", Real, Rarely, "", "busy_time / (processors x makespan of the run); 0 to 1", Empty("no job ran anywhere, or no processors")),
+    column("provider", Word, "", "name of the provider", Never),
+    column("first_resource", Integer, "", "its first processor, run-wide number", Never),
+    column("last_resource", Integer, "", "its last processor, included; first_resource - 1 if it has none", Never),
+    column("processors", Integer, "processors", "how many it has", Never),
+    column("speed", Real, "", "speed of its processors; 1 = the reference processor", Never),
+    column("scheduler", Word, "", "its local scheduler in words", Never),
+    column("jobs", Integer, "jobs", "jobs that started there", Never),
+    column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs", Never),
+    column("utilisation", Real, "", "busy_time / (processors x makespan of the run); 0 to 1", Empty("no job ran anywhere, or no processors")),
 ];
 
 #[rustfmt::skip]
 const FAILURES: &[Column] = &[
-    column("time", Seconds, Rarely, "s", "when", Never),
-    column("provider", Word, Often, "", "where", Never),
-    column("first_resource", Integer, Often, "", "first processor concerned, run-wide number", Never),
-    column("last_resource", Integer, Often, "", "last processor concerned, included", Never),
-    column("event", Word, Often, "", "`failed` or `restored`", Never),
-    column("cause", Word, Often, "", "why", Empty("unknown")),
+    column("time", Seconds, "s", "when", Never),
+    column("provider", Word, "", "where", Never),
+    column("first_resource", Integer, "", "first processor concerned, run-wide number", Never),
+    column("last_resource", Integer, "", "last processor concerned, included", Never),
+    column("event", Word, "", "`failed` or `restored`", Never),
+    column("cause", Word, "", "why", Empty("unknown")),
 ];
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::ResultsError;
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
-use crate::columns::{Column, Kind, Missing, Repeats, Table};
+use crate::columns::{Column, Kind, Missing, Table};
+use crate::writer::ROWS_PER_GROUP;
 
 /// A Parquet file being written.
 pub(crate) struct ParquetFile {
@@ -42,17 +43,14 @@ impl ParquetFile {
         Ok(ParquetFile { path, schema, writer })
     }
 
-    /// Writes the buffer's rows as one row group.
+    /// Adds the buffer's rows to the row group that is being made.
     pub(crate) fn write(&mut self, buffer: &Buffer) -> Result<(), ResultsError> {
         let path = &self.path;
         let broken = |error: ArrowError| ResultsError::damaged(path, error);
         let columns = buffer.columns.iter().map(array).collect::<Result<_, _>>();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns.map_err(broken)?)
             .map_err(broken)?;
-        self.writer
-            .write(&batch)
-            .and_then(|()| self.writer.flush())
-            .map_err(|error| ResultsError::write_parquet(&self.path, error))
+        self.writer.write(&batch).map_err(|error| ResultsError::write_parquet(&self.path, error))
     }
 
     pub(crate) fn close(self) -> Result<(), ResultsError> {
@@ -77,10 +75,14 @@ fn field(column: &Column) -> Field {
 fn properties(table: Table) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        // Pages that stay in the cache while they are filled and compressed.
+        .set_data_page_size_limit(128 * 1024)
+        .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for column in table.columns() {
-        // Looking up each value of a column that never repeats is what writing would spend most on.
-        let dictionary = column.repeats == Repeats::Often;
+        // Looking up each value in a dictionary is what writing would spend most on, and
+        // repeated numbers shrink as well under compression: only words are worth it.
+        let dictionary = column.kind == Kind::Word;
         properties = properties.set_column_dictionary_enabled(column.name.into(), dictionary);
     }
     properties.build()

@@ -6,8 +6,9 @@
 //! summary, provenance and figures go; [`FinishedRun::publish`] gives the folder
 //! its name. Whatever fails or is dropped before that leaves nothing behind.
 //!
-//! Rows wait in memory until there are [`ROWS_PER_GROUP`] of them, so a run's
-//! length does not show in the memory it needs.
+//! Rows wait in memory until there are [`ROWS_PER_BATCH`] of them, and Parquet's
+//! encoded columns until there are [`ROWS_PER_GROUP`], so a run's length does not
+//! show in the memory it needs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,8 +30,10 @@ use crate::metrics::bounded_slowdown;
 use crate::parquet_file::ParquetFile;
 use crate::{Provenance, ResultsError, Summary, Timing};
 
-/// Rows kept in memory per table; also the size of Parquet's row groups.
-pub const ROWS_PER_GROUP: usize = 65_536;
+/// Rows kept in memory per table: few enough to stay in the processor's cache.
+pub const ROWS_PER_BATCH: usize = 4_096;
+/// Rows in one of Parquet's row groups.
+pub const ROWS_PER_GROUP: usize = 131_072;
 
 /// The files a table is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -539,7 +542,7 @@ impl TableFile {
     }
 
     fn flush_if_full(&mut self) -> Result<(), ResultsError> {
-        if self.buffer.rows < ROWS_PER_GROUP {
+        if self.buffer.rows < ROWS_PER_BATCH {
             return Ok(());
         }
         self.flush()

@@ -121,13 +121,24 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let kept: Vec<&Sample> = window.kept.iter().map(|&i| &metrics.jobs[i]).collect();
 
     let makespan = span.map(|(first, last)| (last - first) as f64 / SECOND);
-    let group = |name: &str, processors: u64, belongs: &dyn Fn(&Sample) -> bool| {
-        let busy = busy(metrics.jobs.iter().filter(|job| belongs(job)), i64::MIN, i64::MAX);
-        let jobs = kept.iter().copied().filter(|job| belongs(job));
-        let used = ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
-        describe(metrics, name, processors, used, jobs)
+    let total = |belongs: &dyn Fn(&Sample) -> bool| {
+        let jobs = metrics.jobs.iter().filter(|job| belongs(job));
+        busy(jobs, i64::MIN, i64::MAX)
     };
-    let all = group("all", machines, &|_| true);
+    let used =
+        |busy: f64, processors: u64| ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
+    let share = used(total(&|_| true), machines);
+    let all = describe(metrics, "all", machines, share, kept.iter().copied());
+    let group = |name: &str, processors: u64, belongs: &dyn Fn(&Sample) -> bool| {
+        let utilisation = used(total(belongs), processors);
+        if kept.iter().all(|job| belongs(job)) {
+            // One workload or one provider is the usual case: sorting everything again is not.
+            let name = name.to_owned();
+            return Group { name, processors, utilisation, ..all.clone() };
+        }
+        let jobs = kept.iter().copied().filter(|job| belongs(job));
+        describe(metrics, name, processors, utilisation, jobs)
+    };
     let classes = [JobClass::Local, JobClass::External]
         .map(|class| group(class.name(), machines, &|job| job.class == class));
     let providers = metrics
@@ -173,7 +184,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         classes: classes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
         providers: providers.collect(),
         workloads: workloads.collect(),
-        all,
+        all: all.clone(),
     }
 }
 

@@ -1,0 +1,205 @@
+//! Every kind of figure, drawn from real and from awkward data.
+
+use std::path::Path;
+
+use haggle_model::{
+    ActorInfo, ActorKind, Cast, Job, JobClass, JobOutcome, JobRecord, ProcessorSet, ProviderId,
+    ProviderInfo, Refusal, Span, Time,
+};
+use haggle_plots::load::{self, By};
+use haggle_plots::{
+    BarChart, BarSeries, Figure, Histogram, LineChart, LineSeries, PlotError, Quantity, Size,
+    SweepPoint,
+};
+use haggle_results::{RunReader, RunWriter, WriteOptions};
+
+/// A run of `jobs` jobs on one provider of 16 processors, all refused or all run one after the other.
+fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
+    let cast = Cast {
+        actors: vec![ActorInfo { name: "north".to_owned(), kind: ActorKind::Provider }],
+        providers: vec![ProviderInfo {
+            name: "north".to_owned(),
+            processors: 16,
+            first_processor: 0,
+            speed: 1.0,
+            scheduler: "first come, first served".to_owned(),
+        }],
+        workloads: vec!["made up".to_owned()],
+    };
+    let folder = folder.join("run");
+    let mut writer =
+        RunWriter::create(&folder, cast, WriteOptions::default()).expect("the folder is new");
+    for id in 0..jobs {
+        let submit = Time::from_secs(i64::from(id) * 90);
+        let end = submit + Span::from_secs(160);
+        let ran = (!rejected).then_some(());
+        let width = 1 + id % 8;
+        let record = JobRecord {
+            job: Job::new(id, submit, width, Span::from_secs(100)),
+            class: if id % 3 == 0 { JobClass::External } else { JobClass::Local },
+            outcome: match ran {
+                Some(()) => JobOutcome::Completed,
+                None => JobOutcome::Rejected(Refusal::TooWide),
+            },
+            provider: ran.map(|()| ProviderId(0)),
+            queued: ran.map(|()| submit),
+            start: ran.map(|()| submit + Span::from_secs(60)),
+            end,
+            walltime: ran.map(|()| Span::from_secs(100)),
+            promised_end: None,
+            processors: ProcessorSet::range(8 * (id % 2), if rejected { 0 } else { width }),
+        };
+        writer.job_over(&record).expect("there is room");
+    }
+    let finished = writer.finish().expect("there is room");
+    RunReader::open(&finished.publish().expect("the name is free")).expect("published")
+}
+
+fn figures_of(run: &RunReader) -> Vec<(Figure, &'static [&'static str])> {
+    let waiting = load::distribution(run, "Waiting", Quantity::WaitingTime, By::Class);
+    let slowdown = load::distribution(run, "Slowdown", Quantity::BoundedSlowdown, By::Provider);
+    vec![
+        (
+            Figure::Gantt(load::gantt(run, "Gantt").expect("readable")),
+            &["north: processor", "time, "],
+        ),
+        (
+            Figure::Timeline(load::timeline(run, "Timeline", Some("north")).expect("readable")),
+            &["busy processors, %", "waiting jobs", "time, "],
+        ),
+        (Figure::Distribution(waiting.expect("readable")), &["waiting time", "share of jobs, %"]),
+        (
+            Figure::Distribution(slowdown.expect("readable")),
+            &["bounded slowdown", "share of jobs, %"],
+        ),
+    ]
+}
+
+fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
+    let point = |x: f64| SweepPoint { x, mean: x * 100.0 - 120.0, half_width: Some(15.0) };
+    let lines = LineChart {
+        title: "Lines".to_owned(),
+        x_label: "load".to_owned(),
+        y_label: "gain, s".to_owned(),
+        series: ["one", "a name that is far too long to be shown whole in any legend"]
+            .map(|name| LineSeries {
+                name: name.to_owned(),
+                points: [1.0, 2.0, 4.0].map(point).to_vec(),
+            })
+            .to_vec(),
+    };
+    let bars = BarChart {
+        title: "Bars".to_owned(),
+        x_label: "policy".to_owned(),
+        y_label: "wait, s".to_owned(),
+        categories: (0..30).map(|i| format!("policy number {i}")).collect(),
+        series: vec![BarSeries {
+            name: "one".to_owned(),
+            values: (0..30).map(|i| (i % 7 != 0).then_some((f64::from(i), Some(40.0)))).collect(),
+        }],
+    };
+    let histogram = Histogram {
+        title: "Histogram".to_owned(),
+        x_label: "processors".to_owned(),
+        y_label: "jobs".to_owned(),
+        bins: (0..200).map(|i| (format!("{i}"), (i * 7919) % 1000)).collect(),
+    };
+    vec![
+        (Figure::Lines(lines), &["load", "gain, s"]),
+        (Figure::Bars(bars), &["policy", "wait, s"]),
+        (Figure::Histogram(histogram), &["processors", "jobs"]),
+    ]
+}
+
+fn all_figures(place: &Path) -> Vec<(Figure, &'static [&'static str])> {
+    let mut figures = figures_of(&run(place, 40, false));
+    figures.extend(sweep_figures());
+    figures
+}
+
+#[test]
+fn png_has_its_size_and_is_not_blank() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    for (figure, _) in all_figures(place.path()) {
+        let bytes = figure.png(Size::default()).expect("there is data");
+        let mut reader = png::Decoder::new(bytes.as_slice()).read_info().expect("a PNG");
+        let mut pixels = vec![0; reader.output_buffer_size()];
+        let info = reader.next_frame(&mut pixels).expect("a PNG");
+        assert_eq!((info.width, info.height), (1600, 900));
+        let ink = pixels.iter().filter(|&&channel| channel != 255).count();
+        assert!(ink > 10_000, "{ink} channels are not white in {figure:?}");
+        assert_eq!(bytes, figure.png(Size::default()).expect("there is data"));
+    }
+}
+
+#[test]
+fn svg_names_its_axes() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    for (figure, labels) in all_figures(place.path()) {
+        let svg = figure.svg(Size::default()).expect("there is data");
+        for label in labels {
+            assert!(svg.contains(label), "no `{label}` in {svg}");
+        }
+    }
+}
+
+#[test]
+fn labels_are_whole_large_enough_and_apart() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    for (figure, _) in all_figures(place.path()) {
+        let scene = figure.scene(Size::default()).expect("there is data");
+        let texts = scene.texts();
+        for (i, (text, edges)) in texts.iter().enumerate() {
+            let [left, top, right, bottom] = *edges;
+            let inside = left >= 0.0 && top >= 0.0 && right <= 1600.0 && bottom <= 900.0;
+            assert!(inside, "`{text}` leaves the canvas: {edges:?}");
+            for (other, [left2, top2, right2, bottom2]) in &texts[i + 1..] {
+                let apart = right < *left2 || *right2 < left || bottom < *top2 || *bottom2 < top;
+                assert!(apart, "`{text}` and `{other}` overlap");
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_without_started_jobs_are_a_clear_error() {
+    for (jobs, rejected) in [(0, false), (5, true)] {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        for (figure, _) in figures_of(&run(place.path(), jobs, rejected)) {
+            let error = figure.png(Size::default()).expect_err("there is nothing to draw");
+            assert!(matches!(error, PlotError::NoData { .. }), "{error}");
+            assert!(error.to_string().contains("cannot be drawn"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn one_job_is_enough() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    for (figure, _) in figures_of(&run(place.path(), 1, false)) {
+        figure.png(Size::default()).expect("there is a job");
+        figure.svg(Size::default()).expect("there is a job");
+    }
+}
+
+#[test]
+fn many_jobs_become_a_density() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path(), 20_000, false);
+    let figure = Figure::Gantt(load::gantt(&run, "Gantt").expect("readable"));
+    let svg = figure.svg(Size::default()).expect("there is data");
+    assert!(svg.contains("100 % busy"));
+}
+
+#[test]
+fn file_endings_say_how_to_draw() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let (figure, _) = sweep_figures().remove(0);
+    let draw = |name: &str| figure.draw(&place.path().join(name), Size::default());
+    draw("a.png").expect("known");
+    draw("a.svg").expect("known");
+    let error = draw("a.pdf").expect_err("unknown").to_string();
+    assert!(error.contains(".png or .svg"), "{error}");
+    let small = Size { width: 10, height: 10 };
+    assert!(matches!(figure.png(small), Err(PlotError::BadSize { .. })));
+}
