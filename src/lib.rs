@@ -1,6 +1,7 @@
 //! haggle simulates autonomous resource providers that bargain over work.
 //!
 //! This crate is the library behind the command `haggle`: it reads scenarios
-//! ([`scenario`]). The engine lives in the crates beside it.
+//! ([`scenario`]) and carries them out ([`experiment`]). The engine lives in the crates beside it.
 
+pub mod experiment;
 pub mod scenario;

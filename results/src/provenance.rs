@@ -18,7 +18,7 @@ pub struct Provenance {
     pub version: String,
     /// Commit it was built from, if it was built from a repository.
     pub commit: Option<String>,
-    /// SHA-256 of the resolved scenario as it stands in the run's folder.
+    /// SHA-256 of the resolved scenario, with paths as they start from its own folder.
     pub scenario_sha256: String,
     /// The master seed.
     pub seed: u64,

@@ -18,6 +18,7 @@ mod sweep;
 mod user;
 mod workload;
 
+pub use crate::scenario::quantity::Name;
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use header::{EventsOrder, Header};
 pub use metascheduler::{Metascheduler, Placement};

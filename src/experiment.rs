@@ -1,0 +1,15 @@
+//! Carrying scenarios out: the workloads they name, the world they describe,
+//! the run, what is written of it and drawn from it.
+//!
+//! ```text
+//! Scenario ──> workload, world ──> haggle_runtime::run ──> record ──> folder ──> figures
+//! ```
+
+pub mod cost;
+pub mod figures;
+mod record;
+pub mod run;
+pub mod workload;
+pub mod world;
+
+pub use run::{Conduct, Destination, ExperimentError, Figures, Outcome, Unwatched, Watch, run};

@@ -1,0 +1,59 @@
+//! What a run costs: the one place where real time is looked at.
+
+use std::time::Instant;
+
+use haggle_results::Timing;
+
+/// Measures from its start on.
+pub struct Stopwatch {
+    wall: Instant,
+    cpu: f64,
+}
+
+impl Stopwatch {
+    /// Starts.
+    #[expect(clippy::disallowed_methods, reason = "reported beside the results, never in them")]
+    pub fn start() -> Stopwatch {
+        Stopwatch { wall: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    /// What it has cost so far; processor time is that of this thread.
+    pub fn timing(&self, messages: u64) -> Timing {
+        Timing {
+            wall_seconds: self.wall.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds() - self.cpu,
+            peak_memory_kb: peak_memory_kb(),
+            messages_delivered: messages,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn usage(who: nix::sys::resource::UsageWho) -> Option<nix::sys::resource::Usage> {
+    nix::sys::resource::getrusage(who).ok()
+}
+
+#[cfg(target_os = "linux")]
+fn cpu_seconds() -> f64 {
+    let seconds =
+        |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1_000_000.0;
+    usage(nix::sys::resource::UsageWho::RUSAGE_THREAD)
+        .map_or(0.0, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
+}
+
+#[cfg(target_os = "linux")]
+fn peak_memory_kb() -> u64 {
+    usage(nix::sys::resource::UsageWho::RUSAGE_SELF)
+        .map_or(0, |usage| u64::try_from(usage.max_rss()).unwrap_or(0))
+}
+
+/// Elsewhere nothing is measured rather than something else.
+#[cfg(not(target_os = "linux"))]
+fn cpu_seconds() -> f64 {
+    0.0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn peak_memory_kb() -> u64 {
+    0
+}

@@ -1,0 +1,79 @@
+//! Takes down a run: tables if there is a folder, metrics in any case.
+
+use haggle_agents::Message;
+use haggle_model::{ActorId, Cast, Observation, Time};
+use haggle_results::{Metrics, MetricsOptions, ResultsError, RunWriter};
+use haggle_runtime::Recorder;
+use haggle_runtime::world::OutsideError;
+
+use super::run::Watch;
+
+/// What a run leaves in memory and, if asked for, on disk.
+pub(super) struct Record<'a> {
+    pub(super) writer: Option<RunWriter>,
+    pub(super) metrics: Metrics,
+    /// Jobs that are over.
+    pub(super) jobs_over: u64,
+    watch: &'a dyn Watch,
+}
+
+impl Record<'_> {
+    pub(super) fn new<'a>(
+        cast: &Cast,
+        options: MetricsOptions,
+        writer: Option<RunWriter>,
+        watch: &'a dyn Watch,
+    ) -> Record<'a> {
+        Record { writer, metrics: Metrics::new(cast, options), jobs_over: 0, watch }
+    }
+}
+
+/// How often the watch hears of progress, in jobs.
+const PROGRESS_INTERVAL: u64 = 1_000;
+
+impl Recorder for Record<'_> {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        // What an actor says to itself tells nobody anything.
+        if let Some(writer) = &mut self.writer
+            && from != to
+        {
+            writer.message(now, from, to, message.kind(), message.job()).map_err(boxed)?;
+        }
+        Ok(())
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: Observation,
+    ) -> Result<(), OutsideError> {
+        match observation {
+            Observation::JobOver(record) => {
+                self.metrics.job_over(&record);
+                self.jobs_over += 1;
+                if self.jobs_over.is_multiple_of(PROGRESS_INTERVAL) {
+                    self.watch.progress(self.jobs_over, now);
+                }
+                match &mut self.writer {
+                    Some(writer) => writer.job_over(&record).map_err(boxed),
+                    None => Ok(()),
+                }
+            }
+            Observation::Disclosed { to, item, count, job } => match &mut self.writer {
+                Some(writer) => writer.disclosed(now, actor, to, item, count, job).map_err(boxed),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+fn boxed(error: ResultsError) -> OutsideError {
+    Box::new(error)
+}

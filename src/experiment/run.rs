@@ -1,0 +1,248 @@
+//! One run: from a resolved scenario to a summary, and to a folder if asked for.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use haggle_model::Time;
+use haggle_model::workload::{CleaningReport, WorkloadError};
+use haggle_results::{
+    Cut, Existing, Extent, FinishedRun, Format, Input, Messages, MetricsOptions, Provenance,
+    ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions, sha256,
+};
+use haggle_runtime::{Driver, RunError, RunStats, run as run_world};
+
+use super::cost::Stopwatch;
+use super::record::Record;
+use super::workload::Workloads;
+use super::world::{Stage, notable};
+use crate::scenario::quantity::TimeOrShare;
+use crate::scenario::{Scenario, file};
+
+/// Where results go.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// The folder, by its final name.
+    pub folder: PathBuf,
+    /// What to do if it exists.
+    pub existing: Existing,
+    /// Whether the scenario's figures are drawn.
+    pub figures: Figures,
+}
+
+/// Whether the scenario's figures are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figures {
+    /// Each into the results' folder.
+    Draw,
+    /// None.
+    Skip,
+}
+
+/// Hears how a run gets on.
+pub trait Watch {
+    /// `jobs` are over, and the clock shows `now`.
+    fn progress(&self, jobs: u64, now: Time);
+}
+
+/// Does not care.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn progress(&self, _jobs: u64, _now: Time) {}
+}
+
+/// How a run is carried out; nothing here changes its results.
+pub struct Conduct<'a> {
+    /// How messages reach actors.
+    pub driver: Driver,
+    /// Raised to stop.
+    pub stop: &'a AtomicBool,
+    /// Hears of progress.
+    pub watch: &'a dyn Watch,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The metrics.
+    pub summary: Summary,
+    /// Counts of messages and jobs.
+    pub stats: RunStats,
+    /// What the rules did to the workloads' logs.
+    pub reports: Vec<(String, CleaningReport)>,
+    /// The folder and the digest of what is in it.
+    pub written: Option<Written>,
+    /// What it cost.
+    pub timing: Timing,
+}
+
+/// A folder of results.
+#[derive(Debug)]
+pub struct Written {
+    /// Its final name.
+    pub folder: PathBuf,
+    /// The digest of its tables.
+    pub digest: RunDigest,
+    /// The figures drawn, by file name.
+    pub figures: Vec<String>,
+}
+
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// A workload cannot be read or is not in order.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// Results cannot be written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A figure cannot be drawn.
+    #[error("figure \"{figure}\": {error}")]
+    Figure {
+        /// Its name.
+        figure: String,
+        /// Why.
+        #[source]
+        error: haggle_plots::PlotError,
+    },
+    /// The run did not reach its end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Jobs went missing: a bug of ours.
+    #[error(
+        "{submitted} jobs were submitted and {over} came to an end: please report this scenario \
+         as a bug"
+    )]
+    JobsMissing {
+        /// Jobs the workloads brought.
+        submitted: u64,
+        /// Jobs that were completed, killed, rejected or cancelled.
+        over: u64,
+    },
+}
+
+/// Runs `scenario`, whose relative paths start from `folder`.
+///
+/// # Errors
+/// See [`ExperimentError`]; a destination is then left without a folder of its final name.
+pub fn run(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: Option<&Destination>,
+    conduct: &Conduct<'_>,
+) -> Result<Outcome, ExperimentError> {
+    let stopwatch = Stopwatch::start();
+    let Stage { world, cast, reports } = Stage::set(scenario, folder)?;
+    let options = metrics_options(&scenario.results);
+    let writer = destination
+        .map(|destination| {
+            let options = write_options(&scenario.results, destination.existing);
+            RunWriter::create(&destination.folder, cast.clone(), options)
+        })
+        .transpose()?;
+    let mut record = Record::new(&cast, options, writer, conduct.watch);
+    let stats = run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap)?;
+    if stats.jobs != record.jobs_over {
+        let (submitted, over) = (stats.jobs, record.jobs_over);
+        return Err(ExperimentError::JobsMissing { submitted, over });
+    }
+    let summary = record.metrics.summarise();
+    let (written, timing) = match (record.writer, destination) {
+        (Some(writer), Some(destination)) => {
+            let finished = writer.finish()?;
+            let written =
+                write_rest(scenario, folder, destination, finished, &summary, stats, &stopwatch)?;
+            (Some(written), stopwatch.timing(stats.messages))
+        }
+        _ => (None, stopwatch.timing(stats.messages)),
+    };
+    Ok(Outcome { summary, stats, reports: notable(&reports), written, timing })
+}
+
+/// Everything but the tables, then the final name.
+fn write_rest(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: &Destination,
+    finished: FinishedRun,
+    summary: &Summary,
+    stats: RunStats,
+    stopwatch: &Stopwatch,
+) -> Result<Written, ExperimentError> {
+    let digest = finished.digest().clone();
+    finished.write_summary(summary)?;
+    // Paths that started from the scenario's folder start from the results' now.
+    let mut resolved = scenario.clone();
+    resolved
+        .relocate(folder, &destination.folder)
+        .map_err(|error| ResultsError::write(&destination.folder, error))?;
+    finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
+    let inputs = Workloads::new(scenario, folder, scenario.scenario.seed).inputs();
+    finished.write_provenance(&Provenance {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("HAGGLE_COMMIT").map(str::to_owned),
+        scenario_sha256: sha256(scenario.to_toml().as_bytes()),
+        seed: scenario.scenario.seed,
+        inputs: inputs
+            .iter()
+            .map(|(written, path)| Input::of_file(path, written))
+            .collect::<Result<_, _>>()?,
+        digest: digest.clone(),
+    })?;
+    let mut figures = Vec::new();
+    if destination.figures == Figures::Draw {
+        let reader = RunReader::open(finished.folder())?;
+        for figure in &scenario.figures {
+            figures.push(super::figures::draw(figure, &reader, finished.folder())?);
+        }
+    }
+    finished.write_timing(&stopwatch.timing(stats.messages))?;
+    Ok(Written { folder: finished.publish()?, digest, figures })
+}
+
+/// Errors of a run's surroundings, as what they are.
+fn unwrap(error: RunError) -> ExperimentError {
+    match error {
+        RunError::Workload(error) => match error.downcast::<WorkloadError>() {
+            Ok(error) => ExperimentError::Workload(*error),
+            Err(error) => ExperimentError::Run(RunError::Workload(error)),
+        },
+        RunError::Record(error) => match error.downcast::<ResultsError>() {
+            Ok(error) => ExperimentError::Results(*error),
+            Err(error) => ExperimentError::Run(RunError::Record(error)),
+        },
+        error => ExperimentError::Run(error),
+    }
+}
+
+pub(super) fn metrics_options(results: &file::Results) -> MetricsOptions {
+    MetricsOptions {
+        bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
+        cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
+    }
+}
+
+fn extent(part: TimeOrShare) -> Extent {
+    match part {
+        TimeOrShare::ZERO => Extent::Nothing,
+        TimeOrShare::Time(time) => Extent::Seconds(time.0.as_secs_f64()),
+        TimeOrShare::Share(share) => Extent::Share(share.fraction()),
+    }
+}
+
+fn write_options(results: &file::Results, existing: Existing) -> WriteOptions {
+    WriteOptions {
+        format: match results.format {
+            file::TableFormat::Parquet => Format::Parquet,
+            file::TableFormat::Csv => Format::Csv,
+            file::TableFormat::Both => Format::Both,
+        },
+        messages: match results.messages {
+            file::Messages::All => Messages::All,
+            file::Messages::Counts => Messages::Counts,
+            file::Messages::None => Messages::None,
+        },
+        existing,
+        bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
+    }
+}
