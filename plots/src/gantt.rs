@@ -26,6 +26,10 @@ pub struct Gantt {
     pub providers: Vec<GanttProvider>,
     /// Names of the groups that colours stand for; with one or none, each job has a colour.
     pub groups: Vec<String>,
+    /// Start of the time axis, s; without it, the first job.
+    pub from: Option<f64>,
+    /// End of the time axis, s; without it, the end of the last job.
+    pub until: Option<f64>,
 }
 
 /// A provider's panel.
@@ -67,8 +71,10 @@ impl Gantt {
         if count == 0 {
             return Err(PlotError::NoData { title: self.title.clone(), reason: "no job ran" });
         }
-        let low = bars().map(|bar| bar.start).fold(f64::INFINITY, f64::min);
-        let high = bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
+        let first = || bars().map(|bar| bar.start).fold(f64::INFINITY, f64::min);
+        let last = || bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
+        let low = self.from.unwrap_or_else(first);
+        let high = self.until.unwrap_or_else(last);
         let dense = count > BARS_MAX;
         let panel = |provider: &GanttProvider| {
             let (first, count) = (f64::from(provider.first), f64::from(provider.processors));

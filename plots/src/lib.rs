@@ -31,20 +31,20 @@ pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use gantt::{Gantt, GanttBar, GanttProvider};
-pub use lines::{LineChart, LineSeries, SweepPoint};
+pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint};
 pub use scene::Scene;
-pub use timeline::{Timeline, TimelineJob};
+pub use timeline::{Shows, Timeline, TimelineJob, TimelinePart};
 
 /// Something to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
     /// Which job held which processors when, a panel for each provider.
     Gantt(Gantt),
-    /// Busy processors and waiting jobs over time.
+    /// Busy processors or waiting jobs over time.
     Timeline(Timeline),
     /// Empirical distribution functions.
     Distribution(DistributionFigure),
-    /// Means with confidence intervals over a numeric axis.
+    /// Means with confidence intervals over an axis of a sweep.
     Lines(LineChart),
     /// Means with confidence intervals for categories.
     Bars(BarChart),

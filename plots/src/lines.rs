@@ -1,4 +1,4 @@
-//! Means with 95 % confidence intervals over a numeric axis: the usual figure of a sweep.
+//! Means with 95 % confidence intervals over an axis: the usual figure of a sweep.
 
 use crate::axis::Axis;
 use crate::canvas::Size;
@@ -7,7 +7,7 @@ use crate::frame::{self, Plan};
 use crate::palette::series;
 use crate::scene::{Colour, Scene};
 
-/// Lines over a numeric axis.
+/// Lines over an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
     /// Above the figure.
@@ -16,8 +16,21 @@ pub struct LineChart {
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
+    /// What the x of points are.
+    pub x_axis: LineAxis,
     /// A line for each.
     pub series: Vec<LineSeries>,
+}
+
+/// What the x of points are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineAxis {
+    /// Numbers.
+    Numbers,
+    /// Times in seconds; the label gets the unit that suits them.
+    Times,
+    /// Places in this list.
+    Names(Vec<String>),
 }
 
 /// A line.
@@ -67,13 +80,19 @@ impl LineChart {
             legend: if self.series.len() > 1 { legend.collect() } else { Vec::new() },
             panels: vec![(y, 1.0)],
         };
-        let x = Axis::linear(&self.x_label, low - edge, high + edge, 8);
+        let (left, right) = frame::room(&plan, size);
+        let x = match &self.x_axis {
+            LineAxis::Numbers => Axis::linear(&self.x_label, low - edge, high + edge, 8),
+            LineAxis::Times => Axis::time(&self.x_label, low - edge, high + edge, right - left),
+            LineAxis::Names(names) => Axis::names(&self.x_label, names, right - left),
+        };
+        let shift = if matches!(self.x_axis, LineAxis::Names(_)) { 0.5 } else { 0.0 };
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         let panel = &panels[0];
         for (i, line) in self.series.iter().enumerate() {
             let mut points: Vec<&SweepPoint> = line.points.iter().filter(finite).collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            let place = |point: &&SweepPoint| (panel.x(point.x), panel.y(point.mean));
+            let place = |point: &&SweepPoint| (panel.x(point.x + shift), panel.y(point.mean));
             scene.line(points.iter().map(place).collect(), series(i), 3);
             for point in points {
                 let at = place(&point);
