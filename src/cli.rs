@@ -2,9 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{
-    self, completions, list, new, run, schema, show, sweep, validate, verify,
-};
+use crate::commands::{self, completions, list, new, run, schema, show, sweep, validate, verify};
 use crate::exit::{self, Exit};
 
 /// Simulates autonomous resource providers that bargain over work.

@@ -49,11 +49,15 @@ pub(crate) fn report(error: &Error) -> Exit {
             experiment(error)
         }
         Error::Sweep(SweepError::Interrupted) => {
-            say("interrupted: the runs that are done are kept\n\nhint: the same command goes on with the others\n");
+            say(
+                "interrupted: the runs that are done are kept\n\nhint: the same command goes on with the others\n",
+            );
             Exit::Interrupted
         }
         Error::Sweep(SweepError::Foreign { .. }) => {
-            say(&format!("error: {error}\n\nhint: name another folder with -o, or remove this one\n"));
+            say(&format!(
+                "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
+            ));
             Exit::CannotWrite
         }
         Error::Sweep(SweepError::Results(inner)) => results(inner),

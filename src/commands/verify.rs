@@ -26,8 +26,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let source = Source::read(&args.scenario)?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read(source, Logs::MustExist)?;
-    let scratch = tempfile::tempdir()
-        .map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
+    let scratch =
+        tempfile::tempdir().map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
     let mut exit = Exit::Success;
     for variant in &experiment.variants {
         match verify(&variant.scenario, &folder, scratch.path(), &STOP)? {

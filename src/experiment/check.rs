@@ -11,7 +11,9 @@ pub struct Check {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// Two jobs on one processor at one time.
-    #[error("job {job} started at {start} s on processor {processor}, held by another until {until} s")]
+    #[error(
+        "job {job} started at {start} s on processor {processor}, held by another until {until} s"
+    )]
     HeldTwice {
         /// The job's number in its workload.
         job: i64,
@@ -79,9 +81,7 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
-    use haggle_model::{
-        Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span,
-    };
+    use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
 
     use super::*;
 

@@ -147,7 +147,8 @@ pub fn run(
         })
         .transpose()?;
     let mut record = Record::new(&cast, options, writer, conduct);
-    let stats = run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap_run_error)?;
+    let stats =
+        run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap_run_error)?;
     if stats.jobs != record.jobs_over {
         let (submitted, over) = (stats.jobs, record.jobs_over);
         return Err(ExperimentError::JobsMissing { submitted, over });

@@ -121,12 +121,8 @@ fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result
         existing: Existing::Keep,
         figures: conduct.figures,
     };
-    let how = Conduct {
-        driver: Driver::Sequential,
-        stop: conduct.stop,
-        watch: &Unwatched,
-        check: false,
-    };
+    let how =
+        Conduct { driver: Driver::Sequential, stop: conduct.stop, watch: &Unwatched, check: false };
     match run(&one.scenario(), folder, Some(&destination), &how) {
         Ok(_) => {
             (conduct.on_run)();
