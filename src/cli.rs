@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{self, completions, list, new, schema, show, validate};
+use crate::commands::{self, completions, list, new, run, schema, show, sweep, validate, verify};
 use crate::exit::{self, Exit};
 
 /// Simulates autonomous resource providers that bargain over work.
@@ -20,6 +20,9 @@ pub(crate) struct Cli {
 /// The verbs. A new one is a file in `commands` and a line in each list here.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(run::Args),
+    Sweep(sweep::Args),
+    Verify(verify::Args),
     Validate(validate::Args),
     Show(show::Args),
     New(new::Args),
@@ -32,6 +35,9 @@ impl Command {
     /// Carries out what was typed.
     pub(crate) fn run(&self) -> Result<Exit, commands::Error> {
         match self {
+            Command::Run(args) => run::run(args),
+            Command::Sweep(args) => sweep::run(args),
+            Command::Verify(args) => verify::run(args),
             Command::Validate(args) => validate::run(args),
             Command::Show(args) => show::run(args),
             Command::New(args) => new::run(args),

@@ -3,14 +3,19 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use haggle::experiment::ExperimentError;
+use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
 
 pub(crate) mod completions;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod sweep;
 pub(crate) mod validate;
+pub(crate) mod verify;
 
 /// Why a verb could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +26,12 @@ pub(crate) enum Error {
     InvalidScenario(Box<InvalidScenario>),
     #[error("there is no run {number}: the scenario has {runs}, numbered from 0")]
     NoSuchRun { number: usize, runs: usize },
+    #[error("the scenario is a sweep of {runs} runs")]
+    SweepIsNoRun { runs: usize },
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
     #[error("cannot write `{}`: {error}", path.display())]

@@ -7,12 +7,16 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Everything was done.
     Success = 0,
+    /// Two results differ, or a check failed.
+    Differs = 1,
     /// What was typed does not fit what was given; clap uses the same code.
     Usage = 2,
     /// What was given cannot be used: a scenario or a log with mistakes, or one that is not there.
     InvalidInput = 3,
     /// A result could not be written, or would have overwritten another.
     CannotWrite = 4,
+    /// Ctrl-C; what was complete is kept.
+    Interrupted = 130,
 }
 
 /// What `haggle --help` says about them.

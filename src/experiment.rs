@@ -5,10 +5,13 @@
 //! Scenario ──> workload, world ──> haggle_runtime::run ──> record ──> folder ──> figures
 //! ```
 
+pub mod check;
 pub mod cost;
 pub mod figures;
 mod record;
 pub mod run;
+pub mod sweep;
+pub mod verify;
 pub mod workload;
 pub mod world;
 

@@ -5,7 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::{env, fmt};
 
+use haggle::experiment::ExperimentError;
+use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, Problem};
+use haggle_results::ResultsError;
+use haggle_runtime::RunError;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource,
     Severity, SourceCode, SourceSpan, SpanContents,
@@ -35,6 +39,29 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n\nhint: `haggle show --runs SCENARIO` lists them\n"));
             Exit::Usage
         }
+        Error::SweepIsNoRun { .. } => {
+            say(&format!("error: {error}\n\nhint: `haggle sweep SCENARIO` carries them all out\n"));
+            Exit::Usage
+        }
+        Error::Experiment(inner) => experiment(inner),
+        Error::Sweep(SweepError::Run { number, folder, error }) => {
+            say(&format!("in run {number} ({folder}):\n"));
+            experiment(error)
+        }
+        Error::Sweep(SweepError::Interrupted) => {
+            say(
+                "interrupted: the runs that are done are kept\n\nhint: the same command goes on with the others\n",
+            );
+            Exit::Interrupted
+        }
+        Error::Sweep(SweepError::Foreign { .. }) => {
+            say(&format!(
+                "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
+            ));
+            Exit::CannotWrite
+        }
+        Error::Sweep(SweepError::Results(inner)) => results(inner),
+        Error::Sweep(SweepError::Figure(inner)) => experiment(inner),
         Error::Exists(_) => {
             say(&format!("error: {error}\n\nhint: add --force to overwrite it\n"));
             Exit::CannotWrite
@@ -45,6 +72,42 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n"));
             Exit::CannotWrite
         }
+    }
+}
+
+/// An error of a run.
+fn experiment(error: &ExperimentError) -> Exit {
+    match error {
+        ExperimentError::Results(inner) => results(inner),
+        ExperimentError::Run(RunError::Interrupted) => {
+            say("interrupted: nothing was written\n");
+            Exit::Interrupted
+        }
+        ExperimentError::Workload(_) | ExperimentError::Run(_) => {
+            say(&format!("error: {error}\n"));
+            Exit::InvalidInput
+        }
+        ExperimentError::Figure { .. } => {
+            say(&format!("error: {error}\n"));
+            Exit::CannotWrite
+        }
+        ExperimentError::Violation(_) | ExperimentError::JobsMissing { .. } => {
+            say(&format!("error: {error}\n"));
+            Exit::Differs
+        }
+    }
+}
+
+/// An error of results that are written or read.
+fn results(error: &ResultsError) -> Exit {
+    say(&format!("error: {error}\n"));
+    match error {
+        ResultsError::FolderExists { .. }
+        | ResultsError::NotARun { .. }
+        | ResultsError::NoName { .. }
+        | ResultsError::DiskFull { .. }
+        | ResultsError::Write { .. } => Exit::CannotWrite,
+        _ => Exit::InvalidInput,
     }
 }
 

@@ -1,1 +1,111 @@
-fn main() {}
+//! What a message costs: small actors that pass small messages over the
+//! sequential clock. Every case ends in a checksum, so that a faster wrong
+//! answer shows; it is printed beside the time.
+//!
+//! `phold`: E actors, K messages on their way; each one delivered mixes the
+//! actor's state and causes one message to a pseudo-random actor at a
+//! pseudo-random later time (the work that field comparisons use).
+//! `ring`: the same without time passing, as in a negotiation.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use haggle_agents::{Actor, Effect, Outbox, Phase};
+use haggle_model::{ActorId, Span, Time};
+use haggle_runtime::clock::{Clock, Delivery};
+use haggle_runtime::{EventOrder, Network};
+
+const MESSAGES: u64 = 1_000_000;
+
+/// A message of the size of most of ours.
+#[derive(Clone, Copy, Debug)]
+enum Small {
+    Work(u64),
+    Other(u32, u32),
+}
+
+struct Mixer {
+    state: u64,
+    actors: u32,
+    later: bool,
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Actor for Mixer {
+    type Message = Small;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Small, out: &mut Outbox<Small>) {
+        let word = match message {
+            Small::Work(word) => word,
+            Small::Other(a, b) => u64::from(a) << 32 | u64::from(b),
+        };
+        self.state = mix(self.state ^ word ^ u64::from(from.0));
+        let to = ActorId((self.state % u64::from(self.actors)) as u32);
+        if self.later {
+            // Messages take no time here; to make one late an actor would wake itself.
+            let at = now + Span::from_micros((self.state >> 40) as i64 + 1);
+            out.effects.push(Effect::Wake { at, message: Small::Work(self.state) });
+        } else {
+            out.send(to, Small::Other(self.state as u32, to.0));
+        }
+    }
+}
+
+/// Delivers `messages` and returns a checksum over all actors.
+fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
+    let mut mixers: Vec<Mixer> =
+        (0..actors).map(|i| Mixer { state: u64::from(i) + 1, actors, later }).collect();
+    let network = Network::default();
+    let mut clock = Clock::new(EventOrder::SubmissionsFirst);
+    for i in 0..in_flight {
+        let (from, to) = (ActorId(0), ActorId(i % actors));
+        let message = Small::Work(u64::from(i));
+        let delivery = Delivery { from, to, hops: 0, message };
+        clock.schedule(Time::from_micros(i64::from(i)), Phase::Conversation, delivery);
+    }
+    let mut out = Outbox::default();
+    for _ in 0..messages {
+        let Delivery { from, to, hops, message } = clock.next_delivery().expect("always one");
+        let now = clock.now();
+        mixers[to.index()].on_message(now, from, message, &mut out);
+        for effect in out.effects.drain(..) {
+            let (at, addressee, message) = match effect {
+                Effect::Send { to: other, message } => {
+                    (now + network.latency(to, other), other, message)
+                }
+                Effect::Wake { at, message } => {
+                    let Small::Work(word) = message else { continue };
+                    (at, ActorId((word % u64::from(actors)) as u32), message)
+                }
+            };
+            let delivery = Delivery { from: to, to: addressee, hops: hops + 1, message };
+            clock.schedule(at, Phase::Conversation, delivery);
+        }
+    }
+    mixers.iter().fold(0, |sum, mixer| sum ^ mixer.state)
+}
+
+fn messages(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("message");
+    group.throughput(Throughput::Elements(MESSAGES)).sample_size(10);
+    for (name, actors, in_flight, later) in [
+        ("ring", 2, 1, false),
+        ("ring", 1000, 1000, false),
+        ("phold", 100, 100, true),
+        ("phold", 1000, 10_000, true),
+    ] {
+        let id = BenchmarkId::new(name, format!("{actors} actors, {in_flight} in flight"));
+        println!("{}: checksum {:016x}", id.id(), drive(actors, in_flight, later, MESSAGES));
+        group.bench_function(id, |bencher| {
+            bencher.iter(|| black_box(drive(actors, in_flight, later, MESSAGES)));
+        });
+    }
+}
+
+criterion_group!(benches, messages);
+criterion_main!(benches);

@@ -6,7 +6,8 @@ use haggle_results::{Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
 use haggle_runtime::world::OutsideError;
 
-use super::run::Watch;
+use super::check::Check;
+use super::run::{Conduct, Watch};
 
 /// What a run leaves in memory and, if asked for, on disk.
 pub(super) struct Record<'a> {
@@ -14,6 +15,7 @@ pub(super) struct Record<'a> {
     pub(super) metrics: Metrics,
     /// Jobs that are over.
     pub(super) jobs_over: u64,
+    check: Option<Check>,
     watch: &'a dyn Watch,
 }
 
@@ -22,9 +24,15 @@ impl Record<'_> {
         cast: &Cast,
         options: MetricsOptions,
         writer: Option<RunWriter>,
-        watch: &'a dyn Watch,
+        conduct: &Conduct<'a>,
     ) -> Record<'a> {
-        Record { writer, metrics: Metrics::new(cast, options), jobs_over: 0, watch }
+        Record {
+            writer,
+            metrics: Metrics::new(cast, options),
+            jobs_over: 0,
+            check: conduct.check.then(|| Check::new(cast)),
+            watch: conduct.watch,
+        }
     }
 }
 
@@ -58,6 +66,9 @@ impl Recorder for Record<'_> {
             Observation::JobOver(record) => {
                 self.metrics.job_over(&record);
                 self.jobs_over += 1;
+                if let Some(check) = &mut self.check {
+                    check.job_over(&record)?;
+                }
                 if self.jobs_over.is_multiple_of(PROGRESS_INTERVAL) {
                     self.watch.progress(self.jobs_over, now);
                 }

@@ -11,6 +11,7 @@ use haggle_results::{
 };
 use haggle_runtime::{Driver, RunError, RunStats, run as run_world};
 
+use super::check::Violation;
 use super::cost::Stopwatch;
 use super::record::Record;
 use super::workload::Workloads;
@@ -59,6 +60,8 @@ pub struct Conduct<'a> {
     pub stop: &'a AtomicBool,
     /// Hears of progress.
     pub watch: &'a dyn Watch,
+    /// Whether each job is checked against those that held its processors before.
+    pub check: bool,
 }
 
 /// What came of a run.
@@ -108,6 +111,9 @@ pub enum ExperimentError {
     /// The run did not reach its end.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A check failed: a bug of ours.
+    #[error("{0}: please report this scenario as a bug")]
+    Violation(Violation),
     /// Jobs went missing: a bug of ours.
     #[error(
         "{submitted} jobs were submitted and {over} came to an end: please report this scenario \
@@ -140,8 +146,9 @@ pub fn run(
             RunWriter::create(&destination.folder, cast.clone(), options)
         })
         .transpose()?;
-    let mut record = Record::new(&cast, options, writer, conduct.watch);
-    let stats = run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap)?;
+    let mut record = Record::new(&cast, options, writer, conduct);
+    let stats =
+        run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap_run_error)?;
     if stats.jobs != record.jobs_over {
         let (submitted, over) = (stats.jobs, record.jobs_over);
         return Err(ExperimentError::JobsMissing { submitted, over });
@@ -201,7 +208,7 @@ fn write_rest(
 }
 
 /// Errors of a run's surroundings, as what they are.
-fn unwrap(error: RunError) -> ExperimentError {
+pub(super) fn unwrap_run_error(error: RunError) -> ExperimentError {
     match error {
         RunError::Workload(error) => match error.downcast::<WorkloadError>() {
             Ok(error) => ExperimentError::Workload(*error),
@@ -209,13 +216,16 @@ fn unwrap(error: RunError) -> ExperimentError {
         },
         RunError::Record(error) => match error.downcast::<ResultsError>() {
             Ok(error) => ExperimentError::Results(*error),
-            Err(error) => ExperimentError::Run(RunError::Record(error)),
+            Err(error) => match error.downcast::<Violation>() {
+                Ok(violation) => ExperimentError::Violation(*violation),
+                Err(error) => ExperimentError::Run(RunError::Record(error)),
+            },
         },
         error => ExperimentError::Run(error),
     }
 }
 
-pub(super) fn metrics_options(results: &file::Results) -> MetricsOptions {
+fn metrics_options(results: &file::Results) -> MetricsOptions {
     MetricsOptions {
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
         cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },

@@ -21,6 +21,8 @@ pub struct Summary {
     pub max_turnaround_time: Option<f64>,
     /// Largest waiting time, s.
     pub max_waiting_time: Option<f64>,
+    /// Mean bounded slowdown.
+    pub mean_bounded_slowdown: Option<f64>,
     /// Mean slowdown.
     pub mean_slowdown: Option<f64>,
     /// Mean turnaround time, s.
@@ -161,6 +163,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         max_slowdown: all.slowdown.map(|it| it.max),
         max_turnaround_time: all.turnaround_time.map(|it| it.max),
         max_waiting_time: all.waiting_time.map(|it| it.max),
+        mean_bounded_slowdown: all.bounded_slowdown.map(|it| it.mean),
         mean_slowdown: all.slowdown.map(|it| it.mean),
         mean_turnaround_time: all.turnaround_time.map(|it| it.mean),
         mean_waiting_time: all.waiting_time.map(|it| it.mean),

@@ -1,0 +1,168 @@
+//! `haggle run`: one scenario, one run.
+
+use std::path::{Path, PathBuf};
+
+use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
+use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
+use haggle_results::Existing;
+use haggle_runtime::Driver;
+use serde_json::json;
+
+use super::{Error, print};
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+use crate::progress::{OneRun, Show};
+use crate::report::say;
+
+/// Run a scenario, print a summary, and write its tables and figures
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle run scenarios/quickstart.toml
+  haggle run scenarios/quickstart.toml -o /tmp/first --seed 7
+  haggle run my.toml --json --no-figures | jq .mean_waiting_time")]
+pub(crate) struct Args {
+    /// Scenario file (TOML)
+    #[arg(value_name = "SCENARIO")]
+    scenario: PathBuf,
+    /// Folder of the results; without it, runs/NAME, after the scenario's name
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Replace results that are there already
+    #[arg(long)]
+    force: bool,
+    /// Master seed, instead of the scenario's
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Format of the tables, instead of the scenario's
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<TableFormat>,
+    /// How messages reach actors; the results are the same
+    #[arg(long, value_name = "DRIVER", default_value = "sequential")]
+    driver: DriverName,
+    /// Check during the run that no processor holds two jobs and no job is lost
+    #[arg(long)]
+    check: bool,
+    /// Do not draw the scenario's figures
+    #[arg(long)]
+    no_figures: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print no progress and nothing on standard error but errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Format of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Typed and compressed
+    Parquet,
+    /// Comma-separated text
+    Csv,
+    /// Both
+    Both,
+}
+
+impl TableFormat {
+    pub(crate) fn in_file(self) -> file::TableFormat {
+        match self {
+            TableFormat::Parquet => file::TableFormat::Parquet,
+            TableFormat::Csv => file::TableFormat::Csv,
+            TableFormat::Both => file::TableFormat::Both,
+        }
+    }
+}
+
+/// How messages reach actors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DriverName {
+    /// A loop and a match: the fastest
+    Sequential,
+    /// Each actor in an actix actor of its own
+    Actix,
+}
+
+impl DriverName {
+    pub(crate) fn driver(self) -> Driver {
+        match self {
+            DriverName::Sequential => Driver::Sequential,
+            DriverName::Actix => Driver::Actix,
+        }
+    }
+}
+
+/// Runs the scenario.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let source = Source::read(&args.scenario)?;
+    let folder = source.folder().to_owned();
+    let mut scenario = single(Experiment::read(source, Logs::MustExist)?)?;
+    if let Some(seed) = args.seed {
+        scenario.scenario.seed = seed;
+    }
+    if let Some(format) = args.format {
+        scenario.results.format = format.in_file();
+    }
+    let name = scenario.scenario.name.as_ref().map_or("run", |name| name.as_str());
+    let destination = Destination {
+        folder: args.output.clone().unwrap_or_else(|| Path::new("runs").join(name)),
+        existing: if args.force { Existing::Replace } else { Existing::Keep },
+        figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
+    };
+    let conduct = Conduct {
+        driver: args.driver.driver(),
+        stop: &STOP,
+        watch: &OneRun::new(Show::unless(args.quiet || args.json)),
+        check: args.check,
+    };
+    let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
+    drop(conduct);
+    if !args.quiet {
+        say_reports(&outcome);
+    }
+    if args.json { print(&as_json(&outcome)) } else { print(&as_text(&outcome)) }?;
+    Ok(Exit::Success)
+}
+
+/// The one run of a scenario without a sweep.
+fn single(experiment: Experiment) -> Result<Scenario, Error> {
+    let mut runs = experiment.runs();
+    let first = runs.next().map(|run| run.scenario());
+    match (first, runs.count()) {
+        (Some(scenario), 0) => Ok(scenario),
+        (_, others) => Err(Error::SweepIsNoRun { runs: others + 1 }),
+    }
+}
+
+/// Says what the rules did to logs.
+pub(crate) fn say_reports(outcome: &Outcome) {
+    for (workload, report) in &outcome.reports {
+        say(&format!("workload {workload}:\n{report}\n\n"));
+    }
+}
+
+fn as_text(outcome: &Outcome) -> String {
+    let mut text = outcome.summary.to_string();
+    if let Some(written) = &outcome.written {
+        text.push_str(&format!("\nresults  {}\n", written.folder.display()));
+        for figure in &written.figures {
+            text.push_str(&format!("figure   {}\n", written.folder.join(figure).display()));
+        }
+        text.push_str(&format!("digest   {}\n", written.digest.overall));
+    }
+    text
+}
+
+/// The summary with the digest beside it.
+pub(crate) fn as_json(outcome: &Outcome) -> String {
+    let mut object = json!(outcome.summary);
+    object["jobs"] = json!(outcome.stats.jobs);
+    object["messages"] = json!(outcome.stats.messages);
+    if let Some(written) = &outcome.written {
+        object["digest"] = json!(written.digest.overall);
+        object["folder"] = json!(written.folder);
+    }
+    let mut text = serde_json::to_string_pretty(&object).expect("a summary is plain data");
+    text.push('\n');
+    text
+}

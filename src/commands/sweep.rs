@@ -1,0 +1,92 @@
+//! `haggle sweep`: all runs of a scenario with axes and replications.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use haggle::experiment::Figures;
+use haggle::experiment::sweep::{SweepConduct, look, sweep};
+use haggle::scenario::{Experiment, Logs, Source};
+use serde_json::json;
+
+use super::{Error, print};
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+use crate::progress::{Show, many_runs};
+use crate::report::say;
+
+/// Run every combination of a scenario's axes, side by side, and sum them up
+///
+/// A sweep that was stopped or killed goes on where it was: runs that are done
+/// are not repeated. The results do not depend on the number of workers.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle sweep scenarios/policies.toml
+  haggle sweep scenarios/policies.toml -o /tmp/policies --jobs 4
+  haggle show --runs scenarios/policies.toml     what would be run")]
+pub(crate) struct Args {
+    /// Scenario file (TOML)
+    #[arg(value_name = "SCENARIO")]
+    scenario: PathBuf,
+    /// Folder of the results; without it, runs/NAME, after the scenario's name
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Runs side by side; without it, one for each processor core
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Draw each run's own figures too
+    #[arg(long)]
+    figures: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Carries out the sweep.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let source = Source::read(&args.scenario)?;
+    let folder = source.folder().to_owned();
+    let experiment = Experiment::read(source, Logs::MustExist)?;
+    let name = experiment.scenario.scenario.name.as_ref().map_or("sweep", |name| name.as_str());
+    let output = args.output.clone().unwrap_or_else(|| Path::new("runs").join(name));
+    let progress = look(&experiment, &output)?;
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
+    if progress.done > 0 && !args.quiet {
+        say(&format!("{} of {} runs are done already\n", progress.done, progress.runs));
+    }
+    let bar = many_runs(Show::unless(args.quiet), progress.runs as u64, progress.done as u64);
+    let conduct = SweepConduct {
+        output: &output,
+        workers,
+        figures: if args.figures { Figures::Draw } else { Figures::Skip },
+        stop: &STOP,
+        on_run: &|| bar.inc(1),
+    };
+    let swept = sweep(&experiment, &folder, &conduct);
+    bar.finish_and_clear();
+    let swept = swept?;
+    let figures: Vec<_> = swept.figures.iter().map(|path| path.display().to_string()).collect();
+    if args.json {
+        let object = json!({
+            "runs": progress.runs,
+            "folder": output,
+            "runs_csv": swept.runs_csv,
+            "aggregate_csv": swept.aggregate_csv,
+            "figures": figures,
+        });
+        let text = serde_json::to_string_pretty(&object).expect("paths and numbers");
+        print(&format!("{text}\n"))?;
+    } else {
+        let mut text = format!("{} runs\n", progress.runs);
+        text.push_str(&format!("runs       {}\n", swept.runs_csv.display()));
+        text.push_str(&format!("aggregate  {}\n", swept.aggregate_csv.display()));
+        for figure in figures {
+            text.push_str(&format!("figure     {figure}\n"));
+        }
+        print(&text)?;
+    }
+    Ok(Exit::Success)
+}

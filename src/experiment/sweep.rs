@@ -1,0 +1,262 @@
+//! Many runs: side by side, each in its own folder, resumable, then summed up.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use haggle_results::sweep::{SweepRun, aggregate, to_csv};
+use haggle_results::{Existing, ResultsError, RunReader, Summary, sha256};
+use haggle_runtime::Driver;
+use rayon::prelude::*;
+
+use super::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
+use crate::scenario::{Experiment, Run};
+
+/// How a sweep is carried out; nothing here changes its results.
+pub struct SweepConduct<'a> {
+    /// The folder of all runs.
+    pub output: &'a Path,
+    /// Runs side by side.
+    pub workers: usize,
+    /// Whether each run's own figures are drawn.
+    pub figures: Figures,
+    /// Raised to stop after no run is left half-written.
+    pub stop: &'a AtomicBool,
+    /// Called after each run that was carried out.
+    pub on_run: &'a (dyn Fn() + Sync),
+}
+
+/// What is there before a sweep goes on.
+#[derive(Debug)]
+pub struct Progress {
+    /// All runs of the sweep.
+    pub runs: usize,
+    /// Those whose results are there.
+    pub done: usize,
+}
+
+/// A finished sweep.
+#[derive(Debug)]
+pub struct Swept {
+    /// One row a run.
+    pub runs_csv: PathBuf,
+    /// One row a point and metric, with confidence intervals.
+    pub aggregate_csv: PathBuf,
+    /// The figures drawn over the axes.
+    pub figures: Vec<PathBuf>,
+}
+
+/// Why a sweep did not reach its end; the runs that are done stay.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// A run failed.
+    #[error("run {number} ({folder}): {error}")]
+    Run {
+        /// Its number.
+        number: usize,
+        /// Its folder inside the sweep's.
+        folder: String,
+        /// Why.
+        #[source]
+        error: Box<ExperimentError>,
+    },
+    /// A folder of the sweep holds the results of something else.
+    #[error("`{}` holds results of another scenario, seed or version", folder.display())]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Results cannot be read or written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A figure over the axes cannot be drawn.
+    #[error(transparent)]
+    Figure(ExperimentError),
+    /// Stopped on request.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Looks which runs of `experiment` are done already in `output`.
+///
+/// # Errors
+/// If a folder holds something else.
+pub fn look(experiment: &Experiment, output: &Path) -> Result<Progress, SweepError> {
+    let mut progress = Progress { runs: 0, done: 0 };
+    for run in experiment.runs() {
+        progress.runs += 1;
+        progress.done += usize::from(is_done(&run, output)?);
+    }
+    Ok(progress)
+}
+
+/// Carries out the runs that are not done and sums all up. Relative paths start
+/// from `folder`.
+///
+/// # Errors
+/// See [`SweepError`].
+pub fn sweep(
+    experiment: &Experiment,
+    folder: &Path,
+    conduct: &SweepConduct<'_>,
+) -> Result<Swept, SweepError> {
+    let mut todo = Vec::new();
+    for run in experiment.runs() {
+        if !is_done(&run, conduct.output)? {
+            todo.push(run);
+        }
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(conduct.workers).build();
+    let pool = pool.expect("the operating system gives a thread for each worker");
+    pool.install(|| todo.par_iter().try_for_each(|run| carry_out(run, folder, conduct)))?;
+    sum_up(experiment, conduct.output)
+}
+
+fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result<(), SweepError> {
+    if conduct.stop.load(Ordering::Relaxed) {
+        return Err(SweepError::Interrupted);
+    }
+    let destination = Destination {
+        folder: conduct.output.join(one.folder()),
+        existing: Existing::Keep,
+        figures: conduct.figures,
+    };
+    let how =
+        Conduct { driver: Driver::Sequential, stop: conduct.stop, watch: &Unwatched, check: false };
+    match run(&one.scenario(), folder, Some(&destination), &how) {
+        Ok(_) => {
+            (conduct.on_run)();
+            Ok(())
+        }
+        Err(ExperimentError::Run(haggle_runtime::RunError::Interrupted)) => {
+            Err(SweepError::Interrupted)
+        }
+        Err(error) => Err(SweepError::Run {
+            number: one.number,
+            folder: one.folder().display().to_string(),
+            error: Box::new(error),
+        }),
+    }
+}
+
+/// Whether the results of a run are there. A folder gets its final name only
+/// when everything is in it, so one that is there is whole.
+fn is_done(run: &Run<'_>, output: &Path) -> Result<bool, SweepError> {
+    let folder = output.join(run.folder());
+    if !folder.exists() {
+        return Ok(false);
+    }
+    let provenance = RunReader::open(&folder)?.provenance()?;
+    let mine = provenance.seed == run.seed
+        && provenance.version == env!("CARGO_PKG_VERSION")
+        && provenance.scenario_sha256 == sha256(run.scenario().to_toml().as_bytes());
+    if mine { Ok(true) } else { Err(SweepError::Foreign { folder }) }
+}
+
+fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
+    let mut runs = Vec::new();
+    let mut table = Vec::new();
+    for run in experiment.runs() {
+        let summary = RunReader::open(&output.join(run.folder()))?.summary()?;
+        let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
+        let metrics = metrics(&summary);
+        table.push((run.number, run.seed, point.clone(), metrics.clone()));
+        let metrics = metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        runs.push(SweepRun { point, metrics });
+    }
+    let axes: Vec<String> = experiment
+        .variants
+        .first()
+        .map(|variant| variant.settings.iter().map(|it| it.axis.clone()).collect())
+        .unwrap_or_default();
+    let swept = Swept {
+        runs_csv: output.join("runs.csv"),
+        aggregate_csv: output.join("aggregate.csv"),
+        figures: Vec::new(),
+    };
+    write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())?;
+    write_whole(&swept.runs_csv, &runs_csv(&axes, &table))?;
+    write_whole(&swept.aggregate_csv, &to_csv(&axes, &aggregate(&runs)))?;
+    Ok(swept)
+}
+
+/// The numbers of a run that are compared over a sweep; names as in `summary.json`.
+pub fn metrics(summary: &Summary) -> Vec<(&'static str, f64)> {
+    let all = &summary.all;
+    let mut metrics = vec![
+        ("makespan", summary.makespan),
+        ("utilisation", summary.utilisation),
+        ("utilisation_in_window", summary.utilisation_in_window),
+        ("average_weighted_response_time", all.average_weighted_response_time),
+    ];
+    macro_rules! distribution {
+        ($($field:ident: $mean:literal $median:literal $p95:literal $max:literal),*) => {
+            $(
+                let values = all.$field.as_ref();
+                metrics.push(($mean, values.map(|it| it.mean)));
+                metrics.push(($median, values.map(|it| it.median)));
+                metrics.push(($p95, values.map(|it| it.p95)));
+                metrics.push(($max, values.map(|it| it.max)));
+            )*
+        };
+    }
+    distribution!(
+        waiting_time: "mean_waiting_time" "median_waiting_time" "p95_waiting_time" "max_waiting_time",
+        turnaround_time: "mean_turnaround_time" "median_turnaround_time" "p95_turnaround_time"
+            "max_turnaround_time",
+        slowdown: "mean_slowdown" "median_slowdown" "p95_slowdown" "max_slowdown",
+        bounded_slowdown: "mean_bounded_slowdown" "median_bounded_slowdown"
+            "p95_bounded_slowdown" "max_bounded_slowdown"
+    );
+    let outcomes = &all.outcomes;
+    let counts = [
+        ("jobs", outcomes.jobs),
+        ("completed_jobs", outcomes.completed),
+        ("killed_jobs", outcomes.walltime_reached),
+        ("cancelled_jobs", outcomes.cancelled),
+        ("rejected_jobs", outcomes.rejected),
+        ("promises_broken", outcomes.promises_broken),
+    ];
+    metrics.extend(counts.map(|(name, count)| (name, Some(count as f64))));
+    metrics.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))).collect()
+}
+
+/// Number, seed, point and metrics of a run.
+type RunRow = (usize, u64, Vec<String>, Vec<(&'static str, f64)>);
+
+fn runs_csv(axes: &[String], runs: &[RunRow]) -> String {
+    // A metric that one run lacks leaves its cell empty.
+    let mut names: Vec<&str> = Vec::new();
+    for (.., metrics) in runs {
+        for (name, _) in metrics {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+    }
+    let fixed = ["run", "seed"].map(str::to_owned);
+    let header = fixed.into_iter().chain(axes.iter().cloned());
+    let header: Vec<String> = header.chain(names.iter().map(|&name| name.to_owned())).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&header).expect("writing to memory cannot fail");
+    for (number, seed, point, metrics) in runs {
+        let cell = |name: &&str| {
+            let value = metrics.iter().find(|(other, _)| other == name);
+            value.map_or_else(String::new, |(_, value)| format!("{value:?}"))
+        };
+        let row = [number.to_string(), seed.to_string()].into_iter().chain(point.iter().cloned());
+        writer
+            .write_record(row.chain(names.iter().map(cell)))
+            .expect("every row has a cell for each column");
+    }
+    let bytes = writer.into_inner().expect("flushing to memory cannot fail");
+    String::from_utf8(bytes).expect("made of strings")
+}
+
+/// Writes a file under another name first, so that the final name holds a whole file.
+fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
+    let partial = path.with_extension("partial");
+    fs::write(&partial, text)
+        .and_then(|()| fs::rename(&partial, path))
+        .map_err(|error| ResultsError::write(path, error))
+}

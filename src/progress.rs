@@ -1,0 +1,71 @@
+//! Progress of long work: on a terminal only, and on standard error.
+
+use std::time::Duration;
+
+use haggle::experiment::Watch;
+use haggle_model::Time;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Whether anything is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// On a terminal.
+    Progress,
+    /// Never.
+    Nothing,
+}
+
+impl Show {
+    /// Nothing if `quiet`.
+    pub(crate) fn unless(quiet: bool) -> Show {
+        if quiet { Show::Nothing } else { Show::Progress }
+    }
+
+    fn target(self) -> ProgressDrawTarget {
+        match self {
+            // Hidden by itself where standard error is no terminal.
+            Show::Progress => ProgressDrawTarget::stderr_with_hz(5),
+            Show::Nothing => ProgressDrawTarget::hidden(),
+        }
+    }
+}
+
+/// Watches one run: jobs done, since how many will come is not known.
+pub(crate) struct OneRun(ProgressBar);
+
+impl OneRun {
+    pub(crate) fn new(show: Show) -> OneRun {
+        let bar = ProgressBar::with_draw_target(None, show.target());
+        let template = "{spinner} {elapsed} {human_pos} jobs over, {per_sec}, {msg}";
+        bar.set_style(style(template));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        OneRun(bar)
+    }
+}
+
+impl Watch for OneRun {
+    fn progress(&self, jobs: u64, now: Time) {
+        self.0.set_position(jobs);
+        self.0.set_message(format!("simulated {:.1} days", now.as_secs_f64() / 86_400.0));
+    }
+}
+
+impl Drop for OneRun {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A bar over the runs of a sweep, with the time left by those that are done.
+pub(crate) fn many_runs(show: Show, runs: u64, done: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(runs), show.target());
+    bar.set_style(style("{bar:30} {pos}/{len} runs, {elapsed} gone, about {eta} left"));
+    bar.set_position(done);
+    bar.reset_eta();
+    bar.tick();
+    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the template is ours and sound")
+}
