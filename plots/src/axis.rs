@@ -147,7 +147,7 @@ impl Axis {
 }
 
 /// The unit in which a span of `seconds` reads best, and its length in seconds.
-pub(crate) fn time_unit(seconds: f64) -> (&'static str, f64) {
+pub fn time_unit(seconds: f64) -> (&'static str, f64) {
     match seconds {
         span if span <= 600.0 => ("s", 1.0),
         span if span <= 3.0 * 3_600.0 => ("min", 60.0),

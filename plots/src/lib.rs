@@ -26,6 +26,7 @@ mod type_face;
 use std::fs;
 use std::path::Path;
 
+pub use axis::time_unit;
 pub use bars::{BarChart, BarSeries, Histogram};
 pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};

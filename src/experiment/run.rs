@@ -13,6 +13,7 @@ use haggle_runtime::{Driver, RunError, RunStats, run as run_world};
 
 use super::check::Violation;
 use super::cost::Stopwatch;
+use super::figures::{Drawn, draw_all};
 use super::record::Record;
 use super::workload::Workloads;
 use super::world::{Stage, notable};
@@ -88,6 +89,8 @@ pub struct Written {
     pub digest: RunDigest,
     /// The figures drawn, by file name.
     pub figures: Vec<String>,
+    /// Why other figures were not: there was nothing to draw.
+    pub figures_left_out: Vec<String>,
 }
 
 /// Why there are no results.
@@ -196,15 +199,18 @@ fn write_rest(
             .collect::<Result<_, _>>()?,
         digest: digest.clone(),
     })?;
-    let mut figures = Vec::new();
+    let mut drawn = Drawn::default();
     if destination.figures == Figures::Draw {
         let reader = RunReader::open(finished.folder())?;
-        for figure in &scenario.figures {
-            figures.push(super::figures::draw(figure, &reader, finished.folder())?);
-        }
+        drawn = draw_all(&scenario.figures, scenario, &reader, finished.folder())?;
     }
     finished.write_timing(&stopwatch.timing(stats.messages))?;
-    Ok(Written { folder: finished.publish()?, digest, figures })
+    Ok(Written {
+        folder: finished.publish()?,
+        digest,
+        figures: drawn.files,
+        figures_left_out: drawn.left_out,
+    })
 }
 
 /// Errors of a run's surroundings, as what they are.

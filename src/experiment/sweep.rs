@@ -9,6 +9,7 @@ use haggle_results::{Existing, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
 use rayon::prelude::*;
 
+use super::figures::{SweepData, draw_sweep};
 use super::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
 use crate::scenario::{Experiment, Run};
 
@@ -169,7 +170,7 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         .first()
         .map(|variant| variant.settings.iter().map(|it| it.axis.clone()).collect())
         .unwrap_or_default();
-    let swept = Swept {
+    let mut swept = Swept {
         runs_csv: output.join("runs.csv"),
         aggregate_csv: output.join("aggregate.csv"),
         figures: Vec::new(),
@@ -177,6 +178,13 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())?;
     write_whole(&swept.runs_csv, &runs_csv(&axes, &table))?;
     write_whole(&swept.aggregate_csv, &to_csv(&axes, &aggregate(&runs)))?;
+    if !experiment.figures.is_empty() {
+        let data = SweepData::read(experiment, output)?;
+        for figure in &experiment.figures {
+            let file = draw_sweep(figure, &data, output).map_err(SweepError::Figure)?;
+            swept.figures.push(output.join(file));
+        }
+    }
     Ok(swept)
 }
 
