@@ -2,7 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{self, completions, list, new, run, schema, show, sweep, validate, verify};
+use crate::commands::{
+    self, compare, completions, explain, list, new, plot, run, schema, show, sweep, validate,
+    verify,
+};
 use crate::exit::{self, Exit};
 
 /// Simulates autonomous resource providers that bargain over work.
@@ -25,6 +28,9 @@ pub(crate) enum Command {
     Verify(verify::Args),
     Validate(validate::Args),
     Show(show::Args),
+    Plot(plot::Args),
+    Compare(compare::Args),
+    Explain(explain::Args),
     New(new::Args),
     List(list::Args),
     Schema(schema::Args),
@@ -40,6 +46,9 @@ impl Command {
             Command::Verify(args) => verify::run(args),
             Command::Validate(args) => validate::run(args),
             Command::Show(args) => show::run(args),
+            Command::Plot(args) => plot::run(args),
+            Command::Compare(args) => compare::run(args),
+            Command::Explain(args) => explain::run(args),
             Command::New(args) => new::run(args),
             Command::List(args) => list::run(args),
             Command::Schema(args) => schema::run(args),

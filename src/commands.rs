@@ -1,19 +1,24 @@
 //! The verbs of the command, one file each: `Args` is what was typed, `run` carries it out.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
+use haggle_results::{ResultsError, RunReader};
 
+pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod plot;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod sweep;
+pub(crate) mod table;
 pub(crate) mod validate;
 pub(crate) mod verify;
 
@@ -32,6 +37,10 @@ pub(crate) enum Error {
     Experiment(#[from] ExperimentError),
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    #[error("{message}")]
+    Unfit { message: String, hint: String },
+    #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
+    NoResults(PathBuf),
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
     #[error("cannot write `{}`: {error}", path.display())]
@@ -48,6 +57,21 @@ impl From<InvalidScenario> for Error {
     fn from(error: InvalidScenario) -> Error {
         Error::InvalidScenario(Box::new(error))
     }
+}
+
+impl From<ResultsError> for Error {
+    fn from(error: ResultsError) -> Error {
+        Error::Experiment(error.into())
+    }
+}
+
+/// Opens the folder of a run.
+pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
+    let run = RunReader::open(folder)?;
+    if run.folder().join("provenance.json").exists() {
+        return Ok(run);
+    }
+    Err(Error::NoResults(folder.to_owned()))
 }
 
 /// Prints data: the one way to standard output.

@@ -4,7 +4,7 @@
 //! can be told apart, the chart shows instead how busy each spot of (some pixels
 //! of time) × (some processors) was, which stays fast and true for any number.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
@@ -73,8 +73,8 @@ impl Gantt {
         }
         let first = || bars().map(|bar| bar.start).fold(f64::INFINITY, f64::min);
         let last = || bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
-        let low = self.from.unwrap_or_else(first);
         let high = self.until.unwrap_or_else(last);
+        let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let dense = count > BARS_MAX;
         let panel = |provider: &GanttProvider| {
             let (first, count) = (f64::from(provider.first), f64::from(provider.processors));

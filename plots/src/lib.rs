@@ -97,6 +97,10 @@ impl Figure {
                 return Err(PlotError::UnknownEnding { path: path.to_owned() });
             }
         };
-        fs::write(path, bytes).map_err(|source| PlotError::Write { path: path.to_owned(), source })
+        // Under another name first: what has the final name is whole.
+        let partial = path.with_extension("partial");
+        fs::write(&partial, bytes)
+            .and_then(|()| fs::rename(&partial, path))
+            .map_err(|source| PlotError::Write { path: path.to_owned(), source })
     }
 }

@@ -3,7 +3,7 @@
 //! Both are step functions. Where a pixel holds several steps, their mean over the
 //! pixel's time is drawn, so that the area under the curve stays right.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
@@ -74,8 +74,8 @@ impl Timeline {
         }
         let first = || jobs().map(|job| job.queued).fold(f64::INFINITY, f64::min);
         let last = || jobs().map(|job| job.end).fold(f64::NEG_INFINITY, f64::max);
-        let low = self.from.unwrap_or_else(first);
         let high = self.until.unwrap_or_else(last);
+        let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let curves = self.curves(low, high);
         let plan = Plan {
             title: self.title.clone(),
@@ -172,11 +172,9 @@ fn highest(steps: &[Step]) -> f64 {
 }
 
 fn draw_steps(scene: &mut Scene, panel: &Panel, steps: &[Step], colour: Colour) {
-    let line = if steps.len() as f64 > panel.right - panel.left {
-        means(panel, steps)
-    } else {
-        corners(panel, steps)
-    };
+    // Steps within a pixel would pile up to needles that say nothing.
+    let crowded = steps.windows(2).any(|pair| panel.x(pair[1].0) - panel.x(pair[0].0) < 2.0);
+    let line = if crowded { means(panel, steps) } else { corners(panel, steps) };
     // The area goes as one box a step: a polygon with thousands of corners is slow to fill.
     for pair in line.windows(2) {
         let ((from, y), (to, _)) = (pair[0], pair[1]);

@@ -5,8 +5,9 @@
 //! [[figure]] + SweepData            ──> sweep::prepare ──────^
 //! ```
 
+pub mod sweep;
+
 mod metric;
-mod sweep;
 
 use std::path::{Path, PathBuf};
 
@@ -48,15 +49,30 @@ pub fn draw_all(
     let mut drawn = Drawn::default();
     for figure in figures {
         let file = file_name(figure);
-        let result = prepare(figure, scenario, &tables)
-            .and_then(|drawing| drawing.draw(&folder.join(&file), Size::default()));
-        match result {
+        match draw(figure, scenario, &tables, &folder.join(&file)) {
             Ok(()) => drawn.files.push(file),
-            Err(error @ PlotError::NoData { .. }) => drawn.left_out.push(error.to_string()),
-            Err(error) => return Err(failed(figure, error)),
+            Err(ExperimentError::Figure { error: error @ PlotError::NoData { .. }, .. }) => {
+                drawn.left_out.push(error.to_string());
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(drawn)
+}
+
+/// Draws one figure of a run of `scenario` into the file at `path`.
+///
+/// # Errors
+/// As [`draw_all`], and if the run has no data for it.
+pub fn draw(
+    figure: &file::Figure,
+    scenario: &Scenario,
+    run: &Tables,
+    path: &Path,
+) -> Result<(), ExperimentError> {
+    prepare(figure, scenario, run)
+        .and_then(|drawing| drawing.draw(path, Size::default()))
+        .map_err(|error| failed(figure, error))
 }
 
 /// Draws `figure` over several runs, each under its name, into the file at `path`.

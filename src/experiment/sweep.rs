@@ -9,7 +9,7 @@ use haggle_results::{Existing, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
 use rayon::prelude::*;
 
-use super::figures::{SweepData, draw_sweep};
+use super::figures::{SweepData, draw_sweep, file_name};
 use super::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
 use crate::scenario::{Experiment, Run};
 
@@ -181,8 +181,9 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     if !experiment.figures.is_empty() {
         let data = SweepData::read(experiment, output)?;
         for figure in &experiment.figures {
-            let file = draw_sweep(figure, &data, output).map_err(SweepError::Figure)?;
-            swept.figures.push(output.join(file));
+            let path = output.join(file_name(figure));
+            draw_sweep(figure, &data, &path).map_err(SweepError::Figure)?;
+            swept.figures.push(path);
         }
     }
     Ok(swept)

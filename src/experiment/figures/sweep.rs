@@ -14,7 +14,7 @@ use haggle_results::stats::Estimate;
 use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
 use haggle_results::{ResultsError, RunReader};
 
-use super::{Grouping, failed, file_name, messages, metric, metrics, of_group};
+use super::{Grouping, failed, messages, metric, metrics, of_group};
 use crate::experiment::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
 use crate::scenario::{Experiment, file};
@@ -82,20 +82,18 @@ fn values(
     Ok(values)
 }
 
-/// Draws a figure over the axes of a sweep into `folder` and returns the file's name.
+/// Draws a figure over the axes of a sweep into the file at `path`.
 ///
 /// # Errors
 /// If the sweep does not have what the figure shows, or the file cannot be written.
 pub fn draw_sweep(
     figure: &file::Figure,
     sweep: &SweepData,
-    folder: &Path,
-) -> Result<String, ExperimentError> {
-    let file = file_name(figure);
+    path: &Path,
+) -> Result<(), ExperimentError> {
     prepare(figure, sweep)
-        .and_then(|drawing| drawing.draw(&folder.join(&file), Size::default()))
-        .map_err(|error| failed(figure, error))?;
-    Ok(file)
+        .and_then(|drawing| drawing.draw(path, Size::default()))
+        .map_err(|error| failed(figure, error))
 }
 
 /// A mean, where it is, and to which line it belongs.
