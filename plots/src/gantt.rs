@@ -130,7 +130,8 @@ impl Gantt {
             scene.rectangle([left, top, right, bottom], WHITE);
             scene.rectangle([left, top + up, right - across, bottom], colour);
             let size = (bottom - top - 4.0).min(24.0);
-            if size >= 14.0 && width(&bar.label, size) + 8.0 <= right - left {
+            // Smaller numbers could not be read on a page.
+            if size >= 18.0 && width(&bar.label, size) + 8.0 <= right - left {
                 let middle = ((left + right) / 2.0, (top + bottom) / 2.0);
                 scene.text(middle, &bar.label, size, on(colour), Anchor::Middle);
             }

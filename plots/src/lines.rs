@@ -53,6 +53,9 @@ pub struct SweepPoint {
     pub half_width: Option<f64>,
 }
 
+/// How far lines are drawn beside each other, pixels.
+const DODGE: f64 = 5.0;
+
 impl LineChart {
     pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
         let finite = |point: &&SweepPoint| point.x.is_finite() && point.mean.is_finite();
@@ -69,11 +72,12 @@ impl LineChart {
         let edge = if high > low { (high - low) * 0.04 } else { 0.5 };
         let tops = points().map(|it| it.mean + it.half_width.unwrap_or(0.0));
         let bottoms = points().map(|it| it.mean - it.half_width.unwrap_or(0.0));
-        let y = amounts_or_range(
-            &self.y_label,
-            bottoms.fold(f64::INFINITY, f64::min),
-            tops.fold(f64::NEG_INFINITY, f64::max),
-        );
+        let low_y = if points().all(|it| it.mean >= 0.0) {
+            0.0 // an interval that reaches below 0 is cut there, as with bars
+        } else {
+            bottoms.fold(f64::INFINITY, f64::min)
+        };
+        let y = amounts_or_range(&self.y_label, low_y, tops.fold(f64::NEG_INFINITY, f64::max));
         let legend = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
         let plan = Plan {
             title: self.title.clone(),
@@ -92,7 +96,10 @@ impl LineChart {
         for (i, line) in self.series.iter().enumerate() {
             let mut points: Vec<&SweepPoint> = line.points.iter().filter(finite).collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            let place = |point: &&SweepPoint| (panel.x(point.x + shift), panel.y(point.mean));
+            // Side by side, so that intervals of several lines do not hide each other.
+            let aside = DODGE * (i as f64 - (self.series.len() as f64 - 1.0) / 2.0);
+            let place =
+                |point: &&SweepPoint| (panel.x(point.x + shift) + aside, panel.y(point.mean));
             scene.line(points.iter().map(place).collect(), series(i), 3);
             for point in points {
                 let at = place(&point);
