@@ -100,6 +100,8 @@ struct Region {
     /// Narrowest job that can profit: a narrower one could have used what was
     /// free there before.
     narrowest: u32,
+    /// Widest job that can profit: a wider one finds too few processors even now.
+    widest: u32,
 }
 
 /// Delivers, in order, the waiting jobs of one class that a region may let move.
@@ -184,8 +186,10 @@ impl Conservative {
 
     /// The region left where `processors` have just been given back, if any.
     fn region(&self, start: Time, end: Time, processors: u32) -> Option<Region> {
-        let free_before = || self.profile.min_free(start, end).saturating_sub(processors);
-        (start < end).then(|| Region { start, end, narrowest: free_before() + 1 })
+        (start < end).then(|| {
+            let (min, widest) = self.profile.bounds(start, end);
+            Region { start, end, narrowest: min.saturating_sub(processors) + 1, widest }
+        })
     }
 
     fn compress(&mut self, now: Time) {
@@ -281,16 +285,20 @@ impl Conservative {
         after: Key,
         cursors: &mut BinaryHeap<Reverse<Cursor>>,
     ) {
-        let Region { start, end, narrowest } = regions[region];
-        if start >= end {
+        let Region { start, end, narrowest, widest } = regions[region];
+        if start >= end || narrowest > widest {
             return;
         }
         let Some((left, right)) = self.profile.reach(narrowest, start, end, now) else { return };
-        let widest = self.profile.max_free(start, end);
-        for class in class_of(narrowest)..=class_of(widest) {
-            let reach = Reach { left, right };
+        let reach = Reach { left, right };
+        let narrowest_class = class_of(narrowest);
+        for class in narrowest_class..=class_of(widest) {
             let cursor = Cursor { next: after, slot: Slot(0), class, region, reach };
-            self.advance(now, cursor, regions, after, cursors);
+            if class > narrowest_class {
+                self.advance(now, cursor, regions, after, cursors);
+            } else if let Some(Entry { key, slot, .. }) = self.next_candidate(class, after, reach) {
+                cursors.push(Reverse(Cursor { next: key, slot, ..cursor }));
+            }
         }
     }
 
@@ -307,7 +315,7 @@ impl Conservative {
         // cheaper than measuring it again: most cursors end here.
         let class = cursor.class;
         let Some(candidate) = self.next_candidate(class, after, cursor.reach) else { return };
-        let Region { start, end, narrowest } = regions[cursor.region];
+        let Region { start, end, narrowest, .. } = regions[cursor.region];
         let width = narrowest.max(1 << class);
         let Some((left, right)) = self.profile.reach(width, start, end, now) else { return };
         let reach = Reach { left, right };
