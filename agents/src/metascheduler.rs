@@ -9,7 +9,7 @@ use haggle_model::{
     ActorId, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, Refusal, Time,
 };
 use haggle_scheduling::placement::{Answer, Placement, Question, rank};
-use rand::seq::SliceRandom;
+use rand::RngExt;
 
 use crate::message::{Message, Submission};
 use crate::{Actor, Outbox};
@@ -27,6 +27,8 @@ pub struct MetaschedulerConfig {
 #[derive(Debug)]
 pub struct Metascheduler {
     config: MetaschedulerConfig,
+    /// Where each provider stands in the list.
+    places: BTreeMap<ActorId, usize>,
     /// For [`Placement::Random`].
     stream: Stream,
     /// Provider whose turn it is.
@@ -46,13 +48,35 @@ struct Open {
     /// `None` while a provider looks at it.
     submission: Option<Box<Submission>>,
     submitter: ActorId,
-    /// Answers so far, by place in `asked`.
+    /// Provider from which turns are counted.
+    turn: usize,
+    /// Answers so far: by provider, or in the order of asking where one is asked after the other.
     answers: Vec<Option<Answer>>,
-    /// Places in the list of providers, in the order of asking.
-    asked: Vec<usize>,
-    /// Providers still to be tried, best last.
-    candidates: Vec<usize>,
+    /// Answers that are there.
+    answered: usize,
+    candidates: Candidates,
     withdrawn: bool,
+}
+
+/// Providers still to be tried.
+///
+/// Most jobs are taken by the first one tried, so nothing is listed before it is needed.
+#[derive(Debug)]
+enum Candidates {
+    /// Not known before the answers are there.
+    Unknown,
+    /// From the one whose turn it is, round the list once.
+    InTurn {
+        /// How many have been tried.
+        tried: usize,
+    },
+    /// Drawn one after the other, without putting back.
+    Drawn {
+        /// Those that have been tried, in order.
+        tried: Vec<usize>,
+    },
+    /// In order of merit, best last.
+    Ranked(Vec<usize>),
 }
 
 #[derive(Debug)]
@@ -64,8 +88,10 @@ struct Placed {
 impl Metascheduler {
     /// A metascheduler that draws from `stream`.
     pub fn new(config: MetaschedulerConfig, stream: Stream) -> Metascheduler {
+        let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
         Metascheduler {
             config,
+            places,
             stream,
             turn: 0,
             open: BTreeMap::new(),
@@ -77,7 +103,7 @@ impl Metascheduler {
     /// Takes up the jobs whose turn has come.
     fn take_up_backlog(&mut self, now: Time, out: &mut Outbox) {
         let asks = self.config.placement.question() != Question::None;
-        while !(asks && !self.open.is_empty()) {
+        while !asks || self.open.is_empty() {
             let Some((submitter, submission)) = self.backlog.pop_front() else { break };
             self.take_up(now, submitter, submission, out);
         }
@@ -94,28 +120,25 @@ impl Metascheduler {
         let providers = self.config.providers.len();
         let turn = self.turn;
         self.turn = (turn + 1) % providers.max(1);
-        let from_turn = || (turn..providers).chain(0..turn).collect::<Vec<usize>>();
         let mut open = Open {
             submission: Some(submission),
             submitter,
+            turn,
             answers: Vec::new(),
-            asked: Vec::new(),
-            candidates: Vec::new(),
+            answered: 0,
+            candidates: match self.config.placement {
+                Placement::RoundRobin => Candidates::InTurn { tried: 0 },
+                Placement::Random => Candidates::Drawn { tried: Vec::new() },
+                _ => Candidates::Unknown,
+            },
             withdrawn: false,
         };
         match self.config.placement.question() {
             Question::None => {
-                open.candidates = from_turn();
-                if self.config.placement == Placement::Random {
-                    open.candidates = (0..providers).collect();
-                    open.candidates.shuffle(&mut self.stream);
-                }
-                open.candidates.reverse();
                 self.open.insert(id, open);
                 self.try_next(now, id, out);
             }
             Question::EstimateOfAll | Question::LoadOfAll => {
-                open.asked = (0..providers).collect();
                 open.answers = vec![None; providers];
                 for &provider in &self.config.providers {
                     out.send(provider, self.question(&open));
@@ -123,9 +146,8 @@ impl Metascheduler {
                 self.open.insert(id, open);
             }
             Question::EstimateOneByOne => {
-                open.asked = from_turn();
-                if let Some(&first) = open.asked.first() {
-                    out.send(self.config.providers[first], self.question(&open));
+                if let Some(&first) = self.config.providers.get(turn) {
+                    out.send(first, self.question(&open));
                 }
                 self.open.insert(id, open);
             }
@@ -145,33 +167,28 @@ impl Metascheduler {
     }
 
     fn on_answer(&mut self, now: Time, from: ActorId, id: JobId, answer: Answer, out: &mut Outbox) {
-        let Some(mut open) = self.open.remove(&id) else {
-            return;
-        };
-        let enough = match self.config.placement.question() {
-            Question::EstimateOneByOne => {
-                open.answers.push(Some(answer));
-                let starts_now = matches!(answer, Answer::Estimate { start, .. } if start <= now);
-                starts_now || open.answers.len() == open.asked.len()
-            }
-            _ => {
-                let place = self.config.providers.iter().position(|&provider| provider == from);
-                open.answers[place.expect("only those asked answer")] = Some(answer);
-                open.answers.iter().all(Option::is_some)
-            }
-        };
-        if enough {
-            let answers: Vec<Answer> = open.answers.iter().copied().flatten().collect();
-            let ranked = rank(self.config.placement, &answers);
-            open.candidates = ranked.into_iter().rev().map(|place| open.asked[place]).collect();
-            self.open.insert(id, open);
-            self.try_next(now, id, out);
+        let providers = self.config.providers.len();
+        let one_by_one = self.config.placement.question() == Question::EstimateOneByOne;
+        let Some(open) = self.open.get_mut(&id) else { return };
+        open.answered += 1;
+        let starts_now = matches!(answer, Answer::Estimate { start, .. } if start <= now);
+        if one_by_one {
+            open.answers.push(Some(answer));
         } else {
-            if self.config.placement.question() == Question::EstimateOneByOne {
-                let next = open.asked[open.answers.len()];
-                out.send(self.config.providers[next], self.question(&open));
-            }
-            self.open.insert(id, open);
+            let place = self.places.get(&from).expect("only those asked answer");
+            open.answers[*place] = Some(answer);
+        }
+        if open.answered == providers || (one_by_one && starts_now) {
+            let answers: Vec<Answer> = open.answers.iter().copied().flatten().collect();
+            let turn = open.turn;
+            let provider = |place| if one_by_one { (turn + place) % providers } else { place };
+            let ranked = rank(self.config.placement, &answers);
+            open.candidates = Candidates::Ranked(ranked.into_iter().rev().map(provider).collect());
+            self.try_next(now, id, out);
+        } else if one_by_one {
+            let next = self.config.providers[(open.turn + open.answered) % providers];
+            let open = &self.open[&id];
+            out.send(next, self.question(open));
         }
     }
 
@@ -184,7 +201,8 @@ impl Metascheduler {
             cancel(now, *submission, out);
             return;
         }
-        match open.candidates.pop() {
+        let providers = self.config.providers.len();
+        match open.next_candidate(providers, &mut self.stream) {
             Some(best) => out.send(self.config.providers[best], Message::Submit(submission)),
             None => {
                 let submitter = open.submitter;
@@ -229,6 +247,31 @@ impl Metascheduler {
     fn on_finished(&mut self, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         if let Some(placed) = self.placed.remove(&job) {
             out.send(placed.submitter, Message::Finished { job, outcome });
+        }
+    }
+}
+
+impl Open {
+    /// The provider to try next, out of so many.
+    fn next_candidate(&mut self, providers: usize, stream: &mut Stream) -> Option<usize> {
+        match &mut self.candidates {
+            Candidates::Unknown => None,
+            Candidates::InTurn { tried } => (*tried < providers).then(|| {
+                *tried += 1;
+                (self.turn + *tried - 1) % providers
+            }),
+            Candidates::Drawn { tried } => (tried.len() < providers).then(|| {
+                // The n-th of those not tried yet.
+                let mut drawn = stream.random_range(0..providers - tried.len());
+                let mut place = 0;
+                while place < tried.len() && tried[place] <= drawn {
+                    drawn += 1;
+                    place += 1;
+                }
+                tried.insert(place, drawn);
+                drawn
+            }),
+            Candidates::Ranked(best_last) => best_last.pop(),
         }
     }
 }

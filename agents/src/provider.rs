@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, ProviderId, Refusal, Span,
-    Time,
+    ActorId, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, ProviderId,
+    Refusal, Span, Time,
 };
 use haggle_scheduling::{LocalScheduler, Request, SchedulerConfig, Slot};
 
@@ -189,7 +189,7 @@ impl Provider {
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
         self.load.ended(held.submission.job.processors, run.planned_end);
-        disclose(out, held.submitter, DisclosedItem::JobStatus, id);
+        disclose_status(out, held.submitter, &held.submission);
         out.send(held.submitter, Message::Finished { job: id, outcome: run.outcome });
         let Submission { job, class, .. } = *held.submission;
         out.observe(Observation::JobOver(Box::new(JobRecord {
@@ -322,7 +322,7 @@ impl Provider {
         self.load.waiting -= work(job.processors, held.walltime);
         self.load.started(job.processors, planned_end);
         out.wake(now + lasts, Message::Wake(Timer::RunEnds { slot: slot.0 }));
-        disclose(out, held.submitter, DisclosedItem::JobStatus, job.id);
+        disclose_status(out, held.submitter, &held.submission);
         out.send(held.submitter, Message::Started { job: job.id });
         held.run = Some(Run { start: now, planned_end, outcome, processors });
     }
@@ -360,6 +360,13 @@ impl Load {
 fn work(processors: u32, walltime: Option<Span>) -> i128 {
     let span = walltime.unwrap_or(Span::FOREVER).max(Span::TICK);
     i128::from(processors) * i128::from(span.as_micros())
+}
+
+/// Its own users hear of their own jobs; only what leaves the provider is disclosed.
+fn disclose_status(out: &mut Outbox, to: ActorId, submission: &Submission) {
+    if submission.class == JobClass::External {
+        disclose(out, to, DisclosedItem::JobStatus, submission.job.id);
+    }
 }
 
 fn disclose(out: &mut Outbox, to: ActorId, item: DisclosedItem, job: JobId) {

@@ -7,6 +7,9 @@
 //! pseudo-random later time (the work that field comparisons use).
 //! `ring`: the same without time passing, as in a negotiation.
 
+#![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
+#![expect(missing_docs, reason = "criterion's macros make undocumented functions")]
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -99,8 +102,10 @@ fn messages(criterion: &mut Criterion) {
         ("phold", 100, 100, true),
         ("phold", 1000, 10_000, true),
     ] {
-        let id = BenchmarkId::new(name, format!("{actors} actors, {in_flight} in flight"));
-        println!("{}: checksum {:016x}", id.id(), drive(actors, in_flight, later, MESSAGES));
+        let case = format!("{actors} actors, {in_flight} in flight");
+        let checksum = drive(actors, in_flight, later, MESSAGES);
+        println!("{name}, {case}: checksum {checksum:016x}");
+        let id = BenchmarkId::new(name, case);
         group.bench_function(id, |bencher| {
             bencher.iter(|| black_box(drive(actors, in_flight, later, MESSAGES)));
         });

@@ -1,13 +1,14 @@
 //! The availability profile and the local schedulers, with a checksum of the
 //! starts beside each time.
 
+#![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
+#![expect(missing_docs, reason = "criterion's macros make undocumented functions")]
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use haggle_model::{Span, Time};
-use haggle_scheduling::{
-    Compression, LocalScheduler, Order, Policy, Profile, Request, SchedulerConfig, Slot,
-};
+use haggle_scheduling::{Compression, Order, Policy, Profile, Request, SchedulerConfig, Slot};
 
 const PROCESSORS: u32 = 1024;
 

@@ -23,6 +23,7 @@ use std::collections::BinaryHeap;
 
 use haggle_model::{Span, Time};
 
+use crate::hints::Hints;
 use crate::index::{Entry, FIRST, Index, Key, class_of};
 use crate::scheduler::{LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
@@ -59,6 +60,9 @@ impl Compression {
     }
 }
 
+/// Waiting jobs from which on hints pay.
+const DEEP: usize = 64;
+
 /// Gives every waiting job a reservation.
 #[derive(Debug)]
 pub struct Conservative {
@@ -75,6 +79,7 @@ pub struct Conservative {
     by_start: Index,
     /// Planned starts, earliest first; an entry whose booking has moved is stale.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
+    hints: Hints,
     /// Time given back that waiting jobs have not been tried on yet.
     given_back: Vec<Region>,
     /// Jobs waiting in an order that their reservations were not made in.
@@ -100,6 +105,8 @@ struct Region {
     /// Narrowest job that can profit: a narrower one could have used what was
     /// free there before.
     narrowest: u32,
+    /// Widest job that can profit: a wider one finds too few processors even now.
+    widest: u32,
 }
 
 /// Delivers, in order, the waiting jobs of one class that a region may let move.
@@ -141,6 +148,7 @@ impl Conservative {
             by_rank: Index::new(processors),
             by_start: Index::new(processors),
             due: BinaryHeap::new(),
+            hints: Hints::default(),
             given_back: Vec::new(),
             out_of_order: false,
             sequence: 0,
@@ -183,9 +191,14 @@ impl Conservative {
     }
 
     /// The region left where `processors` have just been given back, if any.
-    fn region(&self, start: Time, end: Time, processors: u32) -> Option<Region> {
-        let free_before = || self.profile.min_free(start, end).saturating_sub(processors);
-        (start < end).then(|| Region { start, end, narrowest: free_before() + 1 })
+    fn region(&mut self, start: Time, end: Time, processors: u32) -> Option<Region> {
+        if start < end {
+            self.hints.forget();
+        }
+        (start < end).then(|| {
+            let (min, widest) = self.profile.bounds(start, end);
+            Region { start, end, narrowest: min.saturating_sub(processors) + 1, widest }
+        })
     }
 
     fn compress(&mut self, now: Time) {
@@ -205,6 +218,7 @@ impl Conservative {
         self.given_back.clear();
         self.out_of_order = false;
         let waiting = self.by_rank.sorted();
+        self.hints.forget();
         for entry in &waiting {
             self.unbook(entry.slot);
         }
@@ -281,16 +295,20 @@ impl Conservative {
         after: Key,
         cursors: &mut BinaryHeap<Reverse<Cursor>>,
     ) {
-        let Region { start, end, narrowest } = regions[region];
-        if start >= end {
+        let Region { start, end, narrowest, widest } = regions[region];
+        if start >= end || narrowest > widest {
             return;
         }
         let Some((left, right)) = self.profile.reach(narrowest, start, end, now) else { return };
-        let widest = self.profile.max_free(start, end);
-        for class in class_of(narrowest)..=class_of(widest) {
-            let reach = Reach { left, right };
+        let reach = Reach { left, right };
+        let narrowest_class = class_of(narrowest);
+        for class in narrowest_class..=class_of(widest) {
             let cursor = Cursor { next: after, slot: Slot(0), class, region, reach };
-            self.advance(now, cursor, regions, after, cursors);
+            if class > narrowest_class {
+                self.advance(now, cursor, regions, after, cursors);
+            } else if let Some(Entry { key, slot, .. }) = self.next_candidate(class, after, reach) {
+                cursors.push(Reverse(Cursor { next: key, slot, ..cursor }));
+            }
         }
     }
 
@@ -307,7 +325,7 @@ impl Conservative {
         // cheaper than measuring it again: most cursors end here.
         let class = cursor.class;
         let Some(candidate) = self.next_candidate(class, after, cursor.reach) else { return };
-        let Region { start, end, narrowest } = regions[cursor.region];
+        let Region { start, end, narrowest, .. } = regions[cursor.region];
         let width = narrowest.max(1 << class);
         let Some((left, right)) = self.profile.reach(width, start, end, now) else { return };
         let reach = Reach { left, right };
@@ -370,9 +388,14 @@ impl LocalScheduler for Conservative {
         let rank = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
         self.out_of_order |= self.order != Order::Arrival;
+        let from = if self.by_rank.len() < DEEP {
+            now
+        } else {
+            self.hints.earliest(&self.profile, request.processors, span, now)
+        };
         let start = self
             .profile
-            .earliest_or_never(request.processors, span, now)
+            .earliest_or_never(request.processors, span, from)
             .expect("the provider refuses jobs wider than the machine");
         let index = request.slot.index();
         if index >= self.bookings.len() {
@@ -397,13 +420,15 @@ impl LocalScheduler for Conservative {
         let booking = self.bookings[slot.index()].take().expect("only a running job ends");
         self.free += booking.processors;
         self.profile.remove(now, booking.end, booking.processors);
-        self.given_back.extend(self.region(now, booking.end, booking.processors));
+        let region = self.region(now, booking.end, booking.processors);
+        self.given_back.extend(region);
         self.compress(now);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // The job takes time that may be booked: everything that waits is planned anew around it.
         let waiting = self.by_rank.sorted();
+        self.hints.forget();
         for entry in &waiting {
             self.unbook(entry.slot);
         }

@@ -7,6 +7,7 @@
 pub mod conservative;
 pub mod easy;
 pub mod fcfs;
+mod hints;
 pub mod index;
 pub mod placement;
 pub mod profile;

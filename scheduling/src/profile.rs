@@ -103,6 +103,16 @@ impl Profile {
         self.value(place).max(0) as u32
     }
 
+    /// Fewest and most free processors during `[start, end)`, which is not empty.
+    pub fn bounds(&self, start: Time, end: Time) -> (u32, u32) {
+        let (mut min, mut max) = (self.capacity, 0);
+        self.visit(start.as_micros(), end.as_micros(), |low, high| {
+            min = min.min(low);
+            max = max.max(high);
+        });
+        (min.max(0) as u32, max as u32)
+    }
+
     /// Fewest free processors during `[start, end)`; the capacity if that is empty.
     pub fn min_free(&self, start: Time, end: Time) -> u32 {
         let mut min = self.capacity;
@@ -376,42 +386,58 @@ impl Profile {
         if start >= end || delta == 0 {
             return;
         }
+        let bounded = end < Time::FOREVER.as_micros();
         // The later end first: a split moves only places behind it.
-        if end < Time::FOREVER.as_micros() {
+        if bounded {
             self.split(end);
         }
         let first = self.split(start);
         let mut entry = first.entry;
         let mut index = first.block;
-        while index < self.blocks.len() && (entry > 0 || self.summaries[index].first < end) {
+        // Where the breakpoint at `end` is, once the loop has come to it.
+        let mut behind = None;
+        while index < self.blocks.len() {
+            if entry == 0 && bounded && self.summaries[index].first == end {
+                behind = Some(Place { block: index, entry: 0 });
+                break;
+            }
             let ends_inside = match self.summaries.get(index + 1) {
                 Some(following) => following.first > end,
-                None => end < Time::FOREVER.as_micros(),
+                None => bounded,
             };
-            if entry == 0 && !ends_inside {
+            if ends_inside {
+                let last = self.blocks[index].times[entry..].partition_point(|&time| time < end);
+                self.change_entries(index, entry..entry + last, delta);
+                behind = Some(Place { block: index, entry: entry + last });
+                break;
+            }
+            if entry > 0 {
+                let len = self.blocks[index].times.len();
+                self.change_entries(index, entry..len, delta);
+            } else {
                 let summary = &mut self.summaries[index];
                 summary.min += delta;
                 summary.max += delta;
                 self.blocks[index].pending += delta;
-            } else {
-                let block = &mut self.blocks[index];
-                let last = block.times.partition_point(|&time| time < end);
-                for free in &mut block.free[entry..last] {
-                    *free += delta;
-                }
-                self.summarise(index);
             }
-            debug_assert!(
-                self.summaries[index].min >= 0 && self.summaries[index].max <= self.capacity,
-                "booked more than the machine has, or gave back more than was booked"
-            );
             entry = 0;
             index += 1;
         }
-        if end < Time::FOREVER.as_micros() {
-            self.join(end);
+        if let Some(place) = behind {
+            self.join(place);
         }
-        self.join(start);
+        self.join(first);
+    }
+
+    fn change_entries(&mut self, index: usize, entries: std::ops::Range<usize>, delta: i32) {
+        for free in &mut self.blocks[index].free[entries] {
+            *free += delta;
+        }
+        self.summarise(index);
+        debug_assert!(
+            self.summaries[index].min >= 0 && self.summaries[index].max <= self.capacity,
+            "booked more than the machine has, or gave back more than was booked"
+        );
     }
 
     /// Makes `time` a breakpoint and says where it is.
@@ -443,12 +469,8 @@ impl Profile {
         place
     }
 
-    /// Removes the breakpoint at `time` if the steps on both sides are equal.
-    fn join(&mut self, time: i64) {
-        let place = self.find(time);
-        if self.blocks[place.block].times[place.entry] != time {
-            return;
-        }
+    /// Removes the breakpoint at `place` if the steps on both sides are equal.
+    fn join(&mut self, place: Place) {
         let before = match (place.block, place.entry) {
             (0, 0) => return,
             (block, 0) => Place { block: block - 1, entry: self.blocks[block - 1].times.len() - 1 },

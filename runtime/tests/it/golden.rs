@@ -16,7 +16,6 @@ fn m1_local_jobs_on_one_provider() {
     let expected = "\
 0 1>1 job_due 0
 0 1>0 submit 0
-0 0 | tells 1 job_status
 0 0>1 accepted 0
 0 0>1 started 0
 1 1>1 job_due 1
@@ -24,32 +23,25 @@ fn m1_local_jobs_on_one_provider() {
 1 0>1 accepted 1
 2 1>1 job_due 2
 2 1>0 submit 2
-2 0 | tells 1 job_status
 2 0>1 accepted 2
 2 0>1 started 2
 3 1>1 job_due 3
 3 1>0 submit 3
 3 0>1 accepted 3
 6 0>0 wake -
-6 0 | tells 1 job_status
 6 0 | 1 completed [0-2]
-6 0 | tells 1 job_status
 6 0>1 finished 0
 6 0>1 started 1
 10 0>0 wake -
-10 0 | tells 1 job_status
 10 0 | 3 completed [3]
 10 0>1 finished 2
 10 0>0 wake -
 11 0>0 wake -
-11 0 | tells 1 job_status
 11 0 | 2 completed [0-1]
-11 0 | tells 1 job_status
 11 0>1 finished 1
 11 0>1 started 3
 11 0>0 wake -
 13 0>0 wake -
-13 0 | tells 1 job_status
 13 0 | 4 completed [0-3]
 13 0>1 finished 3
 ";
