@@ -1,10 +1,14 @@
 //! One binary of tests, a module a behaviour: the command as its users meet it,
 //! and the library as the command uses it.
 
+mod cli_compare;
+mod cli_explain;
 mod cli_new;
+mod cli_plot;
 mod cli_show;
 mod cli_validate;
 mod command;
 mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;
+mod small_runs;

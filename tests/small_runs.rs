@@ -60,7 +60,25 @@ messages = "all"
 format = "csv"
 "#;
 
-/// A folder with the runs `easy`, `fcfs` and `silent`, which is `easy` without messages.
+const SWEEP: &str = r#"
+[[figure]]
+kind = "lines"
+metric = "mean-waiting-time"
+x = "speed"
+group-by = "policy"
+
+[sweep]
+replications = 2
+[[sweep.axis]]
+path = "provider.north.policy"
+values = ["easy", "fcfs"]
+[[sweep.axis]]
+path = "provider.north.speed"
+values = [1, 2]
+"#;
+
+/// A folder with the runs `easy`, `fcfs` and `silent`, which is `easy` without messages,
+/// and a scenario with a sweep, `sweep.toml`.
 pub(crate) fn runs() -> Folder {
     let fcfs = SCENARIO.replacen("\"easy\"", "\"fcfs\"", 1);
     let silent = SCENARIO.replace("\"all\"", "\"none\"");
@@ -70,6 +88,7 @@ pub(crate) fn runs() -> Folder {
         ("easy.toml", SCENARIO),
         ("fcfs.toml", &fcfs),
         ("silent.toml", &silent),
+        ("sweep.toml", &format!("{SCENARIO}{SWEEP}")),
     ]);
     for name in ["easy", "fcfs", "silent"] {
         let file = format!("{name}.toml");

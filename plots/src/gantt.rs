@@ -69,7 +69,11 @@ impl Gantt {
         let bars = || self.providers.iter().flat_map(|provider| &provider.bars);
         let count = bars().count();
         if count == 0 {
-            return Err(PlotError::NoData { title: self.title.clone(), reason: "no job ran" });
+            let reason = match (self.from, self.until) {
+                (None, None) => "no job ran",
+                _ => "no job ran in the time that is drawn",
+            };
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
         }
         let first = || bars().map(|bar| bar.start).fold(f64::INFINITY, f64::min);
         let last = || bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);

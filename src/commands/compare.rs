@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 /// Compare two runs: their scenarios, their metrics and when each job started
 ///
-/// Exits with 0 if all tables and the summary are the same, with 1 if they differ.
+/// Exits with 0 if the tables that both have and the summary are the same, else with 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle compare runs/easy runs/conservative
@@ -72,7 +72,10 @@ fn as_text(args: &Args, comparison: &Comparison) -> String {
 
 fn verdict(comparison: &Comparison) -> String {
     let mut text = match comparison.identical {
-        true => "identical: all tables and the summary are the same\n".to_owned(),
+        true if comparison.tables_of_one.is_empty() => {
+            "identical: all tables and the summary are the same\n".to_owned()
+        }
+        true => "identical: the tables that both have and the summary are the same\n".to_owned(),
         false if comparison.tables.is_empty() => {
             "different summaries of the same tables\n".to_owned()
         }

@@ -73,14 +73,31 @@ fn show_results(args: &Args) -> Result<Exit, Error> {
         });
     }
     let aggregate = folder.join("aggregate.csv");
-    if aggregate.exists() && !args.json {
+    if aggregate.exists() {
         let text = fs::read_to_string(&aggregate);
-        print(&text.map_err(|error| ResultsError::read(&aggregate, error))?)?;
+        let text = text.map_err(|error| ResultsError::read(&aggregate, error))?;
+        print(&if args.json { table_as_json(&text) } else { text })?;
         return Ok(Exit::Success);
     }
     let summary = open_run(folder)?.summary()?;
     print(&if args.json { as_json(&json!(summary)) } else { summary.to_string() })?;
     Ok(Exit::Success)
+}
+
+/// A table as a list of objects, numbers as numbers.
+fn table_as_json(text: &str) -> String {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().cloned().unwrap_or_default();
+    let value = |cell: &str| match cell.parse::<f64>() {
+        Ok(number) => json!(number),
+        Err(_) if cell.is_empty() => serde_json::Value::Null,
+        Err(_) => json!(cell),
+    };
+    let rows = reader.records().map_while(Result::ok).map(|row| {
+        let cells = header.iter().zip(&row).map(|(name, cell)| (name.to_owned(), value(cell)));
+        serde_json::Value::Object(cells.collect())
+    });
+    as_json(&rows.collect())
 }
 
 fn runs_as_text(experiment: &Experiment) -> String {

@@ -35,7 +35,8 @@ pub(crate) fn number(value: f64) -> String {
         size if size >= 1e9 => format!("{value:.3e}"),
         size if size >= 100_000.0 || value.fract() == 0.0 => format!("{value:.0}"),
         size if size >= 1000.0 => format!("{value:.1}"),
-        size if size >= 0.01 => format!("{value:.2}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        size if size >= 0.001 => format!("{value:.4}"),
         _ => format!("{value:.6}"),
     }
 }
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(duration(7_260.0), "7260 s (2 h 1 min)");
         assert_eq!(duration(200_000.000001), "200000.000001 s (2 d 7 h)");
         assert_eq!(number(1234.56), "1234.6");
-        assert_eq!(number(-0.5), "-0.50");
+        assert_eq!(number(-0.5), "-0.5000");
         assert_eq!(number(12.0), "12");
     }
 }

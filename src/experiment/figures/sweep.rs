@@ -279,3 +279,84 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     }
     known
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep() -> SweepData {
+        let mut runs = Vec::new();
+        for policy in ["fcfs", "easy"] {
+            for latency in ["1s", "1min"] {
+                for (seed, north) in [(1.0, 30.0), (2.0, 50.0)] {
+                    runs.push(SweepRun {
+                        point: vec![policy.to_owned(), latency.to_owned()],
+                        metrics: vec![
+                            ("mean-waiting-time".to_owned(), 60.0 * seed),
+                            ("provider.north.mean-waiting-time".to_owned(), north),
+                            ("provider.south.mean-waiting-time".to_owned(), 2.0 * north),
+                        ],
+                    });
+                }
+            }
+        }
+        SweepData {
+            scenario: "made-up".to_owned(),
+            axes: ["policy", "latency"].map(str::to_owned).to_vec(),
+            runs,
+        }
+    }
+
+    fn figure(toml: &str) -> file::Figure {
+        toml::from_str(&format!("metric = \"mean-waiting-time\"\n{toml}")).expect("a figure")
+    }
+
+    #[test]
+    fn axes_that_are_not_shown_give_lines_of_their_own() {
+        let Ok(Figure::Lines(chart)) =
+            prepare(&figure("kind = \"lines\"\nx = \"latency\""), &sweep())
+        else {
+            panic!("lines over an axis are lines");
+        };
+        assert_eq!(chart.title, "made-up: mean waiting time over latency");
+        assert_eq!(chart.y_label, "mean waiting time, s (mean of 2 runs, 95 % confidence interval)");
+        assert_eq!(chart.x_axis, LineAxis::Times);
+        let names: Vec<&str> = chart.series.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["fcfs", "easy"]);
+        let point = chart.series[0].points[1];
+        assert_eq!((point.x, point.mean), (60.0, 90.0));
+        // t(1, 0.975) = 12.706, s = 42.43, n = 2
+        assert!((point.half_width.expect("two runs") - 381.2).abs() < 0.1);
+    }
+
+    #[test]
+    fn providers_can_be_told_apart_and_chosen() {
+        let all = "kind = \"lines\"\nx = \"latency\"\ngroup-by = \"provider\"";
+        let names = |toml: &str| match prepare(&figure(toml), &sweep()) {
+            Ok(Figure::Lines(chart)) => {
+                chart.series.into_iter().map(|line| line.name).collect::<Vec<_>>().join("; ")
+            }
+            other => panic!("lines over an axis are lines, not {other:?}"),
+        };
+        assert_eq!(names(all), "north, fcfs; south, fcfs; north, easy; south, easy");
+        assert_eq!(names(&format!("{all}\nproviders = [\"south\"]")), "south, fcfs; south, easy");
+    }
+
+    #[test]
+    fn bars_stand_over_the_axis_that_groups_them() {
+        let bars = prepare(&figure("kind = \"bars\"\ngroup-by = \"policy\""), &sweep());
+        let Ok(Figure::Bars(chart)) = bars else {
+            panic!("bars over an axis are bars");
+        };
+        assert_eq!(chart.categories, ["fcfs", "easy"]);
+        let names: Vec<&str> = chart.series.iter().map(|bars| bars.name.as_str()).collect();
+        assert_eq!(names, ["1s", "1min"]);
+    }
+
+    #[test]
+    fn unknown_axes_are_named_with_those_that_exist() {
+        let error = prepare(&figure("kind = \"lines\"\nx = \"load\""), &sweep());
+        let error = error.expect_err("there is no such axis").to_string();
+        assert_eq!(error, "the sweep has no axis \"load\": it has policy, latency");
+    }
+}
