@@ -8,6 +8,7 @@ mod cli_plot;
 mod cli_show;
 mod cli_validate;
 mod command;
+mod reference_results;
 mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;

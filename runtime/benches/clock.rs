@@ -8,7 +8,6 @@
 //! `ring`: the same without time passing, as in a negotiation.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
-#![expect(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use std::hint::black_box;
 

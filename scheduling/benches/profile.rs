@@ -2,7 +2,6 @@
 //! starts beside each time.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
-#![expect(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use std::hint::black_box;
 

@@ -73,11 +73,10 @@ pub struct Conservative {
     /// Processors that no running job holds.
     free: u32,
     bookings: Vec<Option<Booking>>,
-    /// Waiting jobs in the queue's order.
-    by_rank: Index,
-    /// Waiting jobs by (planned start, rank).
-    by_start: Index,
-    /// Planned starts, earliest first; an entry whose booking has moved is stale.
+    /// Waiting jobs in the order in which compression looks at them.
+    waiting: Index,
+    /// Planned starts, earliest first; an entry whose booking has moved is
+    /// stale. After a pass the first one is not.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
     hints: Hints,
     /// Time given back that waiting jobs have not been tried on yet.
@@ -119,6 +118,19 @@ struct Cursor {
     class: usize,
     region: usize,
     reach: Reach,
+    /// How many jobs had moved when the reach was measured for this class;
+    /// `None` if it is that of a narrower one.
+    measured_after: Option<u32>,
+}
+
+/// One pass over the waiting jobs.
+struct Pass {
+    now: Time,
+    /// What has been given back; cursors name regions by their place.
+    regions: Vec<Region>,
+    cursors: BinaryHeap<Reverse<Cursor>>,
+    /// Jobs that have moved so far.
+    moved: u32,
 }
 
 /// The hull of the stretches that a region has opened for a class of widths,
@@ -145,8 +157,7 @@ impl Conservative {
             profile: Profile::new(processors),
             free: processors,
             bookings: Vec::new(),
-            by_rank: Index::new(processors),
-            by_start: Index::new(processors),
+            waiting: Index::new(processors),
             due: BinaryHeap::new(),
             hints: Hints::default(),
             given_back: Vec::new(),
@@ -167,21 +178,40 @@ impl Conservative {
         let booking = *booking;
         self.profile.add(booking.start, booking.end, booking.processors);
         self.due.push(Reverse((start, booking.rank, slot)));
-        self.by_start.insert(Entry {
-            key: start_key(&booking),
-            slot,
-            processors: booking.processors,
-            span: booking.span,
-            booked: start,
-        });
-        self.by_rank.rebook(booking.rank, booking.processors, start);
+        let key = self.key(&booking);
+        if self.compression == Compression::ByStart {
+            let Booking { processors, span, .. } = booking;
+            self.waiting.insert(Entry { key, slot, processors, span, booked: start });
+        } else {
+            self.waiting.rebook(key, booking.processors, start);
+        }
     }
 
     /// Undoes [`Conservative::book`]; the entry in `due` goes stale.
     fn unbook(&mut self, slot: Slot) {
         let booking = *self.booking(slot);
         self.profile.remove(booking.start, booking.end, booking.processors);
-        self.by_start.remove(start_key(&booking), booking.processors);
+        if self.compression == Compression::ByStart {
+            self.waiting.remove(self.key(&booking), booking.processors);
+        }
+    }
+
+    /// Where a waiting job stands in the order of compression.
+    fn key(&self, booking: &Booking) -> Key {
+        let (_, primary, sequence) = booking.rank;
+        match self.compression {
+            Compression::ByStart => (booking.start.as_micros(), primary, sequence),
+            _ => booking.rank,
+        }
+    }
+
+    /// The waiting jobs in the queue's order.
+    fn queue(&self) -> Vec<Entry> {
+        let mut queue = self.waiting.sorted();
+        if self.compression == Compression::ByStart {
+            queue.sort_unstable_by_key(|entry| self.booking(entry.slot).rank);
+        }
+        queue
     }
 
     fn is_stale(&self, start: Time, slot: Slot, rank: Key) -> bool {
@@ -217,7 +247,7 @@ impl Conservative {
         }
         self.given_back.clear();
         self.out_of_order = false;
-        let waiting = self.by_rank.sorted();
+        let waiting = self.queue();
         self.hints.forget();
         for entry in &waiting {
             self.unbook(entry.slot);
@@ -236,43 +266,41 @@ impl Conservative {
         if self.given_back.is_empty() {
             return;
         }
-        if self.by_rank.is_empty() {
+        if self.waiting.is_empty() {
             self.given_back.clear();
             return;
         }
-        // Regions keep their place in `regions`, so that cursors can name them.
-        let mut regions = std::mem::take(&mut self.given_back);
-        for region in &mut regions {
-            region.start = region.start.max(now);
-        }
-        let mut cursors = BinaryHeap::new();
-        for region in 0..regions.len() {
-            self.open_cursors(now, region, &regions, FIRST, &mut cursors);
+        let regions = std::mem::take(&mut self.given_back);
+        let mut pass = Pass { now, regions, cursors: BinaryHeap::new(), moved: 0 };
+        for region in 0..pass.regions.len() {
+            self.open_cursors(&mut pass, region, FIRST);
         }
         let mut delivering = Vec::new();
-        while let Some(Reverse(cursor)) = cursors.pop() {
+        while let Some(Reverse(cursor)) = pass.cursors.pop() {
             // Several cursors may deliver one job: each job is tried once a pass,
             // from the earliest start that any of them names.
             let mut from = cursor.reach.left;
             delivering.clear();
             delivering.push(cursor);
-            while let Some(&Reverse(other)) = cursors.peek()
+            while let Some(&Reverse(other)) = pass.cursors.peek()
                 && other.next == cursor.next
             {
                 from = from.min(other.reach.left);
                 delivering.push(other);
-                cursors.pop();
+                pass.cursors.pop();
             }
             if let Some(left_behind) = self.try_earlier(cursor.slot, from) {
+                pass.moved += 1;
                 if self.compression == Compression::JobByJob {
                     // Jobs before this one in the queue get their chance in the next pass.
                     self.given_back.push(left_behind);
                 }
-                regions.push(left_behind);
-                self.open_cursors(now, regions.len() - 1, &regions, cursor.next, &mut cursors);
+                pass.regions.push(left_behind);
+                let region = pass.regions.len() - 1;
+                self.open_cursors(&mut pass, region, cursor.next);
             }
             for &cursor in &delivering {
-                self.advance(now, cursor, &regions, cursor.next, &mut cursors);
+                self.advance(&mut pass, cursor, cursor.next);
             }
         }
     }
@@ -287,56 +315,47 @@ impl Conservative {
         self.region((start + span).max(booked), end.min(Time::FOREVER), processors)
     }
 
-    fn open_cursors(
-        &self,
-        now: Time,
-        region: usize,
-        regions: &[Region],
-        after: Key,
-        cursors: &mut BinaryHeap<Reverse<Cursor>>,
-    ) {
-        let Region { start, end, narrowest, widest } = regions[region];
+    /// Opens a cursor behind `after` for each class that `region` may serve.
+    fn open_cursors(&self, pass: &mut Pass, region: usize, after: Key) {
+        let Region { start, end, narrowest, widest } = pass.regions[region];
+        let start = start.max(pass.now);
         if start >= end || narrowest > widest {
             return;
         }
-        let Some((left, right)) = self.profile.reach(narrowest, start, end, now) else { return };
+        let reach = self.profile.reach(narrowest, start, end, pass.now);
+        let Some((left, right)) = reach else { return };
         let reach = Reach { left, right };
         let narrowest_class = class_of(narrowest);
         for class in narrowest_class..=class_of(widest) {
-            let cursor = Cursor { next: after, slot: Slot(0), class, region, reach };
-            if class > narrowest_class {
-                self.advance(now, cursor, regions, after, cursors);
-            } else if let Some(Entry { key, slot, .. }) = self.next_candidate(class, after, reach) {
-                cursors.push(Reverse(Cursor { next: key, slot, ..cursor }));
-            }
+            let measured_after = (class == narrowest_class).then_some(pass.moved);
+            let (next, slot) = (after, Slot(0));
+            self.advance(pass, Cursor { next, slot, class, region, reach, measured_after }, after);
         }
     }
 
     /// Moves `cursor` to the next job behind `after` that its region may let move.
-    fn advance(
-        &self,
-        now: Time,
-        cursor: Cursor,
-        regions: &[Region],
-        after: Key,
-        cursors: &mut BinaryHeap<Reverse<Cursor>>,
-    ) {
+    fn advance(&self, pass: &mut Pass, mut cursor: Cursor, after: Key) {
         // The reach on file is too large at worst, and asking the index is
         // cheaper than measuring it again: most cursors end here.
         let class = cursor.class;
-        let Some(candidate) = self.next_candidate(class, after, cursor.reach) else { return };
-        let Region { start, end, narrowest, .. } = regions[cursor.region];
-        let width = narrowest.max(1 << class);
-        let Some((left, right)) = self.profile.reach(width, start, end, now) else { return };
-        let reach = Reach { left, right };
-        let next = if reach.admits(candidate.span, candidate.booked) {
-            Some(candidate)
-        } else {
-            self.next_candidate(class, after, reach)
-        };
-        if let Some(Entry { key, slot, .. }) = next {
-            cursors.push(Reverse(Cursor { next: key, slot, reach, ..cursor }));
+        let Some(mut candidate) = self.next_candidate(class, after, cursor.reach) else { return };
+        if cursor.measured_after != Some(pass.moved) {
+            let Region { start, end, narrowest, .. } = pass.regions[cursor.region];
+            let width = narrowest.max(1 << class);
+            let reach = self.profile.reach(width, start.max(pass.now), end, pass.now);
+            let Some((left, right)) = reach else { return };
+            cursor.reach = Reach { left, right };
+            cursor.measured_after = Some(pass.moved);
+            if !cursor.reach.admits(candidate.span, candidate.booked) {
+                match self.next_candidate(class, after, cursor.reach) {
+                    Some(other) => candidate = other,
+                    None => return,
+                }
+            }
         }
+        cursor.next = candidate.key;
+        cursor.slot = candidate.slot;
+        pass.cursors.push(Reverse(cursor));
     }
 
     /// The next job of `class` behind `after` that `reach` admits.
@@ -350,7 +369,7 @@ impl Conservative {
                 let after = after.max((left.as_micros(), i64::MAX, u32::MAX));
                 let inside = (right.as_micros(), i64::MAX, u32::MAX);
                 let short = |after| {
-                    self.by_start.next_in_class(
+                    self.waiting.next_in_class(
                         class,
                         after,
                         |bounds| bounds.shortest <= room,
@@ -360,11 +379,11 @@ impl Conservative {
                 if after >= inside {
                     short(after)
                 } else {
-                    let sliding = self.by_start.range_in_class(class, after, inside).next();
+                    let sliding = self.waiting.range_in_class(class, after, inside).next();
                     sliding.or_else(|| short(inside))
                 }
             }
-            _ => self.by_rank.next_in_class(
+            _ => self.waiting.next_in_class(
                 class,
                 after,
                 |bounds| bounds.shortest <= room || bounds.earliest <= right,
@@ -375,12 +394,6 @@ impl Conservative {
     }
 }
 
-/// Where a booking stands in the order of planned starts.
-fn start_key(booking: &Booking) -> Key {
-    let (_, primary, sequence) = booking.rank;
-    (booking.start.as_micros(), primary, sequence)
-}
-
 impl LocalScheduler for Conservative {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
         self.profile.forget_before(now);
@@ -388,7 +401,7 @@ impl LocalScheduler for Conservative {
         let rank = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
         self.out_of_order |= self.order != Order::Arrival;
-        let from = if self.by_rank.len() < DEEP {
+        let from = if self.waiting.len() < DEEP {
             now
         } else {
             self.hints.earliest(&self.profile, request.processors, span, now)
@@ -404,13 +417,10 @@ impl LocalScheduler for Conservative {
         let processors = request.processors;
         self.bookings[index] =
             Some(Booking { processors, span, rank, start, end: start + span, running: false });
-        self.by_rank.insert(Entry {
-            key: rank,
-            slot: request.slot,
-            processors,
-            span,
-            booked: start,
-        });
+        if self.compression != Compression::ByStart {
+            let slot = request.slot;
+            self.waiting.insert(Entry { key: rank, slot, processors, span, booked: start });
+        }
         self.book(request.slot, start);
         (start < Time::FOREVER && request.span.is_some()).then(|| start + span)
     }
@@ -427,7 +437,7 @@ impl LocalScheduler for Conservative {
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // The job takes time that may be booked: everything that waits is planned anew around it.
-        let waiting = self.by_rank.sorted();
+        let waiting = self.queue();
         self.hints.forget();
         for entry in &waiting {
             self.unbook(entry.slot);
@@ -452,7 +462,9 @@ impl LocalScheduler for Conservative {
         }
         self.unbook(slot);
         let booking = self.bookings[slot.index()].take().expect("it waits");
-        self.by_rank.remove(booking.rank, booking.processors);
+        if self.compression != Compression::ByStart {
+            self.waiting.remove(booking.rank, booking.processors);
+        }
         let region = self.region(booking.start.max(now), booking.end, booking.processors);
         self.given_back.extend(region);
         self.compress(now);
@@ -477,15 +489,19 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.free -= booking.processors;
-            self.by_rank.remove(booking.rank, booking.processors);
-            self.by_start.remove(start_key(&booking), booking.processors);
+            self.waiting.remove(self.key(&booking), booking.processors);
             self.bookings[slot.index()] = Some(Booking { running: true, ..booking });
             started.push(slot);
         }
         self.due.extend(not_yet);
         // Stale entries are dropped when they reach the top, and all at once
         // when they have come to outnumber the bookings.
-        if self.due.len() > 2 * self.by_rank.len() + 64 {
+        while let Some(&Reverse((start, rank, slot))) = self.due.peek()
+            && self.is_stale(start, slot, rank)
+        {
+            self.due.pop();
+        }
+        if self.due.len() > 2 * self.waiting.len() + 64 {
             let due = std::mem::take(&mut self.due);
             self.due = due
                 .into_iter()
@@ -495,7 +511,7 @@ impl LocalScheduler for Conservative {
     }
 
     fn next_start(&self) -> Option<Time> {
-        self.by_start.first().map(|entry| Time::from_micros(entry.key.0))
+        self.due.peek().map(|&Reverse((start, ..))| start)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
@@ -503,6 +519,6 @@ impl LocalScheduler for Conservative {
     }
 
     fn queue_length(&self) -> usize {
-        self.by_rank.len()
+        self.waiting.len()
     }
 }

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Times whole commands: log read, simulated, results written.
+
+    cargo build --release
+    HAGGLE_TRACES=folder/with/logs benches/commands.py [--runs 5] [--only NAME]
+
+Prints a row a case: processor seconds (user + system: minimum, median and
+maximum over the runs after one warm-up), peak resident memory, and the digest
+of the results, so that a faster wrong answer shows. Cases whose log is not
+there are left out.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HAGGLE = ROOT / "target/release/haggle"
+TRACES = os.environ.get("HAGGLE_TRACES")
+
+CTC = "CTC-SP2-1996-3.1-cln.swf.gz"
+SDSC = "SDSC-SP2-1998-4.2-cln.swf.gz"
+LUBLIN = "lublin_256.swf.gz"
+CONSERVATIVE = ["--policy", "conservative", "--compression", "job-by-job"]
+BY_START = ["--policy", "conservative", "--compression", "by-start"]
+EASY = ["--policy", "easy"]
+
+# A hundred thousand jobs submitted at once: a queue as deep as it can be.
+DEEP = """
+[[workload]]
+name = "burst"
+model = "lublin-feitelson"
+lublin = { jobs = 100000, processors = 256 }
+[[workload.step]]
+kind = "stretch"
+factor = 0.000000001
+[[provider]]
+name = "machine"
+processors = 256
+policy = "conservative"
+[[user]]
+name = "users"
+workload = "burst"
+submits-to = "machine"
+[results]
+messages = "counts"
+"""
+
+# A million jobs over a thousand providers.
+MANY = """
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 1000000, processors = 128, job-types = "one" }
+[[workload.step]]
+kind = "stretch"
+factor = 0.003
+[[provider]]
+name = "site"
+processors = 128
+policy = "conservative"
+count = 1000
+[[metascheduler]]
+name = "broker"
+placement = "random"
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+[results]
+messages = "counts"
+"""
+
+
+def replay(log, processors, arguments):
+    def command(out):
+        if not TRACES or not (Path(TRACES) / log).exists():
+            return None
+        path = str(Path(TRACES) / log)
+        start = [HAGGLE, "replay", path, "--processors", str(processors), "--json", "--quiet"]
+        return [*start, *arguments, "-o", str(out / "results")]
+
+    return command
+
+
+def scenario(text):
+    def command(out):
+        (out / "scenario.toml").write_text(text)
+        start = [HAGGLE, "run", str(out / "scenario.toml"), "--json", "--quiet"]
+        return [*start, "--no-figures", "-o", str(out / "results")]
+
+    return command
+
+
+CASES = {
+    "sdsc10k easy": replay(SDSC, 128, [*EASY, "--first", "10000"]),
+    "sdsc10k conservative": replay(SDSC, 128, [*CONSERVATIVE, "--first", "10000"]),
+    "ctc easy": replay(CTC, 338, EASY),
+    "ctc conservative, job by job": replay(CTC, 338, CONSERVATIVE),
+    "ctc conservative, by start": replay(CTC, 338, BY_START),
+    "lublin easy": replay(LUBLIN, 256, [*EASY, "--estimates", "exact"]),
+    "lublin conservative": replay(LUBLIN, 256, [*CONSERVATIVE, "--estimates", "exact"]),
+    "100,000 jobs at once": scenario(DEEP),
+    "1,000 providers, 1,000,000 jobs": scenario(MANY),
+}
+
+
+def timed(command):
+    """Processor seconds, peak MiB and digest of one run."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(writing, 1)
+        os.execv(command[0], [str(part) for part in command])
+    os.close(writing)
+    with os.fdopen(reading) as output:
+        text = output.read()
+    _, status, usage = os.wait4(pid, 0)
+    if status != 0:
+        sys.exit(f"failed: {' '.join(map(str, command))}")
+    result = json.loads(text)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, result["digest"]
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--runs", type=int, default=5)
+    arguments.add_argument("--only", default="")
+    arguments = arguments.parse_args()
+    print(f"{'case':<34}{'min s':>8}{'median':>8}{'max':>8}{'MiB':>8}  digest")
+    for name, case in CASES.items():
+        if arguments.only not in name:
+            continue
+        times, peaks, digests = [], [], set()
+        for run in range(arguments.runs + 1):
+            with tempfile.TemporaryDirectory() as folder:
+                command = case(Path(folder))
+                if command is None:
+                    break
+                seconds, peak, digest = timed(command)
+            digests.add(digest[:12])
+            if run > 0:
+                times.append(seconds)
+                peaks.append(peak)
+        if times:
+            row = f"{name:<34}{min(times):>8.2f}{statistics.median(times):>8.2f}{max(times):>8.2f}"
+            print(f"{row}{max(peaks):>8.0f}  {' '.join(sorted(digests))}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
