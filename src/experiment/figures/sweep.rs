@@ -319,7 +319,10 @@ mod tests {
             panic!("lines over an axis are lines");
         };
         assert_eq!(chart.title, "made-up: mean waiting time over latency");
-        assert_eq!(chart.y_label, "mean waiting time, s (mean of 2 runs, 95 % confidence interval)");
+        assert_eq!(
+            chart.y_label,
+            "mean waiting time, s (mean of 2 runs, 95 % confidence interval)"
+        );
         assert_eq!(chart.x_axis, LineAxis::Times);
         let names: Vec<&str> = chart.series.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, ["fcfs", "easy"]);
