@@ -93,11 +93,12 @@ impl LineChart {
         let shift = if matches!(self.x_axis, LineAxis::Names(_)) { 0.5 } else { 0.0 };
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         let panel = &panels[0];
+        let dodge = if points().any(|it| it.half_width.is_some()) { DODGE } else { 0.0 };
         for (i, line) in self.series.iter().enumerate() {
             let mut points: Vec<&SweepPoint> = line.points.iter().filter(finite).collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             // Side by side, so that intervals of several lines do not hide each other.
-            let aside = DODGE * (i as f64 - (self.series.len() as f64 - 1.0) / 2.0);
+            let aside = dodge * (i as f64 - (self.series.len() as f64 - 1.0) / 2.0);
             let place =
                 |point: &&SweepPoint| (panel.x(point.x + shift) + aside, panel.y(point.mean));
             scene.line(points.iter().map(place).collect(), series(i), 3);
