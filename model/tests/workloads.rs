@@ -2,5 +2,7 @@
 
 #[path = "workloads/garbage.rs"]
 mod garbage;
+#[path = "workloads/pipeline.rs"]
+mod pipeline;
 #[path = "workloads/real_logs.rs"]
 mod real_logs;

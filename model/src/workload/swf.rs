@@ -11,6 +11,7 @@ mod input;
 mod number;
 mod reader;
 mod record;
+mod scan;
 mod writer;
 
 pub use error::{SwfError, SwfProblem};

@@ -9,6 +9,7 @@ use super::error::{SwfError, SwfProblem};
 use super::header::SwfHeader;
 use super::number::{self, Decimals};
 use super::record::SwfRecord;
+use super::scan;
 use crate::Time;
 
 /// Longest line that is read, bytes: no real line comes near it, and without a
@@ -175,6 +176,9 @@ impl<R: BufRead> SwfReader<R> {
             if kind(&self.buffer) != LineKind::Job {
                 continue;
             }
+            if let Some(record) = scan::record(&self.buffer) {
+                return Ok(Some(record));
+            }
             match parse_record(&self.buffer) {
                 Ok(record) => return Ok(Some(record)),
                 Err(wrong) => {
@@ -298,6 +302,7 @@ struct Wrong {
     problem: SwfProblem,
 }
 
+/// The careful reading: every spelling of a number, and what is wrong with the rest.
 fn parse_record(line: &[u8]) -> Result<SwfRecord, Wrong> {
     let tokens = Tokens::split(line)?;
     Ok(SwfRecord {
@@ -385,6 +390,8 @@ fn wrong_field(index: usize, start: usize, token: &[u8], expected: &'static str)
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const GOOD: &str = "1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1";
@@ -459,6 +466,26 @@ mod tests {
         assert_eq!(reader.skipped().count, 9);
         assert_eq!(reader.skipped().first.len(), 5);
         assert_eq!(reader.skipped().first[0], "a:1: expected 18 fields, found 2");
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_reading_agrees_with_the_careful_one(fields in prop::collection::vec(
+            "-?[0-9]{1,13}(\\.[0-9]{0,8})?|-1| |\t|[0-9]{1,4}|[0-9]{1,4}|-1\r", 18..20
+        )) {
+            let line = fields.join(" ");
+            if let Some(quick) = scan::record(line.as_bytes()) {
+                prop_assert_eq!(parse_record(line.as_bytes()).ok(), Some(quick), "{}", line);
+            }
+        }
+
+        #[test]
+        fn common_lines_are_read_quickly(fields in prop::collection::vec("-1|[0-9]{1,9}", 18)) {
+            let line = fields.join("  ");
+            let quick = scan::record(line.as_bytes());
+            prop_assert!(quick.is_some());
+            prop_assert_eq!(parse_record(line.as_bytes()).ok(), quick);
+        }
     }
 
     #[test]

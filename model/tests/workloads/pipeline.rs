@@ -1,0 +1,104 @@
+//! What holds for every pipe of steps, whatever they are.
+
+use haggle_model::workload::law::Law;
+use haggle_model::workload::steps::{
+    Deadlines, EstimateBase, Estimates, FillWindow, ReadyTimes, ScaleGaps, Split, SplitBy,
+    TimingBase, Window, WindowStart,
+};
+use haggle_model::workload::{JobStream, Source, Step, Workload, merge};
+use haggle_model::{Job, Span, Time};
+use proptest::prelude::*;
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let job = (0..5_000_i64, 1..64_u32, 0..100_000_i64, prop::option::of(1..100_000_i64), 0..9_i32);
+    prop::collection::vec(job, 0..60).prop_map(|mut described| {
+        described.sort_unstable_by_key(|job| job.0);
+        let jobs =
+            described.into_iter().zip(0..).map(|((submit, size, run_time, request, user), id)| {
+                let mut job =
+                    Job::new(id, Time::from_secs(submit), size, Span::from_secs(run_time));
+                job.requested_time = request.map(Span::from_secs);
+                job.origin.user = user;
+                job
+            });
+        jobs.collect()
+    })
+}
+
+fn law() -> impl Strategy<Value = Law> {
+    prop_oneof![
+        (0.0..9.0).prop_map(Law::Constant),
+        (0.1..50.0).prop_map(|mean| Law::Exponential { mean }),
+        (0.1..50.0).prop_map(|mean| Law::Poisson { mean }),
+        (-9.0..9.0, 0.0..9.0)
+            .prop_map(|(mean, standard_deviation)| Law::Normal { mean, standard_deviation }),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let base = TimingBase::RequestedTime;
+    prop_oneof![
+        (0..4_000_i64, prop::option::of(1..4_000_i64)).prop_map(|(from, length)| {
+            let length = length.map(Span::from_secs);
+            Step::Window(Window {
+                from: Time::from_secs(from),
+                length,
+                start: WindowStart::default(),
+            })
+        }),
+        (0..80_u64).prop_map(Step::First),
+        (0.01..9.0).prop_map(|factor| Step::ScaleGaps(ScaleGaps { factor })),
+        (0..2_000_i64, 1..4_000_i64, 0.1..9.0).prop_map(|(from, length, load)| {
+            let (from, length) = (Time::from_secs(from), Span::from_secs(length));
+            Step::FillWindow(FillWindow { from, length, load })
+        }),
+        (0.0..100.0).prop_map(|points| Step::Estimates(Estimates::RaisedPrecision { points })),
+        law().prop_map(|factor| {
+            Step::Estimates(Estimates::Multiplied { base: EstimateBase::RunTime, factor })
+        }),
+        law().prop_map(move |slack| Step::Deadlines(Deadlines::Slack { base, slack })),
+        law().prop_map(|lead| Step::ReadyTimes(ReadyTimes::BeforeDeadline { lead })),
+        (0..3_u32).prop_map(|part| {
+            Step::Split(Split { pool: "all".into(), parts: 3, part, by: SplitBy::User })
+        }),
+    ]
+}
+
+fn open(jobs: &[Job], steps: &[Step], index: u16) -> JobStream {
+    let mut workload = Workload::new("pipe", Source::Jobs(jobs.to_vec()));
+    workload.steps = steps.to_vec();
+    workload.index = index;
+    workload.open().expect("good steps").jobs
+}
+
+fn check(found: &[Job]) {
+    assert!(found.is_sorted_by_key(|job| job.submit), "out of order");
+    for (place, job) in found.iter().enumerate() {
+        assert_eq!(job.id.index(), place);
+        assert!(job.ready.is_none_or(|ready| ready >= job.submit), "{job:?}");
+        assert!(job.deadline.is_none_or(|deadline| deadline >= job.submit), "{job:?}");
+        assert!(job.requested_time.is_none_or(|request| request > Span::ZERO), "{job:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn jobs_stay_in_order_with_dense_ids_through_all_steps(
+        jobs in jobs(),
+        steps in prop::collection::vec(step(), 0..6),
+    ) {
+        let all = || open(&jobs, &steps, 0).map(|job| job.expect("no errors here"));
+        let found: Vec<Job> = all().collect();
+        check(&found);
+        prop_assert!(all().eq(found), "not the same twice");
+    }
+
+    #[test]
+    fn merged_streams_hold_every_job_in_order(first in jobs(), second in jobs()) {
+        let streams = vec![open(&first, &[], 0), open(&second, &[], 1)];
+        let found: Vec<Job> = merge(streams).map(|job| job.expect("no errors here")).collect();
+        prop_assert_eq!(found.len(), first.len() + second.len());
+        check(&found);
+        prop_assert!(found.is_sorted_by_key(|job| (job.submit, job.workload, job.number)));
+    }
+}
