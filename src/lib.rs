@@ -1,6 +1,8 @@
 //! haggle simulates autonomous resource providers that bargain over work.
 //!
 //! This crate is the library behind the command `haggle`: it reads scenarios
-//! ([`scenario`]). The engine lives in the crates beside it.
+//! ([`scenario`]) and makes them ready to run ([`experiment`]). The engine lives
+//! in the crates beside it.
 
+pub mod experiment;
 pub mod scenario;

@@ -15,6 +15,14 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     for metascheduler in &mut scenario.metaschedulers {
         metascheduler.providers = meant(&metascheduler.providers, &written);
     }
+    // Written out, the rules would hide the presets that a sweep tries.
+    let mut axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+    let presets_vary = axes.any(|axis| axis.path.ends_with(".preset"));
+    for workload in scenario.workloads.iter_mut().filter(|_| !presets_vary) {
+        if workload.log.is_some() {
+            workload.rules = workload.rules.filled();
+        }
+    }
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
         figure.name = Some(name_like(&name));
