@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{self, completions, list, new, run, schema, show, sweep, validate, verify};
+use crate::commands::{self, completions, list, new, replay, run, schema, show, sweep, validate, verify};
 use crate::exit::{self, Exit};
 
 /// Simulates autonomous resource providers that bargain over work.
@@ -21,6 +21,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Args),
+    Replay(replay::Args),
     Sweep(sweep::Args),
     Verify(verify::Args),
     Validate(validate::Args),
@@ -36,6 +37,7 @@ impl Command {
     pub(crate) fn run(&self) -> Result<Exit, commands::Error> {
         match self {
             Command::Run(args) => run::run(args),
+            Command::Replay(args) => replay::run(args),
             Command::Sweep(args) => sweep::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Validate(args) => validate::run(args),

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
+use haggle_model::workload::swf::SwfError;
 
 pub(crate) mod completions;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
@@ -32,6 +34,10 @@ pub(crate) enum Error {
     Experiment(#[from] ExperimentError),
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    #[error(transparent)]
+    Log(#[from] SwfError),
+    #[error("`{}` does not say how many processors its machine has", log.display())]
+    NoMachineSize { log: PathBuf },
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
     #[error("cannot write `{}`: {error}", path.display())]
