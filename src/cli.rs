@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, compare, completions, explain, list, new, plot, run, schema, show, sweep, validate,
-    verify,
+    self, compare, completions, explain, list, new, plot, replay, run, schema, show, sweep,
+    validate, verify,
 };
 use crate::exit::{self, Exit};
 
@@ -24,6 +24,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Args),
+    Replay(replay::Args),
     Sweep(sweep::Args),
     Verify(verify::Args),
     Validate(validate::Args),
@@ -42,6 +43,7 @@ impl Command {
     pub(crate) fn run(&self) -> Result<Exit, commands::Error> {
         match self {
             Command::Run(args) => run::run(args),
+            Command::Replay(args) => replay::run(args),
             Command::Sweep(args) => sweep::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Validate(args) => validate::run(args),

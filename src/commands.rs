@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
+use haggle_model::workload::swf::SwfError;
 use haggle_results::{ResultsError, RunReader};
 
 pub(crate) mod compare;
@@ -14,6 +15,7 @@ pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod plot;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
@@ -41,6 +43,10 @@ pub(crate) enum Error {
     Unfit { message: String, hint: String },
     #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
     NoResults(PathBuf),
+    #[error(transparent)]
+    Log(#[from] SwfError),
+    #[error("`{}` does not say how many processors its machine has", log.display())]
+    NoMachineSize { log: PathBuf },
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
     #[error("cannot write `{}`: {error}", path.display())]

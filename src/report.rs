@@ -44,6 +44,14 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n\nhint: `haggle sweep SCENARIO` carries them all out\n"));
             Exit::Usage
         }
+        Error::Log(_) => {
+            say(&format!("error: {error}\n"));
+            Exit::InvalidInput
+        }
+        Error::NoMachineSize { .. } => {
+            say(&format!("error: {error}\n\nhint: add --processors N\n"));
+            Exit::Usage
+        }
         Error::Experiment(inner) => experiment(inner),
         Error::Sweep(SweepError::Run { number, folder, error }) => {
             say(&format!("in run {number} ({folder}):\n"));
@@ -94,7 +102,7 @@ fn experiment(error: &ExperimentError) -> Exit {
             say("interrupted: nothing was written\n");
             Exit::Interrupted
         }
-        ExperimentError::Workload(_) | ExperimentError::Run(_) => {
+        ExperimentError::Workload(_) | ExperimentError::Jobs(_) | ExperimentError::Run(_) => {
             say(&format!("error: {error}\n"));
             Exit::InvalidInput
         }

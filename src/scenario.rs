@@ -54,6 +54,7 @@ mod resolve;
 mod schema;
 mod source;
 mod sweep;
+mod workload;
 mod write;
 
 pub use check::Logs;

@@ -22,12 +22,6 @@ fn every_default_is_written_out() {
     run = "80s"
     requested = "100s"
 
-    [workload.rules]
-    processors = "requested-else-allocated"
-    missing-requested-time = "run-time"
-    zero-run-time = "drop"
-    over-requested-time = "keep"
-
     [[provider]]
     name = "north"
     processors = 8

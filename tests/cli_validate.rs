@@ -344,16 +344,16 @@ fn all_mistakes_are_reported_together() {
         ·        ────┬───
         ·            ╰── no such word
         ╰────
-      help: did you mean "filter"? `kind` is one of "window", "filter", "first", "stretch", "densify",
-            "estimates", "deadlines", "split" or "key"
+      help: did you mean "filter"? `kind` is one of "window", "filter", "first", "scale-gaps", "fill-
+            window", "estimates", "deadlines", "ready-times", "key" or "split"
 
       × there is no part 3 of 2
         ╭─[wrong.toml:18:8]
      18 │ part = 3
         ·        ┬
-        ·        ╰── parts count from 1
+        ·        ╰── parts count from 0
         ╰────
-      help: write a part from 1 to 2
+      help: write a part from 0 to 1
 
       × workload "model" has no parameters for its model
         ╭─[wrong.toml:21:1]

@@ -48,48 +48,77 @@ events-order = "completions-first"
 name = "log"
 log = "logs/x.swf.gz"
 [workload.rules]
-processors = "allocated-else-requested"
-missing-requested-time = "drop"
-zero-run-time = "one-second"
-over-requested-time = "cut-run-time"
+preset = "canonical"
+lines = 5000
+malformed = "skip"
+missing-submit = "as-previous"
+partial = "drop"
+cancelled = "drop"
+processors-from = "requested"
+machine-size = 338
+too-wide = "clamp"
+missing-run-time = "one-second"
+zero-run-time = "keep"
+missing-requested-time = "no-limit"
+over-requested-time = "raise-request"
+order = "sort"
+origin = "log"
 [[workload.step]]
 kind = "window"
 from = "1d"
 until = "30d"
+start = "first-job-is-zero"
 [[workload.step]]
 kind = "filter"
 processors-min = 2
 processors-max = 64
 run-min = "1s"
 run-max = "2d"
+requested-min = "1min"
+requested-max = "3d"
 users = [1, 2]
-queues = [0]
-partitions = [3]
 [[workload.step]]
 kind = "first"
 jobs = 1000
 [[workload.step]]
-kind = "stretch"
+kind = "scale-gaps"
 factor = 0.5
 [[workload.step]]
-kind = "densify"
-factor = 1.5
+kind = "fill-window"
+from = "1h"
+length = "20d"
+load = 1.5
 [[workload.step]]
 kind = "estimates"
 rule = "over:50%"
 [[workload.step]]
+kind = "estimates"
+factor = { law = "lognormal", mu = 0.5, sigma = 1 }
+of = "requested-time"
+[[workload.step]]
 kind = "deadlines"
-share = "20%"
-factor-min = 1.5
-factor-max = 4
+factor = { law = "poisson", mean = 3 }
+least = 2
+of = "run-time"
+[[workload.step]]
+kind = "deadlines"
+slack = { law = "choice", values = ["1h", "1d"], weights = [3, 1] }
+[[workload.step]]
+kind = "ready-times"
+delay = { law = "exponential", mean = "2h" }
+[[workload.step]]
+kind = "ready-times"
+lead = { law = "lognormal", median = "2h", sigma = 0.5 }
 [[workload.step]]
 kind = "split"
-by = "user"
+by = "job"
 part = 1
 parts = 2
+pool = "shared"
 [[workload.step]]
 kind = "key"
-by = "area"
+by = "processors"
+order = "large-first"
 
 [[workload]]
 name = "model"
@@ -97,11 +126,20 @@ model = "lublin-feitelson"
 [workload.lublin]
 jobs = 10
 processors = 128
-job-types = "one"
+job-types = "batch-and-interactive"
 load = 0.7
-u-low = 0.8
-u-med = 4.5
-u-prob = 0.86
+start-hour = 8
+run-time-exponent-max = 11
+gap-exponent-max = 12
+batch = { serial = 0.3, power-of-two = 0.6, size-low = 1, size-medium = 4.5, size-high = 7, size-low-probability = 0.8 }
+[workload.lublin.interactive]
+run-time-first = { shape = 4, scale = 0.6 }
+run-time-second = { shape = 7, scale = 0.7 }
+mixing-slope = -0.01
+mixing-intercept = 0.9
+gap = { shape = 6.5, scale = 0.65 }
+cycle = { shape = 9, scale = 3.6 }
+rush-factor = 0.98
 
 [[workload]]
 name = "both"
@@ -109,7 +147,7 @@ merge = ["log", "model"]
 
 [[workload]]
 name = "list"
-jobs = [{ submit = "1s", processors = 2, run = "9s", requested = "10s", ready = "2s", deadline = "1min", key = -3 }]
+jobs = [{ submit = "1s", processors = 2, run = "9s", requested = "10s", ready = "2s", deadline = "1min", key = -3, user = 4 }]
 
 [[provider]]
 name = "site"

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use haggle_model::Time;
-use haggle_model::workload::{CleaningReport, WorkloadError};
+use haggle_model::workload as model;
+use haggle_model::workload::CleaningReport;
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Messages, MetricsOptions, Provenance,
     ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions, sha256,
@@ -15,7 +16,7 @@ use super::check::Violation;
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
 use super::record::Record;
-use super::workload::Workloads;
+use super::workload::WorkloadError;
 use super::world::{Stage, notable};
 use crate::scenario::quantity::TimeOrShare;
 use crate::scenario::{Scenario, file};
@@ -96,9 +97,12 @@ pub struct Written {
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// A workload cannot be read or is not in order.
+    /// A workload cannot be opened.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A workload cannot be read to its end, or is not in order.
+    #[error(transparent)]
+    Jobs(model::WorkloadError),
     /// Results cannot be written.
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -141,7 +145,7 @@ pub fn run(
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
-    let Stage { world, cast, reports } = Stage::set(scenario, folder)?;
+    let Stage { world, cast, reports, inputs } = Stage::set(scenario, folder)?;
     let options = metrics_options(&scenario.results);
     let writer = destination
         .map(|destination| {
@@ -160,8 +164,16 @@ pub fn run(
     let (written, timing) = match (record.writer, destination) {
         (Some(writer), Some(destination)) => {
             let finished = writer.finish()?;
-            let written =
-                write_rest(scenario, folder, destination, finished, &summary, stats, &stopwatch)?;
+            let rest = Rest {
+                scenario,
+                folder,
+                destination,
+                summary: &summary,
+                inputs: &inputs,
+                messages: stats.messages,
+                stopwatch: &stopwatch,
+            };
+            let written = rest.write(finished)?;
             (Some(written), stopwatch.timing(stats.messages))
         }
         _ => (None, stopwatch.timing(stats.messages)),
@@ -169,55 +181,62 @@ pub fn run(
     Ok(Outcome { summary, stats, reports: notable(&reports), written, timing })
 }
 
-/// Everything but the tables, then the final name.
-fn write_rest(
-    scenario: &Scenario,
-    folder: &Path,
-    destination: &Destination,
-    finished: FinishedRun,
-    summary: &Summary,
-    stats: RunStats,
-    stopwatch: &Stopwatch,
-) -> Result<Written, ExperimentError> {
-    let digest = finished.digest().clone();
-    finished.write_summary(summary)?;
-    // Paths that started from the scenario's folder start from the results' now.
-    let mut resolved = scenario.clone();
-    resolved
-        .relocate(folder, &destination.folder)
-        .map_err(|error| ResultsError::write(&destination.folder, error))?;
-    finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
-    let inputs = Workloads::new(scenario, folder, scenario.scenario.seed).inputs();
-    finished.write_provenance(&Provenance {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("HAGGLE_COMMIT").map(str::to_owned),
-        scenario_sha256: sha256(scenario.to_toml().as_bytes()),
-        seed: scenario.scenario.seed,
-        inputs: inputs
-            .iter()
-            .map(|(written, path)| Input::of_file(path, written))
-            .collect::<Result<_, _>>()?,
-        digest: digest.clone(),
-    })?;
-    let mut drawn = Drawn::default();
-    if destination.figures == Figures::Draw {
-        let reader = RunReader::open(finished.folder())?;
-        drawn = draw_all(&scenario.figures, scenario, &reader, finished.folder())?;
+/// Everything but the tables.
+struct Rest<'a> {
+    scenario: &'a Scenario,
+    folder: &'a Path,
+    destination: &'a Destination,
+    summary: &'a Summary,
+    inputs: &'a [(String, PathBuf)],
+    messages: u64,
+    stopwatch: &'a Stopwatch,
+}
+
+impl Rest<'_> {
+    /// Writes it, then gives the folder its final name.
+    fn write(&self, finished: FinishedRun) -> Result<Written, ExperimentError> {
+        let digest = finished.digest().clone();
+        finished.write_summary(self.summary)?;
+        // Paths that started from the scenario's folder start from the results' now.
+        let mut resolved = self.scenario.clone();
+        resolved
+            .relocate(self.folder, &self.destination.folder)
+            .map_err(|error| ResultsError::write(&self.destination.folder, error))?;
+        finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
+        finished.write_provenance(&Provenance {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("HAGGLE_COMMIT").map(str::to_owned),
+            scenario_sha256: sha256(self.scenario.to_toml().as_bytes()),
+            seed: self.scenario.scenario.seed,
+            inputs: self
+                .inputs
+                .iter()
+                // What came through standard input is gone.
+                .filter(|(written, _)| written != "-")
+                .map(|(written, path)| Input::of_file(path, written))
+                .collect::<Result<_, _>>()?,
+            digest: digest.clone(),
+        })?;
+        let mut drawn = Drawn::default();
+        if self.destination.figures == Figures::Draw {
+            let reader = RunReader::open(finished.folder())?;
+            drawn = draw_all(&self.scenario.figures, self.scenario, &reader, finished.folder())?;
+        }
+        finished.write_timing(&self.stopwatch.timing(self.messages))?;
+        Ok(Written {
+            folder: finished.publish()?,
+            digest,
+            figures: drawn.files,
+            figures_left_out: drawn.left_out,
+        })
     }
-    finished.write_timing(&stopwatch.timing(stats.messages))?;
-    Ok(Written {
-        folder: finished.publish()?,
-        digest,
-        figures: drawn.files,
-        figures_left_out: drawn.left_out,
-    })
 }
 
 /// Errors of a run's surroundings, as what they are.
 pub(super) fn unwrap_run_error(error: RunError) -> ExperimentError {
     match error {
-        RunError::Workload(error) => match error.downcast::<WorkloadError>() {
-            Ok(error) => ExperimentError::Workload(*error),
+        RunError::Workload(error) => match error.downcast::<model::WorkloadError>() {
+            Ok(error) => ExperimentError::Jobs(*error),
             Err(error) => ExperimentError::Run(RunError::Workload(error)),
         },
         RunError::Record(error) => match error.downcast::<ResultsError>() {

@@ -2,21 +2,21 @@
 //! of a file become the types of the engine.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haggle_agents::{
     AnyActor, Disclosure, Metascheduler, MetaschedulerConfig, Overrun, Provider, ProviderConfig,
     User, UserConfig,
 };
 use haggle_model::random::stream;
-use haggle_model::workload::{CleaningReport, SharedReport, WorkloadError};
+use haggle_model::workload::{CleaningReport, SharedReport};
 use haggle_model::{ActorId, ActorInfo, ActorKind, Cast, JobClass, ProviderId, ProviderInfo};
 use haggle_runtime::world::Arrivals;
 use haggle_runtime::{EventOrder, Network, World};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 
-use super::workload::Workloads;
+use super::workload::{WorkloadError, Workloads};
 use crate::scenario::{Scenario, file};
 
 /// A world ready to run, with the names that its tables need.
@@ -27,6 +27,8 @@ pub struct Stage {
     pub cast: Cast,
     /// What the rules do to each workload that a user submits; complete after the run.
     pub reports: Vec<(String, SharedReport)>,
+    /// The logs that are read: as the scenario names them, and where they are.
+    pub inputs: Vec<(String, PathBuf)>,
 }
 
 impl Stage {
@@ -37,7 +39,7 @@ impl Stage {
     /// If a workload cannot be opened.
     pub fn set(scenario: &Scenario, folder: &Path) -> Result<Stage, WorkloadError> {
         let seed = scenario.scenario.seed;
-        let workloads = Workloads::new(scenario, folder, seed);
+        let workloads = Workloads::new(scenario, folder, seed)?;
         let mut stage = Stage {
             world: World {
                 actors: Vec::new(),
@@ -47,6 +49,7 @@ impl Stage {
             },
             cast: Cast::default(),
             reports: Vec::new(),
+            inputs: workloads.inputs(),
         };
         stage.cast.workloads = scenario.workloads.iter().map(|it| it.name.to_string()).collect();
         let mut addresses = BTreeMap::new();

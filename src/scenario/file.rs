@@ -10,10 +10,14 @@ use serde::{Deserialize, Serialize};
 
 mod figure;
 mod header;
+mod law;
+mod lublin;
 mod metascheduler;
 mod network;
 mod provider;
 mod results;
+mod rules;
+mod step;
 mod sweep;
 mod user;
 mod workload;
@@ -21,19 +25,23 @@ mod workload;
 pub use crate::scenario::quantity::Name;
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use header::{EventsOrder, Header};
+pub use law::{Law, TimeLaw};
+pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use metascheduler::{Metascheduler, Placement};
 pub use network::{Link, Network};
 pub use provider::{Compression, Disclosure, Order, Overrun, Policy, Provider};
 pub use results::{Messages, Results, TableFormat};
+pub use rules::{
+    Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
+    PartialExecution, Preset, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
+};
+pub use step::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
 pub use sweep::{Axis, Sweep};
 pub use user::User;
-pub use workload::{
-    InlineJob, JobTypes, KeySource, Lublin, MissingProcessors, MissingRequest, Model, OverRequest,
-    Rules, SplitBy, Step, Workload, ZeroRunTime,
-};
+pub use workload::{InlineJob, Model, Workload};
 
 /// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
     /// What the scenario is called, its seed and when arrivals stop.

@@ -86,6 +86,13 @@ pub struct Name(String);
 written_as_string!(Name, "name", "north", "letters, digits, - and _");
 
 impl Name {
+    /// A text as a name: what a name cannot hold becomes `-`.
+    pub fn like(text: &str) -> Name {
+        let allowed = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+        let name: String = text.chars().map(allowed).collect();
+        Name(if name.is_empty() { "scenario".to_owned() } else { name })
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -172,9 +179,6 @@ pub struct Share {
 written_as_string!(Share, "share", "5%", "a share of a whole in percent");
 
 impl Share {
-    /// Everything.
-    pub const ALL: Share = Share { percent: 100.0 };
-
     /// The share as a fraction: 0.05 for `"5%"`.
     pub fn fraction(self) -> f64 {
         self.percent / 100.0
@@ -264,19 +268,23 @@ pub enum EstimateRule {
     Trace,
     /// `exact`: the run time itself.
     Exact,
+    /// `no-limit`: nobody asks for a time.
+    NoLimit,
     /// `factor:F`: F times the run time, F ≥ 1.
     Factor(f64),
     /// `over:P%`: the run time and P percent more.
     Over(f64),
     /// `uniform:F`: the run time times a number drawn evenly from 1 to F, for each job anew.
     Uniform(f64),
+    /// `precision:+P`: the run time in percent of the request rises by P points, to 100 at most.
+    RaisedPrecision(f64),
 }
 
 written_as_string!(
     EstimateRule,
     "estimates",
     "over:50%",
-    "how users estimate run times: trace, exact, factor:F, over:P% or uniform:F"
+    "how users estimate run times: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P"
 );
 
 impl FromStr for EstimateRule {
@@ -284,20 +292,25 @@ impl FromStr for EstimateRule {
 
     fn from_str(text: &str) -> Result<EstimateRule, FormatError> {
         let at_least_one = |text| number(text).filter(|&factor| factor >= 1.0);
+        let points =
+            |text: &str| text.strip_prefix('+').and_then(number).filter(|&points| points <= 100.0);
         let (word, argument) = text.split_once(':').unwrap_or((text, ""));
         let rule = match (word, argument) {
             ("trace", "") => Some(EstimateRule::Trace),
             ("exact", "") => Some(EstimateRule::Exact),
+            ("no-limit", "") => Some(EstimateRule::NoLimit),
             ("factor", factor) => at_least_one(factor).map(EstimateRule::Factor),
             ("over", share) => percent(share).map(EstimateRule::Over),
             ("uniform", factor) => at_least_one(factor).map(EstimateRule::Uniform),
+            ("precision", raise) => points(raise).map(EstimateRule::RaisedPrecision),
             _ => None,
         };
         rule.ok_or_else(|| {
             FormatError::new(
                 format!("`{text}` is not a rule for estimates"),
-                "write trace, exact, factor:2 (twice the run time), over:50% (half as much again) \
-                 or uniform:5 (between once and five times); factors are at least 1",
+                "write trace, exact, no-limit, factor:2 (twice the run time), over:50% (half as \
+                 much again), uniform:5 (between once and five times) or precision:+20 (20 points \
+                 more precise, to 100% at most); factors are at least 1",
             )
         })
     }
@@ -308,9 +321,11 @@ impl fmt::Display for EstimateRule {
         match self {
             EstimateRule::Trace => f.write_str("trace"),
             EstimateRule::Exact => f.write_str("exact"),
+            EstimateRule::NoLimit => f.write_str("no-limit"),
             EstimateRule::Factor(factor) => write!(f, "factor:{factor}"),
             EstimateRule::Over(percent) => write!(f, "over:{percent}%"),
             EstimateRule::Uniform(factor) => write!(f, "uniform:{factor}"),
+            EstimateRule::RaisedPrecision(points) => write!(f, "precision:+{points}"),
         }
     }
 }
@@ -338,13 +353,22 @@ mod tests {
             assert_eq!(prints_as::<Share>(text), text);
             assert_eq!(prints_as::<TimeOrShare>(text), text);
         }
-        for text in ["trace", "exact", "factor:2.5", "over:50%", "over:250%", "uniform:5"] {
+        for text in [
+            "trace",
+            "exact",
+            "no-limit",
+            "factor:2.5",
+            "over:50%",
+            "over:250%",
+            "uniform:5",
+            "precision:+20",
+        ] {
             assert_eq!(prints_as::<EstimateRule>(text), text);
         }
         for wrong in ["0.5", "101%", "-1%", "NaN%", "%"] {
             assert!(wrong.parse::<Share>().is_err(), "{wrong}");
         }
-        for wrong in ["factor", "factor:0.5", "over:50", "exact:1", "uniform:inf"] {
+        for wrong in ["factor", "factor:0.5", "over:50", "exact:1", "uniform:inf", "precision:20"] {
             assert!(wrong.parse::<EstimateRule>().is_err(), "{wrong}");
         }
     }

@@ -8,16 +8,24 @@ use super::{Scenario, Source};
 /// Writes out every default of a scenario that has been checked.
 pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     if scenario.scenario.name.is_none() {
-        scenario.scenario.name = Some(name_like(&source.stem()));
+        scenario.scenario.name = Some(Name::like(&source.stem()));
     }
     let written = std::mem::take(&mut scenario.providers);
     scenario.providers = written.iter().flat_map(replicate).collect();
     for metascheduler in &mut scenario.metaschedulers {
         metascheduler.providers = meant(&metascheduler.providers, &written);
     }
+    // Written out, the rules would hide the presets that a sweep tries.
+    let mut axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+    let presets_vary = axes.any(|axis| axis.path.ends_with(".preset"));
+    for workload in scenario.workloads.iter_mut().filter(|_| !presets_vary) {
+        if workload.log.is_some() {
+            workload.rules = workload.rules.filled();
+        }
+    }
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
-        figure.name = Some(name_like(&name));
+        figure.name = Some(Name::like(&name));
         figure.providers = meant(&figure.providers, &written);
     }
     scenario
@@ -47,7 +55,7 @@ pub(super) fn figure_names(figures: &[Figure]) -> Vec<(String, ImageFormat)> {
 }
 
 fn replicate(provider: &Provider) -> Vec<Provider> {
-    let copy = |name: String| Provider { name: name_like(&name), count: 1, ..provider.clone() };
+    let copy = |name: String| Provider { name: Name::like(&name), count: 1, ..provider.clone() };
     copies(provider).into_iter().map(copy).collect()
 }
 
@@ -56,21 +64,11 @@ fn meant(list: &[Name], written: &[Provider]) -> Vec<Name> {
     let mut names = Vec::new();
     for provider in written {
         for copy in copies(provider) {
-            let copy = name_like(&copy);
+            let copy = Name::like(&copy);
             if list.is_empty() || list.contains(&copy) || list.contains(&provider.name) {
                 names.push(copy);
             }
         }
     }
     names
-}
-
-/// A text as a name: what a name cannot hold becomes `-`.
-fn name_like(text: &str) -> Name {
-    let allowed = |c: char| {
-        if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }
-    };
-    let name: String = text.chars().map(allowed).collect();
-    let name = if name.is_empty() { "scenario".to_owned() } else { name };
-    name.parse().expect("every character has been made one that a name can hold")
 }

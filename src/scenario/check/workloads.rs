@@ -3,9 +3,10 @@
 use super::names::Names;
 use super::{Check, Logs};
 use crate::scenario::document::Path;
-use crate::scenario::file::{Step, Workload};
+use crate::scenario::file::{JobTypes, Step, Workload};
 use crate::scenario::log_path;
 use crate::scenario::quantity::TimeSpan;
+use crate::scenario::workload::step_problem;
 
 impl Check<'_> {
     pub(super) fn check_workloads(&mut self, names: &Names) {
@@ -15,6 +16,7 @@ impl Check<'_> {
             self.check_lublin(&path, workload);
             self.check_jobs(&path, workload);
             self.check_merge(&path, workload, names);
+            self.check_rules(&path, workload);
             if let Some(log) = &workload.log {
                 self.check_log(&path.key("log"), log);
             }
@@ -78,26 +80,45 @@ impl Check<'_> {
                 "add `model = \"lublin-feitelson\"`, or remove `lublin`".to_owned(),
             );
         }
-        let largest = f64::from(lublin.processors).log2();
-        let sizes = [("u-low", lublin.u_low), ("u-med", lublin.u_med)];
-        for (key, size) in sizes {
-            if let Some(size) = size.filter(|&size| size > largest) {
+        let path = path.key("lublin");
+        let classes = [
+            ("one", lublin.one.is_some(), JobTypes::One),
+            ("batch", lublin.batch.is_some(), JobTypes::BatchAndInteractive),
+            ("interactive", lublin.interactive.is_some(), JobTypes::BatchAndInteractive),
+        ];
+        for (key, given, types) in classes {
+            if given && types != lublin.job_types {
+                let (is, other) = match lublin.job_types {
+                    JobTypes::One => ("one", "batch-and-interactive"),
+                    JobTypes::BatchAndInteractive => ("batch-and-interactive", "one"),
+                };
                 self.report(
-                    &path.key("lublin").key(key),
-                    format!("`{key}` is {size}, the machine's logarithm only {largest:.2}"),
-                    "larger than the machine",
-                    format!("write at most {largest:.2}, the logarithm (base 2) of `processors`"),
+                    &path.key(key),
+                    format!("`job-types` is \"{is}\", which has no class `{key}`"),
+                    "not used",
+                    format!("remove it, or set `job-types = \"{other}\"`"),
                 );
             }
         }
-        if let (Some(low), Some(medium)) = (lublin.u_low, lublin.u_med)
-            && low > medium
-        {
+        if let Some(problem) = lublin.problem() {
             self.report(
-                &path.key("lublin").key("u-med"),
-                format!("`u-med` is {medium}, less than `u-low`, {low}"),
-                "less than `u-low`",
-                "sizes grow from `u-low` to `u-med`".to_owned(),
+                &path,
+                problem.to_string().replace('_', "-"),
+                "out of range",
+                "sizes are logarithms (base 2) and grow from `size-low` over `size-medium` to \
+                 `size-high`"
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn check_rules(&mut self, path: &Path, workload: &Workload) {
+        if workload.log.is_none() && !workload.rules.is_empty() {
+            self.report(
+                &path.key("rules"),
+                format!("workload \"{}\" has rules for a log, but no log", workload.name),
+                "not used",
+                "remove them, or put them under the workload that reads the log".to_owned(),
             );
         }
     }
@@ -117,10 +138,18 @@ impl Check<'_> {
 
     fn check_merge(&mut self, path: &Path, workload: &Workload, names: &Names) {
         let known: Vec<&str> = names.workloads.iter().map(String::as_str).collect();
-        for (index, part) in workload.merge.iter().flatten().enumerate() {
+        let parts = workload.merge.as_deref().unwrap_or_default();
+        for (index, part) in parts.iter().enumerate() {
             let path = path.key("merge").index(index);
             if !known.contains(&part.as_str()) {
                 self.unknown_name(&path, "workload", part.as_str(), &known);
+            } else if parts[..index].contains(part) {
+                self.report(
+                    &path,
+                    format!("workload \"{part}\" is listed twice"),
+                    "again",
+                    "remove one of them, or make a second workload of the same source".to_owned(),
+                );
             } else if self.leads_to(part.as_str(), workload.name.as_str()) {
                 self.report(
                     &path,
@@ -177,45 +206,144 @@ impl Check<'_> {
     }
 
     fn check_step(&mut self, path: &Path, step: &Step) {
-        let order = "the smaller one comes first".to_owned();
-        match step {
-            Step::Window { from, until: Some(until) } if until <= from => self.report(
+        if let Step::Window { from, until: Some(until), .. } = step
+            && until <= from
+        {
+            self.report(
                 &path.key("until"),
                 format!("the window ends at {until}, but starts at {from}"),
                 "not after `from`",
-                order,
-            ),
-            Step::Filter { processors_min: Some(least), processors_max: Some(most), .. }
-                if least > most =>
-            {
-                self.report(
-                    &path.key("processors-max"),
-                    format!("no job has at least {least} and at most {most} processors"),
-                    "less than `processors-min`",
-                    order,
-                )
-            }
-            Step::Filter { run_min: Some(least), run_max: Some(most), .. } if least > most => self
-                .report(
-                    &path.key("run-max"),
-                    format!("no job runs at least {least} and at most {most}"),
-                    "less than `run-min`",
-                    order,
-                ),
-            Step::Deadlines { factor_min, factor_max, .. } if factor_min > factor_max => self
-                .report(
-                    &path.key("factor-max"),
-                    format!("`factor-max` is {factor_max}, less than `factor-min`, {factor_min}"),
-                    "less than `factor-min`",
-                    order,
-                ),
-            Step::Split { part, parts, .. } if part > parts => self.report(
+                "the smaller one comes first".to_owned(),
+            );
+        } else if let Step::Filter { .. } = step {
+            self.check_filter(path, step);
+        } else if let Step::Split { part, parts, .. } = step
+            && part >= parts
+        {
+            self.report(
                 &path.key("part"),
                 format!("there is no part {part} of {parts}"),
-                "parts count from 1",
-                format!("write a part from 1 to {parts}"),
+                "parts count from 0",
+                format!("write a part from 0 to {}", parts.saturating_sub(1)),
+            );
+        } else if self.check_choices(path, step)
+            && let Some(problem) = step_problem(step)
+        {
+            self.report(path, problem.to_string().replace('_', "-"), "out of range", None);
+        }
+    }
+
+    fn check_filter(&mut self, path: &Path, step: &Step) {
+        let Step::Filter {
+            processors_min,
+            processors_max,
+            run_min,
+            run_max,
+            requested_min,
+            requested_max,
+            ..
+        } = step
+        else {
+            return;
+        };
+        let text = |span: &TimeSpan| span.to_string();
+        let count = |count: &u32| count.to_string();
+        let bounds = [
+            (
+                "processors",
+                processors_min > processors_max,
+                processors_min.as_ref().map(count),
+                processors_max.as_ref().map(count),
+            ),
+            ("run", run_min > run_max, run_min.as_ref().map(text), run_max.as_ref().map(text)),
+            (
+                "requested",
+                requested_min > requested_max,
+                requested_min.as_ref().map(text),
+                requested_max.as_ref().map(text),
+            ),
+        ];
+        for (name, crossed, least, most) in bounds {
+            if let (true, Some(least), Some(most)) = (crossed, least, most) {
+                self.report(
+                    &path.key(&format!("{name}-max")),
+                    format!("`{name}-max` is {most}, less than `{name}-min`, {least}"),
+                    &format!("less than `{name}-min`"),
+                    "no job would be kept; the smaller one is the minimum".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// Reports steps that need exactly one of two keys and have none or both, keys that
+    /// go with the other one, and lists of weights that do not match; `true` if all is well.
+    fn check_choices(&mut self, path: &Path, step: &Step) -> bool {
+        let before = self.problems.len();
+        match step {
+            Step::Estimates { rule, factor, of } => {
+                self.one_of(path, [("rule", rule.is_some()), ("factor", factor.is_some())]);
+                if of.is_some() && factor.is_none() {
+                    self.without(path, "of", "factor");
+                }
+                self.weights(&path.key("factor"), factor.as_ref().and_then(|law| law.weights()));
+            }
+            Step::Deadlines { factor, least, slack, .. } => {
+                self.one_of(path, [("factor", factor.is_some()), ("slack", slack.is_some())]);
+                if least.is_some() && factor.is_none() {
+                    self.without(path, "least", "factor");
+                }
+                self.weights(&path.key("factor"), factor.as_ref().and_then(|law| law.weights()));
+                self.weights(&path.key("slack"), slack.as_ref().and_then(|law| law.weights()));
+            }
+            Step::ReadyTimes { delay, lead } => {
+                self.one_of(path, [("delay", delay.is_some()), ("lead", lead.is_some())]);
+                self.weights(&path.key("delay"), delay.as_ref().and_then(|law| law.weights()));
+                self.weights(&path.key("lead"), lead.as_ref().and_then(|law| law.weights()));
+            }
+            _ => {}
+        }
+        self.problems.len() == before
+    }
+
+    fn one_of(&mut self, path: &Path, [first, second]: [(&str, bool); 2]) {
+        // A key that was given but wrong has been reported already.
+        let given = |(key, given): (&str, bool)| given || self.is_replaced(&path.key(key));
+        match (given(first), given(second)) {
+            (true, true) => self.report(
+                &path.key(second.0),
+                format!("the step has both `{}` and `{}`", first.0, second.0),
+                "the second one",
+                "keep one of them, or make two steps".to_owned(),
+            ),
+            (false, false) => self.report(
+                path,
+                format!("the step has neither `{}` nor `{}`", first.0, second.0),
+                "one of them is missing here",
+                format!("add `{}` or `{}`", first.0, second.0),
             ),
             _ => {}
+        }
+    }
+
+    fn without(&mut self, path: &Path, key: &str, needed: &str) {
+        if !self.is_replaced(&path.key(needed)) {
+            self.report(
+                &path.key(key),
+                format!("`{key}` goes with `{needed}`, which is not there"),
+                "not used",
+                format!("remove it, or add `{needed}`"),
+            );
+        }
+    }
+
+    fn weights(&mut self, law: &Path, lengths: Option<(usize, usize)>) {
+        if let Some((values, weights)) = lengths.filter(|(values, weights)| values != weights) {
+            self.report(
+                &law.key("weights"),
+                format!("the law has {values} values, but {weights} weights"),
+                "not one for each value",
+                "give each value a weight, in the same order, or remove `weights`".to_owned(),
+            );
         }
     }
 }

@@ -1,0 +1,300 @@
+//! `haggle replay`: one log, one policy, no scenario to write.
+
+use std::path::{Path, PathBuf};
+
+use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
+use haggle::scenario::quantity::EstimateRule;
+use haggle::scenario::{Scenario, file};
+use haggle_model::workload::swf::{self, Malformed};
+use haggle_results::Existing;
+use serde_json::json;
+
+use super::run::{DriverName, TableFormat, say_reports};
+use super::{Error, print};
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+use crate::progress::{OneRun, Show};
+
+/// Replay a log on one machine under one policy
+///
+/// Reads the log by the canonical rules, which the field's comparisons use:
+/// processors are those allocated, or requested where that is missing; jobs without
+/// run time, processors or requested time are left out; a run longer than its
+/// request is cut to it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle replay CTC-SP2-1996-3.1-cln.swf.gz --processors 338 --policy easy
+  haggle replay log.swf --policy conservative --compression job-by-job --json
+  haggle replay log.swf --policy easy --estimates exact --first 10000 -o results
+  zcat log.swf.gz | haggle replay - --processors 128 --policy fcfs")]
+pub(crate) struct Args {
+    /// Log in Standard Workload Format: plain, .gz or .zst; - for standard input
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// Processors of the machine; without it, as the log's header says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    processors: Option<u32>,
+    /// How the machine decides which job starts when
+    #[arg(long, value_name = "POLICY")]
+    policy: Policy,
+    /// In which order waiting jobs are considered
+    #[arg(long, value_name = "ORDER", default_value = "arrival")]
+    order: Order,
+    /// What conservative backfilling does with reservations when a job ends early
+    #[arg(long, value_name = "RULE", default_value = "by-start")]
+    compression: Compression,
+    /// What users ask for: trace, exact, factor:2, over:50%, uniform:5, precision:+20
+    #[arg(long, value_name = "RULE", default_value = "trace")]
+    estimates: EstimateRule,
+    /// Read only the first N job lines of the log
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    first: Option<u64>,
+    /// How gaps and contradictions of the log are read
+    #[arg(long, value_name = "SET", default_value = "canonical")]
+    rules: file::Preset,
+    /// Leave out malformed lines and say how many there were
+    #[arg(long)]
+    lenient: bool,
+    /// What becomes of jobs that run past their requested time
+    #[arg(long, value_name = "RULE", default_value = "kill")]
+    overrun: Overrun,
+    /// Seed of drawn estimates
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Write the tables into this folder
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Replace results that are there already
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Format of the tables
+    #[arg(long, value_name = "FORMAT", default_value = "parquet")]
+    format: TableFormat,
+    /// How messages reach actors; the results are the same
+    #[arg(long, value_name = "DRIVER", default_value = "sequential")]
+    driver: DriverName,
+    /// Check that no processor holds two jobs and no job is lost
+    #[arg(long)]
+    check: bool,
+    /// Print an object instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Print no progress and nothing on standard error but errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// The words of a scenario's type, for the command line.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+        enum $name {
+            $($(#[$doc])* $variant),*
+        }
+
+        impl $name {
+            fn in_file(self) -> file::$name {
+                match self {
+                    $($name::$variant => file::$name::$variant),*
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// How the machine decides which job starts when.
+    Policy {
+        /// First come, first served
+        Fcfs,
+        /// A job may pass others if it does not delay the first one
+        Easy,
+        /// A job may pass others if it delays none
+        Conservative,
+    }
+}
+
+words! {
+    /// In which order waiting jobs are considered.
+    Order {
+        /// In the order of their arrival
+        Arrival,
+        /// Shortest requested time first
+        Shortest,
+        /// Most processors first
+        Largest,
+        /// Smallest key first
+        Key,
+    }
+}
+
+words! {
+    /// What conservative backfilling does with reservations when a job ends early.
+    Compression {
+        /// Each in order of start as early as it fits, the others standing
+        ByStart,
+        /// Each in the order of the queue as early as it fits, the others standing
+        JobByJob,
+        /// All are given up and made anew in the order of the queue
+        Replan,
+        /// They stay where they are
+        None,
+    }
+}
+
+words! {
+    /// What becomes of jobs that run past their requested time.
+    Overrun {
+        /// They are stopped at their requested time
+        Kill,
+        /// They run to their end
+        Extend,
+    }
+}
+
+/// Replays the log.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let scenario = scenario(args)?;
+    let destination = args.output.as_ref().map(|folder| Destination {
+        folder: folder.clone(),
+        existing: if args.force { Existing::Replace } else { Existing::Keep },
+        figures: Figures::Skip,
+    });
+    let conduct = Conduct {
+        driver: args.driver.driver(),
+        stop: &STOP,
+        watch: &OneRun::new(Show::unless(args.quiet || args.json)),
+        check: args.check,
+    };
+    let outcome = experiment::run(&scenario, Path::new(""), destination.as_ref(), &conduct)?;
+    if !args.quiet {
+        say_reports(&outcome);
+    }
+    if args.json { print(&as_json(&outcome)) } else { print(&as_text(args, &outcome)) }?;
+    Ok(Exit::Success)
+}
+
+/// The scenario that says the same as what was typed.
+fn scenario(args: &Args) -> Result<Scenario, Error> {
+    let processors = match args.processors {
+        Some(processors) => processors,
+        None => machine_size(&args.log)?,
+    };
+    let stem = args.log.file_name().map_or_else(String::new, |name| {
+        name.to_string_lossy().split('.').next().unwrap_or_default().to_owned()
+    });
+    let name = file::Name::like(&stem);
+    let header =
+        file::Header { name: Some(name.clone()), seed: args.seed, ..file::Header::default() };
+    let mut scenario = Scenario { scenario: header, ..Scenario::default() };
+    // What a machine and its own users say to each other tells little.
+    scenario.results.messages = file::Messages::Counts;
+    scenario.results.format = args.format.in_file();
+    let exact = args.estimates == EstimateRule::Exact;
+    let mut workload = file::Workload::named(name);
+    workload.log = Some(args.log.to_string_lossy().into_owned());
+    workload.rules = file::Rules {
+        preset: Some(args.rules),
+        lines: args.first,
+        machine_size: Some(processors),
+        malformed: args.lenient.then_some(file::Malformed::Skip),
+        // Where users are made to ask for what they need, what the log says does not matter.
+        missing_requested_time: exact.then_some(file::MissingRequest::RunTime),
+        ..file::Rules::default()
+    };
+    if args.estimates != EstimateRule::Trace {
+        workload.steps.push(file::Step::Estimates {
+            rule: Some(args.estimates),
+            factor: None,
+            of: None,
+        });
+    }
+    scenario.users.push(file::User {
+        name: file::Name::like("users"),
+        workload: workload.name.clone(),
+        submits_to: file::Name::like("machine"),
+        patience: None,
+    });
+    scenario.workloads.push(workload);
+    scenario.providers.push(file::Provider {
+        name: file::Name::like("machine"),
+        processors,
+        speed: 1.0,
+        policy: args.policy.in_file(),
+        order: args.order.in_file(),
+        compression: args.compression.in_file(),
+        overrun: args.overrun.in_file(),
+        disclosure: file::Disclosure::default(),
+        count: 1,
+    });
+    Ok(scenario)
+}
+
+fn machine_size(log: &Path) -> Result<u32, Error> {
+    if log == Path::new("-") {
+        return Err(Error::NoMachineSize { log: log.to_owned() });
+    }
+    let open = swf::open(log, Malformed::Refuse).map_err(|error| Error::Log(error))?;
+    open.header().machine_size().ok_or_else(|| Error::NoMachineSize { log: log.to_owned() })
+}
+
+fn as_text(args: &Args, outcome: &Outcome) -> String {
+    let summary = &outcome.summary;
+    let number = |value: Option<f64>, decimals: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+    };
+    let mut text = String::new();
+    let mut row = |name: &str, value: String, unit: &str| {
+        text.push_str(&format!("{name:<24}{value:>16}  {unit}\n"));
+    };
+    row("jobs", outcome.stats.jobs.to_string(), "");
+    row("mean waiting time", number(summary.mean_waiting_time, 2), "s");
+    row("largest waiting time", number(summary.max_waiting_time, 0), "s");
+    row("mean bounded slowdown", number(summary.mean_bounded_slowdown, 3), "threshold 10 s");
+    row("makespan", number(summary.makespan, 0), "s");
+    row("utilisation", number(summary.utilisation, 4), "");
+    let counts = &summary.all.outcomes;
+    for (name, count) in [
+        ("stopped at their limit", counts.walltime_reached),
+        ("rejected", counts.rejected),
+        ("promises broken", counts.promises_broken),
+    ] {
+        if count > 0 {
+            row(name, count.to_string(), "jobs");
+        }
+    }
+    if let Some(written) = &outcome.written {
+        text.push_str(&format!("results in {}\n", written.folder.display()));
+        if !args.quiet {
+            let folder = written.folder.display();
+            crate::report::say(&format!("`haggle plot {folder}` draws them\n"));
+        }
+    }
+    text
+}
+
+fn as_json(outcome: &Outcome) -> String {
+    let summary = &outcome.summary;
+    let object = json!({
+        "jobs": outcome.stats.jobs,
+        "mean_waiting_time": summary.mean_waiting_time,
+        "max_waiting_time": summary.max_waiting_time,
+        "mean_bounded_slowdown": summary.mean_bounded_slowdown,
+        "bounded_slowdown_threshold": summary.bounded_slowdown_threshold,
+        "mean_slowdown": summary.mean_slowdown,
+        "mean_turnaround_time": summary.mean_turnaround_time,
+        "makespan": summary.makespan,
+        "utilisation": summary.utilisation,
+        "completed": summary.all.outcomes.completed,
+        "walltime_reached": summary.all.outcomes.walltime_reached,
+        "rejected": summary.all.outcomes.rejected,
+        "promises_broken": summary.all.outcomes.promises_broken,
+        "messages": outcome.stats.messages,
+        "digest": outcome.written.as_ref().map(|written| &written.digest.overall),
+        "folder": outcome.written.as_ref().map(|written| &written.folder),
+    });
+    let mut text = serde_json::to_string_pretty(&object).expect("plain data");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,216 @@
+//! `[[workload.step]]`: what is done to the jobs of a workload before the run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Law, TimeLaw};
+use crate::scenario::quantity::{EstimateRule, Name, TimeSpan};
+
+/// Something done to the jobs of a workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    tag = "kind",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
+pub enum Step {
+    /// Keeps the jobs submitted from `from` until before `until`.
+    Window {
+        /// Start of the window, from time zero.
+        #[serde(default = "zero")]
+        from: TimeSpan,
+        /// End of the window, from time zero; without it, the end of the workload.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<TimeSpan>,
+        /// What becomes time zero.
+        #[serde(default)]
+        start: WindowStart,
+    },
+    /// Keeps the jobs that meet every condition given.
+    Filter {
+        /// Fewest processors.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        processors_min: Option<u32>,
+        /// Most processors.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        processors_max: Option<u32>,
+        /// Shortest run time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_min: Option<TimeSpan>,
+        /// Longest run time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_max: Option<TimeSpan>,
+        /// Shortest requested time; a job without a limit is longer than every bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_min: Option<TimeSpan>,
+        /// Longest requested time; a job without a limit is longer than every bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_max: Option<TimeSpan>,
+        /// Only jobs of these users of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        users: Option<Vec<i32>>,
+    },
+    /// Keeps the first jobs.
+    First {
+        /// How many.
+        #[schemars(range(min = 1))]
+        jobs: u64,
+    },
+    /// Changes the load by multiplying all gaps between submissions: 0.5 doubles it.
+    ScaleGaps {
+        /// What gaps are multiplied by.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+        factor: f64,
+    },
+    /// Changes the load of a fixed window by moving more or less of the workload into it.
+    FillWindow {
+        /// Start of the window, from time zero; it becomes time zero.
+        #[serde(default = "zero")]
+        from: TimeSpan,
+        /// Length of the window once it is filled.
+        length: TimeSpan,
+        /// Jobs in the window relative to the untouched workload.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+        load: f64,
+    },
+    /// Replaces the requested times, by a rule or by a drawn multiple: one of `rule` and `factor`.
+    Estimates {
+        /// How users estimate: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<EstimateRule>,
+        /// Factor drawn for each job; a request is 1 s or longer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        factor: Option<Law>,
+        /// What the factor multiplies; "run-time" if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<TimeOf>,
+    },
+    /// Gives jobs a deadline, by a drawn multiple or a drawn slack: one of `factor` and `slack`.
+    Deadlines {
+        /// Deadline = submission + the time in `of` x the larger of this factor and `least`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        factor: Option<Law>,
+        /// Smallest factor; 1 if not given, so that no job has less time than it needs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1e6))]
+        least: Option<f64>,
+        /// Deadline = submission + the time in `of` + this slack.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slack: Option<TimeLaw>,
+        /// The time a job takes, as its deadline counts it.
+        #[serde(default = "requested_time")]
+        of: TimeOf,
+    },
+    /// Gives jobs an earliest start, never before the submission: one of `delay` and `lead`.
+    ReadyTimes {
+        /// Ready = submission + this delay.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay: Option<TimeLaw>,
+        /// Ready = deadline - this lead; jobs without a deadline stay as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lead: Option<TimeLaw>,
+    },
+    /// Sets the priority key of each job.
+    Key {
+        /// The field that is the key.
+        by: KeyField,
+        /// Which values go first.
+        #[serde(default)]
+        order: KeyOrder,
+    },
+    /// Keeps one part of several, so that one log can feed several users.
+    Split {
+        /// Which part, from 0.
+        part: u32,
+        /// Of how many parts.
+        #[schemars(range(min = 1))]
+        parts: u32,
+        /// What stays together.
+        #[serde(default)]
+        by: SplitBy,
+        /// What the parts have in common: give one name to the parts of each log.
+        #[serde(default = "pool")]
+        pool: Name,
+    },
+}
+
+fn zero() -> TimeSpan {
+    TimeSpan::ZERO
+}
+
+fn requested_time() -> TimeOf {
+    TimeOf::RequestedTime
+}
+
+fn pool() -> Name {
+    "split".parse().expect("letters make a name")
+}
+
+/// What becomes time zero after a window was cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowStart {
+    /// The window's beginning: windows of several logs stay in step.
+    #[default]
+    WindowIsZero,
+    /// The first job in the window.
+    FirstJobIsZero,
+    /// Nothing moves.
+    Keep,
+}
+
+/// One of the two times of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeOf {
+    /// How long the job really runs.
+    RunTime,
+    /// What its user asked for.
+    RequestedTime,
+}
+
+/// A field that can be the priority key of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyField {
+    /// The number of its user in the log.
+    User,
+    /// The number of its group in the log.
+    Group,
+    /// The number of its executable in the log.
+    Executable,
+    /// The number of its queue in the log.
+    Queue,
+    /// The number of its partition in the log.
+    Partition,
+    /// Its own number in the log.
+    Number,
+    /// Its processors.
+    Processors,
+    /// Its requested time in microseconds; no limit is longest.
+    RequestedTime,
+}
+
+/// Which keys go first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyOrder {
+    /// Small ones: the field itself is the key.
+    #[default]
+    SmallFirst,
+    /// Large ones: the field times -1 is the key.
+    LargeFirst,
+}
+
+/// What stays together when jobs are dealt out into parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitBy {
+    /// All jobs of a user of the log.
+    #[default]
+    User,
+    /// Nothing: each job goes to any part.
+    Job,
+}

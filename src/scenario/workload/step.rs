@@ -1,0 +1,131 @@
+//! The steps.
+
+use haggle_model::workload::steps::{
+    self, Bounds, Draws, EstimateBase, Estimates, FillWindow, Filter, ScaleGaps, Split, TimingBase,
+    Window,
+};
+use haggle_model::workload::{WorkloadError, law};
+
+use super::instant;
+use crate::scenario::file::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
+use crate::scenario::quantity::EstimateRule;
+
+impl Step {
+    /// The step. What a check would have refused (two of several keys, or none)
+    /// comes out as the step that changes nothing.
+    pub fn to_model(&self) -> steps::Step {
+        match self {
+            Step::Window { from, until, start } => steps::Step::Window(Window {
+                from: instant(*from),
+                length: until.map(|until| until.0 - from.0),
+                start: match start {
+                    WindowStart::WindowIsZero => steps::WindowStart::WindowIsZero,
+                    WindowStart::FirstJobIsZero => steps::WindowStart::FirstJobIsZero,
+                    WindowStart::Keep => steps::WindowStart::Keep,
+                },
+            }),
+            Step::Filter {
+                processors_min,
+                processors_max,
+                run_min,
+                run_max,
+                requested_min,
+                requested_max,
+                users,
+            } => steps::Step::Filter(Filter {
+                processors: Bounds { min: *processors_min, max: *processors_max },
+                run_time: Bounds { min: run_min.map(|it| it.0), max: run_max.map(|it| it.0) },
+                requested_time: Bounds {
+                    min: requested_min.map(|it| it.0),
+                    max: requested_max.map(|it| it.0),
+                },
+                users: users.clone().unwrap_or_default(),
+            }),
+            Step::First { jobs } => steps::Step::First(*jobs),
+            Step::ScaleGaps { factor } => steps::Step::ScaleGaps(ScaleGaps { factor: *factor }),
+            Step::FillWindow { from, length, load } => steps::Step::FillWindow(FillWindow {
+                from: instant(*from),
+                length: length.0,
+                load: *load,
+            }),
+            Step::Estimates { rule, factor, of } => steps::Step::Estimates(match (rule, factor) {
+                (Some(rule), _) => rule.to_model(),
+                (None, Some(factor)) => Estimates::Multiplied {
+                    base: match of {
+                        Some(TimeOf::RequestedTime) => EstimateBase::Request,
+                        Some(TimeOf::RunTime) | None => EstimateBase::RunTime,
+                    },
+                    factor: factor.to_model(),
+                },
+                (None, None) => Estimates::Trace,
+            }),
+            Step::Deadlines { factor, least, slack, of } => {
+                let base = match of {
+                    TimeOf::RunTime => TimingBase::RunTime,
+                    TimeOf::RequestedTime => TimingBase::RequestedTime,
+                };
+                steps::Step::Deadlines(match slack {
+                    Some(slack) => steps::Deadlines::Slack { base, slack: slack.to_model() },
+                    None => steps::Deadlines::Stretched {
+                        base,
+                        factor: factor.as_ref().map_or(law::Law::Constant(1.0), |it| it.to_model()),
+                        least: least.unwrap_or(1.0),
+                    },
+                })
+            }
+            Step::ReadyTimes { delay, lead } => steps::Step::ReadyTimes(match lead {
+                Some(lead) => steps::ReadyTimes::BeforeDeadline { lead: lead.to_model() },
+                None => steps::ReadyTimes::AfterSubmission {
+                    delay: delay.as_ref().map_or(law::Law::Constant(0.0), |it| it.to_model()),
+                },
+            }),
+            Step::Key { by, order } => steps::Step::Key(steps::Key {
+                field: match by {
+                    KeyField::User => steps::KeyField::User,
+                    KeyField::Group => steps::KeyField::Group,
+                    KeyField::Executable => steps::KeyField::Executable,
+                    KeyField::Queue => steps::KeyField::Queue,
+                    KeyField::Partition => steps::KeyField::Partition,
+                    KeyField::Number => steps::KeyField::Number,
+                    KeyField::Processors => steps::KeyField::Processors,
+                    KeyField::RequestedTime => steps::KeyField::RequestedTime,
+                },
+                order: match order {
+                    KeyOrder::SmallFirst => steps::KeyOrder::SmallFirst,
+                    KeyOrder::LargeFirst => steps::KeyOrder::LargeFirst,
+                },
+            }),
+            Step::Split { part, parts, by, pool } => steps::Step::Split(Split {
+                pool: pool.to_string(),
+                parts: *parts,
+                part: *part,
+                by: match by {
+                    SplitBy::User => steps::SplitBy::User,
+                    SplitBy::Job => steps::SplitBy::Job,
+                },
+            }),
+        }
+    }
+}
+
+impl EstimateRule {
+    /// The model of the estimates.
+    pub fn to_model(self) -> Estimates {
+        let multiplied = |factor| Estimates::Multiplied { base: EstimateBase::RunTime, factor };
+        match self {
+            EstimateRule::Trace => Estimates::Trace,
+            EstimateRule::Exact => Estimates::Exact,
+            EstimateRule::NoLimit => Estimates::NoLimit,
+            EstimateRule::Factor(factor) => multiplied(law::Law::Constant(factor)),
+            EstimateRule::Over(percent) => Estimates::Overestimate { percent },
+            EstimateRule::Uniform(high) => multiplied(law::Law::Uniform { low: 1.0, high }),
+            EstimateRule::RaisedPrecision(points) => Estimates::RaisedPrecision { points },
+        }
+    }
+}
+
+/// What the model does not accept about a step, if anything: laws above all.
+pub(in crate::scenario) fn step_problem(step: &Step) -> Option<WorkloadError> {
+    let nothing = Box::new(std::iter::empty());
+    step.to_model().apply(nothing, &Draws::new(0, ""), 0).err()
+}
