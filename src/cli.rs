@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{self, completions, list, new, schema, show, validate};
+use crate::commands::{self, completions, list, new, schema, show, validate, workload};
 use crate::exit::{self, Exit};
 
 /// Simulates autonomous resource providers that bargain over work.
@@ -23,6 +23,7 @@ pub(crate) enum Command {
     Validate(validate::Args),
     Show(show::Args),
     New(new::Args),
+    Workload(workload::Args),
     List(list::Args),
     Schema(schema::Args),
     Completions(completions::Args),
@@ -35,6 +36,7 @@ impl Command {
             Command::Validate(args) => validate::run(args),
             Command::Show(args) => show::run(args),
             Command::New(args) => new::run(args),
+            Command::Workload(args) => workload::run(args),
             Command::List(args) => list::run(args),
             Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),

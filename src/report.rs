@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::{env, fmt};
 
 use haggle::scenario::{InvalidScenario, Problem};
+use haggle_model::workload::WorkloadError;
+use haggle_plots::PlotError;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource,
     Severity, SourceCode, SourceSpan, SpanContents,
@@ -39,12 +41,42 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n\nhint: add --force to overwrite it\n"));
             Exit::CannotWrite
         }
+        Error::Workload(problem) => {
+            let hint = workload_hint(problem).map(|hint| format!("\nhint: {hint}\n"));
+            say(&format!("error: {error}\n{}", hint.unwrap_or_default()));
+            Exit::InvalidInput
+        }
+        Error::NoJobLeft(_) => {
+            say(&format!(
+                "error: {error}\n\nhint: `haggle workload inspect` shows how long the log is; \
+                 --from and --window must lie in it\n"
+            ));
+            Exit::InvalidInput
+        }
+        Error::Plot(PlotError::UnknownEnding { .. }) => {
+            say(&format!("error: {error}\n"));
+            Exit::Usage
+        }
         // Whoever read our output has read enough: `haggle show … | head` is no failure.
         Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
-        Error::Write { .. } | Error::Output(_) => {
+        Error::Write { .. } | Error::Output(_) | Error::Plot(_) => {
             say(&format!("error: {error}\n"));
             Exit::CannotWrite
         }
+    }
+}
+
+/// The option that gets past a problem with a log, if there is one.
+fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
+    match error {
+        WorkloadError::Swf(error) if error.problem.is_one_line() => {
+            Some("add --lenient to leave such lines out and count them")
+        }
+        WorkloadError::OutOfOrder { .. } => Some("add --order sort to sort the log in memory"),
+        WorkloadError::NothingKept { .. } => {
+            Some("the options under \"Rules for the log\" in --help keep more")
+        }
+        _ => None,
     }
 }
 

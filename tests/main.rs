@@ -4,7 +4,9 @@
 mod cli_new;
 mod cli_show;
 mod cli_validate;
+mod cli_workload;
 mod command;
 mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;
+mod workloads_open;
