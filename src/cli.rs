@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{self, completions, list, new, replay, run, schema, show, sweep, validate, verify};
+use crate::commands::{
+    self, completions, list, new, replay, run, schema, show, sweep, validate, verify, workload,
+};
 use crate::exit::{self, Exit};
 
 /// Simulates autonomous resource providers that bargain over work.
@@ -27,6 +29,7 @@ pub(crate) enum Command {
     Validate(validate::Args),
     Show(show::Args),
     New(new::Args),
+    Workload(workload::Args),
     List(list::Args),
     Schema(schema::Args),
     Completions(completions::Args),
@@ -43,6 +46,7 @@ impl Command {
             Command::Validate(args) => validate::run(args),
             Command::Show(args) => show::run(args),
             Command::New(args) => new::run(args),
+            Command::Workload(args) => workload::run(args),
             Command::List(args) => list::run(args),
             Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),

@@ -4,8 +4,10 @@
 mod cli_new;
 mod cli_show;
 mod cli_validate;
+mod cli_workload;
 mod command;
 mod reference_results;
 mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;
+mod workloads_open;

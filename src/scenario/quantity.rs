@@ -88,8 +88,7 @@ written_as_string!(Name, "name", "north", "letters, digits, - and _");
 impl Name {
     /// A text as a name: what a name cannot hold becomes `-`.
     pub fn like(text: &str) -> Name {
-        let allowed =
-            |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+        let allowed = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
         let name: String = text.chars().map(allowed).collect();
         Name(if name.is_empty() { "scenario".to_owned() } else { name })
     }
