@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     self, compare, completions, explain, list, new, plot, replay, run, schema, show, sweep,
-    validate, verify,
+    validate, verify, workload,
 };
 use crate::exit::{self, Exit};
 
@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Explain(explain::Args),
     New(new::Args),
+    Workload(workload::Args),
     List(list::Args),
     Schema(schema::Args),
     Completions(completions::Args),
@@ -52,6 +53,7 @@ impl Command {
             Command::Compare(args) => compare::run(args),
             Command::Explain(args) => explain::run(args),
             Command::New(args) => new::run(args),
+            Command::Workload(args) => workload::run(args),
             Command::List(args) => list::run(args),
             Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),

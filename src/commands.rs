@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
-use haggle_model::workload::swf::SwfError;
+use haggle_model::workload::WorkloadError;
+use haggle_plots::PlotError;
 use haggle_results::{ResultsError, RunReader};
 
 pub(crate) mod compare;
@@ -14,6 +15,7 @@ pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod output;
 pub(crate) mod plot;
 pub(crate) mod replay;
 pub(crate) mod run;
@@ -23,6 +25,7 @@ pub(crate) mod sweep;
 pub(crate) mod table;
 pub(crate) mod validate;
 pub(crate) mod verify;
+pub(crate) mod workload;
 
 /// Why a verb could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -43,10 +46,14 @@ pub(crate) enum Error {
     Unfit { message: String, hint: String },
     #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
     NoResults(PathBuf),
-    #[error(transparent)]
-    Log(#[from] SwfError),
     #[error("`{}` does not say how many processors its machine has", log.display())]
     NoMachineSize { log: PathBuf },
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    #[error("nothing to write to `{}`: no job lies in the window", .0.display())]
+    NoJobLeft(PathBuf),
+    #[error(transparent)]
+    Plot(#[from] PlotError),
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
     #[error("cannot write `{}`: {error}", path.display())]
@@ -84,4 +91,10 @@ pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Reads a factor: a finite number above 0.
+pub(crate) fn positive(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|&number: &f64| number.is_finite() && number > 0.0);
+    number.ok_or("expected a number above 0")
 }

@@ -7,7 +7,9 @@ use std::{env, fmt};
 
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
+use haggle::experiment::workload::WorkloadError as OpenError;
 use haggle::scenario::{InvalidScenario, Problem};
+use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
 use haggle_runtime::RunError;
@@ -43,10 +45,6 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::SweepIsNoRun { .. } => {
             say(&format!("error: {error}\n\nhint: `haggle sweep SCENARIO` carries them all out\n"));
             Exit::Usage
-        }
-        Error::Log(_) => {
-            say(&format!("error: {error}\n"));
-            Exit::InvalidInput
         }
         Error::NoMachineSize { .. } => {
             say(&format!("error: {error}\n\nhint: add --processors N\n"));
@@ -85,9 +83,25 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n\nhint: add --force to overwrite it\n"));
             Exit::CannotWrite
         }
+        Error::Workload(problem) => {
+            let hint = workload_hint(problem).map(|hint| format!("\nhint: {hint}\n"));
+            say(&format!("error: {error}\n{}", hint.unwrap_or_default()));
+            Exit::InvalidInput
+        }
+        Error::NoJobLeft(_) => {
+            say(&format!(
+                "error: {error}\n\nhint: `haggle workload inspect` shows how long the log is; \
+                 --from and --window must lie in it\n"
+            ));
+            Exit::InvalidInput
+        }
+        Error::Plot(PlotError::UnknownEnding { .. }) => {
+            say(&format!("error: {error}\n"));
+            Exit::Usage
+        }
         // Whoever read our output has read enough: `haggle show … | head` is no failure.
         Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
-        Error::Write { .. } | Error::Output(_) => {
+        Error::Write { .. } | Error::Output(_) | Error::Plot(_) => {
             say(&format!("error: {error}\n"));
             Exit::CannotWrite
         }
@@ -102,7 +116,19 @@ fn experiment(error: &ExperimentError) -> Exit {
             say("interrupted: nothing was written\n");
             Exit::Interrupted
         }
-        ExperimentError::Workload(_) | ExperimentError::Jobs(_) | ExperimentError::Run(_) => {
+        ExperimentError::Workload(OpenError::Open { error: inner, .. })
+        | ExperimentError::Jobs(inner) => {
+            let hint = match inner {
+                WorkloadError::Swf(inner) if inner.problem.is_one_line() => {
+                    "\nhint: replay with --lenient, or set `malformed = \"skip\"` in the workload's \
+                     rules, to leave such lines out and count them\n"
+                }
+                _ => "",
+            };
+            say(&format!("error: {error}\n{hint}"));
+            Exit::InvalidInput
+        }
+        ExperimentError::Workload(_) | ExperimentError::Run(_) => {
             say(&format!("error: {error}\n"));
             Exit::InvalidInput
         }
@@ -131,6 +157,20 @@ fn results(error: &ResultsError) -> Exit {
         | ResultsError::DiskFull { .. }
         | ResultsError::Write { .. } => Exit::CannotWrite,
         _ => Exit::InvalidInput,
+    }
+}
+
+/// The option that gets past a problem with a log, if there is one.
+fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
+    match error {
+        WorkloadError::Swf(error) if error.problem.is_one_line() => {
+            Some("add --lenient to leave such lines out and count them")
+        }
+        WorkloadError::OutOfOrder { .. } => Some("add --order sort to sort the log in memory"),
+        WorkloadError::NothingKept { .. } => {
+            Some("the options under \"Rules for the log\" in --help keep more")
+        }
+        _ => None,
     }
 }
 

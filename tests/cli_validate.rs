@@ -658,6 +658,146 @@ fn all_mistakes_are_reported_together() {
     "#);
 }
 
+#[test]
+fn steps_and_models_are_checked_as_the_model_does() {
+    let folder = Folder::with(&[("steps.toml", &format!("{VALID}{STEPS}"))]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "steps.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × workload "steps" has rules for a log, but no log
+        ╭─[steps.toml:18:9]
+     18 │ rules = { preset = "canonical" }
+        ·         ────────────┬───────────
+        ·                     ╰── not used
+        ╰────
+      help: remove them, or put them under the workload that reads the log
+
+      × the step has neither `rule` nor `factor`
+        ╭─[steps.toml:20:3]
+     20 │   { kind = "estimates" },
+        ·   ───────────┬──────────
+        ·              ╰── one of them is missing here
+        ╰────
+      help: add `rule` or `factor`
+
+      × the step has both `rule` and `factor`
+        ╭─[steps.toml:21:50]
+     21 │   { kind = "estimates", rule = "exact", factor = { law = "constant", value = 2 } },
+        ·                                                  ───────────────┬───────────────
+        ·                                                                 ╰── the second one
+        ╰────
+      help: keep one of them, or make two steps
+
+      × `of` goes with `factor`, which is not there
+        ╭─[steps.toml:22:46]
+     22 │   { kind = "estimates", rule = "exact", of = "run-time" },
+        ·                                              ─────┬────
+        ·                                                   ╰── not used
+        ╰────
+      help: remove it, or add `factor`
+
+      × step estimates: uniform law: high is 1, expected at least low
+        ╭─[steps.toml:23:3]
+     23 │   { kind = "estimates", factor = { law = "uniform", low = 3, high = 1 } },
+        ·   ───────────────────────────────────┬───────────────────────────────────
+        ·                                      ╰── out of range
+        ╰────
+
+      × step deadlines: exponential law: mean is 0, expected a finite number above 0
+        ╭─[steps.toml:24:3]
+     24 │   { kind = "deadlines", slack = { law = "exponential", mean = "0s" } },
+        ·   ──────────────────────────────────┬─────────────────────────────────
+        ·                                     ╰── out of range
+        ╰────
+
+      × `mean` must be a string, not an integer
+        ╭─[steps.toml:25:63]
+     25 │   { kind = "deadlines", slack = { law = "exponential", mean = 3 } },
+        ·                                                               ┬
+        ·                                                               ╰── an integer
+        ╰────
+      help: a length of time: a number and a unit, such as "18h"
+
+      × the law has 1 values, but 2 weights
+        ╭─[steps.toml:26:80]
+     26 │   { kind = "ready-times", delay = { law = "choice", values = ["1h"], weights = [1, 2] } },
+        ·                                                                                ───┬──
+        ·                                                                                   ╰── not one for each value
+        ╰────
+      help: give each value a weight, in the same order, or remove `weights`
+
+      × `requested-max` is 1h, less than `requested-min`, 2h
+        ╭─[steps.toml:27:60]
+     27 │   { kind = "filter", requested-min = "2h", requested-max = "1h" },
+        ·                                                            ──┬─
+        ·                                                              ╰── less than `requested-min`
+        ╰────
+      help: no job would be kept; the smaller one is the minimum
+
+      × step fill-window: length is not above 0
+        ╭─[steps.toml:28:3]
+     28 │   { kind = "fill-window", length = "0s", load = 1 },
+        ·   ────────────────────────┬────────────────────────
+        ·                           ╰── out of range
+        ╰────
+
+      × lublin-feitelson: size-low is 4, expected 0 to size-medium
+        ╭─[steps.toml:34:10]
+     34 │ lublin = { jobs = 10, processors = 8, batch = { serial = 0.5 }, one = { size-low = 4 } }
+        ·          ───────────────────────────────────────┬───────────────────────────────────────
+        ·                                                 ╰── out of range
+        ╰────
+      help: sizes are logarithms (base 2) and grow from `size-low` over `size-medium` to `size-high`
+
+      × `job-types` is "one", which has no class `batch`
+        ╭─[steps.toml:34:47]
+     34 │ lublin = { jobs = 10, processors = 8, batch = { serial = 0.5 }, one = { size-low = 4 } }
+        ·                                               ────────┬───────
+        ·                                                       ╰── not used
+        ╰────
+      help: remove it, or set `job-types = "batch-and-interactive"`
+
+      × workload "model" is listed twice
+        ╭─[steps.toml:38:19]
+     38 │ merge = ["model", "model"]
+        ·                   ───┬───
+        ·                      ╰── again
+        ╰────
+      help: remove one of them, or make a second workload of the same source
+
+    error: steps.toml has 13 problems
+    "#);
+}
+
+/// Steps and models with one mistake each.
+const STEPS: &str = r#"
+[[workload]]
+name = "steps"
+jobs = []
+rules = { preset = "canonical" }
+step = [
+  { kind = "estimates" },
+  { kind = "estimates", rule = "exact", factor = { law = "constant", value = 2 } },
+  { kind = "estimates", rule = "exact", of = "run-time" },
+  { kind = "estimates", factor = { law = "uniform", low = 3, high = 1 } },
+  { kind = "deadlines", slack = { law = "exponential", mean = "0s" } },
+  { kind = "deadlines", slack = { law = "exponential", mean = 3 } },
+  { kind = "ready-times", delay = { law = "choice", values = ["1h"], weights = [1, 2] } },
+  { kind = "filter", requested-min = "2h", requested-max = "1h" },
+  { kind = "fill-window", length = "0s", load = 1 },
+]
+
+[[workload]]
+name = "model"
+model = "lublin-feitelson"
+lublin = { jobs = 10, processors = 8, batch = { serial = 0.5 }, one = { size-low = 4 } }
+
+[[workload]]
+name = "twice"
+merge = ["model", "model"]
+"#;
+
 /// Fits the schema, but its parts do not fit each other.
 const NAMES: &str = r#"
 [[workload]]

@@ -24,13 +24,35 @@ impl Folder {
         self.0.path()
     }
 
+    /// The text of a file there.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).expect("the file is there")
+    }
+
+    /// The names of all files there, hidden ones too, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).expect("the folder is there");
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            entry.expect("an entry can be read").file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
     /// Exit code, standard output and standard error of `haggle` with these arguments.
     pub(crate) fn haggle(&self, arguments: &[&str]) -> String {
+        self.haggle_reading("", arguments)
+    }
+
+    /// The same with `input` on standard input.
+    pub(crate) fn haggle_reading(&self, input: &str, arguments: &[&str]) -> String {
         let output = Command::cargo_bin("haggle")
             .expect("cargo builds the command for its tests")
             .current_dir(self.path())
             .env_remove("HAGGLE_TRACES")
             .args(arguments)
+            .write_stdin(input)
             .output()
             .expect("the command can be started");
         format!(

@@ -1,6 +1,6 @@
 //! A sweep expands into variants and numbered runs.
 
-use haggle::scenario::file::{Placement, Policy};
+use haggle::scenario::file::{PartialExecution, Placement, Policy};
 use haggle::scenario::{Experiment, Logs, Source};
 
 use crate::command::VALID;
@@ -91,4 +91,20 @@ fn a_combination_that_cannot_run_is_refused_before_anything_runs() {
 fn more_runs_than_allowed_are_refused() {
     let text = EVERYTHING.replace("max-runs = 100", "max-runs = 17");
     assert!(read(&text).expect_err("18 runs").contains("the sweep has 18 runs, more than 17"));
+}
+
+#[test]
+fn a_sweep_over_sets_of_rules_changes_the_rules() {
+    let text = EVERYTHING.replace(
+        "path = \"workload.model.lublin.load\"\nvalues = [0.5, 0.7, 0.9]",
+        "path = \"workload.log.rules.preset\"\nvalues = [\"careful\", \"canonical\"]",
+    );
+    let text = text.replace("partial = \"drop\"\n", "");
+    // Also where the scenario has been written out with its defaults.
+    for text in [read(&text).expect("valid").scenario.to_toml(), text] {
+        let experiment = read(&text).expect("valid");
+        let partial = |at: usize| experiment.variants[at].scenario.workloads[0].rules.partial;
+        assert_eq!(partial(0), Some(PartialExecution::Drop));
+        assert_eq!(partial(2), Some(PartialExecution::Keep));
+    }
 }

@@ -33,6 +33,10 @@ enum What {
     Placements,
     /// What is done to the jobs of a workload (`[[workload.step]]`)
     Steps,
+    /// From which laws steps draw (`law`)
+    Laws,
+    /// Sets of rules for logs (`preset`)
+    Presets,
     /// What can be measured (`metric`)
     Metrics,
     /// What can be drawn (`[[figure]]`)
@@ -49,6 +53,8 @@ impl What {
             What::Disclosures => "Disclosure",
             What::Placements => "Placement",
             What::Steps => "Step",
+            What::Laws => "Law",
+            What::Presets => "Preset",
             What::Metrics => "Metric",
             What::Figures => "FigureKind",
         }

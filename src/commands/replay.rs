@@ -200,7 +200,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         machine_size: Some(processors),
         malformed: args.lenient.then_some(file::Malformed::Skip),
         // Where users are made to ask for what they need, what the log says does not matter.
-        missing_requested_time: exact.then_some(file::MissingRequest::RunTime),
+        missing_requested_time: exact.then_some(file::MissingRequest::UseRunTime),
         ..file::Rules::default()
     };
     if args.estimates != EstimateRule::Trace {
@@ -235,7 +235,7 @@ fn machine_size(log: &Path) -> Result<u32, Error> {
     if log == Path::new("-") {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }
-    let open = swf::open(log, Malformed::Refuse).map_err(|error| Error::Log(error))?;
+    let open = swf::open(log, Malformed::Refuse).map_err(|error| Error::Workload(error.into()))?;
     open.header().machine_size().ok_or_else(|| Error::NoMachineSize { log: log.to_owned() })
 }
 

@@ -15,13 +15,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     for metascheduler in &mut scenario.metaschedulers {
         metascheduler.providers = meant(&metascheduler.providers, &written);
     }
-    // Written out, the rules would hide the presets that a sweep tries.
+    // Written out, the rules would hide the sets of rules that a sweep tries.
     let mut axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
-    let presets_vary = axes.any(|axis| axis.path.ends_with(".preset"));
-    for workload in scenario.workloads.iter_mut().filter(|_| !presets_vary) {
-        if workload.log.is_some() {
-            workload.rules = workload.rules.filled();
-        }
+    if !axes.any(|axis| axis.path.ends_with(".preset")) {
+        fill_rules(&mut scenario);
     }
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
@@ -29,6 +26,13 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         figure.providers = meant(&figure.providers, &written);
     }
     scenario
+}
+
+/// Writes out the rules for every log.
+pub(super) fn fill_rules(scenario: &mut Scenario) {
+    for workload in scenario.workloads.iter_mut().filter(|workload| workload.log.is_some()) {
+        workload.rules = workload.rules.filled();
+    }
 }
 
 /// What the copies of a provider are called: its own name if there is but one.

@@ -10,7 +10,7 @@ use super::check::Check;
 use super::conform::{Findings, conform};
 use super::document::{self, Node, Path};
 use super::file::{Axis, Figure};
-use super::resolve::resolve;
+use super::resolve::{fill_rules, resolve};
 use super::{InvalidScenario, Logs, Problem, Scenario, Source};
 
 mod axis;
@@ -228,6 +228,7 @@ impl Reading<'_> {
     ) -> Variant {
         let names = axis_names(&scenario);
         scenario.sweep = None;
+        fill_rules(&mut scenario);
         scenario.figures = split_figures(scenario.figures, &names).1;
         let settings: Vec<Setting> = self
             .places

@@ -1,0 +1,162 @@
+//! Files that appear under their name only once they are complete.
+//!
+//! Data goes into a hidden file beside the end, which takes the name in the
+//! last moment: whoever interrupts the command, or fills the disk, finds either
+//! the old file or none.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::Error;
+
+/// Where data go: a file, packed as its ending says, or standard output for `-`.
+pub(crate) struct Output {
+    packer: Option<Packer>,
+    path: PathBuf,
+    /// The hidden file and the name it gets; `None` where bytes go straight to their end.
+    rename: Option<(PathBuf, PathBuf)>,
+    force: bool,
+}
+
+enum Packer {
+    Plain(BufWriter<Sink>),
+    Gzip(GzEncoder<BufWriter<Sink>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Sink>>),
+}
+
+enum Sink {
+    File(File),
+    Stdout(Stdout),
+}
+
+/// Whether data may go to `path`; asked before anything is read.
+pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
+    match fs::metadata(path) {
+        _ if path == Path::new("-") => Ok(()),
+        Ok(found) if found.is_file() && !force => Err(Error::Exists(path.to_owned())),
+        Ok(found) if found.is_dir() => Err(failed(path, io::ErrorKind::IsADirectory.into())),
+        _ => Ok(()),
+    }
+}
+
+/// The error for writing to `path`.
+pub(crate) fn failed(path: &Path, error: io::Error) -> Error {
+    if path == Path::new("-") {
+        Error::Output(error)
+    } else {
+        Error::Write { path: path.to_owned(), error }
+    }
+}
+
+impl Output {
+    /// Opens the output; nothing is to be seen under `path` before [`Output::finish`].
+    pub(crate) fn create(path: &Path, force: bool) -> Result<Output, Error> {
+        check_free(path, force)?;
+        let (sink, rename) = if path == Path::new("-") {
+            (Sink::Stdout(io::stdout()), None)
+        } else {
+            open(path).map_err(|error| failed(path, error))?
+        };
+        let buffer = BufWriter::with_capacity(128 * 1024, sink);
+        let packer = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Packer::Gzip(GzEncoder::new(buffer, Compression::default())),
+            Some("zst") => {
+                let packer = zstd::Encoder::new(buffer, zstd::DEFAULT_COMPRESSION_LEVEL);
+                Packer::Zstd(packer.map_err(|error| failed(path, error))?)
+            }
+            _ => Packer::Plain(buffer),
+        };
+        Ok(Output { packer: Some(packer), path: path.to_owned(), rename, force })
+    }
+
+    /// Completes the data and gives the file its name.
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        self.complete().map_err(|error| failed(&self.path, error))?;
+        if let Some((hidden, end)) = &self.rename {
+            // Somebody else may have been faster.
+            check_free(&self.path, self.force)?;
+            fs::rename(hidden, end).map_err(|error| failed(&self.path, error))?;
+            self.rename = None;
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self) -> io::Result<()> {
+        let mut buffer = match self.packer.take() {
+            None => return Ok(()),
+            Some(Packer::Plain(buffer)) => buffer,
+            Some(Packer::Gzip(packer)) => packer.finish()?,
+            Some(Packer::Zstd(packer)) => packer.finish()?,
+        };
+        buffer.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((hidden, _)) = &self.rename {
+            // Closed before it is removed, which some systems insist on.
+            self.packer = None;
+            // It is of no use to anybody, and there is nobody left to tell.
+            let _ = fs::remove_file(hidden);
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.packer {
+            None => Ok(bytes.len()),
+            Some(Packer::Plain(buffer)) => buffer.write(bytes),
+            Some(Packer::Gzip(packer)) => packer.write(bytes),
+            Some(Packer::Zstd(packer)) => packer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // Only the end is flushed, in `finish`: packers lose by every flush before.
+        Ok(())
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::File(file) => file.write(bytes),
+            Sink::Stdout(stdout) => stdout.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::File(file) => file.flush(),
+            Sink::Stdout(stdout) => stdout.flush(),
+        }
+    }
+}
+
+/// A file to write to, and how it is renamed in the end.
+fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
+    let end = match fs::metadata(path) {
+        // Behind a link, the file it leads to is the one to replace.
+        Ok(found) if found.is_file() => fs::canonicalize(path)?,
+        // A device or a pipe cannot be replaced, only written to.
+        Ok(_) => return Ok((Sink::File(File::options().write(true).open(path)?), None)),
+        Err(_) => path.to_owned(),
+    };
+    let Some(name) = end.file_name() else {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    };
+    let mut hidden_name = std::ffi::OsString::from(".");
+    hidden_name.push(name);
+    // Two commands at once do not write into each other's file.
+    hidden_name.push(format!(".{}.partial", process::id()));
+    let hidden = end.with_file_name(hidden_name);
+    let file = File::create(&hidden)?;
+    Ok((Sink::File(file), Some((hidden, end))))
+}

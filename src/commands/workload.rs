@@ -1,0 +1,86 @@
+//! `haggle workload`: looks at logs, converts, generates and scales them.
+
+use std::path::{Path, PathBuf};
+
+use haggle::scenario::file::{Malformed, Rules};
+use haggle_model::workload::{Source, Step, Workload};
+
+use super::Error;
+use crate::exit::Exit;
+
+mod convert;
+mod generate;
+mod inspect;
+mod log_file;
+mod scale;
+
+/// Look at workloads, convert, generate and scale them
+///
+/// Workloads are logs in Standard Workload Format, plain or packed with gzip or zstd.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Inspect(inspect::Args),
+    Convert(convert::Args),
+    Generate(generate::Args),
+    Scale(scale::Args),
+}
+
+/// Carries out what was typed.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    match &args.command {
+        Command::Inspect(args) => inspect::run(args),
+        Command::Convert(args) => convert::run(args),
+        Command::Generate(args) => generate::run(args),
+        Command::Scale(args) => scale::run(args),
+    }
+}
+
+/// How a log is read.
+#[derive(Debug, clap::Args)]
+struct Reading {
+    /// Leave out lines that are not records and count them, as `--malformed skip`
+    #[arg(long, conflicts_with = "malformed")]
+    lenient: bool,
+    #[command(flatten)]
+    rules: Rules,
+}
+
+impl Reading {
+    /// The rules, `--lenient` among them.
+    fn rules(&self) -> Rules {
+        let mut rules = self.rules.clone();
+        if self.lenient {
+            rules.malformed = Some(Malformed::Skip);
+        }
+        rules
+    }
+
+    /// The log at `path` under these rules, behind `steps`.
+    fn workload(&self, path: &Path, steps: Vec<Step>) -> Workload {
+        let source = Source::Log { path: path.to_owned(), rules: self.rules().to_model() };
+        Workload { steps, ..Workload::new("log", source) }
+    }
+
+    /// The rules in a line, as scenarios write them; empty if none was given.
+    fn described(&self) -> String {
+        let text = toml::to_string(&self.rules()).unwrap_or_default();
+        text.lines().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Where a log goes.
+#[derive(Debug, clap::Args)]
+struct Target {
+    /// Log to write, packed if it ends in .gz or .zst; `-` is standard output
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    force: bool,
+}

@@ -1,0 +1,60 @@
+//! Writing a workload as a log, job by job.
+
+use std::path::Path;
+
+use haggle_model::Span;
+use haggle_model::workload::OpenWorkload;
+use haggle_model::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
+
+use super::Target;
+use crate::commands::Error;
+use crate::commands::output::{Output, failed};
+
+/// The program and its version, for notes in headers.
+pub(super) const PROGRAM: &str = concat!("haggle ", env!("CARGO_PKG_VERSION"));
+
+/// Writes the jobs of `workload` behind its header and a note on what was done to them,
+/// and says how many there were.
+///
+/// `moved` is by how much steps moved time zero; with what the rules moved it
+/// by, the header's start time is set right.
+pub(super) fn write(
+    workload: OpenWorkload,
+    note: &str,
+    moved: Span,
+    target: &Target,
+) -> Result<u64, Error> {
+    let OpenWorkload { mut jobs, header, report, .. } = workload;
+    // The first job is taken before anything is written: only then is it known
+    // that there is one, and by how much the rules move time zero.
+    let first = jobs.next().transpose()?.ok_or_else(|| Error::NoJobLeft(target.out.clone()))?;
+    let shift = Span::from_micros(report.snapshot().shift_us) + moved;
+    let header = noted(header, note, shift);
+    let path: &Path = &target.out;
+    let fail = |error| failed(path, error);
+    let mut writer = SwfWriter::new(Output::create(path, target.force)?, &header).map_err(fail)?;
+    let mut written = 0;
+    for job in std::iter::once(Ok(first)).chain(jobs) {
+        writer.write(&SwfRecord::from_job(&job?)).map_err(fail)?;
+        written += 1;
+    }
+    writer.finish().map_err(fail)?.finish()?;
+    Ok(written)
+}
+
+fn noted(mut header: SwfHeader, note: &str, shift: Span) -> SwfHeader {
+    let seconds = shift.as_micros().div_euclid(1_000_000);
+    let start = header.unix_start_time().and_then(|start| start.checked_add(seconds));
+    if let Some(start) = start.filter(|_| seconds != 0) {
+        let is_start = |key: &str| key.eq_ignore_ascii_case("UnixStartTime");
+        for line in header.lines.iter_mut().filter(|line| is_start(&line.key)) {
+            line.value = start.to_string();
+        }
+    }
+    let mut note = note.to_owned();
+    if shift != Span::ZERO {
+        note.push_str(&format!("; time zero is {shift} s after that of the original"));
+    }
+    header.push("Note", note);
+    header
+}

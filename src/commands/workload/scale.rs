@@ -1,0 +1,80 @@
+//! `haggle workload scale`: the same jobs under more or less load.
+
+use std::path::PathBuf;
+
+use clap::ArgGroup;
+use haggle::scenario::quantity::TimeSpan;
+use haggle_model::workload::Step;
+use haggle_model::workload::steps::{FillWindow, ScaleGaps};
+use haggle_model::{Span, Time};
+
+use super::log_file::{self, PROGRAM};
+use super::{Reading, Target};
+use crate::commands::{Error, output, positive};
+use crate::exit::Exit;
+use crate::report::say;
+
+/// Change the offered load of a log without changing its jobs
+///
+/// There are two ways: the same jobs in less time, by shrinking all gaps between submissions
+/// (--load or --stretch), or more jobs in the same time, by moving a longer part of the log
+/// into a window (--load with --window).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle workload scale ctc.swf.gz ctc-120.swf.gz --load 1.2
+  haggle workload scale ctc.swf.gz ctc-120.swf.gz --load 1.2 --window 30d --from 60d
+  haggle workload scale ctc.swf.gz - --stretch 0.8 | haggle workload inspect -")]
+#[command(group = ArgGroup::new("amount").required(true))]
+pub(crate) struct Args {
+    /// Log to read; `-` is standard input
+    #[arg(value_name = "IN")]
+    log: PathBuf,
+    #[command(flatten)]
+    target: Target,
+    /// Load relative to that of the log: 1.2 is a fifth more
+    #[arg(long, value_name = "FACTOR", value_parser = positive, group = "amount")]
+    load: Option<f64>,
+    /// Factor for the gaps between submissions: 0.8 is a quarter more load
+    #[arg(long, value_name = "FACTOR", value_parser = positive, group = "amount")]
+    stretch: Option<f64>,
+    /// Fill a window of this length instead of shrinking gaps, such as 30d
+    #[arg(long, value_name = "TIME", requires = "load", conflicts_with = "stretch")]
+    window: Option<TimeSpan>,
+    /// Where in the log the window begins
+    #[arg(long, value_name = "TIME", requires = "window")]
+    from: Option<TimeSpan>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Args {
+    /// The step, what it does in words, and by how much it moves time zero.
+    fn step(&self) -> (Step, String, Span) {
+        let load = self.load.unwrap_or(1.0);
+        if let Some(length) = self.window {
+            let from = self.from.unwrap_or(TimeSpan::ZERO);
+            let step = FillWindow { from: Time::ZERO + from.0, length: length.0, load };
+            let words = format!("a window of {length} from {from} on filled {load} times");
+            return (Step::FillWindow(step), words, from.0);
+        }
+        let factor = self.stretch.unwrap_or(1.0 / load);
+        let words = format!("all gaps multiplied by {factor}");
+        (Step::ScaleGaps(ScaleGaps { factor }), words, Span::ZERO)
+    }
+}
+
+/// Writes the log.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    output::check_free(&args.target.out, args.target.force)?;
+    let (step, words, moved) = args.step();
+    let workload = args.reading.workload(&args.log, vec![step]).open()?;
+    let report = workload.report.clone();
+    let mut note = format!("scaled by {PROGRAM}: {words}");
+    let rules = args.reading.described();
+    if !rules.is_empty() {
+        note.push_str(&format!("; rules: {rules}"));
+    }
+    let written = log_file::write(workload, &note, moved, &args.target)?;
+    say(&format!("{}\n{written:>9}  jobs written\n", report.snapshot()));
+    Ok(Exit::Success)
+}
