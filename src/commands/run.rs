@@ -116,7 +116,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         check: args.check,
     };
     let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
-    drop(conduct);
     if !args.quiet {
         say_reports(&outcome);
     }
