@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::Stream;
-use haggle_model::{
-    ActorId, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, Refusal, Time,
-};
+use haggle_model::{ActorId, JobId, JobOutcome, JobRecord, Observation, Refusal, Time};
 use haggle_scheduling::placement::{Answer, Placement, Question, rank};
 use rand::RngExt;
 
@@ -280,18 +278,8 @@ impl Open {
 fn cancel(now: Time, submission: Submission, out: &mut Outbox) {
     let Submission { job, class, user } = submission;
     out.send(user, Message::Finished { job: job.id, outcome: JobOutcome::Cancelled });
-    out.observe(Observation::JobOver(Box::new(JobRecord {
-        job,
-        class,
-        outcome: JobOutcome::Cancelled,
-        provider: None,
-        queued: None,
-        start: None,
-        end: now,
-        walltime: None,
-        promised_end: None,
-        processors: ProcessorSet::new(),
-    })));
+    let record = JobRecord::never_queued(job, class, JobOutcome::Cancelled, now);
+    out.observe(Observation::JobOver(Box::new(record)));
 }
 
 impl Actor for Metascheduler {

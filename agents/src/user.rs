@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use haggle_model::{
-    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, Refusal, Span,
-    Time,
+    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
 };
 
 use crate::message::{Message, Submission, Timer};
@@ -49,18 +48,9 @@ impl User {
 
     fn on_refused(&mut self, now: Time, submission: Submission, reason: Refusal, out: &mut Outbox) {
         self.waiting.remove(&submission.job.id);
-        out.observe(Observation::JobOver(Box::new(JobRecord {
-            job: submission.job,
-            class: submission.class,
-            outcome: JobOutcome::Rejected(reason),
-            provider: None,
-            queued: None,
-            start: None,
-            end: now,
-            walltime: None,
-            promised_end: None,
-            processors: ProcessorSet::new(),
-        })));
+        let Submission { job, class, .. } = submission;
+        let record = JobRecord::never_queued(job, class, JobOutcome::Rejected(reason), now);
+        out.observe(Observation::JobOver(Box::new(record)));
     }
 
     fn on_patience_over(&mut self, job: JobId, out: &mut Outbox) {

@@ -80,6 +80,24 @@ pub struct JobRecord {
     pub processors: ProcessorSet,
 }
 
+impl JobRecord {
+    /// The story of a job that left the system at `end` and was never queued at a provider.
+    pub fn never_queued(job: Job, class: JobClass, outcome: JobOutcome, end: Time) -> JobRecord {
+        JobRecord {
+            job,
+            class,
+            outcome,
+            provider: None,
+            queued: None,
+            start: None,
+            end,
+            walltime: None,
+            promised_end: None,
+            processors: ProcessorSet::new(),
+        }
+    }
+}
+
 /// What one actor let another know about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DisclosedItem {
