@@ -1,7 +1,7 @@
 //! The verbs of the command, one file each: `Args` is what was typed, `run` carries it out.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
@@ -37,7 +37,7 @@ pub(crate) enum Error {
     Experiment(#[from] ExperimentError),
     #[error(transparent)]
     Sweep(#[from] SweepError),
-    #[error("`{}` does not say how many processors its machine has", log.display())]
+    #[error("{} does not say how many processors its machine has", named(log))]
     NoMachineSize { log: PathBuf },
     #[error(transparent)]
     Workload(#[from] WorkloadError),
@@ -60,6 +60,16 @@ pub(crate) enum Error {
 impl From<InvalidScenario> for Error {
     fn from(error: InvalidScenario) -> Error {
         Error::InvalidScenario(Box::new(error))
+    }
+}
+
+/// A log as messages name it.
+fn named(log: &Path) -> String {
+    if log == Path::new("-") {
+        // A header is there to be read only once.
+        "a log from standard input".to_owned()
+    } else {
+        format!("`{}`", log.display())
     }
 }
 

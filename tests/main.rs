@@ -2,7 +2,10 @@
 //! and the library as the command uses it.
 
 mod cli_new;
+mod cli_replay;
+mod cli_run;
 mod cli_show;
+mod cli_sweep;
 mod cli_validate;
 mod cli_workload;
 mod command;
@@ -10,4 +13,5 @@ mod reference_results;
 mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;
+mod scenarios_in_the_repository;
 mod workloads_open;

@@ -119,6 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     drop(conduct);
     if !args.quiet {
         say_reports(&outcome);
+        say_too_wide(&outcome);
     }
     if args.json { print(&as_json(&outcome)) } else { print(&as_text(&outcome)) }?;
     Ok(Exit::Success)
@@ -138,6 +139,19 @@ fn single(experiment: Experiment) -> Result<Scenario, Error> {
 pub(crate) fn say_reports(outcome: &Outcome) {
     for (workload, report) in &outcome.reports {
         say(&format!("workload {workload}:\n{report}\n\n"));
+    }
+}
+
+/// Says how many jobs nobody could run: they are easily missed among many others.
+pub(crate) fn say_too_wide(outcome: &Outcome) {
+    match outcome.too_wide {
+        0 => {}
+        1 => say("note: 1 job needs more processors than any provider it was sent to has, and \
+             was rejected\n"),
+        count => say(&format!(
+            "note: {count} jobs need more processors than any provider they were sent to has, \
+             and were rejected\n"
+        )),
     }
 }
 

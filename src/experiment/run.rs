@@ -72,6 +72,9 @@ pub struct Outcome {
     pub summary: Summary,
     /// Counts of messages and jobs.
     pub stats: RunStats,
+    /// Jobs wider than every provider they were sent to, hence rejected; those cut from the
+    /// metrics too.
+    pub too_wide: u64,
     /// What the rules did to the workloads' logs.
     pub reports: Vec<(String, CleaningReport)>,
     /// The folder and the digest of what is in it.
@@ -157,6 +160,7 @@ pub fn run(
         let (submitted, over) = (stats.jobs, record.jobs_over);
         return Err(ExperimentError::JobsMissing { submitted, over });
     }
+    let too_wide = record.too_wide;
     let summary = record.metrics.summarise();
     let (written, timing) = match (record.writer, destination) {
         (Some(writer), Some(destination)) => {
@@ -175,7 +179,7 @@ pub fn run(
         }
         _ => (None, stopwatch.timing(stats.messages)),
     };
-    Ok(Outcome { summary, stats, reports: notable(&reports), written, timing })
+    Ok(Outcome { summary, stats, too_wide, reports: notable(&reports), written, timing })
 }
 
 /// Everything but the tables.
@@ -199,7 +203,7 @@ impl Rest<'_> {
         resolved
             .relocate(self.folder, &self.destination.folder)
             .map_err(|error| ResultsError::write(&self.destination.folder, error))?;
-        finished.write("self.scenario.toml", resolved.to_toml().as_bytes())?;
+        finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
         finished.write_provenance(&Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("HAGGLE_COMMIT").map(str::to_owned),
