@@ -9,6 +9,7 @@ mod cli_sweep;
 mod cli_validate;
 mod cli_workload;
 mod command;
+mod damaged_logs_run;
 mod reference_results;
 mod scenario_expands;
 mod scenario_reader_survives;

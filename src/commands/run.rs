@@ -109,14 +109,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };
-    let conduct = Conduct {
-        driver: args.driver.driver(),
-        stop: &STOP,
-        watch: &OneRun::new(Show::unless(args.quiet || args.json)),
-        check: args.check,
-    };
+    let watch = OneRun::new(Show::unless(args.quiet || args.json));
+    let conduct =
+        Conduct { driver: args.driver.driver(), stop: &STOP, watch: &watch, check: args.check };
     let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
-    drop(conduct);
+    // The bar goes before anything is printed.
+    drop(watch);
     if !args.quiet {
         say_reports(&outcome);
         say_too_wide(&outcome);
