@@ -36,7 +36,7 @@ name = "burst"
 model = "lublin-feitelson"
 lublin = { jobs = 100000, processors = 256 }
 [[workload.step]]
-kind = "stretch"
+kind = "scale-gaps"
 factor = 0.000000001
 [[provider]]
 name = "machine"
@@ -57,7 +57,7 @@ name = "jobs"
 model = "lublin-feitelson"
 lublin = { jobs = 1000000, processors = 128, job-types = "one" }
 [[workload.step]]
-kind = "stretch"
+kind = "scale-gaps"
 factor = 0.003
 [[provider]]
 name = "site"

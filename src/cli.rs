@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, completions, list, new, replay, run, schema, show, sweep, validate, verify, workload,
+    self, compare, completions, explain, list, new, plot, replay, run, schema, show, sweep,
+    validate, verify, workload,
 };
 use crate::exit::{self, Exit};
 
@@ -28,6 +29,9 @@ pub(crate) enum Command {
     Verify(verify::Args),
     Validate(validate::Args),
     Show(show::Args),
+    Plot(plot::Args),
+    Compare(compare::Args),
+    Explain(explain::Args),
     New(new::Args),
     Workload(workload::Args),
     List(list::Args),
@@ -45,6 +49,9 @@ impl Command {
             Command::Verify(args) => verify::run(args),
             Command::Validate(args) => validate::run(args),
             Command::Show(args) => show::run(args),
+            Command::Plot(args) => plot::run(args),
+            Command::Compare(args) => compare::run(args),
+            Command::Explain(args) => explain::run(args),
             Command::New(args) => new::run(args),
             Command::Workload(args) => workload::run(args),
             Command::List(args) => list::run(args),

@@ -8,16 +8,21 @@ use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
+use haggle_results::{ResultsError, RunReader};
 
+pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod output;
+pub(crate) mod plot;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod sweep;
+pub(crate) mod table;
 pub(crate) mod validate;
 pub(crate) mod verify;
 pub(crate) mod workload;
@@ -37,6 +42,10 @@ pub(crate) enum Error {
     Experiment(#[from] ExperimentError),
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    #[error("{message}")]
+    Unfit { message: String, hint: String },
+    #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
+    NoResults(PathBuf),
     #[error("{} does not say how many processors its machine has", named(log))]
     NoMachineSize { log: PathBuf },
     #[error(transparent)]
@@ -71,6 +80,21 @@ fn named(log: &Path) -> String {
     } else {
         format!("`{}`", log.display())
     }
+}
+
+impl From<ResultsError> for Error {
+    fn from(error: ResultsError) -> Error {
+        Error::Experiment(error.into())
+    }
+}
+
+/// Opens the folder of a run.
+pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
+    let run = RunReader::open(folder)?;
+    if run.folder().join("provenance.json").exists() {
+        return Ok(run);
+    }
+    Err(Error::NoResults(folder.to_owned()))
 }
 
 /// Prints data: the one way to standard output.

@@ -6,7 +6,9 @@
 //! ```
 
 pub mod check;
+pub mod compare;
 pub mod cost;
+pub mod explain;
 pub mod figures;
 mod record;
 pub mod run;

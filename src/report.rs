@@ -69,6 +69,16 @@ pub(crate) fn report(error: &Error) -> Exit {
         }
         Error::Sweep(SweepError::Results(inner)) => results(inner),
         Error::Sweep(SweepError::Figure(inner)) => experiment(inner),
+        Error::Unfit { hint, .. } => {
+            say(&format!("error: {error}\n\nhint: {hint}\n"));
+            Exit::Usage
+        }
+        Error::NoResults(_) => {
+            say(&format!(
+                "error: {error}\n\nhint: `haggle run SCENARIO -o DIR` makes such a folder\n"
+            ));
+            Exit::InvalidInput
+        }
         Error::Exists(_) => {
             say(&format!("error: {error}\n\nhint: add --force to overwrite it\n"));
             Exit::CannotWrite
@@ -126,9 +136,13 @@ fn experiment(error: &ExperimentError) -> Exit {
             say(&format!("error: {error}\n"));
             Exit::InvalidInput
         }
-        ExperimentError::Figure { .. } => {
-            say(&format!("error: {error}\n"));
-            Exit::CannotWrite
+        ExperimentError::Figure { figure, error: cause } => {
+            say(&format!("error: figure \"{figure}\": {cause}\n"));
+            match cause {
+                PlotError::Unsuitable(_) | PlotError::UnknownEnding { .. } => Exit::Usage,
+                PlotError::Results(_) | PlotError::NoData { .. } => Exit::InvalidInput,
+                _ => Exit::CannotWrite,
+            }
         }
         ExperimentError::Violation(_) | ExperimentError::JobsMissing { .. } => {
             say(&format!("error: {error}\n"));

@@ -63,4 +63,5 @@ pub use log_path::{LogPathError, log_path};
 pub use problem::{InvalidScenario, Position, Problem};
 pub use schema::schema;
 pub use source::{ReadError, Source};
+pub use suggest::nearest;
 pub use sweep::{Experiment, Run, Setting, Variant};

@@ -222,6 +222,14 @@ fn names_that_are_not_there_are_found_through_a_whole_scenario() {
         ╰────
       help: the scenario has "polices", "placement"
 
+      × figure "lines" does not use `until`
+        ╭─[names.toml:37:9]
+     37 │ until = "0s"
+        ·         ──┬─
+        ·           ╰── not used
+        ╰────
+      help: remove `until`
+
       × the figure ends at 0s, but starts at 0s
         ╭─[names.toml:37:9]
      37 │ until = "0s"
@@ -229,6 +237,14 @@ fn names_that_are_not_there_are_found_through_a_whole_scenario() {
         ·           ╰── not after `from`
         ╰────
       help: swap `from` and `until`
+
+      × figure "lines" does not use `from`
+        ╭─[names.toml:38:8]
+     38 │ from = "0s"
+        ·        ──┬─
+        ·          ╰── not used
+        ╰────
+      help: remove `from`
 
       × two figures are called "lines"
         ╭─[names.toml:42:8]
@@ -262,7 +278,7 @@ fn names_that_are_not_there_are_found_through_a_whole_scenario() {
         ╰────
       help: did you mean "grid"?
 
-    error: names.toml has 16 problems
+    error: names.toml has 18 problems
     "#);
 }
 

@@ -1,7 +1,10 @@
 //! One binary of tests, a module a behaviour: the command as its users meet it,
 //! and the library as the command uses it.
 
+mod cli_compare;
+mod cli_explain;
 mod cli_new;
+mod cli_plot;
 mod cli_replay;
 mod cli_run;
 mod cli_show;
@@ -15,4 +18,5 @@ mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;
 mod scenarios_in_the_repository;
+mod small_runs;
 mod workloads_open;

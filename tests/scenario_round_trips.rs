@@ -192,7 +192,7 @@ messages = "all"
 [[figure]]
 kind = "gantt"
 name = "first-day"
-format = "png"
+format = "svg"
 title = "The first day"
 providers = ["site"]
 from = "1h"

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use haggle_plots::load::{self, By};
+use haggle_plots::load::{self, By, Part, Tables};
 use haggle_plots::{
-    BarChart, BarSeries, Figure, Histogram, LineChart, LineSeries, PlotError, Quantity, Size,
-    SweepPoint,
+    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PlotError, Quantity,
+    Shows, Size, SweepPoint,
 };
 use haggle_results::RunReader;
 
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let run = RunReader::open(Path::new(run))?;
     std::fs::create_dir_all(output)?;
-    for (name, figure) in figures(&run)? {
+    for (name, figure) in figures(&Tables::new(&run))? {
         for ending in ["png", "svg"] {
             let path = Path::new(output).join(format!("{name}.{ending}"));
             figure.draw(&path, Size::default())?;
@@ -25,13 +25,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn figures(run: &RunReader) -> Result<Vec<(&'static str, Figure)>, PlotError> {
-    let waiting = load::distribution(run, "Waiting times", Quantity::WaitingTime, By::Provider)?;
-    let slowdown =
-        load::distribution(run, "Bounded slowdowns", Quantity::BoundedSlowdown, By::Class)?;
+fn figures(run: &Tables) -> Result<Vec<(&'static str, Figure)>, PlotError> {
+    let all = Part::default();
+    let distribution = |title, quantity, by| load::distribution(run, title, &all, quantity, by);
+    let waiting = distribution("Waiting times", Quantity::WaitingTime, By::Provider)?;
+    let slowdown = distribution("Bounded slowdowns", Quantity::BoundedSlowdown, By::Class)?;
+    let timeline = load::timeline(run, "A made-up run", &all, Shows::Both)?;
     Ok(vec![
-        ("gantt", Figure::Gantt(load::gantt(run, "A made-up run")?)),
-        ("timeline", Figure::Timeline(load::timeline(run, "A made-up run", None)?)),
+        ("gantt", Figure::Gantt(load::gantt(run, "A made-up run", &all)?)),
+        ("timeline", Figure::Timeline(timeline)),
         ("waiting", Figure::Distribution(waiting)),
         ("slowdown", Figure::Distribution(slowdown)),
         ("lines", Figure::Lines(lines())),
@@ -55,6 +57,7 @@ fn lines() -> LineChart {
     LineChart {
         title: "Waiting grows with the load".to_owned(),
         x_label: "load".to_owned(),
+        x_axis: LineAxis::Numbers,
         y_label: "mean waiting time, s".to_owned(),
         series: vec![
             line("conservative", 700.0),

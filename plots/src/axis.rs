@@ -13,6 +13,8 @@ pub(crate) struct Axis {
     high: f64,
     scale: Scale,
     pub(crate) ticks: Vec<(f64, String)>,
+    /// Whether ticks go on as lines through the panel; between names they would mean nothing.
+    pub(crate) grid: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +33,7 @@ impl Axis {
             high,
             scale: Scale::Linear,
             ticks: linear_ticks(low, high, most),
+            grid: true,
         }
     }
 
@@ -62,7 +65,7 @@ impl Axis {
 
     /// A logarithmic axis of durations in seconds: ticks at what people say, such as 10 min.
     pub(crate) fn log_time(label: &str, low: f64, high: f64) -> Axis {
-        const NAMED: [(f64, &str); 12] = [
+        const NAMED: [(f64, &str); 13] = [
             (1.0, "1 s"),
             (10.0, "10 s"),
             (60.0, "1 min"),
@@ -70,6 +73,7 @@ impl Axis {
             (3_600.0, "1 h"),
             (21_600.0, "6 h"),
             (86_400.0, "1 d"),
+            (259_200.0, "3 d"),
             (604_800.0, "7 d"),
             (2_592_000.0, "30 d"),
             (31_536_000.0, "1 y"),
@@ -100,6 +104,7 @@ impl Axis {
             high,
             scale: Scale::Log,
             ticks: powers.map(|power| (10_f64.powi(power), text(power))).collect(),
+            grid: true,
         }
     }
 
@@ -122,6 +127,7 @@ impl Axis {
             high: count as f64,
             scale: Scale::Linear,
             ticks: ticks.collect(),
+            grid: false,
         }
     }
 
@@ -147,13 +153,18 @@ impl Axis {
 }
 
 /// The unit in which a span of `seconds` reads best, and its length in seconds.
-pub(crate) fn time_unit(seconds: f64) -> (&'static str, f64) {
+pub fn time_unit(seconds: f64) -> (&'static str, f64) {
     match seconds {
         span if span <= 600.0 => ("s", 1.0),
         span if span <= 3.0 * 3_600.0 => ("min", 60.0),
         span if span <= 4.0 * 86_400.0 => ("h", 3_600.0),
         _ => ("days", 86_400.0),
     }
+}
+
+/// The start of an axis of time: that of the run, unless the first job comes late.
+pub(crate) fn from_zero(first: f64, last: f64) -> f64 {
+    if (0.0..0.1 * last).contains(&first) { 0.0 } else { first }
 }
 
 /// A range that is not empty.

@@ -6,7 +6,8 @@ use crate::error::PlotError;
 use crate::frame::{self, Plan};
 use crate::lines::{amounts_or_range, whisker};
 use crate::palette::{BLUE, INK, series};
-use crate::scene::Scene;
+use crate::scene::{Anchor, Scene};
+use crate::type_face::width;
 
 /// Groups of bars.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +59,8 @@ impl BarChart {
                 reason: "no category has a value",
             });
         }
-        let tops = values().map(|(mean, half)| mean + half.unwrap_or(0.0));
+        // Without an interval there is a number above the bar, which needs some room.
+        let tops = values().map(|(mean, half)| half.map_or(mean * 1.06, |half| mean + half));
         let bottoms = values().map(|(mean, half)| (mean - half.unwrap_or(0.0)).min(*mean));
         let low = if values().all(|(mean, _)| *mean >= 0.0) {
             0.0 // an interval that reaches below 0 is cut there
@@ -76,25 +78,46 @@ impl BarChart {
         let x = Axis::names(&self.x_label, &self.categories, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         let panel = &panels[0];
-        let wide = 0.8 / self.series.len() as f64;
+        // Few bars do not become planks.
+        const WIDEST: f64 = 160.0;
+        let place = (right - left) / self.categories.len().max(1) as f64;
+        let wide = (0.8 / self.series.len() as f64).min(WIDEST / place);
+        let margin = (1.0 - wide * self.series.len() as f64) / 2.0;
         for (i, bars) in self.series.iter().enumerate() {
             let values = bars.values.iter().take(self.categories.len()).enumerate();
             for (category, &value) in values {
                 let Some((mean, half)) = value.filter(|(mean, _)| mean.is_finite()) else {
                     continue;
                 };
-                let from = category as f64 + 0.1 + wide * i as f64;
+                let from = category as f64 + margin + wide * i as f64;
                 let (start, end) = (panel.x(from), panel.x(from + wide));
                 let (a, b) = (panel.y(mean), panel.y(0.0));
                 scene.rectangle([start, a.min(b), end - 2.0, a.max(b)], series(i));
                 if let Some(half) = half {
                     let (top, bottom) = (panel.y(mean + half), panel.y(mean - half));
                     whisker(&mut scene, (start + end) / 2.0 - 1.0, top, bottom, INK);
+                } else {
+                    write_value(&mut scene, [start, end], a, mean);
                 }
             }
         }
         frame::close(&mut scene, &panels);
         Ok(scene)
+    }
+}
+
+/// Writes a value above its bar, so that small ones beside large ones can be read too.
+fn write_value(scene: &mut Scene, [start, end]: [f64; 2], top: f64, value: f64) {
+    const SIZE: f64 = 23.0;
+    let text = match value.abs() {
+        0.0 => "0".to_owned(),
+        large if large >= 1000.0 => format!("{value:.0}"),
+        middle if middle >= 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    };
+    let middle = (start + end) / 2.0 - 1.0;
+    if value >= 0.0 && width(&text, SIZE) + 6.0 <= end - start {
+        scene.text((middle, top - SIZE * 0.7), &text, SIZE, INK, Anchor::Middle);
     }
 }
 

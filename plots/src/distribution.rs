@@ -43,6 +43,8 @@ impl DistributionFigure {
         let Some(highest) = highest.copied().reduce(f64::max) else {
             return Err(PlotError::NoData { title: self.title.clone(), reason: "no job started" });
         };
+        // A little room, so that the curve does not end on the edge.
+        let highest = highest * 1.2;
         let x = match self.quantity {
             Quantity::WaitingTime => {
                 Axis::log_time("waiting time (left edge: 1 s or less)", 1.0, highest.max(60.0))

@@ -15,6 +15,9 @@ pub enum PlotError {
         /// What is missing.
         reason: &'static str,
     },
+    /// The figure cannot show what it is asked for.
+    #[error("{0}")]
+    Unsuitable(String),
     /// The file's name does not say how to draw.
     #[error("`{path}` is no name of a figure: it must end in .png or .svg", path = path.display())]
     UnknownEnding {

@@ -112,7 +112,7 @@ pub(crate) fn close(scene: &mut Scene, panels: &[Panel]) {
 }
 
 fn draw_grid(scene: &mut Scene, panel: &Panel) {
-    for (value, _) in &panel.x.ticks {
+    for (value, _) in panel.x.ticks.iter().filter(|_| panel.x.grid) {
         let x = panel.x(*value);
         scene.line(vec![(x, panel.top), (x, panel.bottom)], FAINT, 1);
     }

@@ -4,7 +4,7 @@
 //! can be told apart, the chart shows instead how busy each spot of (some pixels
 //! of time) × (some processors) was, which stays fast and true for any number.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
@@ -26,6 +26,10 @@ pub struct Gantt {
     pub providers: Vec<GanttProvider>,
     /// Names of the groups that colours stand for; with one or none, each job has a colour.
     pub groups: Vec<String>,
+    /// Start of the time axis, s; without it, the first job.
+    pub from: Option<f64>,
+    /// End of the time axis, s; without it, the end of the last job.
+    pub until: Option<f64>,
 }
 
 /// A provider's panel.
@@ -65,10 +69,16 @@ impl Gantt {
         let bars = || self.providers.iter().flat_map(|provider| &provider.bars);
         let count = bars().count();
         if count == 0 {
-            return Err(PlotError::NoData { title: self.title.clone(), reason: "no job ran" });
+            let reason = match (self.from, self.until) {
+                (None, None) => "no job ran",
+                _ => "no job ran in the time that is drawn",
+            };
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
         }
-        let low = bars().map(|bar| bar.start).fold(f64::INFINITY, f64::min);
-        let high = bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
+        let first = || bars().map(|bar| bar.start).fold(f64::INFINITY, f64::min);
+        let last = || bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
+        let high = self.until.unwrap_or_else(last);
+        let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let dense = count > BARS_MAX;
         let panel = |provider: &GanttProvider| {
             let (first, count) = (f64::from(provider.first), f64::from(provider.processors));
@@ -124,7 +134,8 @@ impl Gantt {
             scene.rectangle([left, top, right, bottom], WHITE);
             scene.rectangle([left, top + up, right - across, bottom], colour);
             let size = (bottom - top - 4.0).min(24.0);
-            if size >= 14.0 && width(&bar.label, size) + 8.0 <= right - left {
+            // Smaller numbers could not be read on a page.
+            if size >= 18.0 && width(&bar.label, size) + 8.0 <= right - left {
                 let middle = ((left + right) / 2.0, (top + bottom) / 2.0);
                 scene.text(middle, &bar.label, size, on(colour), Anchor::Middle);
             }

@@ -26,25 +26,26 @@ mod type_face;
 use std::fs;
 use std::path::Path;
 
+pub use axis::time_unit;
 pub use bars::{BarChart, BarSeries, Histogram};
 pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use gantt::{Gantt, GanttBar, GanttProvider};
-pub use lines::{LineChart, LineSeries, SweepPoint};
+pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint};
 pub use scene::Scene;
-pub use timeline::{Timeline, TimelineJob};
+pub use timeline::{Shows, Timeline, TimelineJob, TimelinePart};
 
 /// Something to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
     /// Which job held which processors when, a panel for each provider.
     Gantt(Gantt),
-    /// Busy processors and waiting jobs over time.
+    /// Busy processors or waiting jobs over time.
     Timeline(Timeline),
     /// Empirical distribution functions.
     Distribution(DistributionFigure),
-    /// Means with confidence intervals over a numeric axis.
+    /// Means with confidence intervals over an axis of a sweep.
     Lines(LineChart),
     /// Means with confidence intervals for categories.
     Bars(BarChart),
@@ -96,6 +97,10 @@ impl Figure {
                 return Err(PlotError::UnknownEnding { path: path.to_owned() });
             }
         };
-        fs::write(path, bytes).map_err(|source| PlotError::Write { path: path.to_owned(), source })
+        // Under another name first: what has the final name is whole.
+        let partial = path.with_extension("partial");
+        fs::write(&partial, bytes)
+            .and_then(|()| fs::rename(&partial, path))
+            .map_err(|source| PlotError::Write { path: path.to_owned(), source })
     }
 }

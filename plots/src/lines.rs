@@ -1,4 +1,4 @@
-//! Means with 95 % confidence intervals over a numeric axis: the usual figure of a sweep.
+//! Means with 95 % confidence intervals over an axis: the usual figure of a sweep.
 
 use crate::axis::Axis;
 use crate::canvas::Size;
@@ -7,7 +7,7 @@ use crate::frame::{self, Plan};
 use crate::palette::series;
 use crate::scene::{Colour, Scene};
 
-/// Lines over a numeric axis.
+/// Lines over an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
     /// Above the figure.
@@ -16,8 +16,21 @@ pub struct LineChart {
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
+    /// What the x of points are.
+    pub x_axis: LineAxis,
     /// A line for each.
     pub series: Vec<LineSeries>,
+}
+
+/// What the x of points are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineAxis {
+    /// Numbers.
+    Numbers,
+    /// Times in seconds; the label gets the unit that suits them.
+    Times,
+    /// Places in this list.
+    Names(Vec<String>),
 }
 
 /// A line.
@@ -40,6 +53,9 @@ pub struct SweepPoint {
     pub half_width: Option<f64>,
 }
 
+/// How far lines are drawn beside each other, pixels.
+const DODGE: f64 = 5.0;
+
 impl LineChart {
     pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
         let finite = |point: &&SweepPoint| point.x.is_finite() && point.mean.is_finite();
@@ -56,24 +72,35 @@ impl LineChart {
         let edge = if high > low { (high - low) * 0.04 } else { 0.5 };
         let tops = points().map(|it| it.mean + it.half_width.unwrap_or(0.0));
         let bottoms = points().map(|it| it.mean - it.half_width.unwrap_or(0.0));
-        let y = amounts_or_range(
-            &self.y_label,
-            bottoms.fold(f64::INFINITY, f64::min),
-            tops.fold(f64::NEG_INFINITY, f64::max),
-        );
+        let low_y = if points().all(|it| it.mean >= 0.0) {
+            0.0 // an interval that reaches below 0 is cut there, as with bars
+        } else {
+            bottoms.fold(f64::INFINITY, f64::min)
+        };
+        let y = amounts_or_range(&self.y_label, low_y, tops.fold(f64::NEG_INFINITY, f64::max));
         let legend = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
         let plan = Plan {
             title: self.title.clone(),
             legend: if self.series.len() > 1 { legend.collect() } else { Vec::new() },
             panels: vec![(y, 1.0)],
         };
-        let x = Axis::linear(&self.x_label, low - edge, high + edge, 8);
+        let (left, right) = frame::room(&plan, size);
+        let x = match &self.x_axis {
+            LineAxis::Numbers => Axis::linear(&self.x_label, low - edge, high + edge, 8),
+            LineAxis::Times => Axis::time(&self.x_label, low - edge, high + edge, right - left),
+            LineAxis::Names(names) => Axis::names(&self.x_label, names, right - left),
+        };
+        let shift = if matches!(self.x_axis, LineAxis::Names(_)) { 0.5 } else { 0.0 };
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         let panel = &panels[0];
+        let dodge = if points().any(|it| it.half_width.is_some()) { DODGE } else { 0.0 };
         for (i, line) in self.series.iter().enumerate() {
             let mut points: Vec<&SweepPoint> = line.points.iter().filter(finite).collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            let place = |point: &&SweepPoint| (panel.x(point.x), panel.y(point.mean));
+            // Side by side, so that intervals of several lines do not hide each other.
+            let aside = dodge * (i as f64 - (self.series.len() as f64 - 1.0) / 2.0);
+            let place =
+                |point: &&SweepPoint| (panel.x(point.x + shift) + aside, panel.y(point.mean));
             scene.line(points.iter().map(place).collect(), series(i), 3);
             for point in points {
                 let at = place(&point);

@@ -1,11 +1,17 @@
 //! Figures out of a run's folder.
 
-use haggle_results::{JobRow, PlacementRow, ResourceRow, RunReader};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::{DistributionFigure, Quantity, Sample};
 use crate::error::PlotError;
 use crate::gantt::{Gantt, GanttBar, GanttProvider};
-use crate::timeline::{Timeline, TimelineJob};
+use crate::timeline::{Shows, Timeline, TimelineJob, TimelinePart};
+
+/// Above this many providers a timeline shows their sum: panels would be too flat to read.
+const PANELS_MAX: usize = 5;
 
 /// By what jobs are told apart in a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,100 +26,217 @@ pub enum By {
     Workload,
 }
 
+/// Which part of a run is drawn; by default all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part {
+    /// The providers, in any order; all if there are none.
+    pub providers: Vec<String>,
+    /// From when, s.
+    pub from: Option<f64>,
+    /// Until when, s.
+    pub until: Option<f64>,
+}
+
+impl Part {
+    fn has_provider(&self, name: &str) -> bool {
+        self.providers.is_empty() || self.providers.iter().any(|it| it == name)
+    }
+
+    /// Whether an instant is in it; the end is not.
+    fn has_instant(&self, time: f64) -> bool {
+        self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time < until)
+    }
+
+    /// What of a span is in it, if anything.
+    fn clipped(&self, start: f64, end: f64) -> Option<(f64, f64)> {
+        let start = self.from.map_or(start, |from| start.max(from));
+        let end = self.until.map_or(end, |until| end.min(until));
+        // What lasted no time at all is still drawn, unless it lies outside.
+        (start < end || (start == end && self.has_instant(start))).then_some((start, end))
+    }
+}
+
+/// A run's tables, each read when it is first asked for, so that several figures
+/// of one run read it once.
+#[derive(Debug)]
+pub struct Tables<'r> {
+    run: &'r RunReader,
+    jobs: OnceCell<Vec<JobRow>>,
+    placements: OnceCell<Vec<PlacementRow>>,
+    resources: OnceCell<Vec<ResourceRow>>,
+}
+
+impl<'r> Tables<'r> {
+    /// Nothing read yet.
+    pub fn new(run: &'r RunReader) -> Tables<'r> {
+        Tables {
+            run,
+            jobs: OnceCell::new(),
+            placements: OnceCell::new(),
+            resources: OnceCell::new(),
+        }
+    }
+
+    /// The run they are of.
+    pub fn run(&self) -> &'r RunReader {
+        self.run
+    }
+
+    /// All jobs.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn jobs(&self) -> Result<&[JobRow], ResultsError> {
+        read_once(&self.jobs, || self.run.jobs())
+    }
+
+    /// All placements.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn placements(&self) -> Result<&[PlacementRow], ResultsError> {
+        read_once(&self.placements, || self.run.placements())
+    }
+
+    /// All providers.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn resources(&self) -> Result<&[ResourceRow], ResultsError> {
+        read_once(&self.resources, || self.run.resources())
+    }
+}
+
+fn read_once<T>(
+    cell: &OnceCell<Vec<T>>,
+    read: impl FnOnce() -> Result<Vec<T>, ResultsError>,
+) -> Result<&[T], ResultsError> {
+    if cell.get().is_none() {
+        let rows = read()?;
+        return Ok(cell.get_or_init(|| rows));
+    }
+    Ok(cell.get().map_or(&[], Vec::as_slice))
+}
+
 /// The Gantt chart of a run.
 ///
 /// # Errors
 /// If the results cannot be read.
-pub fn gantt(run: &RunReader, title: &str) -> Result<Gantt, PlotError> {
+pub fn gantt(run: &Tables, title: &str, part: &Part) -> Result<Gantt, PlotError> {
     let jobs = run.jobs()?;
-    let groups = names(&jobs, |job| Some(&job.class));
-    let placements = run.placements()?;
+    let groups = names(jobs, |job| &job.class);
     // Jobs by their number, for the class and the number in the workload.
-    let by_number: std::collections::BTreeMap<i64, &JobRow> =
-        jobs.iter().map(|job| (job.job, job)).collect();
-    let bar = |row: &PlacementRow| {
+    let by_number: BTreeMap<i64, &JobRow> = jobs.iter().map(|job| (job.job, job)).collect();
+    let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
+    for row in run.placements()? {
+        if !part.has_provider(&row.provider) {
+            continue;
+        }
+        let Some((start, end)) = part.clipped(row.start, row.end) else {
+            continue;
+        };
         let job = by_number.get(&row.job);
         let group = job.and_then(|job| groups.iter().position(|group| *group == job.class));
-        GanttBar {
+        bars.entry(&row.provider).or_default().push(GanttBar {
             label: job.map_or(row.job, |job| job.job_id).to_string(),
             job: row.job,
             group: group.unwrap_or(0),
             first: u32::try_from(row.first).unwrap_or(0),
             last: u32::try_from(row.last).unwrap_or(0),
-            start: row.start,
-            end: row.end,
-        }
-    };
-    let provider = |resource: ResourceRow| GanttProvider {
-        bars: placements.iter().filter(|it| it.provider == resource.provider).map(bar).collect(),
+            start,
+            end,
+        });
+    }
+    let provider = |resource: &ResourceRow| GanttProvider {
+        bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
         first: u32::try_from(resource.first).unwrap_or(0),
         processors: u32::try_from(resource.processors).unwrap_or(0),
-        name: resource.provider,
+        name: resource.provider.clone(),
     };
+    let drawn = run.resources()?.iter().filter(|it| part.has_provider(&it.provider));
     Ok(Gantt {
         title: title.to_owned(),
-        providers: run.resources()?.into_iter().map(provider).collect(),
-        groups: groups.clone(),
+        providers: drawn.map(provider).collect(),
+        groups,
+        from: part.from,
+        until: part.until,
     })
 }
 
-/// Busy processors and waiting jobs of a run, of one provider or of all.
+/// Busy processors or waiting jobs of a run, or both: of each provider, or of all
+/// together where they are too many.
 ///
 /// # Errors
 /// If the results cannot be read.
 pub fn timeline(
-    run: &RunReader,
+    run: &Tables,
     title: &str,
-    provider: Option<&str>,
+    part: &Part,
+    shows: Shows,
 ) -> Result<Timeline, PlotError> {
-    let wanted = |name: Option<&str>| provider.is_none() || name == provider;
-    let resources = run.resources()?;
-    let mine = resources.iter().filter(|it| wanted(Some(&it.provider)));
-    let processors = mine.map(|it| u64::try_from(it.processors).unwrap_or(0)).sum();
-    let queued = |job: JobRow| {
-        let queued = job.queued.filter(|_| wanted(job.provider.as_deref()))?;
-        Some(TimelineJob {
-            queued,
-            start: job.start,
-            end: job.left,
-            processors: u32::try_from(job.processors).unwrap_or(0),
-        })
-    };
-    Ok(Timeline {
-        title: title.to_owned(),
-        processors,
-        jobs: run.jobs()?.into_iter().filter_map(queued).collect(),
-    })
+    let resources = run.resources()?.iter().filter(|it| part.has_provider(&it.provider));
+    let resources: Vec<&ResourceRow> = resources.collect();
+    let together = resources.len() > PANELS_MAX;
+    let mut parts: Vec<TimelinePart> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for resource in resources {
+        let processors = u64::try_from(resource.processors).unwrap_or(0);
+        match parts.last_mut() {
+            Some(all) if together => all.processors += processors,
+            _ => {
+                let name = if together { "all providers" } else { &resource.provider };
+                parts.push(TimelinePart { name: name.to_owned(), processors, jobs: Vec::new() });
+            }
+        }
+        places.insert(&resource.provider, parts.len() - 1);
+    }
+    for job in run.jobs()? {
+        let place = job.provider.as_deref().and_then(|provider| places.get(provider));
+        if let (Some(&place), Some(queued)) = (place, job.queued) {
+            parts[place].jobs.push(TimelineJob {
+                queued,
+                start: job.start,
+                end: job.left,
+                processors: u32::try_from(job.processors).unwrap_or(0),
+            });
+        }
+    }
+    Ok(Timeline { title: title.to_owned(), shows, parts, from: part.from, until: part.until })
 }
 
-/// Distribution functions of one run, told apart by `by`.
+/// Distribution functions of one run, told apart by `by`, over the jobs that were
+/// submitted in the part of the run.
 ///
 /// # Errors
 /// If the results cannot be read.
 pub fn distribution(
-    run: &RunReader,
+    run: &Tables,
     title: &str,
+    part: &Part,
     quantity: Quantity,
     by: By,
 ) -> Result<DistributionFigure, PlotError> {
-    let jobs = run.jobs()?;
-    let key = |job: &JobRow| match by {
+    let key = |job: &'_ JobRow| match by {
         By::Nothing => Some("all jobs".to_owned()),
         By::Provider => job.provider.clone(),
         By::Class => Some(job.class.clone()),
         By::Workload => Some(job.workload.clone()),
     };
-    let mut samples: Vec<Sample> = Vec::new();
-    for job in &jobs {
-        let (Some(name), Some(value)) = (key(job), value(job, quantity)) else {
-            continue;
-        };
-        match samples.iter_mut().find(|sample| sample.name == name) {
-            Some(sample) => sample.values.push(value),
-            None => samples.push(Sample { name, values: vec![value] }),
+    let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for job in run.jobs()?.iter().filter(|job| is_in(part, job)) {
+        if let (Some(name), Some(value)) = (key(job), value(job, quantity)) {
+            samples.entry(name).or_default().push(value);
         }
     }
-    samples.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut ordered = Vec::new();
+    if by == By::Provider {
+        // Providers keep the order of the scenario, as in every other figure.
+        for resource in run.resources()? {
+            ordered.extend(samples.remove_entry(&resource.provider));
+        }
+    }
+    ordered.extend(samples);
+    let samples = ordered.into_iter().map(|(name, values)| Sample { name, values }).collect();
     Ok(DistributionFigure { title: title.to_owned(), quantity, samples })
 }
 
@@ -122,13 +245,14 @@ pub fn distribution(
 /// # Errors
 /// If the results cannot be read.
 pub fn compare(
-    runs: &[(String, RunReader)],
+    runs: &[(String, Tables)],
     title: &str,
+    part: &Part,
     quantity: Quantity,
 ) -> Result<DistributionFigure, PlotError> {
-    let sample = |(name, run): &(String, RunReader)| {
-        let jobs = run.jobs()?;
-        let values = jobs.iter().filter_map(|job| value(job, quantity)).collect();
+    let sample = |(name, run): &(String, Tables)| {
+        let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
+        let values = jobs.filter_map(|job| value(job, quantity)).collect();
         Ok(Sample { name: name.clone(), values })
     };
     Ok(DistributionFigure {
@@ -136,6 +260,12 @@ pub fn compare(
         quantity,
         samples: runs.iter().map(sample).collect::<Result<_, PlotError>>()?,
     })
+}
+
+fn is_in(part: &Part, job: &JobRow) -> bool {
+    let provider = job.provider.as_deref();
+    let at_provider = || provider.is_some_and(|provider| part.has_provider(provider));
+    part.has_instant(job.submit) && (part.providers.is_empty() || at_provider())
 }
 
 fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
@@ -146,7 +276,7 @@ fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
 }
 
 /// The different names, in alphabetical order.
-fn names<'a>(jobs: &'a [JobRow], name: impl Fn(&'a JobRow) -> Option<&'a String>) -> Vec<String> {
-    let names: std::collections::BTreeSet<&String> = jobs.iter().filter_map(name).collect();
+fn names<'a>(jobs: &'a [JobRow], name: impl Fn(&'a JobRow) -> &'a String) -> Vec<String> {
+    let names: std::collections::BTreeSet<&String> = jobs.iter().map(name).collect();
     names.into_iter().cloned().collect()
 }

@@ -6,10 +6,10 @@ use haggle_model::{
     ActorInfo, ActorKind, Cast, Job, JobClass, JobOutcome, JobRecord, ProcessorSet, ProviderId,
     ProviderInfo, Refusal, Span, Time,
 };
-use haggle_plots::load::{self, By};
+use haggle_plots::load::{self, By, Part, Tables};
 use haggle_plots::{
-    BarChart, BarSeries, Figure, Histogram, LineChart, LineSeries, PlotError, Quantity, Size,
-    SweepPoint,
+    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PlotError, Quantity,
+    Shows, Size, SweepPoint,
 };
 use haggle_results::{RunReader, RunWriter, WriteOptions};
 
@@ -56,17 +56,21 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
 }
 
 fn figures_of(run: &RunReader) -> Vec<(Figure, &'static [&'static str])> {
-    let waiting = load::distribution(run, "Waiting", Quantity::WaitingTime, By::Class);
-    let slowdown = load::distribution(run, "Slowdown", Quantity::BoundedSlowdown, By::Provider);
+    let run = &Tables::new(run);
+    let all = Part::default();
+    let north = Part { providers: vec!["north".to_owned()], ..Part::default() };
+    let waiting = load::distribution(run, "Waiting", &all, Quantity::WaitingTime, By::Class);
+    let slowdown =
+        load::distribution(run, "Slowdown", &north, Quantity::BoundedSlowdown, By::Provider);
+    let timeline =
+        |shows| Figure::Timeline(load::timeline(run, "Timeline", &north, shows).expect("readable"));
     vec![
         (
-            Figure::Gantt(load::gantt(run, "Gantt").expect("readable")),
+            Figure::Gantt(load::gantt(run, "Gantt", &all).expect("readable")),
             &["north: processor", "time, "],
         ),
-        (
-            Figure::Timeline(load::timeline(run, "Timeline", Some("north")).expect("readable")),
-            &["busy processors, %", "waiting jobs", "time, "],
-        ),
+        (timeline(Shows::Both), &["busy processors, %", "waiting jobs", "time, "]),
+        (timeline(Shows::Queue), &["waiting jobs", "time, "]),
         (Figure::Distribution(waiting.expect("readable")), &["waiting time", "share of jobs, %"]),
         (
             Figure::Distribution(slowdown.expect("readable")),
@@ -80,6 +84,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
     let lines = LineChart {
         title: "Lines".to_owned(),
         x_label: "load".to_owned(),
+        x_axis: LineAxis::Numbers,
         y_label: "gain, s".to_owned(),
         series: ["one", "a name that is far too long to be shown whole in any legend"]
             .map(|name| LineSeries {
@@ -186,7 +191,9 @@ fn one_job_is_enough() {
 fn many_jobs_become_a_density() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path(), 20_000, false);
-    let figure = Figure::Gantt(load::gantt(&run, "Gantt").expect("readable"));
+    let figure = Figure::Gantt(
+        load::gantt(&Tables::new(&run), "Gantt", &Part::default()).expect("readable"),
+    );
     let svg = figure.svg(Size::default()).expect("there is data");
     assert!(svg.contains("100 % busy"));
 }

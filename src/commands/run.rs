@@ -119,6 +119,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say_reports(&outcome);
         say_too_wide(&outcome);
     }
+    for reason in outcome.written.iter().flat_map(|written| &written.figures_left_out) {
+        say(&format!("figure left out: {reason}\n"));
+    }
     if args.json { print(&as_json(&outcome)) } else { print(&as_text(&outcome)) }?;
     Ok(Exit::Success)
 }

@@ -1,24 +1,28 @@
-//! `haggle show`: what a scenario says once every default is written out.
+//! `haggle show`: what a scenario says once every default is written out, or what came of a run.
 
+use std::fs;
 use std::path::PathBuf;
 
 use haggle::scenario::{Experiment, Logs, Source};
+use haggle_results::ResultsError;
 use serde_json::json;
 
-use super::{Error, print};
+use super::{Error, open_run, print};
 use crate::exit::Exit;
 
-/// Print a scenario with every default, or the runs it expands into
+/// Print a scenario with every default, the runs it expands into, or a run's summary
 ///
-/// The logs that the scenario names need not be there.
+/// The logs that the scenario names need not be there. Of a sweep's folder, the
+/// means over its runs are printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle show scenarios/quickstart.toml
   haggle show --runs sweep.toml
-  haggle show --run 7 sweep.toml > one.toml")]
+  haggle show --run 7 sweep.toml > one.toml
+  haggle show runs/quickstart")]
 pub(crate) struct Args {
-    /// Scenario file (TOML)
-    #[arg(value_name = "SCENARIO")]
+    /// Scenario file (TOML), or the folder of a run or a sweep
+    #[arg(value_name = "SCENARIO|DIR")]
     scenario: PathBuf,
     /// List the runs: number, seed, folder and the value on each axis, tab-separated
     #[arg(long, conflicts_with = "run")]
@@ -33,6 +37,9 @@ pub(crate) struct Args {
 
 /// Prints the scenario, one of its runs or the list of them.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    if args.scenario.is_dir() {
+        return show_results(args);
+    }
     let source = Source::read(&args.scenario)?;
     let experiment = Experiment::read(source, Logs::Ignore)?;
     if args.runs {
@@ -51,6 +58,46 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     };
     print(&if args.json { as_json(&json!(scenario)) } else { scenario.to_toml() })?;
     Ok(Exit::Success)
+}
+
+/// What came of a run, as `haggle run` printed it, or the table of a sweep.
+fn show_results(args: &Args) -> Result<Exit, Error> {
+    let folder = &args.scenario;
+    if args.runs || args.run.is_some() {
+        return Err(Error::Unfit {
+            message: format!(
+                "`{}` is a folder of results, which has no runs to list",
+                folder.display()
+            ),
+            hint: format!("name its scenario: {}", folder.join("scenario.toml").display()),
+        });
+    }
+    let aggregate = folder.join("aggregate.csv");
+    if aggregate.exists() {
+        let text = fs::read_to_string(&aggregate);
+        let text = text.map_err(|error| ResultsError::read(&aggregate, error))?;
+        print(&if args.json { table_as_json(&text) } else { text })?;
+        return Ok(Exit::Success);
+    }
+    let summary = open_run(folder)?.summary()?;
+    print(&if args.json { as_json(&json!(summary)) } else { summary.to_string() })?;
+    Ok(Exit::Success)
+}
+
+/// A table as a list of objects, numbers as numbers.
+fn table_as_json(text: &str) -> String {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().cloned().unwrap_or_default();
+    let value = |cell: &str| match cell.parse::<f64>() {
+        Ok(number) => json!(number),
+        Err(_) if cell.is_empty() => serde_json::Value::Null,
+        Err(_) => json!(cell),
+    };
+    let rows = reader.records().map_while(Result::ok).map(|row| {
+        let cells = header.iter().zip(&row).map(|(name, cell)| (name.to_owned(), value(cell)));
+        serde_json::Value::Object(cells.collect())
+    });
+    as_json(&rows.collect())
 }
 
 fn runs_as_text(experiment: &Experiment) -> String {

@@ -1,49 +1,322 @@
-//! The figures that a scenario declares, drawn from a run's folder.
+//! The figures that a scenario declares, drawn from a run's folder or from a sweep's.
+//!
+//! ```text
+//! [[figure]] + tables, summary.json ──> prepare ──> haggle_plots::Figure ──> PNG, SVG
+//! [[figure]] + SweepData            ──> sweep::prepare ──────^
+//! ```
 
-use std::path::Path;
+pub mod sweep;
 
-use haggle_plots::load::{self, By};
-use haggle_plots::{Figure, PlotError, Quantity, Size};
-use haggle_results::RunReader;
+mod metric;
+
+use std::path::{Path, PathBuf};
+
+use haggle_plots::load::{self, By, Part, Tables};
+use haggle_plots::{BarChart, BarSeries, Figure, PlotError, Quantity, Shows, Size};
+use haggle_results::metrics::Group;
+use haggle_results::{ResultsError, RunReader, Summary, Table};
 
 use super::ExperimentError;
-use crate::scenario::file::{self, FigureKind, ImageFormat};
+use crate::scenario::quantity::TimeSpan;
+use crate::scenario::{Scenario, file};
+use file::{FigureKind, ImageFormat, Metric};
 
-/// Draws `figure` of `run` into `folder` and returns the file's name.
+pub use metric::{metrics, of_group};
+pub use sweep::{SweepData, draw_sweep};
+
+/// What came of drawing some figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// The files, by name, in the order of the figures.
+    pub files: Vec<String>,
+    /// Why the others were left out: there is nothing to draw.
+    pub left_out: Vec<String>,
+}
+
+/// Draws `figures` of a `run` of `scenario` into `folder`, reading each table once.
+/// One for which the run has no data is left out: it must not cost the others.
 ///
 /// # Errors
-/// If the results cannot be read, hold nothing to draw, or the file cannot be written.
-pub fn draw(
-    figure: &file::Figure,
+/// If the results cannot be read, a figure cannot show what it is asked for, or a
+/// file cannot be written.
+pub fn draw_all(
+    figures: &[file::Figure],
+    scenario: &Scenario,
     run: &RunReader,
     folder: &Path,
-) -> Result<String, ExperimentError> {
-    let name = figure.name.as_ref().map_or(figure.kind.name(), |name| name.as_str());
+) -> Result<Drawn, ExperimentError> {
+    let tables = Tables::new(run);
+    let mut drawn = Drawn::default();
+    for figure in figures {
+        let file = file_name(figure);
+        match draw(figure, scenario, &tables, &folder.join(&file)) {
+            Ok(()) => drawn.files.push(file),
+            Err(ExperimentError::Figure { error: error @ PlotError::NoData { .. }, .. }) => {
+                drawn.left_out.push(error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(drawn)
+}
+
+/// Draws one figure of a run of `scenario` into the file at `path`.
+///
+/// # Errors
+/// As [`draw_all`], and if the run has no data for it.
+pub fn draw(
+    figure: &file::Figure,
+    scenario: &Scenario,
+    run: &Tables,
+    path: &Path,
+) -> Result<(), ExperimentError> {
+    prepare(figure, scenario, run)
+        .and_then(|drawing| drawing.draw(path, Size::default()))
+        .map_err(|error| failed(figure, error))
+}
+
+/// Draws `figure` over several runs, each under its name, into the file at `path`.
+///
+/// # Errors
+/// As [`draw_all`]; also if the figure's kind is none that compares runs.
+pub fn draw_compared(
+    figure: &file::Figure,
+    runs: &[(String, RunReader)],
+    path: &Path,
+) -> Result<(), ExperimentError> {
+    let named: Vec<(String, Tables)> =
+        runs.iter().map(|(name, run)| (name.clone(), Tables::new(run))).collect();
+    let quantity = match figure.kind {
+        FigureKind::WaitingEcdf => Quantity::WaitingTime,
+        FigureKind::BoundedSlowdownEcdf => Quantity::BoundedSlowdown,
+        kind => {
+            let reason = format!(
+                "\"{}\" cannot show several runs: use waiting-ecdf or bounded-slowdown-ecdf",
+                kind.name()
+            );
+            return Err(failed(figure, PlotError::Unsuitable(reason)));
+        }
+    };
+    let what = match quantity {
+        Quantity::WaitingTime => "waiting times",
+        Quantity::BoundedSlowdown => "bounded slowdowns",
+    };
+    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    let title = figure.title.clone().unwrap_or_else(|| format!("{}: {what}", names.join(", ")));
+    load::compare(&named, &title, &part(figure), quantity)
+        .and_then(|drawing| Figure::Distribution(drawing).draw(path, Size::default()))
+        .map_err(|error| failed(figure, error))
+}
+
+/// The file a figure is drawn into: its name, or its kind, with the ending of its format.
+pub fn file_name(figure: &file::Figure) -> String {
     let ending = match figure.format {
         ImageFormat::Png => "png",
         ImageFormat::Svg => "svg",
     };
-    let file = format!("{name}.{ending}");
-    prepare(figure, run)
-        .and_then(|drawing| drawing.draw(&folder.join(&file), Size::default()))
-        .map_err(|error| ExperimentError::Figure { figure: name.to_owned(), error })?;
-    Ok(file)
+    format!("{}.{ending}", name(figure))
 }
 
-fn prepare(figure: &file::Figure, run: &RunReader) -> Result<Figure, PlotError> {
-    let title = figure.title.clone().unwrap_or_default();
+fn name(figure: &file::Figure) -> &str {
+    figure.name.as_ref().map_or(figure.kind.name(), |name| name.as_str())
+}
+
+fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
+    ExperimentError::Figure { figure: name(figure).to_owned(), error }
+}
+
+/// A figure of one run as something to draw.
+fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Figure, PlotError> {
+    let part = part(figure);
+    let title = |what: &str| title(figure, scenario, what);
     Ok(match figure.kind {
-        FigureKind::Gantt => Figure::Gantt(load::gantt(run, &title)?),
-        FigureKind::Utilisation | FigureKind::QueueLength => {
-            Figure::Timeline(load::timeline(run, &title, None)?)
+        FigureKind::Gantt => Figure::Gantt(load::gantt(run, &title("who used what when"), &part)?),
+        FigureKind::Utilisation => {
+            Figure::Timeline(load::timeline(run, &title("utilisation"), &part, Shows::Utilisation)?)
+        }
+        FigureKind::QueueLength => {
+            Figure::Timeline(load::timeline(run, &title("waiting jobs"), &part, Shows::Queue)?)
         }
         FigureKind::WaitingEcdf => {
-            let by = By::Provider;
-            Figure::Distribution(load::distribution(run, &title, Quantity::WaitingTime, by)?)
+            distribution(figure, scenario, run, Quantity::WaitingTime, "waiting times")?
         }
-        _ => {
-            let by = By::Provider;
-            Figure::Distribution(load::distribution(run, &title, Quantity::BoundedSlowdown, by)?)
+        FigureKind::BoundedSlowdownEcdf => {
+            distribution(figure, scenario, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
         }
+        FigureKind::Bars => Figure::Bars(bars(figure, scenario, run.run())?),
+        FigureKind::Lines => {
+            let reason = "\"lines\" shows a sweep, and this is one run: use \"bars\"";
+            return Err(PlotError::Unsuitable(reason.to_owned()));
+        }
+    })
+}
+
+fn part(figure: &file::Figure) -> Part {
+    let seconds = |time: Option<TimeSpan>| time.map(|time| time.0.as_secs_f64());
+    Part {
+        providers: figure.providers.iter().map(ToString::to_string).collect(),
+        from: seconds(figure.from),
+        until: seconds(figure.until),
+    }
+}
+
+/// The figure's own title, or what it shows after the scenario's name.
+fn title(figure: &file::Figure, scenario: &Scenario, what: &str) -> String {
+    let scenario = scenario.scenario.name.as_ref().map_or("scenario", |name| name.as_str());
+    figure.title.clone().unwrap_or_else(|| format!("{scenario}: {what}"))
+}
+
+/// By what the jobs of one run are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grouping {
+    Provider,
+    Class,
+    User,
+    Workload,
+}
+
+impl Grouping {
+    /// The one a figure asks for; providers are what most figures are about.
+    fn of(figure: &file::Figure) -> Result<Grouping, PlotError> {
+        match figure.group_by.as_ref().map(|name| name.as_str()) {
+            None | Some("provider") => Ok(Grouping::Provider),
+            Some("class") => Ok(Grouping::Class),
+            Some("user") => Ok(Grouping::User),
+            Some("workload") => Ok(Grouping::Workload),
+            Some(other) => Err(PlotError::Unsuitable(format!(
+                "jobs of one run cannot be grouped by \"{other}\": \
+                 use provider, user, class or workload"
+            ))),
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Grouping::Provider => "provider",
+            Grouping::Class => "class",
+            Grouping::User => "user",
+            Grouping::Workload => "workload",
+        }
+    }
+
+    /// The groups of a run.
+    fn groups(self, summary: &Summary) -> &[Group] {
+        match self {
+            Grouping::Provider => &summary.providers,
+            Grouping::Class => &summary.classes,
+            Grouping::User | Grouping::Workload => &summary.workloads,
+        }
+    }
+
+    /// What a group is called in figures. Tables name workloads only, so users that
+    /// submit the same one share a name.
+    fn label(self, name: &str, scenario: &Scenario) -> String {
+        let users = scenario.users.iter().filter(|user| user.workload.as_str() == name);
+        let users: Vec<&str> = users.map(|user| user.name.as_str()).collect();
+        if self == Grouping::User && !users.is_empty() {
+            return users.join(" + ");
+        }
+        name.to_owned()
+    }
+}
+
+fn distribution(
+    figure: &file::Figure,
+    scenario: &Scenario,
+    run: &Tables,
+    quantity: Quantity,
+    what: &str,
+) -> Result<Figure, PlotError> {
+    let grouping = Grouping::of(figure)?;
+    let by = match grouping {
+        Grouping::Provider => By::Provider,
+        Grouping::Class => By::Class,
+        Grouping::User | Grouping::Workload => By::Workload,
+    };
+    let title = title(figure, scenario, &format!("{what} by {}", grouping.word()));
+    let mut drawing = load::distribution(run, &title, &part(figure), quantity, by)?;
+    for sample in &mut drawing.samples {
+        sample.name = grouping.label(&sample.name, scenario);
+    }
+    Ok(Figure::Distribution(drawing))
+}
+
+fn bars(
+    figure: &file::Figure,
+    scenario: &Scenario,
+    run: &RunReader,
+) -> Result<BarChart, PlotError> {
+    let metric = figure.metric.unwrap_or(Metric::MeanBoundedSlowdown);
+    let summary = run.summary()?;
+    let whole = figure.group_by.is_none() && metric::is_whole(metric);
+    let (what, mut bars) = if whole {
+        let value = match metric {
+            Metric::Messages => messages(run)?,
+            metric => metrics(&summary).into_iter().find(|it| it.0 == metric).map(|it| it.1),
+        };
+        (metric::title(metric).to_owned(), vec![("whole run".to_owned(), value)])
+    } else {
+        let grouping = Grouping::of(figure)?;
+        if metric::is_whole(metric) {
+            return Err(PlotError::Unsuitable(format!(
+                "\"{}\" belongs to the whole run, not to a {}: remove `group-by`",
+                metric.name(),
+                grouping.word()
+            )));
+        }
+        let groups = grouping
+            .groups(&summary)
+            .iter()
+            .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
+        let bar = |group: &Group| (grouping.label(&group.name, scenario), of_group(group, metric));
+        let what = format!("{} by {}", metric::title(metric), grouping.word());
+        (what, groups.map(bar).collect())
+    };
+    let scale = metric::Scale::of(metric, bars.iter().filter_map(|(_, value)| *value));
+    for (_, value) in &mut bars {
+        *value = value.map(|value| value * scale.factor);
+    }
+    Ok(BarChart {
+        title: title(figure, scenario, &what),
+        x_label: figure
+            .group_by
+            .as_ref()
+            .map_or(if whole { String::new() } else { "provider".to_owned() }, ToString::to_string),
+        y_label: scale.label,
+        series: vec![BarSeries {
+            name: metric::title(metric).to_owned(),
+            values: bars.iter().map(|(_, value)| value.map(|value| (value, None))).collect(),
+        }],
+        categories: bars.into_iter().map(|(name, _)| name).collect(),
+    })
+}
+
+fn is_drawn(figure: &file::Figure, provider: &str) -> bool {
+    figure.providers.is_empty() || figure.providers.iter().any(|name| name.as_str() == provider)
+}
+
+/// Messages between actors, as far as the run kept them.
+fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
+    if run.has(Table::MessageCounts) {
+        let counts = run.columns(Table::MessageCounts, &["count"])?;
+        let total: i64 = counts.integer("count")?.iter().flatten().sum();
+        return Ok(Some(total as f64));
+    }
+    if run.has(Table::Messages) {
+        return Ok(Some(run.columns(Table::Messages, &["time"])?.rows() as f64));
+    }
+    Ok(None)
+}
+
+/// The scenario that a folder of results was made from.
+///
+/// # Errors
+/// If it is missing or damaged.
+pub fn scenario_of(folder: &Path) -> Result<Scenario, ResultsError> {
+    let path: PathBuf = folder.join("scenario.toml");
+    let text = std::fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+    toml::from_str(&text).map_err(|error: toml::de::Error| ResultsError::Damaged {
+        path,
+        reason: error.message().to_owned(),
     })
 }

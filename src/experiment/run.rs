@@ -14,6 +14,7 @@ use haggle_runtime::{Driver, RunError, RunStats, run as run_world};
 
 use super::check::Violation;
 use super::cost::Stopwatch;
+use super::figures::{Drawn, draw_all};
 use super::record::Record;
 use super::workload::WorkloadError;
 use super::world::{Stage, notable};
@@ -92,6 +93,8 @@ pub struct Written {
     pub digest: RunDigest,
     /// The figures drawn, by file name.
     pub figures: Vec<String>,
+    /// Why other figures were not: there was nothing to draw.
+    pub figures_left_out: Vec<String>,
 }
 
 /// Why there are no results.
@@ -218,15 +221,18 @@ impl Rest<'_> {
                 .collect::<Result<_, _>>()?,
             digest: digest.clone(),
         })?;
-        let mut figures = Vec::new();
+        let mut drawn = Drawn::default();
         if self.destination.figures == Figures::Draw {
             let reader = RunReader::open(finished.folder())?;
-            for figure in &self.scenario.figures {
-                figures.push(super::figures::draw(figure, &reader, finished.folder())?);
-            }
+            drawn = draw_all(&self.scenario.figures, self.scenario, &reader, finished.folder())?;
         }
         finished.write_timing(&self.stopwatch.timing(self.messages))?;
-        Ok(Written { folder: finished.publish()?, digest, figures })
+        Ok(Written {
+            folder: finished.publish()?,
+            digest,
+            figures: drawn.files,
+            figures_left_out: drawn.left_out,
+        })
     }
 }
 

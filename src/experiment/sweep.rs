@@ -9,6 +9,7 @@ use haggle_results::{Existing, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
 use rayon::prelude::*;
 
+use super::figures::{SweepData, draw_sweep, file_name};
 use super::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
 use crate::scenario::{Experiment, Run};
 
@@ -178,7 +179,7 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         .first()
         .map(|variant| variant.settings.iter().map(|it| it.axis.clone()).collect())
         .unwrap_or_default();
-    let swept = Swept {
+    let mut swept = Swept {
         runs_csv: output.join("runs.csv"),
         aggregate_csv: output.join("aggregate.csv"),
         figures: Vec::new(),
@@ -186,6 +187,14 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())?;
     write_whole(&swept.runs_csv, &runs_csv(&axes, &table))?;
     write_whole(&swept.aggregate_csv, &to_csv(&axes, &aggregate(&runs)))?;
+    if !experiment.figures.is_empty() {
+        let data = SweepData::read(experiment, output)?;
+        for figure in &experiment.figures {
+            let path = output.join(file_name(figure));
+            draw_sweep(figure, &data, &path).map_err(SweepError::Figure)?;
+            swept.figures.push(path);
+        }
+    }
     Ok(swept)
 }
 

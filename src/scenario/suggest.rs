@@ -1,10 +1,7 @@
 //! "Did you mean": the known word that is nearest to a mistyped one.
 
 /// The word nearest to `typed`, if one is near enough to be what was meant.
-pub(super) fn nearest<'w>(
-    typed: &str,
-    words: impl IntoIterator<Item = &'w str>,
-) -> Option<&'w str> {
+pub fn nearest<'w>(typed: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     // A third of the letters may be wrong; in "ab" one may, so that short names get help too.
     let allowed = (typed.chars().count() / 3).max(1);
     words

@@ -123,36 +123,44 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let kept: Vec<&Sample> = window.kept.iter().map(|&i| &metrics.jobs[i]).collect();
 
     let makespan = span.map(|(first, last)| (last - first) as f64 / SECOND);
-    let total = |belongs: &dyn Fn(&Sample) -> bool| {
-        let jobs = metrics.jobs.iter().filter(|job| belongs(job));
-        busy(jobs, i64::MIN, i64::MAX)
-    };
     let used =
         |busy: f64, processors: u64| ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
-    let share = used(total(&|_| true), machines);
+    let share = used(busy(metrics.jobs.iter(), i64::MIN, i64::MAX), machines);
     let all = describe(metrics, "all", machines, share, kept.iter().copied());
-    let group = |name: &str, processors: u64, belongs: &dyn Fn(&Sample) -> bool| {
-        let utilisation = used(total(belongs), processors);
-        if kept.iter().all(|job| belongs(job)) {
-            // One workload or one provider is the usual case: sorting everything again is not.
-            let name = name.to_owned();
-            return Group { name, processors, utilisation, ..all.clone() };
+    // One pass over the jobs however many groups there are.
+    let groups = |named: Vec<(&str, u64)>, group_of: &dyn Fn(&Sample) -> Option<usize>| {
+        let mut members: Vec<Vec<&Sample>> = vec![Vec::new(); named.len()];
+        let mut work = vec![0_i128; named.len()];
+        for job in &kept {
+            if let Some(group) = group_of(job) {
+                members[group].push(job);
+            }
         }
-        let jobs = kept.iter().copied().filter(|job| belongs(job));
-        describe(metrics, name, processors, utilisation, jobs)
+        for job in &metrics.jobs {
+            if let Some(group) = group_of(job) {
+                work[group] += job_work(job, i64::MIN, i64::MAX);
+            }
+        }
+        let describe =
+            |((name, processors), (members, work)): ((&str, u64), (Vec<&Sample>, i128))| {
+                let utilisation = used(work as f64 / SECOND, processors);
+                if members.len() == kept.len() {
+                    // One workload or one provider is the usual case: sorting everything again is not.
+                    let name = name.to_owned();
+                    return Group { name, processors, utilisation, ..all.clone() };
+                }
+                describe(metrics, name, processors, utilisation, members.into_iter())
+            };
+        named.into_iter().zip(members.into_iter().zip(work)).map(describe).collect::<Vec<_>>()
     };
-    let classes = [JobClass::Local, JobClass::External]
-        .map(|class| group(class.name(), machines, &|job| job.class == class));
-    let providers = metrics
-        .providers
-        .iter()
-        .zip(0..)
-        .map(|((name, size), i)| group(name, u64::from(*size), &|job| job.provider == Some(i)));
-    let workloads = metrics
-        .workloads
-        .iter()
-        .zip(0..)
-        .map(|(name, i)| group(name, machines, &|job| job.workload == i));
+    let classes = [JobClass::Local, JobClass::External];
+    let classes = groups(classes.map(|class| (class.name(), machines)).to_vec(), &|job| {
+        classes.iter().position(|&class| class == job.class)
+    });
+    let named = metrics.providers.iter().map(|(name, size)| (name.as_str(), u64::from(*size)));
+    let providers = groups(named.collect(), &|job| job.provider.map(|it| it as usize));
+    let named = metrics.workloads.iter().map(|name| (name.as_str(), machines));
+    let workloads = groups(named.collect(), &|job| Some(usize::from(job.workload)));
 
     let computing = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
     let capacity = machines as f64 * makespan.unwrap_or(0.0);
@@ -185,8 +193,8 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         cut: metrics.options.cut,
         jobs_cut: (metrics.jobs.len() - kept.len()) as u64,
         classes: classes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
-        providers: providers.collect(),
-        workloads: workloads.collect(),
+        providers,
+        workloads,
         all: all.clone(),
     }
 }
@@ -243,13 +251,15 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
 
 /// Processor-seconds used between two instants.
 fn busy<'a>(jobs: impl Iterator<Item = &'a Sample>, from: i64, to: i64) -> f64 {
-    let used = |job: &Sample| {
-        let (start, end) = job.ran()?;
-        let span = end.min(to).checked_sub(start.max(from)).filter(|&span| span > 0)?;
-        Some(i128::from(span) * i128::from(job.processors))
-    };
     // Summed as integers, so that the order does not matter.
-    jobs.filter_map(used).sum::<i128>() as f64 / SECOND
+    jobs.map(|job| job_work(job, from, to)).sum::<i128>() as f64 / SECOND
+}
+
+/// Processor-microseconds a job used between two instants.
+fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
+    let Some((start, end)) = job.ran() else { return 0 };
+    let span = end.min(to).saturating_sub(start.max(from)).max(0);
+    i128::from(span) * i128::from(job.processors)
 }
 
 fn ratio(part: f64, whole: f64) -> Option<f64> {

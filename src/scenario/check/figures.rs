@@ -8,7 +8,7 @@ use crate::scenario::quantity::Name;
 use crate::scenario::resolve::figure_names;
 
 /// What can be grouped by without a sweep.
-const GROUPS: [&str; 3] = ["provider", "user", "class"];
+const GROUPS: [&str; 4] = ["provider", "user", "class", "workload"];
 
 impl Check<'_> {
     pub(super) fn check_figures(&mut self, names: &Names) {
@@ -61,6 +61,8 @@ impl Check<'_> {
 
     fn check_figure_keys(&mut self, path: &Path, figure: &Figure) {
         let measures = matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
+        let curves =
+            matches!(figure.kind, FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf);
         let keys = [
             ("metric", figure.metric.is_some(), measures, measures),
             (
@@ -69,7 +71,10 @@ impl Check<'_> {
                 figure.kind == FigureKind::Lines,
                 figure.kind == FigureKind::Lines,
             ),
-            ("group-by", figure.group_by.is_some(), false, measures),
+            ("group-by", figure.group_by.is_some(), false, measures || curves),
+            // Bars and lines are drawn from summaries, which are those of whole runs.
+            ("from", figure.from.is_some(), false, !measures),
+            ("until", figure.until.is_some(), false, !measures),
         ];
         let kind = figure.kind.name();
         for (key, given, needed, allowed) in keys {
@@ -90,7 +95,10 @@ impl Check<'_> {
                     &path.key(key),
                     format!("figure \"{kind}\" does not use `{key}`"),
                     "not used",
-                    format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
+                    match key {
+                        "from" | "until" => format!("remove `{key}`"),
+                        _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
+                    },
                 );
             }
         }
@@ -103,7 +111,9 @@ impl Check<'_> {
             self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
         }
         if let Some(group) = &figure.group_by {
-            let known: Vec<&str> = GROUPS.into_iter().chain(axes.iter().copied()).collect();
+            let measures = matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
+            let axes = axes.iter().copied().filter(|_| measures);
+            let known: Vec<&str> = GROUPS.into_iter().chain(axes).collect();
             if !known.contains(&group.as_str()) {
                 self.unknown_name(
                     &path.key("group-by"),

@@ -35,7 +35,8 @@ pub struct Figure {
     /// What "lines" has on its x axis: a sweep axis by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Name>,
-    /// What gives each bar or line: "provider", "user", "class" or a sweep axis by its name.
+    /// What gives each bar, line or curve: "provider", "user", "class", "workload", or for bars
+    /// and lines a sweep axis by its name; without it, the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
 }
@@ -61,6 +62,17 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
+    /// All of them.
+    pub const ALL: [FigureKind; 7] = [
+        FigureKind::Gantt,
+        FigureKind::Utilisation,
+        FigureKind::QueueLength,
+        FigureKind::WaitingEcdf,
+        FigureKind::BoundedSlowdownEcdf,
+        FigureKind::Bars,
+        FigureKind::Lines,
+    ];
+
     /// The word in scenarios.
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,9 +92,9 @@ impl FigureKind {
 #[serde(rename_all = "kebab-case")]
 pub enum ImageFormat {
     /// Pixels.
+    #[default]
     Png,
     /// Lines that stay sharp at any size.
-    #[default]
     Svg,
 }
 
@@ -110,4 +122,36 @@ pub enum Metric {
     RejectedJobs,
     /// Messages between actors.
     Messages,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Metric; 10] = [
+        Metric::MeanWaitingTime,
+        Metric::MedianWaitingTime,
+        Metric::MeanTurnaroundTime,
+        Metric::MeanSlowdown,
+        Metric::MeanBoundedSlowdown,
+        Metric::Utilisation,
+        Metric::Makespan,
+        Metric::CompletedJobs,
+        Metric::RejectedJobs,
+        Metric::Messages,
+    ];
+
+    /// The word in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Metric::MeanWaitingTime => "mean-waiting-time",
+            Metric::MedianWaitingTime => "median-waiting-time",
+            Metric::MeanTurnaroundTime => "mean-turnaround-time",
+            Metric::MeanSlowdown => "mean-slowdown",
+            Metric::MeanBoundedSlowdown => "mean-bounded-slowdown",
+            Metric::Utilisation => "utilisation",
+            Metric::Makespan => "makespan",
+            Metric::CompletedJobs => "completed-jobs",
+            Metric::RejectedJobs => "rejected-jobs",
+            Metric::Messages => "messages",
+        }
+    }
 }

@@ -1,0 +1,265 @@
+//! `haggle plot`: figures of a run, of a sweep, or of several runs in one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use haggle::experiment::figures::{
+    SweepData, draw, draw_compared, draw_sweep, file_name, scenario_of,
+};
+use haggle::scenario::file::{Figure, FigureKind, ImageFormat, Metric};
+use haggle::scenario::quantity::{Name, TimeSpan};
+use haggle::scenario::{Experiment, Logs, Source, nearest};
+use haggle_plots::load::Tables;
+use haggle_results::RunReader;
+
+use super::{Error, open_run, print};
+use crate::exit::Exit;
+
+/// Draw figures of a run or of a sweep, or compare several runs in one figure
+///
+/// Without --kind, draws the figures that the scenario declares. Prints the path
+/// of each file that was written. `haggle list figures` says what there is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle plot runs/quickstart --force
+  haggle plot runs/quickstart --kind gantt --provider west --until 12h -o west.png
+  haggle plot runs/easy runs/fcfs --kind waiting-ecdf -o compared.svg")]
+pub(crate) struct Args {
+    /// Folders of results: one run, one sweep, or several runs
+    #[arg(required = true, value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// What to draw, instead of the scenario's figures; can be given several times
+    #[arg(short, long = "kind", value_name = "KIND", value_parser = kinds())]
+    kinds: Vec<FigureKind>,
+    /// Draw only this provider; can be given several times
+    #[arg(short, long = "provider", value_name = "NAME")]
+    providers: Vec<Name>,
+    /// Start of the time that is drawn, such as 12h
+    #[arg(long, value_name = "TIME")]
+    from: Option<TimeSpan>,
+    /// End of the time that is drawn, such as 2d
+    #[arg(long, value_name = "TIME")]
+    until: Option<TimeSpan>,
+    /// What bars and lines measure
+    #[arg(long, value_name = "METRIC", value_parser = metrics())]
+    metric: Option<Metric>,
+    /// What gives each bar, line or curve: provider, user, class, workload or a sweep axis
+    #[arg(long, value_name = "WHAT")]
+    group_by: Option<Name>,
+    /// The sweep axis along which lines go; without it, the first
+    #[arg(long, value_name = "AXIS")]
+    x: Option<Name>,
+    /// Title above the figure
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Image format; that of a file named by -o is given by its ending
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// File (.png or .svg) for one figure, folder for several; without it, DIR
+    #[arg(short, long, value_name = "FILE|FOLDER")]
+    output: Option<PathBuf>,
+    /// Overwrite files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    /// Pixels
+    Png,
+    /// Lines that stay sharp at any size
+    Svg,
+}
+
+fn kinds() -> impl TypedValueParser<Value = FigureKind> {
+    PossibleValuesParser::new(FigureKind::ALL.map(FigureKind::name)).map(|name| {
+        let kind = FigureKind::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.expect("only names of kinds are possible values")
+    })
+}
+
+fn metrics() -> impl TypedValueParser<Value = Metric> {
+    PossibleValuesParser::new(Metric::ALL.map(Metric::name)).map(|name| {
+        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name);
+        metric.expect("only names of metrics are possible values")
+    })
+}
+
+/// Draws the figures.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    match args.folders.as_slice() {
+        [folder] if is_sweep(folder) => of_sweep(args, folder),
+        [folder] => of_run(args, folder),
+        folders => of_runs(args, folders),
+    }?;
+    Ok(Exit::Success)
+}
+
+/// A sweep's folder has a scenario of its own, but no run beside it.
+fn is_sweep(folder: &Path) -> bool {
+    folder.join("scenario.toml").exists() && !folder.join("provenance.json").exists()
+}
+
+fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
+    let run = open_run(folder)?;
+    let scenario = scenario_of(folder)?;
+    let known: Vec<&str> = scenario.providers.iter().map(|it| it.name.as_str()).collect();
+    check_providers(args, &known)?;
+    let figures = figures(args, &scenario.figures)?;
+    let paths = paths(args, &figures, folder)?;
+    let tables = Tables::new(&run);
+    for (figure, path) in figures.iter().zip(&paths) {
+        draw(figure, &scenario, &tables, path)?;
+        print(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}
+
+fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
+    let source = Source::read(&folder.join("scenario.toml"))?;
+    let experiment = Experiment::read(source, Logs::Ignore)?;
+    let sweep = SweepData::read(&experiment, folder)?;
+    let mut figures = figures(args, &experiment.figures)?;
+    for figure in figures.iter_mut().filter(|figure| figure.kind == FigureKind::Lines) {
+        figure.x = figure.x.take().or_else(|| sweep.axes.first()?.parse().ok());
+    }
+    let paths = paths(args, &figures, folder)?;
+    for (figure, path) in figures.iter().zip(&paths) {
+        draw_sweep(figure, &sweep, path)?;
+        print(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Several runs in one figure.
+fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
+    if args.kinds.is_empty() {
+        return Err(Error::Unfit {
+            message: "several runs can be drawn only into figures that compare them".to_owned(),
+            hint: "add --kind waiting-ecdf or --kind bounded-slowdown-ecdf".to_owned(),
+        });
+    }
+    let mut runs: Vec<(String, RunReader)> = Vec::new();
+    let last = |folder: &Path| folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    for folder in folders {
+        let name = last(folder).filter(|name| {
+            folders.iter().filter(|other| last(other).as_ref() == Some(name)).count() == 1
+        });
+        let name = name.unwrap_or_else(|| folder.display().to_string());
+        runs.push((name, open_run(folder)?));
+    }
+    let mut known: Vec<String> = Vec::new();
+    for (_, run) in &runs {
+        known.extend(run.resources()?.into_iter().map(|resource| resource.provider));
+    }
+    check_providers(args, &known.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let figures = figures(args, &[])?;
+    let paths = paths(args, &figures, Path::new(""))?;
+    for (figure, path) in figures.iter().zip(&paths) {
+        draw_compared(figure, &runs, path)?;
+        print(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}
+
+fn check_providers(args: &Args, known: &[&str]) -> Result<(), Error> {
+    let Some(unknown) = args.providers.iter().find(|name| !known.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let hint = match nearest(unknown.as_str(), known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("there is {}", known.join(", ")),
+    };
+    Err(Error::Unfit { message: format!("there is no provider \"{unknown}\""), hint })
+}
+
+/// The figures to draw: those declared or those asked for, with what was typed on top.
+fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
+    let mut figures: Vec<Figure> = args.kinds.iter().map(|&kind| figure(kind)).collect();
+    if figures.is_empty() {
+        figures = declared.to_vec();
+    }
+    if figures.is_empty() {
+        return Err(Error::Unfit {
+            message: "the scenario declares no figures to draw here".to_owned(),
+            hint:
+                "say what to draw, such as --kind gantt; `haggle list figures` says what there is"
+                    .to_owned(),
+        });
+    }
+    for figure in &mut figures {
+        if !args.providers.is_empty() {
+            figure.providers = args.providers.clone();
+        }
+        figure.from = args.from.or(figure.from);
+        figure.until = args.until.or(figure.until);
+        figure.metric = args.metric.or(figure.metric);
+        figure.group_by = args.group_by.clone().or(figure.group_by.take());
+        figure.x = args.x.clone().or(figure.x.take());
+        figure.title = args.title.clone().or(figure.title.take());
+        figure.format = match args.format {
+            Some(Format::Png) => ImageFormat::Png,
+            Some(Format::Svg) => ImageFormat::Svg,
+            None => figure.format,
+        };
+        if let (Some(from), Some(until)) = (figure.from, figure.until)
+            && until <= from
+        {
+            return Err(Error::Unfit {
+                message: format!("the figure ends at {until}, but starts at {from}"),
+                hint: "swap --from and --until".to_owned(),
+            });
+        }
+    }
+    Ok(figures)
+}
+
+/// A figure with nothing but its kind.
+fn figure(kind: FigureKind) -> Figure {
+    Figure {
+        kind,
+        name: None,
+        format: ImageFormat::default(),
+        title: None,
+        providers: Vec::new(),
+        from: None,
+        until: None,
+        metric: None,
+        x: None,
+        group_by: None,
+    }
+}
+
+/// Where each figure goes. Nothing is drawn if one of them is there already.
+fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let is_image =
+        |path: &Path| path.extension().is_some_and(|ending| ending == "png" || ending == "svg");
+    let paths: Vec<PathBuf> = match &args.output {
+        Some(file) if is_image(file) => {
+            if figures.len() > 1 {
+                return Err(Error::Unfit {
+                    message: format!(
+                        "{} figures do not fit into one file, `{}`",
+                        figures.len(),
+                        file.display()
+                    ),
+                    hint: "name a folder with -o, or choose one figure with --kind".to_owned(),
+                });
+            }
+            vec![file.clone()]
+        }
+        output => {
+            let folder = output.as_deref().unwrap_or(folder);
+            if output.is_some() {
+                let written = fs::create_dir_all(folder);
+                written.map_err(|error| Error::Write { path: folder.to_owned(), error })?;
+            }
+            figures.iter().map(|figure| folder.join(file_name(figure))).collect()
+        }
+    };
+    match paths.iter().find(|path| path.exists()) {
+        Some(path) if !args.force => Err(Error::Exists(path.clone())),
+        _ => Ok(paths),
+    }
+}

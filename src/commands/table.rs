@@ -1,0 +1,91 @@
+//! Columns that line up, and numbers and times as people read them.
+
+/// Rows as lines: the columns in `left` start, all others end at one place. Lines begin
+/// with two blanks, so that a table stands out from the text around it.
+pub(crate) fn lines(rows: &[Vec<String>], left: &[usize]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0)).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let cell = match left.contains(&column) {
+                true => format!("  {cell:<width$}"),
+                false => format!("  {cell:>width$}"),
+            };
+            line.push_str(&cell);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A row of a table out of texts.
+pub(crate) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).to_vec()
+}
+
+/// A number with as many decimals as make sense at its size.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e9 => format!("{value:.3e}"),
+        size if size >= 100_000.0 || value.fract() == 0.0 => format!("{value:.0}"),
+        size if size >= 1000.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        size if size >= 0.001 => format!("{value:.4}"),
+        _ => format!("{value:.6}"),
+    }
+}
+
+/// Seconds without the zeros that a microsecond's resolution would need.
+pub(crate) fn seconds(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A length of time in seconds, and in days, hours and minutes where that helps.
+pub(crate) fn duration(value: f64) -> String {
+    let exact = format!("{} s", seconds(value));
+    let whole = value.abs().round() as u64;
+    let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
+    let about = match (days, hours, minutes) {
+        (0, 0, 0 | 1) => return exact,
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    };
+    format!("{exact} ({about})")
+}
+
+/// `1 job`, `2 jobs`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [row(["job", "s"]), row(["a!1", "12.5"]), row(["workload!7", "3"])];
+        assert_eq!(
+            lines(&rows, &[0]),
+            "  job            s\n  a!1         12.5\n  workload!7     3\n"
+        );
+    }
+
+    #[test]
+    fn times_read_well() {
+        assert_eq!(duration(59.25), "59.25 s");
+        assert_eq!(duration(7_260.0), "7260 s (2 h 1 min)");
+        assert_eq!(duration(200_000.000001), "200000.000001 s (2 d 7 h)");
+        assert_eq!(number(1234.56), "1234.6");
+        assert_eq!(number(-0.5), "-0.5000");
+        assert_eq!(number(12.0), "12");
+    }
+}

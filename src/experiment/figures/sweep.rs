@@ -1,0 +1,365 @@
+//! Figures over the axes of a sweep: a metric's mean over the replications with its
+//! 95 % confidence interval.
+//!
+//! What is no axis of the figure is never averaged over: every combination of the
+//! other axes gets a line, or a bar in each group, of its own.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use haggle_plots::{
+    BarChart, BarSeries, Figure, LineAxis, LineChart, LineSeries, PlotError, Size, SweepPoint,
+};
+use haggle_results::stats::Estimate;
+use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
+use haggle_results::{ResultsError, RunReader};
+
+use super::{Grouping, failed, messages, metric, metrics, of_group};
+use crate::experiment::ExperimentError;
+use crate::scenario::quantity::TimeSpan;
+use crate::scenario::{Experiment, file};
+use file::{FigureKind, Metric};
+
+/// The runs of a sweep as figures need them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepData {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// The axes.
+    pub axes: Vec<String>,
+    /// Each run's place on the axes and its metrics: those of the whole run by the names
+    /// that scenarios use, those of groups as in `provider.north.mean-waiting-time`.
+    pub runs: Vec<SweepRun>,
+}
+
+impl SweepData {
+    /// Reads the summaries of all runs of `experiment`, whose results are in `folder`.
+    ///
+    /// # Errors
+    /// If one of them is missing or damaged.
+    pub fn read(experiment: &Experiment, folder: &Path) -> Result<SweepData, ResultsError> {
+        let settings = experiment.variants.first().map(|variant| variant.settings.iter());
+        let mut runs = Vec::new();
+        for run in experiment.runs() {
+            let reader = RunReader::open(&folder.join(run.folder()))?;
+            let settings = run.variant.settings.iter();
+            runs.push(SweepRun {
+                point: settings.map(|setting| setting.text()).collect(),
+                metrics: values(&reader, &run.variant.scenario)?,
+            });
+        }
+        let name = experiment.scenario.scenario.name.as_ref();
+        Ok(SweepData {
+            scenario: name.map_or_else(|| "sweep".to_owned(), ToString::to_string),
+            axes: settings.into_iter().flatten().map(|setting| setting.axis.clone()).collect(),
+            runs,
+        })
+    }
+
+    fn axis(&self, name: &str) -> Option<usize> {
+        self.axes.iter().position(|axis| axis == name)
+    }
+}
+
+/// All that figures can show of a run.
+fn values(
+    run: &RunReader,
+    scenario: &crate::scenario::Scenario,
+) -> Result<Vec<(String, f64)>, ResultsError> {
+    let summary = run.summary()?;
+    let own = metrics(&summary).into_iter().map(|(metric, value)| (metric.name().into(), value));
+    let mut values: Vec<(String, f64)> = own.collect();
+    values.extend(messages(run)?.map(|count| (Metric::Messages.name().to_owned(), count)));
+    for grouping in [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload] {
+        for group in grouping.groups(&summary) {
+            let label = grouping.label(&group.name, scenario);
+            for metric in Metric::ALL {
+                let name = format!("{}.{label}.{}", grouping.word(), metric.name());
+                values.extend(of_group(group, metric).map(|value| (name, value)));
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// Draws a figure over the axes of a sweep into the file at `path`.
+///
+/// # Errors
+/// If the sweep does not have what the figure shows, or the file cannot be written.
+pub fn draw_sweep(
+    figure: &file::Figure,
+    sweep: &SweepData,
+    path: &Path,
+) -> Result<(), ExperimentError> {
+    prepare(figure, sweep)
+        .and_then(|drawing| drawing.draw(path, Size::default()))
+        .map_err(|error| failed(figure, error))
+}
+
+/// A mean, where it is, and to which line it belongs.
+struct Value<'a> {
+    x: &'a str,
+    series: String,
+    estimate: Estimate,
+}
+
+fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError> {
+    let x = match figure.kind {
+        FigureKind::Lines => figure.x.as_ref(),
+        FigureKind::Bars => figure.x.as_ref().or(figure.group_by.as_ref()),
+        kind => {
+            let reason = format!("\"{}\" shows one run: name the folder of one", kind.name());
+            return Err(PlotError::Unsuitable(reason));
+        }
+    };
+    let x = x.map(|name| name.as_str());
+    let Some(x) = x.and_then(|name| sweep.axis(name)) else {
+        let reason = format!(
+            "the sweep has no axis \"{}\": it has {}",
+            x.unwrap_or("(none given)"),
+            sweep.axes.join(", ")
+        );
+        return Err(PlotError::Unsuitable(reason));
+    };
+    let metric = figure.metric.unwrap_or(Metric::MeanBoundedSlowdown);
+    let rows = aggregate(&sweep.runs);
+    let values = values_of(figure, sweep, metric, x, &rows)?;
+    let title = figure.title.clone().unwrap_or_else(|| {
+        format!("{}: {} over {}", sweep.scenario, metric::title(metric), sweep.axes[x])
+    });
+    let scale = metric::Scale::of(metric, values.iter().map(|it| it.estimate.mean));
+    let fewest = values.iter().map(|it| it.estimate.n).min().unwrap_or(0);
+    let y_label = match values.iter().any(|it| it.estimate.half_width.is_some()) {
+        true => format!("{} (mean of {fewest} runs, 95 % confidence interval)", scale.label),
+        false => scale.label,
+    };
+    let x_label = sweep.axes[x].clone();
+    Ok(match figure.kind {
+        FigureKind::Lines => {
+            let (x_axis, x_label, place) = places(&values, x_label);
+            Figure::Lines(LineChart {
+                title,
+                x_label,
+                y_label,
+                x_axis,
+                series: lines(&values, scale.factor, place.as_ref()),
+            })
+        }
+        _ => Figure::Bars(bars(
+            &values,
+            scale.factor,
+            BarChart { title, x_label, y_label, categories: Vec::new(), series: Vec::new() },
+        )),
+    })
+}
+
+/// The values that a figure shows, each with the line it belongs to.
+fn values_of<'a>(
+    figure: &file::Figure,
+    sweep: &SweepData,
+    metric: Metric,
+    x: usize,
+    rows: &'a [SweepRow],
+) -> Result<Vec<Value<'a>>, PlotError> {
+    let group = figure.group_by.as_ref().map(|name| name.as_str());
+    let group_axis = group.and_then(|name| sweep.axis(name));
+    let prefix = group.filter(|_| group_axis.is_none()).map(|group| format!("{group}."));
+    let suffix = format!(".{}", metric.name());
+    // The axis that groups comes first in the names of lines; axes with one value are left out.
+    let varies = |&axis: &usize| {
+        let values: BTreeSet<&str> = rows.iter().map(|row| row.point[axis].as_str()).collect();
+        axis != x && values.len() > 1
+    };
+    let others = (0..sweep.axes.len()).filter(|&axis| Some(axis) != group_axis);
+    let told: Vec<usize> = group_axis.into_iter().chain(others).filter(varies).collect();
+    let mut values = Vec::new();
+    for row in rows {
+        let member = match &prefix {
+            None if row.metric == metric.name() => None,
+            Some(prefix) => match row.metric.strip_prefix(prefix.as_str()) {
+                Some(rest) if rest.ends_with(&suffix) => {
+                    let member = &rest[..rest.len() - suffix.len()];
+                    let drawn = figure.providers.is_empty()
+                        || figure.providers.iter().any(|name| name.as_str() == member);
+                    if group == Some("provider") && !drawn {
+                        continue;
+                    }
+                    Some(member.to_owned())
+                }
+                _ => continue,
+            },
+            None => continue,
+        };
+        let setting = |&axis: &usize| match row.point[axis].parse::<f64>() {
+            Ok(_) => format!("{} {}", sweep.axes[axis], row.point[axis]),
+            Err(_) => row.point[axis].clone(),
+        };
+        let parts: Vec<String> = member.into_iter().chain(told.iter().map(setting)).collect();
+        let (x, estimate) = (row.point[x].as_str(), row.estimate);
+        values.push(Value { x, series: parts.join(", "), estimate });
+    }
+    if values.is_empty() {
+        let reason = match group {
+            Some(group) if prefix.is_some() => {
+                format!("no run has \"{}\" for any {group}", metric.name())
+            }
+            _ => format!("no run has \"{}\"", metric.name()),
+        };
+        return Err(PlotError::Unsuitable(reason));
+    }
+    Ok(values)
+}
+
+/// Where a written value lies on an axis.
+type Place = Box<dyn Fn(&str) -> f64>;
+
+/// What kind of axis the written values make: numbers, times, shares, or just names.
+fn places(values: &[Value], label: String) -> (LineAxis, String, Place) {
+    let number = |text: &str| text.parse::<f64>().ok();
+    let share = |text: &str| text.strip_suffix('%').and_then(|text| text.trim().parse().ok());
+    let time = |text: &str| text.parse::<TimeSpan>().ok().map(|time| time.0.as_secs_f64());
+    let all = |read: &dyn Fn(&str) -> Option<f64>| values.iter().all(|it| read(it.x).is_some());
+    if all(&number) {
+        (LineAxis::Numbers, label, Box::new(move |text| number(text).unwrap_or(f64::NAN)))
+    } else if all(&share) {
+        let label = format!("{label}, %");
+        (LineAxis::Numbers, label, Box::new(move |text| share(text).unwrap_or(f64::NAN)))
+    } else if all(&time) {
+        (LineAxis::Times, label, Box::new(move |text| time(text).unwrap_or(f64::NAN)))
+    } else {
+        let names = distinct(values.iter().map(|value| value.x));
+        let known = names.clone();
+        let place = move |text: &str| {
+            known.iter().position(|name| name == text).map_or(f64::NAN, |place| place as f64)
+        };
+        (LineAxis::Names(names), label, Box::new(place))
+    }
+}
+
+fn lines(values: &[Value], factor: f64, place: &dyn Fn(&str) -> f64) -> Vec<LineSeries> {
+    let line = |name: String| LineSeries {
+        points: values
+            .iter()
+            .filter(|value| value.series == name)
+            .map(|value| SweepPoint {
+                x: place(value.x),
+                mean: value.estimate.mean * factor,
+                half_width: value.estimate.half_width.map(|half| half * factor),
+            })
+            .collect(),
+        name,
+    };
+    distinct(values.iter().map(|value| value.series.as_str())).into_iter().map(line).collect()
+}
+
+fn bars(values: &[Value], factor: f64, empty: BarChart) -> BarChart {
+    let categories = distinct(values.iter().map(|value| value.x));
+    let bar = |category: &String, series: &String| {
+        let value = values.iter().find(|value| value.x == category && value.series == *series)?;
+        let half = value.estimate.half_width.map(|half| half * factor);
+        Some((value.estimate.mean * factor, half))
+    };
+    let series = distinct(values.iter().map(|value| value.series.as_str()))
+        .into_iter()
+        .map(|name| BarSeries {
+            values: categories.iter().map(|category| bar(category, &name)).collect(),
+            name,
+        })
+        .collect();
+    BarChart { categories, series, ..empty }
+}
+
+/// The different texts, in the order of their first appearance.
+fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut known: Vec<String> = Vec::new();
+    for text in texts {
+        if !known.iter().any(|it| it == text) {
+            known.push(text.to_owned());
+        }
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep() -> SweepData {
+        let mut runs = Vec::new();
+        for policy in ["fcfs", "easy"] {
+            for latency in ["1s", "1min"] {
+                for (seed, north) in [(1.0, 30.0), (2.0, 50.0)] {
+                    runs.push(SweepRun {
+                        point: vec![policy.to_owned(), latency.to_owned()],
+                        metrics: vec![
+                            ("mean-waiting-time".to_owned(), 60.0 * seed),
+                            ("provider.north.mean-waiting-time".to_owned(), north),
+                            ("provider.south.mean-waiting-time".to_owned(), 2.0 * north),
+                        ],
+                    });
+                }
+            }
+        }
+        SweepData {
+            scenario: "made-up".to_owned(),
+            axes: ["policy", "latency"].map(str::to_owned).to_vec(),
+            runs,
+        }
+    }
+
+    fn figure(toml: &str) -> file::Figure {
+        toml::from_str(&format!("metric = \"mean-waiting-time\"\n{toml}")).expect("a figure")
+    }
+
+    #[test]
+    fn axes_that_are_not_shown_give_lines_of_their_own() {
+        let Ok(Figure::Lines(chart)) =
+            prepare(&figure("kind = \"lines\"\nx = \"latency\""), &sweep())
+        else {
+            panic!("lines over an axis are lines");
+        };
+        assert_eq!(chart.title, "made-up: mean waiting time over latency");
+        assert_eq!(
+            chart.y_label,
+            "mean waiting time, s (mean of 2 runs, 95 % confidence interval)"
+        );
+        assert_eq!(chart.x_axis, LineAxis::Times);
+        let names: Vec<&str> = chart.series.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["fcfs", "easy"]);
+        let point = chart.series[0].points[1];
+        assert_eq!((point.x, point.mean), (60.0, 90.0));
+        // t(1, 0.975) = 12.706, s = 42.43, n = 2
+        assert!((point.half_width.expect("two runs") - 381.2).abs() < 0.1);
+    }
+
+    #[test]
+    fn providers_can_be_told_apart_and_chosen() {
+        let all = "kind = \"lines\"\nx = \"latency\"\ngroup-by = \"provider\"";
+        let names = |toml: &str| match prepare(&figure(toml), &sweep()) {
+            Ok(Figure::Lines(chart)) => {
+                chart.series.into_iter().map(|line| line.name).collect::<Vec<_>>().join("; ")
+            }
+            other => panic!("lines over an axis are lines, not {other:?}"),
+        };
+        assert_eq!(names(all), "north, fcfs; south, fcfs; north, easy; south, easy");
+        assert_eq!(names(&format!("{all}\nproviders = [\"south\"]")), "south, fcfs; south, easy");
+    }
+
+    #[test]
+    fn bars_stand_over_the_axis_that_groups_them() {
+        let bars = prepare(&figure("kind = \"bars\"\ngroup-by = \"policy\""), &sweep());
+        let Ok(Figure::Bars(chart)) = bars else {
+            panic!("bars over an axis are bars");
+        };
+        assert_eq!(chart.categories, ["fcfs", "easy"]);
+        let names: Vec<&str> = chart.series.iter().map(|bars| bars.name.as_str()).collect();
+        assert_eq!(names, ["1s", "1min"]);
+    }
+
+    #[test]
+    fn unknown_axes_are_named_with_those_that_exist() {
+        let error = prepare(&figure("kind = \"lines\"\nx = \"load\""), &sweep());
+        let error = error.expect_err("there is no such axis").to_string();
+        assert_eq!(error, "the sweep has no axis \"load\": it has policy, latency");
+    }
+}

@@ -1,0 +1,259 @@
+//! `haggle plot` and `haggle show` of results.
+
+use crate::small_runs::runs;
+
+#[test]
+fn figures_are_drawn_where_they_are_wanted() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--kind", "queue-length", "-o", "out"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    out/gantt.png
+    out/queue-length.png
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "silent", "--kind", "waiting-ecdf", "-o", "both.svg"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    both.svg
+    ----- stderr -----
+    "#);
+    let starts = [("out/gantt.png", b"\x89PNG"), ("both.svg", b"<svg")];
+    for (file, start) in starts {
+        let bytes = std::fs::read(folder.path().join(file)).expect("it was drawn");
+        assert!(bytes.starts_with(start), "{file} does not start with {start:?}");
+    }
+}
+
+#[test]
+fn nothing_is_overwritten_without_being_told() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "-o", "bars.png"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    bars.png
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "-o", "bars.png"]), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `bars.png` exists already
+
+    hint: add --force to overwrite it
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "-o", "bars.png", "--force"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    bars.png
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the scenario declares no figures to draw here
+
+    hint: say what to draw, such as --kind gantt; `haggle list figures` says what there is
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gant"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value 'gant' for '--kind <KIND>'
+      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, bars, lines]
+
+      tip: a similar value exists: 'gantt'
+
+    For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--provider", "nort"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: there is no provider "nort"
+
+    hint: did you mean "north"?
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "lines"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "lines": "lines" shows a sweep, and this is one run: use "bars"
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "fcfs", "--kind", "gantt"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "gantt": "gantt" cannot show several runs: use waiting-ecdf or bounded-slowdown-ecdf
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "silent"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: several runs can be drawn only into figures that compare them
+
+    hint: add --kind waiting-ecdf or --kind bounded-slowdown-ecdf
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h", "--until", "1min"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the figure ends at 1min, but starts at 1h
+
+    hint: swap --from and --until
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--kind", "bars", "-o", "one.png"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: 2 figures do not fit into one file, `one.png`
+
+    hint: name a folder with -o, or choose one figure with --kind
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "gantt": "easy: who used what when" cannot be drawn: no job ran in the time that is drawn
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "--metric", "makespan", "--group-by", "class"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "bars": "makespan" belongs to the whole run, not to a class: remove `group-by`
+    "#);
+}
+
+#[test]
+fn folders_and_tables_that_are_damaged_are_named() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["plot", "nowhere"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: cannot read `nowhere`: No such file or directory (os error 2)
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "."]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: `.` holds no results: there is no provenance.json in it
+
+    hint: `haggle run SCENARIO -o DIR` makes such a folder
+    "#);
+    std::fs::write(folder.path().join("fcfs/jobs.csv"), "job\n1\n").expect("it can be written");
+    insta::assert_snapshot!(folder.haggle(&["plot", "fcfs", "--kind", "gantt"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "gantt": `fcfs/jobs.csv` has no column `job_id`
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["explain", "fcfs", "1"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: `fcfs/jobs.csv` has no column `job_id`
+    "#);
+}
+
+#[test]
+fn a_sweep_is_drawn_over_its_axes() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "sweep", "--quiet"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    8 runs
+    runs       sweep/runs.csv
+    aggregate  sweep/aggregate.csv
+    figure     sweep/lines.png
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "sweep"]), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `sweep/lines.png` exists already
+
+    hint: add --force to overwrite it
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "sweep", "--force"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    sweep/lines.png
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "sweep", "--kind", "bars", "--group-by", "policy", "--metric", "utilisation", "-o", "more"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    more/bars.png
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "sweep", "--kind", "lines", "--x", "sped", "-o", "more"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "lines": the sweep has no axis "sped": it has policy, speed
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "sweep", "--kind", "gantt"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "gantt": "gantt" shows one run: name the folder of one
+    "#);
+    let json = folder.haggle(&["show", "sweep", "--json"]);
+    assert!(json.contains("\"policy\": \"fcfs\""), "{json}");
+}
+
+#[test]
+fn a_run_is_shown_as_it_was_when_it_ended() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["show", "easy"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    5 jobs on 6 processors of 2 providers
+      4 completed, 1 rejected (1 too wide)
+      makespan 150 s (0.0 days), utilisation 61.11 %
+
+                                      mean         std      median        95 %         max
+    waiting time, s                  22.50       45.00        0.00       76.50       90.00
+    turnaround time, s               70.00       60.55       65.00      134.00      140.00
+    slowdown                          1.45        0.90        1.00        2.53        2.80
+    bounded slowdown (10 s)           1.45        0.90        1.00        2.53        2.80
+    turnaround time, s              107.45   weighted by processor-seconds
+
+    class                  jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    local                     4        3        1  58.89 %       30.00       81.00        1.60
+    external                  1        1        0   2.22 %        0.00        0.00        1.00
+
+    provider               jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    north                     3        3        0  88.33 %       30.00       81.00        1.60
+    south                     1        1        0   6.67 %        0.00        0.00        1.00
+
+    workload               jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    local                     4        3        1  58.89 %       30.00       81.00        1.60
+    external                  1        1        0   2.22 %        0.00        0.00        1.00
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["show", "."]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: `.` holds no results: there is no provenance.json in it
+
+    hint: `haggle run SCENARIO -o DIR` makes such a folder
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["show", "easy", "--runs"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `easy` is a folder of results, which has no runs to list
+
+    hint: name its scenario: easy/scenario.toml
+    "#);
+}
