@@ -46,7 +46,7 @@ pub(crate) enum Error {
     Unfit { message: String, hint: String },
     #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
     NoResults(PathBuf),
-    #[error("`{}` does not say how many processors its machine has", log.display())]
+    #[error("{} does not say how many processors its machine has", named(log))]
     NoMachineSize { log: PathBuf },
     #[error(transparent)]
     Workload(#[from] WorkloadError),
@@ -69,6 +69,16 @@ pub(crate) enum Error {
 impl From<InvalidScenario> for Error {
     fn from(error: InvalidScenario) -> Error {
         Error::InvalidScenario(Box::new(error))
+    }
+}
+
+/// A log as messages name it.
+fn named(log: &Path) -> String {
+    if log == Path::new("-") {
+        // A header is there to be read only once.
+        "a log from standard input".to_owned()
+    } else {
+        format!("`{}`", log.display())
     }
 }
 

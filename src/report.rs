@@ -61,7 +61,7 @@ pub(crate) fn report(error: &Error) -> Exit {
             );
             Exit::Interrupted
         }
-        Error::Sweep(SweepError::Foreign { .. }) => {
+        Error::Sweep(SweepError::Foreign { .. } | SweepError::NotARun { .. }) => {
             say(&format!(
                 "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
             ));
@@ -122,6 +122,10 @@ fn experiment(error: &ExperimentError) -> Exit {
                 WorkloadError::Swf(inner) if inner.problem.is_one_line() => {
                     "\nhint: replay with --lenient, or set `malformed = \"skip\"` in the workload's \
                      rules, to leave such lines out and count them\n"
+                }
+                WorkloadError::OutOfOrder { .. } => {
+                    "\nhint: set `order = \"sort\"` in the workload's rules, or sort the log first: \
+                     `haggle workload convert --order sort LOG SORTED`\n"
                 }
                 _ => "",
             };

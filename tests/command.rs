@@ -1,7 +1,9 @@
 //! Runs the command in a folder of its own and shows all that came of it.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::{fs, process};
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -31,13 +33,51 @@ impl Folder {
 
     /// The names of all files there, hidden ones too, in order.
     pub(crate) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path()).expect("the folder is there");
+        self.names_in("")
+    }
+
+    /// The names of all files in a folder there.
+    pub(crate) fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path().join(folder)).expect("the folder is there");
         let name = |entry: std::io::Result<fs::DirEntry>| {
             entry.expect("an entry can be read").file_name().to_string_lossy().into_owned()
         };
         let mut names: Vec<String> = entries.map(name).collect();
         names.sort();
         names
+    }
+
+    /// Every file below a folder there: its path from that folder, and its bytes.
+    pub(crate) fn tree(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let root = self.path().join(folder);
+        let mut files = BTreeMap::new();
+        let mut open = vec![root.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(&folder).expect("the folder is there") {
+                let path = entry.expect("an entry can be read").path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    let name = path.strip_prefix(&root).expect("it lies below");
+                    let bytes = fs::read(&path).expect("it can be read");
+                    files.insert(name.to_string_lossy().into_owned(), bytes);
+                }
+            }
+        }
+        files
+    }
+
+    /// Starts `haggle` with these arguments and does not wait for it.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        process::Command::new(assert_cmd::cargo::cargo_bin!("haggle"))
+            .current_dir(self.path())
+            .env_remove("HAGGLE_TRACES")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command can be started")
     }
 
     /// Exit code, standard output and standard error of `haggle` with these arguments.
@@ -55,13 +95,40 @@ impl Folder {
             .write_stdin(input)
             .output()
             .expect("the command can be started");
-        format!(
-            "exit code: {}\n----- stdout -----\n{}----- stderr -----\n{}",
-            output.status.code().map_or_else(|| "none".into(), |code| code.to_string()),
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr),
-        )
+        shown(&output)
     }
+}
+
+/// What came of a command that was started, once it has ended.
+pub(crate) fn ended(child: Child) -> String {
+    shown(&child.wait_with_output().expect("it ends"))
+}
+
+/// Presses Ctrl-C for a command that was started.
+#[cfg(unix)]
+pub(crate) fn interrupt(child: &Child) {
+    let sent = process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "the signal can be sent");
+}
+
+/// Standard output of what was shown.
+pub(crate) fn stdout_of(shown: &str) -> &str {
+    let stdout = shown.split("----- stdout -----\n").nth(1).unwrap_or_default();
+    stdout.split("----- stderr -----\n").next().unwrap_or_default()
+}
+
+/// Standard error of what was shown.
+pub(crate) fn stderr_of(shown: &str) -> &str {
+    shown.split("----- stderr -----\n").nth(1).unwrap_or_default()
+}
+
+fn shown(output: &Output) -> String {
+    format!(
+        "exit code: {}\n----- stdout -----\n{}----- stderr -----\n{}",
+        output.status.code().map_or_else(|| "none".into(), |code| code.to_string()),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    )
 }
 
 /// A small scenario without mistakes.

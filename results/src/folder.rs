@@ -88,6 +88,9 @@ fn check_final(end: &Path, existing: Existing) -> Result<(), ResultsError> {
     if existing == Existing::Keep {
         return Err(ResultsError::FolderExists { path });
     }
+    if !end.is_dir() {
+        return Err(ResultsError::NotARun { path });
+    }
     let mut entries = fs::read_dir(end).map_err(|error| ResultsError::read(end, error))?;
     // --force on a mistyped path must not cost anybody their files.
     if end.join(MARKER).exists() || entries.next().is_none() {

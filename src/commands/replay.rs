@@ -9,7 +9,7 @@ use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 use serde_json::json;
 
-use super::run::{DriverName, TableFormat, say_reports};
+use super::run::{DriverName, TableFormat, say_reports, say_too_wide};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -161,15 +161,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: Figures::Skip,
     });
-    let conduct = Conduct {
-        driver: args.driver.driver(),
-        stop: &STOP,
-        watch: &OneRun::new(Show::unless(args.quiet || args.json)),
-        check: args.check,
-    };
+    let watch = OneRun::new(Show::unless(args.quiet || args.json));
+    let conduct =
+        Conduct { driver: args.driver.driver(), stop: &STOP, watch: &watch, check: args.check };
     let outcome = experiment::run(&scenario, Path::new(""), destination.as_ref(), &conduct)?;
+    // The bar goes before anything is printed.
+    drop(watch);
     if !args.quiet {
         say_reports(&outcome);
+        say_too_wide(&outcome);
     }
     if args.json { print(&as_json(&outcome)) } else { print(&as_text(args, &outcome)) }?;
     Ok(Exit::Success)
@@ -246,7 +246,8 @@ fn as_text(args: &Args, outcome: &Outcome) -> String {
     };
     let mut text = String::new();
     let mut row = |name: &str, value: String, unit: &str| {
-        text.push_str(&format!("{name:<24}{value:>16}  {unit}\n"));
+        text.push_str(format!("{name:<24}{value:>16}  {unit}").trim_end());
+        text.push('\n');
     };
     row("jobs", outcome.stats.jobs.to_string(), "");
     row("mean waiting time", number(summary.mean_waiting_time, 2), "s");

@@ -109,15 +109,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };
-    let conduct = Conduct {
-        driver: args.driver.driver(),
-        stop: &STOP,
-        watch: &OneRun::new(Show::unless(args.quiet || args.json)),
-        check: args.check,
-    };
+    let watch = OneRun::new(Show::unless(args.quiet || args.json));
+    let conduct =
+        Conduct { driver: args.driver.driver(), stop: &STOP, watch: &watch, check: args.check };
     let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
+    // The bar goes before anything is printed.
+    drop(watch);
     if !args.quiet {
         say_reports(&outcome);
+        say_too_wide(&outcome);
     }
     for reason in outcome.written.iter().flat_map(|written| &written.figures_left_out) {
         say(&format!("figure left out: {reason}\n"));
@@ -140,6 +140,19 @@ fn single(experiment: Experiment) -> Result<Scenario, Error> {
 pub(crate) fn say_reports(outcome: &Outcome) {
     for (workload, report) in &outcome.reports {
         say(&format!("workload {workload}:\n{report}\n\n"));
+    }
+}
+
+/// Says how many jobs nobody could run: they are easily missed among many others.
+pub(crate) fn say_too_wide(outcome: &Outcome) {
+    match outcome.too_wide {
+        0 => {}
+        1 => say("note: 1 job needs more processors than any provider it was sent to has, and \
+             was rejected\n"),
+        count => say(&format!(
+            "note: {count} jobs need more processors than any provider they were sent to has, \
+             and were rejected\n"
+        )),
     }
 }
 

@@ -80,7 +80,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         let text = serde_json::to_string_pretty(&object).expect("paths and numbers");
         print(&format!("{text}\n"))?;
     } else {
-        let mut text = format!("{} runs\n", progress.runs);
+        let noun = if progress.runs == 1 { "run" } else { "runs" };
+        let mut text = format!("{} {noun}\n", progress.runs);
         text.push_str(&format!("runs       {}\n", swept.runs_csv.display()));
         text.push_str(&format!("aggregate  {}\n", swept.aggregate_csv.display()));
         for figure in figures {

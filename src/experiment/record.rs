@@ -1,7 +1,7 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, Cast, Observation, Time};
+use haggle_model::{ActorId, Cast, JobOutcome, Observation, Refusal, Time};
 use haggle_results::{Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
 use haggle_runtime::world::OutsideError;
@@ -15,6 +15,8 @@ pub(super) struct Record<'a> {
     pub(super) metrics: Metrics,
     /// Jobs that are over.
     pub(super) jobs_over: u64,
+    /// Those of them that no provider could ever run.
+    pub(super) too_wide: u64,
     check: Option<Check>,
     watch: &'a dyn Watch,
 }
@@ -30,6 +32,7 @@ impl Record<'_> {
             writer,
             metrics: Metrics::new(cast, options),
             jobs_over: 0,
+            too_wide: 0,
             check: conduct.check.then(|| Check::new(cast)),
             watch: conduct.watch,
         }
@@ -66,6 +69,11 @@ impl Recorder for Record<'_> {
             Observation::JobOver(record) => {
                 self.metrics.job_over(&record);
                 self.jobs_over += 1;
+                // A provider refuses only what it could never run, a metascheduler what all do.
+                self.too_wide += u64::from(matches!(
+                    record.outcome,
+                    JobOutcome::Rejected(Refusal::TooWide | Refusal::NoProvider)
+                ));
                 if let Some(check) = &mut self.check {
                     check.job_over(&record)?;
                 }

@@ -73,6 +73,9 @@ pub struct Outcome {
     pub summary: Summary,
     /// Counts of messages and jobs.
     pub stats: RunStats,
+    /// Jobs wider than every provider they were sent to, hence rejected; those cut from the
+    /// metrics too.
+    pub too_wide: u64,
     /// What the rules did to the workloads' logs.
     pub reports: Vec<(String, CleaningReport)>,
     /// The folder and the digest of what is in it.
@@ -160,6 +163,7 @@ pub fn run(
         let (submitted, over) = (stats.jobs, record.jobs_over);
         return Err(ExperimentError::JobsMissing { submitted, over });
     }
+    let too_wide = record.too_wide;
     let summary = record.metrics.summarise();
     let (written, timing) = match (record.writer, destination) {
         (Some(writer), Some(destination)) => {
@@ -178,7 +182,7 @@ pub fn run(
         }
         _ => (None, stopwatch.timing(stats.messages)),
     };
-    Ok(Outcome { summary, stats, reports: notable(&reports), written, timing })
+    Ok(Outcome { summary, stats, too_wide, reports: notable(&reports), written, timing })
 }
 
 /// Everything but the tables.

@@ -67,6 +67,12 @@ pub enum SweepError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A folder of the sweep holds something else than a run.
+    #[error("`{}` is in the way: it does not hold a run (no provenance.json in it)", folder.display())]
+    NotARun {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Results cannot be read or written.
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -146,6 +152,9 @@ fn is_done(run: &Run<'_>, output: &Path) -> Result<bool, SweepError> {
     let folder = output.join(run.folder());
     if !folder.exists() {
         return Ok(false);
+    }
+    if !folder.join("provenance.json").exists() {
+        return Err(SweepError::NotARun { folder });
     }
     let provenance = RunReader::open(&folder)?.provenance()?;
     let mine = provenance.seed == run.seed

@@ -12,10 +12,10 @@ impl fmt::Display for Summary {
         let counts = &self.all.outcomes;
         writeln!(
             f,
-            "{} jobs on {} processors of {} providers",
-            self.nb_jobs,
-            self.nb_computing_machines,
-            self.providers.len()
+            "{} on {} of {}",
+            counted(self.nb_jobs, "job"),
+            counted(self.nb_computing_machines, "processor"),
+            counted(self.providers.len() as u64, "provider")
         )?;
         if self.cut != Cut::default() {
             writeln!(
@@ -115,6 +115,11 @@ fn breakdown(f: &mut fmt::Formatter<'_>, title: &str, groups: &[Group]) -> fmt::
         )?;
     }
     Ok(())
+}
+
+/// A number of things.
+fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 fn outcomes(counts: &Outcomes) -> String {

@@ -1,0 +1,358 @@
+//! `haggle replay`: one log, one policy, no scenario.
+
+use serde_json::Value;
+
+use crate::command::{Folder, stderr_of, stdout_of};
+
+/// A wide job that waits for the first one, a narrow one that fits beside it, one too wide.
+const LOG: &str = "\
+; Computer: Test machine
+; MaxProcs: 8
+1 0 -1 100 6 -1 -1 6 200 -1 1 1 -1 -1 1 -1 -1 -1
+2 10 -1 100 8 -1 -1 8 100 -1 1 2 -1 -1 1 -1 -1 -1
+3 20 -1 50 2 -1 -1 2 60 -1 1 2 -1 -1 1 -1 -1 -1
+";
+
+const WIDE: &str = "4 30 -1 50 9 -1 -1 9 60 -1 1 2 -1 -1 1 -1 -1 -1\n";
+
+fn json(shown: &str) -> Value {
+    serde_json::from_str(stdout_of(shown)).unwrap_or_else(|error| panic!("{error}: {shown}"))
+}
+
+#[test]
+fn a_replay_is_a_table() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf", "--policy", "fcfs"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    jobs                                   3
+    mean waiting time                  90.00  s
+    largest waiting time                 180  s
+    mean bounded slowdown              2.500  threshold 10 s
+    makespan                             250  s
+    utilisation                       0.7500
+    ----- stderr -----
+    "#);
+    assert_eq!(folder.names(), ["log.swf"]);
+}
+
+#[test]
+fn a_replay_can_be_json() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let shown = folder.haggle(&["replay", "log.swf", "--policy", "easy", "--json"]);
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 0
+    ----- stdout -----
+    {
+      "bounded_slowdown_threshold": 10.0,
+      "completed": 3,
+      "digest": null,
+      "folder": null,
+      "jobs": 3,
+      "makespan": 200.0,
+      "max_waiting_time": 90.0,
+      "mean_bounded_slowdown": 1.3,
+      "mean_slowdown": 1.3,
+      "mean_turnaround_time": 113.33333333333333,
+      "mean_waiting_time": 30.0,
+      "messages": 18,
+      "promises_broken": 0,
+      "rejected": 0,
+      "utilisation": 0.9375,
+      "walltime_reached": 0
+    }
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn policies_differ() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let wait = |policy| {
+        let shown = folder.haggle(&["replay", "log.swf", "--policy", policy, "--json"]);
+        json(&shown)["mean_waiting_time"].as_f64().expect("a number")
+    };
+    // First come, first served: 0, 90 and 180 s; else the third job passes the second.
+    assert_eq!([wait("fcfs"), wait("easy"), wait("conservative")], [90.0, 30.0, 30.0]);
+}
+
+#[test]
+fn words_are_checked_with_a_suggestion() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf", "--policy", "eazy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value 'eazy' for '--policy <POLICY>'
+      [possible values: fcfs, easy, conservative]
+
+      tip: a similar value exists: 'easy'
+
+    For more information, try '--help'.
+    "#);
+    let compression = ["replay", "log.swf", "--policy", "conservative", "--compression", "by-job"];
+    insta::assert_snapshot!(folder.haggle(&compression), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value 'by-job' for '--compression <RULE>'
+      [possible values: by-start, job-by-job, replan, none]
+
+      tip: a similar value exists: 'job-by-job'
+
+    For more information, try '--help'.
+    "#);
+    let estimates = ["replay", "log.swf", "--policy", "easy", "--estimates", "exakt"];
+    insta::assert_snapshot!(folder.haggle(&estimates), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value 'exakt' for '--estimates <RULE>': `exakt` is not a rule for estimates: write trace, exact, no-limit, factor:2 (twice the run time), over:50% (half as much again), uniform:5 (between once and five times) or precision:+20 (20 points more precise, to 100% at most); factors are at least 1
+
+    For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      --policy <POLICY>
+
+    Usage: haggle replay --policy <POLICY> <LOG>
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn only_the_first_lines_are_read() {
+    let folder = Folder::with(&[("log.swf", &format!("{LOG}damaged\n"))]);
+    let first = ["replay", "log.swf", "--policy", "easy", "--json", "--first"];
+    assert_eq!(json(&folder.haggle(&[&first[..], &["2"]].concat()))["jobs"], 2);
+    let none = folder.haggle(&[&first[..], &["0"]].concat());
+    assert!(none.starts_with("exit code: 2\n"), "{none}");
+}
+
+#[test]
+fn what_users_ask_for_can_be_chosen() {
+    // The second run is longer than its request, the third has none.
+    let log = LOG.replace(" 8 100 -1 1", " 8 40 -1 1").replace(" 2 60 -1 1", " 2 -1 -1 1");
+    let folder = Folder::with(&[("log.swf", &log)]);
+    let replay = ["replay", "log.swf", "--policy", "easy", "--json"];
+    let count = |more: &[&str], key: &str| {
+        json(&folder.haggle(&[&replay[..], more].concat()))[key].as_f64().expect("a number")
+    };
+    assert_eq!(count(&[], "jobs"), 2.0);
+    // Asked for exactly, all three are there.
+    assert_eq!(count(&["--estimates", "exact"], "jobs"), 3.0);
+    assert_eq!(count(&["--estimates", "exact"], "makespan"), 140.0);
+}
+
+#[test]
+fn malformed_lines_are_refused_or_left_out() {
+    let log = LOG.replace("\n2 10 -1 100 8", "\n2 10 -1 1oo 8");
+    let folder = Folder::with(&[("log.swf", &log)]);
+    let replay = ["replay", "log.swf", "--policy", "easy"];
+    insta::assert_snapshot!(folder.haggle(&replay), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: log.swf:4:9: field 4 (run time): expected a number, found "1oo"
+
+    hint: replay with --lenient, or set `malformed = "skip"` in the workload's rules, to leave such lines out and count them
+    "#);
+    let lenient = folder.haggle(&[&replay[..], &["--lenient"]].concat());
+    assert!(
+        stdout_of(&lenient).starts_with("jobs                                   2"),
+        "{lenient}"
+    );
+    insta::assert_snapshot!(stderr_of(&lenient), @r#"
+    workload log:
+            3  job lines read
+            1  malformed line: skipped
+               log.swf:4:9: field 4 (run time): expected a number, found "1oo"
+            2  jobs kept
+    "#);
+}
+
+#[test]
+fn a_job_wider_than_the_machine_is_rejected_and_noted() {
+    let folder = Folder::with(&[("log.swf", &format!("{LOG}{WIDE}"))]);
+    let shown = folder.haggle(&["replay", "log.swf", "--policy", "fcfs"]);
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 0
+    ----- stdout -----
+    jobs                                   4
+    mean waiting time                  90.00  s
+    largest waiting time                 180  s
+    mean bounded slowdown              2.500  threshold 10 s
+    makespan                             250  s
+    utilisation                       0.7500
+    rejected                               1  jobs
+    ----- stderr -----
+    workload log:
+            4  job lines read
+            1  wider than the machine: kept
+            4  jobs kept
+
+    note: 1 job needs more processors than any provider it was sent to has, and was rejected
+    "#);
+    let shown = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--processors", "5"]);
+    insta::assert_snapshot!(stderr_of(&shown), @r#"
+    workload log:
+            4  job lines read
+            3  wider than the machine: kept
+            4  jobs kept
+
+    note: 3 jobs need more processors than any provider they were sent to has, and were rejected
+    "#);
+    let quiet = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--quiet"]);
+    assert_eq!(stderr_of(&quiet), "");
+}
+
+#[test]
+fn logs_come_through_pipes() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let easy = ["--policy", "easy", "--processors", "8"];
+    let piped = folder.haggle_reading(LOG, &[&["replay", "-"], &easy[..]].concat());
+    assert!(piped.starts_with("exit code: 0\n"), "{piped}");
+    assert_eq!(piped, folder.haggle(&[&["replay", "log.swf"], &easy[..]].concat()));
+    let written = folder.haggle_reading(LOG, &[&["replay", "-", "-o", "out"], &easy[..]].concat());
+    assert!(written.starts_with("exit code: 0\n"), "{written}");
+    insta::assert_snapshot!(folder.haggle_reading(LOG, &["replay", "-", "--policy", "easy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: a log from standard input does not say how many processors its machine has
+
+    hint: add --processors N
+    "#);
+    let empty = folder.haggle_reading("", &[&["replay", "-"], &easy[..]].concat());
+    insta::assert_snapshot!(empty, @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: <stdin>: log holds no jobs
+    "#);
+}
+
+#[test]
+fn a_log_that_does_not_know_its_machine_needs_an_option() {
+    let unknown = LOG.replace("; MaxProcs: 8\n", "");
+    let folder = Folder::with(&[("log.swf", &unknown)]);
+    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf", "--policy", "easy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `log.swf` does not say how many processors its machine has
+
+    hint: add --processors N
+    "#);
+    for (size, exit) in [("8", "exit code: 0\n"), ("0", "exit code: 2\n")] {
+        let replay = ["replay", "log.swf", "--policy", "easy", "--processors", size];
+        let shown = folder.haggle(&replay);
+        assert!(shown.starts_with(exit), "{shown}");
+    }
+}
+
+#[test]
+fn logs_that_are_none_are_refused() {
+    let folder = Folder::with(&[
+        ("empty.swf", ""),
+        ("garbage.swf", "\u{1}\u{2}\u{3} PNG \u{0}\n\u{7f}\n"),
+        ("unsorted.swf", &LOG.replace("\n3 20 ", "\n3 5 ")),
+    ]);
+    let shown: String = ["missing.swf", "empty.swf", "garbage.swf", "unsorted.swf", "."]
+        .iter()
+        .map(|log| folder.haggle(&["replay", log, "--policy", "easy", "--processors", "8"]))
+        .collect();
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: workload "missing": missing.swf: cannot open the log: No such file or directory (os error 2)
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: empty.swf: log holds no jobs
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: garbage.swf:1: expected 18 fields, found 3
+
+    hint: replay with --lenient, or set `malformed = "skip"` in the workload's rules, to leave such lines out and count them
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: unsorted.swf:5: job 3 was submitted at 5 s, before the job above it (10 s); set the order rule to sort
+
+    hint: set `order = "sort"` in the workload's rules, or sort the log first: `haggle workload convert --order sort LOG SORTED`
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: workload "scenario": .: cannot read on: Is a directory (os error 21)
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["replay", "missing.swf", "--policy", "easy"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: missing.swf: cannot open the log: No such file or directory (os error 2)
+    "#);
+}
+
+#[test]
+fn results_are_written_where_asked_for() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let replay = ["replay", "log.swf", "--policy", "easy", "-o", "out"];
+    insta::assert_snapshot!(folder.haggle(&replay), @r#"
+    exit code: 0
+    ----- stdout -----
+    jobs                                   3
+    mean waiting time                  30.00  s
+    largest waiting time                  90  s
+    mean bounded slowdown              1.300  threshold 10 s
+    makespan                             200  s
+    utilisation                       0.9375
+    results in out
+    ----- stderr -----
+    `haggle plot out` draws them
+    "#);
+    let before = folder.tree("out");
+    insta::assert_snapshot!(folder.haggle(&replay), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `out` exists already and is left as it is: name another folder, or replace it with --force
+    "#);
+    assert_eq!(folder.tree("out"), before);
+    let fcfs = ["replay", "log.swf", "--policy", "fcfs", "-o", "out", "--force"];
+    let forced = folder.haggle(&fcfs);
+    assert!(forced.starts_with("exit code: 0\n"), "{forced}");
+    assert_ne!(folder.tree("out")["jobs.parquet"], before["jobs.parquet"]);
+    // The scenario among the results gives them again.
+    let again = folder.haggle(&["run", "out/scenario.toml", "-o", "again", "--no-figures"]);
+    assert!(again.starts_with("exit code: 0\n"), "{again}");
+    assert_eq!(folder.tree("out")["jobs.parquet"], folder.tree("again")["jobs.parquet"]);
+    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf", "--policy", "easy", "--force"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      --output <DIR>
+
+    Usage: haggle replay --policy <POLICY> --output <DIR> --force <LOG>
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn both_drivers_give_the_same() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let digest = |driver: &str| {
+        let replay = ["replay", "log.swf", "--policy", "easy", "--check", "--json"];
+        let shown = folder.haggle(&[&replay[..], &["--driver", driver, "-o", driver]].concat());
+        json(&shown)["digest"].as_str().expect("a text").to_owned()
+    };
+    assert_eq!(digest("sequential"), digest("actix"));
+}

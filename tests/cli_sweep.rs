@@ -1,0 +1,287 @@
+//! `haggle sweep`: many runs, in whatever order and however often it was stopped.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::cli_run::wait_for;
+use crate::command::{Folder, VALID, ended, stderr_of, stdout_of};
+
+/// Three policies under three seeds each.
+fn scenario(jobs: u32) -> String {
+    format!(
+        r#"
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = {{ jobs = {jobs}, processors = 64, load = 0.8 }}
+
+[[provider]]
+name = "north"
+processors = 64
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[sweep]
+replications = 3
+
+[[sweep.axis]]
+path = "provider.north.policy"
+values = ["fcfs", "easy", "conservative"]
+"#
+    )
+}
+
+const FIRST_RUN: &str = "out/scenario=policy-fcfs/seed=1";
+
+/// All files but those that say how long it took.
+fn results(folder: &Folder, name: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut tree = folder.tree(name);
+    tree.retain(|name, _| !name.ends_with("timing.json"));
+    tree
+}
+
+/// Names of files that differ or are in one only: less to print than the files.
+fn differing(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+    let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
+    names.filter(|name| a.get(*name) != b.get(*name)).cloned().collect()
+}
+
+/// The run folders that have their final name, each of which must be whole.
+fn finished(folder: &Folder) -> usize {
+    let tree = folder.tree("out");
+    let mut runs = 0;
+    for name in tree.keys().filter(|name| !name.contains(".partial/")) {
+        if let Some(run) = name.strip_suffix("/timing.json") {
+            runs += 1;
+            for file in ["jobs.parquet", "summary.json", "provenance.json", "scenario.toml"] {
+                assert!(tree.contains_key(&format!("{run}/{file}")), "{run} lacks {file}");
+            }
+        } else if let Some((run, _)) = name.rsplit_once('/') {
+            let last = format!("{run}/timing.json");
+            assert!(tree.contains_key(&last), "{run} has its name but is not whole");
+        }
+    }
+    runs
+}
+
+#[test]
+fn a_sweep_is_summed_up() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(30))]);
+    insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "out"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    9 runs
+    runs       out/runs.csv
+    aggregate  out/aggregate.csv
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
+    aggregate.csv
+    runs.csv
+    scenario.toml
+    scenario=policy-conservative
+    scenario=policy-easy
+    scenario=policy-fcfs
+    "#);
+    let runs = folder.read("out/runs.csv");
+    assert!(runs.starts_with("run,seed,policy,makespan,"), "{runs}");
+    let rows: Vec<String> = runs
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').take(3).collect::<Vec<_>>().join(","))
+        .collect();
+    insta::assert_snapshot!(rows.join("\n"), @r#"
+    0,1,fcfs
+    1,2,fcfs
+    2,3,fcfs
+    3,1,easy
+    4,2,easy
+    5,3,easy
+    6,1,conservative
+    7,2,conservative
+    8,3,conservative
+    "#);
+    let aggregate = folder.read("out/aggregate.csv");
+    let rows: Vec<&str> =
+        aggregate.lines().filter(|row| row.contains("policy") || row.contains(",jobs,")).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r#"
+    policy,metric,n,mean,std,ci95
+    fcfs,jobs,3,30.0,0.0,0.0
+    easy,jobs,3,30.0,0.0,0.0
+    conservative,jobs,3,30.0,0.0,0.0
+    "#);
+    let json = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--json", "--quiet"]);
+    insta::assert_snapshot!(json, @r#"
+    exit code: 0
+    ----- stdout -----
+    {
+      "aggregate_csv": "out/aggregate.csv",
+      "figures": [],
+      "folder": "out",
+      "runs": 9,
+      "runs_csv": "out/runs.csv"
+    }
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn workers_do_not_change_results() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(200))]);
+    for jobs in ["1", "4"] {
+        let shown = folder.haggle(&["sweep", "sweep.toml", "-o", jobs, "--jobs", jobs]);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    }
+    let (one, four) = (results(&folder, "1"), results(&folder, "4"));
+    assert_eq!(differing(&one, &four), [""; 0]);
+    assert!(one.len() > 9 * 5, "{:?}", one.keys());
+}
+
+#[test]
+fn only_what_is_missing_is_run() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(100))]);
+    let sweep = ["sweep", "sweep.toml", "-o", "out"];
+    folder.haggle(&sweep);
+    let before = folder.tree("out");
+    assert_eq!(finished(&folder), 9);
+    fs::remove_dir_all(folder.path().join(FIRST_RUN)).expect("the run is there");
+    fs::remove_file(folder.path().join("out/runs.csv")).expect("the table is there");
+    let shown = folder.haggle(&sweep);
+    assert_eq!(stderr_of(&shown), "8 of 9 runs are done already\n");
+    let after = folder.tree("out");
+    let (kept, redone): (Vec<_>, Vec<_>) =
+        differing(&before, &after).into_iter().partition(|name| !name.ends_with("timing.json"));
+    assert_eq!(kept, [""; 0]);
+    // How long it took differs in the run that was made again, and in no other.
+    assert!(redone.iter().all(|name| format!("out/{name}").starts_with(FIRST_RUN)), "{redone:?}");
+    let shown = folder.haggle(&[&sweep[..], &["--quiet"]].concat());
+    assert_eq!(stderr_of(&shown), "");
+    assert_eq!(differing(&after, &folder.tree("out")), [""; 0]);
+}
+
+/// Ends a sweep by `end` once its first run is done, and looks at what is left and what comes
+/// of the same command.
+fn stopped(end: impl FnOnce(std::process::Child) -> Option<String>) {
+    let folder = Folder::with(&[("sweep.toml", &scenario(10_000))]);
+    let sweep = ["sweep", "sweep.toml", "--jobs", "2", "-o", "out"];
+    let child = folder.start(&sweep);
+    // All runs of a variant share a folder, which is there before its first run is done.
+    let variant = folder.path().join("out/scenario=policy-fcfs");
+    wait_for(|| (1..=3).any(|seed| variant.join(format!("seed={seed}")).is_dir()));
+    let said = end(child);
+    let done = finished(&folder);
+    assert!((1..9).contains(&done), "{done} runs were done before the sweep could be stopped");
+    assert!(!folder.path().join("out/runs.csv").exists());
+    if let Some(said) = said {
+        insta::assert_snapshot!(said, @r#"
+        exit code: 130
+        ----- stdout -----
+        ----- stderr -----
+
+        stopping; press Ctrl-C again to stop at once
+        interrupted: the runs that are done are kept
+
+        hint: the same command goes on with the others
+        "#);
+        let partial = folder.tree("out").into_keys().find(|name| name.contains(".partial"));
+        assert_eq!(partial, None);
+    }
+    let shown = folder.haggle(&sweep);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert_eq!(stderr_of(&shown), format!("{done} of 9 runs are done already\n"));
+    let whole = folder.haggle(&["sweep", "sweep.toml", "-o", "whole"]);
+    assert!(whole.starts_with("exit code: 0\n"), "{whole}");
+    assert_eq!(differing(&results(&folder, "out"), &results(&folder, "whole")), [""; 0]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_sweep_that_is_interrupted_goes_on() {
+    stopped(|child| {
+        crate::command::interrupt(&child);
+        Some(ended(child))
+    });
+}
+
+#[test]
+fn a_sweep_that_is_killed_goes_on() {
+    stopped(|mut child| {
+        child.kill().expect("it runs");
+        child.wait().expect("it has ended");
+        None
+    });
+}
+
+#[test]
+fn results_of_something_else_are_kept() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(30))]);
+    folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    let before = folder.tree("out");
+    fs::write(folder.path().join("sweep.toml"), scenario(31)).expect("it can be written");
+    insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "out"]), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=policy-fcfs/seed=1` holds results of another scenario, seed or version
+
+    hint: name another folder with -o, or remove this one
+    "#);
+    assert_eq!(differing(&before, &folder.tree("out")), [""; 0]);
+}
+
+#[test]
+fn a_folder_that_holds_no_run_is_in_the_way() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(30))]);
+    fs::create_dir_all(folder.path().join(FIRST_RUN)).expect("it can be made");
+    fs::write(folder.path().join(FIRST_RUN).join("notes"), "precious").expect("room for it");
+    insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "out"]), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=policy-fcfs/seed=1` is in the way: it does not hold a run (no provenance.json in it)
+
+    hint: name another folder with -o, or remove this one
+    "#);
+    assert_eq!(folder.tree("out").into_keys().count(), 1);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(30)), ("file", "")]);
+    let sweep = ["sweep", "sweep.toml", "--jobs", "1", "-o", "file"];
+    insta::assert_snapshot!(folder.haggle(&sweep), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    in run 0 (scenario=policy-fcfs/seed=1):
+    error: cannot write `file/scenario=policy-fcfs/.seed=1.partial`: Not a directory (os error 20)
+    "#);
+    assert_eq!(folder.names(), ["file", "sweep.toml"]);
+}
+
+#[test]
+fn a_run_that_fails_is_named() {
+    let broken = VALID.replace("jobs = [{", "log = \"log.swf\"\n# [{");
+    let sweep = format!("{broken}\n[sweep]\nreplications = 1\n");
+    let folder = Folder::with(&[("sweep.toml", &sweep), ("log.swf", "1 2 3\n")]);
+    insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "out"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    in run 0 (scenario=sweep/seed=1):
+    error: log.swf:1: expected 18 fields, found 3
+
+    hint: replay with --lenient, or set `malformed = "skip"` in the workload's rules, to leave such lines out and count them
+    "#);
+    assert_eq!(folder.tree("out").len(), 0);
+}
+
+#[test]
+fn a_scenario_without_axes_is_a_sweep_of_one() {
+    let folder = Folder::with(&[("valid.toml", VALID)]);
+    let shown = folder.haggle(&["sweep", "valid.toml", "-o", "out"]);
+    assert!(stdout_of(&shown).starts_with("1 run\n"), "{shown}");
+}

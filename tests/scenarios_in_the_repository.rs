@@ -1,0 +1,120 @@
+//! Every scenario that comes with the project does what it should.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+use crate::command::Folder;
+
+/// All scenarios of the repository, in order.
+fn scenarios() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("an entry can be read").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "toml") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty());
+    found
+}
+
+/// Whether the scenario reads logs that may not be at hand.
+fn needs_logs(scenario: &Path) -> bool {
+    fs::read_to_string(scenario).expect("it can be read").contains("$HAGGLE_TRACES")
+}
+
+/// What the command prints, which must be a success.
+fn haggle(arguments: &[&str]) -> String {
+    let mut command = Command::cargo_bin("haggle").expect("cargo builds the command for its tests");
+    let output = command.args(arguments).output().expect("the command can be started");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("what is printed is UTF-8")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("the paths of the repository are UTF-8")
+}
+
+#[test]
+fn they_are_valid() {
+    for scenario in scenarios() {
+        haggle(&["validate", "--ignore-logs", text(&scenario)]);
+        if env::var_os("HAGGLE_TRACES").is_some() {
+            haggle(&["validate", text(&scenario)]);
+        }
+    }
+}
+
+#[test]
+fn those_that_are_generated_give_the_same_each_time() {
+    let generated: Vec<_> = scenarios().into_iter().filter(|it| !needs_logs(it)).collect();
+    assert!(!generated.is_empty());
+    for scenario in generated {
+        verified(&scenario);
+    }
+}
+
+#[test]
+fn those_of_logs_give_the_same_each_time() {
+    if env::var_os("HAGGLE_TRACES").is_none() {
+        eprintln!("skipped: set HAGGLE_TRACES to the folder that holds the logs");
+        return;
+    }
+    for scenario in scenarios().iter().filter(|it| needs_logs(it)) {
+        verified(scenario);
+    }
+}
+
+fn verified(scenario: &Path) {
+    let verdict = haggle(&["verify", text(scenario)]);
+    for line in verdict.lines() {
+        assert!(line.ends_with(" lines in all three runs"), "{}: {line}", scenario.display());
+        assert!(!line.contains(": same 0 lines"), "{}: nothing happens", scenario.display());
+    }
+    assert!(!verdict.is_empty(), "{}: nothing was verified", scenario.display());
+}
+
+/// The digest on record may change only together with what the quickstart is or does.
+#[test]
+fn the_quickstart_gives_the_digest_on_record() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scenario = root.join("scenarios/quickstart.toml");
+    let scratch = Folder::with(&[]);
+    let digest = |name: &str, driver: &str| {
+        let output = scratch.path().join(name);
+        let arguments = ["run", text(&scenario), "--check", "--json", "--driver", driver];
+        let more = ["--no-figures", "-o", text(&output)];
+        let object: Value =
+            serde_json::from_str(&haggle(&[&arguments[..], &more].concat())).expect("an object");
+        object["digest"].as_str().expect("a text").to_owned()
+    };
+    let on_record =
+        fs::read_to_string(root.join("tests/quickstart.digest")).expect("it is on record");
+    assert_eq!(digest("sequential", "sequential"), on_record.trim());
+    assert_eq!(digest("actix", "actix"), on_record.trim());
+}
+
+#[test]
+fn the_template_of_new_scenarios_runs() {
+    let folder = Folder::with(&[]);
+    let steps: [&[&str]; 4] = [
+        &["new", "mine.toml"],
+        &["validate", "mine.toml"],
+        &["run", "mine.toml", "--check", "-o", "out"],
+        &["verify", "mine.toml"],
+    ];
+    for step in steps {
+        let shown = folder.haggle(step);
+        assert!(shown.starts_with("exit code: 0\n"), "{step:?}: {shown}");
+    }
+}
