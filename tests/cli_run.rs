@@ -90,7 +90,7 @@ fn a_run_is_summed_up() {
     turnaround time, s               80.00   weighted by processor-seconds
 
     results  out
-    digest   73e966c525a7b60b66984b4fa7abb94a6456958c7f0e631a89505273c15060b9
+    digest   a0f5298c458580efd57ac405b9e138851850551066e77811fb6a85efd1054b60
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
@@ -98,7 +98,7 @@ fn a_run_is_summed_up() {
     disclosures.parquet
     failures.parquet
     jobs.parquet
-    message_counts.parquet
+    messages.parquet
     placements.parquet
     provenance.json
     resources.parquet
@@ -151,7 +151,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     turnaround time, s               96.67   weighted by processor-seconds
 
     results  out
-    digest   6d759a9725d7f604f9b661c76505e19a1f50218df7100803d02eca2887e61eed
+    digest   be11e50b0fa0376e1a551d25c3beae0587492003f49c5299e4f9cdf373c639ea
     ----- stderr -----
     note: 1 job needs more processors than any provider it was sent to has, and was rejected
     "#);
@@ -334,7 +334,7 @@ fn a_disk_that_fills_up_leaves_nothing() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: no space left while writing `small/.out.partial/jobs.csv`: free some, or write less (no messages, one format)
+    error: no space left while writing `small/.out.partial/messages.csv`: free some, or write less (no messages, one format)
     "#);
     assert_eq!(left, [""; 0]);
 }

@@ -45,7 +45,7 @@ fn every_default_is_written_out() {
     cool-down = "0s"
     bounded-slowdown-threshold = "10s"
     format = "parquet"
-    messages = "counts"
+    messages = "all"
     ----- stderr -----
     "#);
 }

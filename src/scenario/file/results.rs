@@ -52,9 +52,9 @@ pub enum TableFormat {
 #[serde(rename_all = "kebab-case")]
 pub enum Messages {
     /// One row a message.
+    #[default]
     All,
     /// How many of each kind went from whom to whom.
-    #[default]
     Counts,
     /// Nothing.
     None,
