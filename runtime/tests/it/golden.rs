@@ -150,3 +150,26 @@ fn jobs_out_of_order_are_an_error_and_not_a_wrong_result() {
     let ran = Setup::default().provider(4, Policy::Easy).user(0, jobs).run_on_both();
     assert!(matches!(ran.result, Err(RunError::OutOfOrder { number: 2, .. })));
 }
+
+/// Batsim's test_submitorder: jobs of one instant run in order of their numbers.
+#[test]
+fn case_19_jobs_of_one_instant_run_in_their_order() {
+    let jobs = (1..=6).flat_map(|k| (0..3).map(move |i| job(10 * k + i, 10 * k, 10, 10, 1)));
+    let ran = Setup::default().provider(1, Policy::Fcfs).user(0, jobs.collect()).run_on_both();
+    let starts: Vec<Option<i64>> = (1..=18).map(|n| Some(10 * n)).collect();
+    assert_eq!(ran.starts(), starts);
+}
+
+/// Batsim's test_walltime, with one difference: a job whose run time equals its
+/// request has done its work and counts as completed.
+#[test]
+fn case_20_jobs_are_stopped_when_their_requested_time_is_over() {
+    let jobs = (1..=20).map(|w| job(w, 0, w, 10, 1)).collect();
+    let ran = Setup::default().provider(20, Policy::Easy).user(0, jobs).run_on_both();
+    for record in &ran.records {
+        let w = record.job.number;
+        let killed = w < 10;
+        assert_eq!(record.outcome == JobOutcome::WalltimeReached, killed, "walltime {w}");
+        assert_eq!(record.end.as_micros(), 1_000_000 * w.min(10));
+    }
+}
