@@ -33,7 +33,8 @@ pub enum Placement {
     Random,
     /// The provider with the least remaining work per processor; needs disclosure "load".
     LeastLoaded,
-    /// The same provider as before while it can start the job at once, then the next one.
+    /// The first provider that can start the job at once, beginning one further with every job;
+    /// if none can, the one with the earliest start.
     NextFit,
 }
 
