@@ -1,4 +1,4 @@
-//! A rigid job, as a workload brings it and as its user describes it.
+//! A job, as a workload brings it and as its user describes it.
 
 use crate::{JobId, Span, Time};
 
@@ -21,6 +21,17 @@ impl JobClass {
     }
 }
 
+/// Whether a job needs its processors all at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobShape {
+    /// All at once, on one provider.
+    #[default]
+    Rigid,
+    /// A bag: as many independent tasks as it has processors, each on one
+    /// processor for the job's time, anywhere and at any time.
+    Bag,
+}
+
 /// What only the machine that runs a job finds out: how long it really takes.
 ///
 /// No scheduler and no policy reads it; the provider's machine does, when it
@@ -40,9 +51,18 @@ impl HiddenRunTime {
     pub const fn reveal_to_machine(self) -> Span {
         self.0
     }
+
+    /// What a profiler finds out that errs by the fraction `error` of what the
+    /// user's `estimate` errs by: run time + error x (estimate - run time), to the
+    /// nearest microsecond (Netto 2009, section 7.4; 0 = a perfect estimate).
+    pub fn profiled(self, estimate: Span, error: f64) -> Span {
+        let (truth, estimate) = (self.0.as_micros(), estimate.as_micros());
+        let off = (estimate - truth) as f64 * error;
+        Span::from_micros(truth + off.round() as i64)
+    }
 }
 
-/// A rigid job. Times are those of a reference processor (speed 1).
+/// A job. Times are those of a reference processor (speed 1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// Identifies the job in this run.
@@ -53,7 +73,9 @@ pub struct Job {
     pub number: i64,
     /// When its user submits it.
     pub submit: Time,
-    /// Processors it needs, all at once.
+    /// Whether it needs its processors all at once.
+    pub shape: JobShape,
+    /// Processors it needs; of a bag, its tasks.
     pub processors: u32,
     /// The user's estimate and limit (walltime); `None` = the user gave no limit.
     pub requested_time: Option<Span>,
@@ -116,6 +138,7 @@ impl Job {
             workload: 0,
             number: i64::from(id) + 1,
             submit,
+            shape: JobShape::Rigid,
             processors,
             requested_time: Some(run_time),
             run_time: HiddenRunTime::new(run_time),

@@ -3,6 +3,8 @@
 //!
 //! This crate knows nothing of scheduling, messages or files of results.
 
+pub mod bag_stories;
+pub mod disclosure;
 pub mod ids;
 pub mod job;
 pub mod observation;
@@ -12,9 +14,13 @@ pub mod random;
 pub mod time;
 pub mod workload;
 
+pub use bag_stories::BagStories;
+pub use disclosure::Disclosure;
 pub use ids::{ActorId, JobId, ProviderId};
-pub use job::{Job, JobClass};
-pub use observation::{JobOutcome, JobRecord, Observation, Refusal};
+pub use job::{Job, JobClass, JobShape};
+pub use observation::{
+    BagRecord, JobOutcome, JobRecord, Observation, OffersMade, Refusal, ShareRecord, TaskRun,
+};
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo};
 pub use processors::ProcessorSet;
 pub use time::{Span, Time};

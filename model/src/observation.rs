@@ -3,7 +3,7 @@
 //! Actors put observations into their outbox; the driver hands them to the
 //! record. Nothing in the engine reads them back.
 
-use crate::{ActorId, Job, JobClass, JobId, ProcessorSet, ProviderId, Span, Time};
+use crate::{ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Span, Time};
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +41,8 @@ pub enum Refusal {
     UnknownJob,
     /// Every provider the metascheduler asked has refused.
     NoProvider,
+    /// A bag where only rigid jobs are taken, or the other way round.
+    WrongShape,
 }
 
 impl Refusal {
@@ -51,6 +53,7 @@ impl Refusal {
             Refusal::NotDisclosed => "not_disclosed",
             Refusal::UnknownJob => "unknown_job",
             Refusal::NoProvider => "no_provider",
+            Refusal::WrongShape => "wrong_shape",
         }
     }
 }
@@ -78,6 +81,80 @@ pub struct JobRecord {
     pub promised_end: Option<Time>,
     /// The provider's own processor numbers it ran on.
     pub processors: ProcessorSet,
+    /// What became of a bag; `None` for rigid jobs and for bags no provider took.
+    pub bag: Option<Box<BagRecord>>,
+}
+
+/// How a bag was placed and run.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct BagRecord {
+    /// Whether its deadline could be met, so that its tasks were spread by the policy's rule.
+    pub balanced: bool,
+    /// Offers or free time slots that were used.
+    pub parts: u32,
+    /// Whether all offers that met the deadline were of one size.
+    pub equal_offers: bool,
+    /// Times it was composed again because something had changed meanwhile.
+    pub recompositions: u32,
+    /// What the providers did of it, in the order in which they finished.
+    pub shares: Vec<ShareRecord>,
+}
+
+/// What one provider did of a bag.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShareRecord {
+    /// The bag.
+    pub job: JobId,
+    /// Who took the share.
+    pub provider: ProviderId,
+    /// Tasks.
+    pub tasks: u32,
+    /// When it was queued.
+    pub queued: Time,
+    /// Planned time of a task on that provider's processors.
+    pub walltime: Span,
+    /// Completion promised for this share.
+    pub promised_end: Time,
+    /// Tasks that ran together, in the order in which they ended.
+    pub runs: Vec<TaskRun>,
+}
+
+/// Tasks of a share that started and ended together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRun {
+    /// When they started.
+    pub start: Time,
+    /// When they ended.
+    pub end: Time,
+    /// How they ended.
+    pub outcome: JobOutcome,
+    /// The provider's own processor numbers, one a task.
+    pub processors: ProcessorSet,
+}
+
+/// A provider has answered a call for offers: what it said, and what it kept to itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OffersMade {
+    /// Who asked.
+    pub to: ActorId,
+    /// The bag.
+    pub job: JobId,
+    /// Tasks of the bag.
+    pub tasks: u32,
+    /// Planned time of one task, as the call said, on the reference processor.
+    pub task_time: Span,
+    /// When its user wants it done.
+    pub deadline: Option<Time>,
+    /// The level that was asked for and given.
+    pub level: Disclosure,
+    /// The offers: (tasks, completion).
+    pub offers: Vec<(u32, Time)>,
+    /// Total computing power, in thousandths of a reference processor. The message
+    /// has it from level power on.
+    pub power: u64,
+    /// Work left, in thousandths of a microsecond of a reference processor. The
+    /// message has it from level load on.
+    pub load: u128,
 }
 
 impl JobRecord {
@@ -94,6 +171,7 @@ impl JobRecord {
             walltime: None,
             promised_end: None,
             processors: ProcessorSet::new(),
+            bag: None,
         }
     }
 }
@@ -109,6 +187,20 @@ pub enum DisclosedItem {
     Refusal,
     /// That a job started or ended.
     JobStatus,
+    /// So many tasks of a bag by then: the count is that of the offers.
+    Offer,
+    /// Total computing power.
+    Power,
+    /// Free time slots: the count is theirs.
+    FreeSlots,
+    /// The whole queue: the count is that of its entries.
+    Queue,
+    /// That something changed, so that offers are stale.
+    Change,
+    /// When the tasks of bags at a provider are expected to be done: the count is that of the bags.
+    ExpectedCompletion,
+    /// When a whole bag is expected to be done, told by its metascheduler.
+    BagCompletion,
 }
 
 impl DisclosedItem {
@@ -119,6 +211,13 @@ impl DisclosedItem {
             DisclosedItem::Load => "load",
             DisclosedItem::Refusal => "refusal",
             DisclosedItem::JobStatus => "job_status",
+            DisclosedItem::Offer => "offer",
+            DisclosedItem::Power => "power",
+            DisclosedItem::FreeSlots => "free_slots",
+            DisclosedItem::Queue => "queue",
+            DisclosedItem::Change => "change",
+            DisclosedItem::ExpectedCompletion => "expected_completion",
+            DisclosedItem::BagCompletion => "bag_completion",
         }
     }
 }
@@ -128,6 +227,19 @@ impl DisclosedItem {
 pub enum Observation {
     /// A job is over, one way or another.
     JobOver(Box<JobRecord>),
+    /// Tasks of a bag that ran together are over.
+    TasksOver {
+        /// The bag.
+        job: JobId,
+        /// The provider that ran them.
+        provider: ProviderId,
+        /// When and where they ran.
+        run: TaskRun,
+    },
+    /// A provider is done with its share of a bag; its runs were observed one by one.
+    ShareOver(Box<ShareRecord>),
+    /// A provider has answered a call for offers.
+    OffersMade(Box<OffersMade>),
     /// Information about the observed actor went to `to`.
     Disclosed {
         /// Who learned it.

@@ -103,6 +103,23 @@ impl ProcessorSet {
         }
     }
 
+    /// What is in either set or in both.
+    pub fn union(&self, other: &ProcessorSet) -> ProcessorSet {
+        let mut all: Vec<(u32, u32)> =
+            self.intervals.iter().chain(&other.intervals).copied().collect();
+        all.sort_unstable();
+        let mut intervals: Vec<(u32, u32)> = Vec::with_capacity(all.len());
+        for (first, last) in all {
+            match intervals.last_mut() {
+                Some(before) if first <= before.1.saturating_add(1) => {
+                    before.1 = before.1.max(last)
+                }
+                _ => intervals.push((first, last)),
+            }
+        }
+        ProcessorSet { intervals }
+    }
+
     /// The same set with every number raised by `offset`.
     pub fn shifted(&self, offset: u32) -> ProcessorSet {
         let intervals =
@@ -175,6 +192,13 @@ mod tests {
         free.insert_all(&c);
         free.insert_all(&b);
         assert_eq!(free, ProcessorSet::range(0, 10));
+    }
+
+    #[test]
+    fn a_union_joins_what_touches() {
+        let set = |text: &str| text.parse::<ProcessorSet>().expect("valid");
+        assert_eq!(set("0-3 8").union(&set("2-5 7 20")).to_string(), "0-5 7-8 20");
+        assert_eq!(set("").union(&set("4")).to_string(), "4");
     }
 
     #[test]

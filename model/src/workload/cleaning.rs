@@ -13,7 +13,7 @@ use super::rules::{
 };
 use super::swf::{SwfReader, SwfRecord};
 use crate::job::{HiddenRunTime, JobOrigin};
-use crate::{Job, JobId, Span, Time};
+use crate::{Job, JobId, JobShape, Span, Time};
 
 /// What the rules did to a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -219,6 +219,7 @@ impl<R: BufRead> CleanJobs<R> {
             workload: 0,
             number: record.number,
             submit,
+            shape: JobShape::Rigid,
             processors,
             requested_time,
             run_time: HiddenRunTime::new(run_time),

@@ -26,7 +26,7 @@ use super::error::WorkloadError;
 use super::steps::{Draws, JobDraws};
 use crate::job::{HiddenRunTime, JobOrigin};
 use crate::random::Stream;
-use crate::{Job, JobId, Span, Time};
+use crate::{Job, JobId, JobShape, Span, Time};
 use arrivals::Arrivals;
 
 /// Queue numbers as the authors' program writes them.
@@ -133,6 +133,7 @@ impl Iterator for Model {
             workload: 0,
             number,
             submit: Time::from_secs(arrival),
+            shape: JobShape::Rigid,
             processors,
             requested_time: Some(run_time),
             run_time: HiddenRunTime::new(run_time),

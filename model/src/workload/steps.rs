@@ -1,26 +1,37 @@
 //! What can be done to jobs between their source and the run, one step after another.
 //!
-//! A step takes a stream and gives one; none reads ahead. Jobs keep their order
-//! of submission through every step, and a step that moves a submission moves
+//! A step takes a stream and gives one; none reads ahead, except those that fit
+//! a workload as a whole into a stretch of time. Jobs keep their order of
+//! submission through every step, and a step that moves a submission moves
 //! ready time and deadline with it.
 
+mod bags;
 mod draws;
 mod estimates;
 mod filter;
+mod fit_load;
 mod key;
 mod load;
 mod merge;
+mod run_times;
+mod slice;
 mod split;
+mod spread;
 mod timing;
+mod whole;
 mod window;
 
 pub use draws::{Draws, JobDraws};
 pub use estimates::{EstimateBase, Estimates};
 pub use filter::{Bounds, Filter};
+pub use fit_load::FitLoad;
 pub use key::{Key, KeyField, KeyOrder};
 pub use load::{FillWindow, ScaleGaps};
 pub use merge::{merge, number_jobs};
+pub use run_times::RunTimes;
+pub use slice::Slice;
 pub use split::{Split, SplitBy};
+pub use spread::Spread;
 pub use timing::{Deadlines, ReadyTimes, TimingBase};
 pub use window::{Window, WindowStart};
 
@@ -36,10 +47,18 @@ pub enum Step {
     Filter(Filter),
     /// Keeps the first so many jobs.
     First(u64),
+    /// Keeps consecutive jobs.
+    Slice(Slice),
     /// Changes the load by stretching or shrinking all gaps.
     ScaleGaps(ScaleGaps),
     /// Changes the load of a fixed window by taking more or less of the log into it.
     FillWindow(FillWindow),
+    /// Changes the time that the workload takes.
+    Spread(Spread),
+    /// Takes as many jobs into a stretch of time as make a given load.
+    FitLoad(FitLoad),
+    /// Changes how long jobs really run.
+    RunTimes(RunTimes),
     /// Changes what users ask for.
     Estimates(Estimates),
     /// Gives jobs a deadline.
@@ -50,6 +69,8 @@ pub enum Step {
     Key(Key),
     /// Keeps one of several parts.
     Split(Split),
+    /// Makes each job a bag of one-processor tasks.
+    Bags,
 }
 
 impl Step {
@@ -59,13 +80,18 @@ impl Step {
             Step::Window(_) => "window",
             Step::Filter(_) => "filter",
             Step::First(_) => "first",
+            Step::Slice(_) => "slice",
             Step::ScaleGaps(_) => "scale_gaps",
             Step::FillWindow(_) => "fill_window",
+            Step::Spread(_) => "spread",
+            Step::FitLoad(_) => "fit_load",
+            Step::RunTimes(_) => "run_times",
             Step::Estimates(_) => "estimates",
             Step::Deadlines(_) => "deadlines",
             Step::ReadyTimes(_) => "ready_times",
             Step::Key(_) => "key",
             Step::Split(_) => "split",
+            Step::Bags => "bags",
         }
     }
 
@@ -82,13 +108,18 @@ impl Step {
             Step::Window(window) => window.apply(jobs),
             Step::Filter(filter) => filter.apply(jobs),
             Step::First(count) => Ok(Box::new(first(jobs, *count))),
+            Step::Slice(slice) => Ok(Box::new(slice.apply(jobs))),
             Step::ScaleGaps(scale) => scale.apply(jobs),
             Step::FillWindow(fill) => fill.apply(jobs),
+            Step::Spread(spread) => spread.apply(jobs),
+            Step::FitLoad(fit) => fit.apply(jobs),
+            Step::RunTimes(run_times) => Ok(run_times.apply(jobs)),
             Step::Estimates(estimates) => estimates.apply(jobs, job_draws()),
-            Step::Deadlines(deadlines) => deadlines.apply(jobs, job_draws()),
+            Step::Deadlines(deadlines) => deadlines.apply(jobs, job_draws(), draws.seed()),
             Step::ReadyTimes(ready) => ready.apply(jobs, job_draws()),
             Step::Key(key) => Ok(key.apply(jobs)),
             Step::Split(split) => split.apply(jobs, draws),
+            Step::Bags => Ok(bags::bags(jobs)),
         }
     }
 
@@ -187,7 +218,10 @@ mod tests {
             Step::Window(Window::default()),
             Step::Filter(Filter::default()),
             Step::First(9),
+            Step::Slice(Slice { skip: 1, jobs: 1 }),
             Step::ScaleGaps(ScaleGaps { factor: 2.0 }),
+            Step::Spread(Spread { length: crate::Span::from_secs(9) }),
+            Step::RunTimes(RunTimes::Requested),
             Step::Estimates(Estimates::Exact),
             Step::Key(Key::default()),
             Step::Split(Split { parts: 1, ..Split::default() }),

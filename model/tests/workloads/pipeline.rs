@@ -1,9 +1,10 @@
 //! What holds for every pipe of steps, whatever they are.
 
 use haggle_model::workload::law::Law;
+use haggle_model::workload::lublin::LublinParameters;
 use haggle_model::workload::steps::{
-    Deadlines, EstimateBase, Estimates, FillWindow, ReadyTimes, ScaleGaps, Split, SplitBy,
-    TimingBase, Window, WindowStart,
+    Deadlines, EstimateBase, Estimates, FillWindow, FitLoad, ReadyTimes, RunTimes, ScaleGaps,
+    Slice, Split, SplitBy, Spread, TimingBase, Window, WindowStart,
 };
 use haggle_model::workload::{JobStream, Source, Step, Workload, merge};
 use haggle_model::{Job, Span, Time};
@@ -47,6 +48,14 @@ fn step() -> impl Strategy<Value = Step> {
             })
         }),
         (0..80_u64).prop_map(Step::First),
+        (0..20_u64, 0..80_u64).prop_map(|(skip, jobs)| Step::Slice(Slice { skip, jobs })),
+        (1..9_000_i64)
+            .prop_map(|length| { Step::Spread(Spread { length: Span::from_secs(length) }) }),
+        Just(Step::RunTimes(RunTimes::Requested)),
+        prop::collection::vec(0..99_i64, 1..4).prop_map(move |slacks| {
+            let slacks = slacks.into_iter().map(Span::from_secs).collect();
+            Step::Deadlines(Deadlines::Listed { base, slacks, stream: 6 })
+        }),
         (0.01..9.0).prop_map(|factor| Step::ScaleGaps(ScaleGaps { factor })),
         (0..2_000_i64, 1..4_000_i64, 0.1..9.0).prop_map(|(from, length, load)| {
             let (from, length) = (Time::from_secs(from), Span::from_secs(length));
@@ -100,5 +109,27 @@ proptest! {
         prop_assert_eq!(found.len(), first.len() + second.len());
         check(&found);
         prop_assert!(found.is_sorted_by_key(|job| (job.submit, job.workload, job.number)));
+    }
+}
+
+#[test]
+fn a_model_is_squeezed_until_it_offers_a_load() {
+    let length = Span::from_secs(15 * 86_400);
+    let fit = FitLoad { length, processors: 1_200, load: 0.7, tolerance: 0.005 };
+    for seed in 1..=15 {
+        let parameters = LublinParameters { jobs: 3_000, ..LublinParameters::default() };
+        let source = Source::Lublin(Box::new(parameters.sized(1_200)));
+        let mut workload = Workload::new("bags", source);
+        workload.seed = seed;
+        workload.steps = vec![Step::FitLoad(fit)];
+        let jobs = workload.open().expect("good parameters").jobs;
+        let jobs: Vec<Job> = jobs.map(|job| job.expect("jobs enough")).collect();
+        check(&jobs);
+        let work =
+            |job: &Job| f64::from(job.processors) * job.run_time.reveal_to_machine().as_secs_f64();
+        let load = jobs.iter().map(work).sum::<f64>() / (1_200.0 * length.as_secs_f64());
+        assert!((load - 0.7).abs() <= 0.005, "seed {seed}: {load}");
+        assert!((700..1_200).contains(&jobs.len()), "seed {seed}: {} jobs", jobs.len());
+        assert!(jobs.last().is_some_and(|job| job.submit < Time::ZERO + length));
     }
 }

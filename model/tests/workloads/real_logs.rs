@@ -3,14 +3,19 @@
 
 use std::path::PathBuf;
 
-use haggle_model::workload::rules::{MissingRequest, Overrun, ProcessorsFrom, Rules};
+use haggle_model::workload::rules::{
+    Cancelled, MissingRequest, NoRunTime, Overrun, PartialExecution, ProcessorsFrom, Rules,
+};
+use haggle_model::workload::steps::{Bounds, Filter, RunTimes, Slice, Spread};
 use haggle_model::workload::swf::{self, Malformed, SwfReader, SwfRecord, SwfWriter};
-use haggle_model::workload::{Source, Workload, WorkloadStatistics, inspect};
+use haggle_model::workload::{Source, Step, Workload, WorkloadStatistics, inspect};
+use haggle_model::{Job, Span, Time};
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln.swf.gz";
 const HPC2N: &str = "HPC2N-2002-2.2-cln.swf.gz";
 const SDSC_SP2: &str = "SDSC-SP2-1998-4.2-cln.swf.gz";
 const LPC: &str = "LPC-EGEE-2004-1.2-cln.swf.gz";
+const BLUE: &str = "SDSC-BLUE-2000-4.2-cln.swf.gz";
 const LUBLIN_256: &str = "lublin_256.swf.gz";
 
 /// The log's path, or `None` with a word on the test's output.
@@ -121,4 +126,79 @@ fn a_real_log_survives_writing_and_reading() {
         assert_eq!(again.header(), &header);
         assert!(again.map(|record| record.expect("just written")).eq(records));
     }
+}
+
+/// Hours.
+const fn hours(count: i64) -> Span {
+    Span::from_secs(3_600 * count)
+}
+
+/// A row of the published table of workloads: log, where the slice begins, and
+/// what comes out of it.
+struct Row {
+    log: &'static str,
+    skip: u64,
+    jobs: u64,
+    processors: (u32, u32),
+    requested_time: (Span, Span),
+    machine: u32,
+    load: f64,
+    widest: u32,
+}
+
+/// Netto 2009, Table 6.2, on the versions of the logs that are at hand.
+#[test]
+fn slices_of_the_logs_offer_the_loads_of_the_published_table() {
+    let rows = [
+        (CTC, 1, 3_478, (1, 306), (hours(1), hours(18)), 430, 49.14, 306),
+        (HPC2N, 1_932, 959, (1, 128), (hours(1), hours(120)), 240, 55.63, 128),
+        (HPC2N, 20_373, 4_913, (1, 128), (hours(1), hours(120)), 240, 48.40, 128),
+        (SDSC_SP2, 3_161, 1_088, (1, 115), (hours(1), hours(18)), 128, 54.46, 115),
+        (LPC, 0, 6_574, (1, 1), (hours(2), hours(72)), 140, 51.60, 1),
+        (BLUE, 12_889, 969, (64, 632), (hours(1), hours(36)), 1_178, 54.07, 624),
+    ];
+    for (log, skip, jobs, processors, requested_time, machine, load, widest) in rows {
+        check_row(&Row { log, skip, jobs, processors, requested_time, machine, load, widest });
+    }
+}
+
+fn check_row(row: &Row) {
+    let Some(path) = trace(row.log) else { return };
+    // Only what has no processors or no request is left out.
+    let rules = Rules {
+        partial: PartialExecution::Keep,
+        cancelled: Cancelled::Keep,
+        missing_run_time: NoRunTime::OneSecond,
+        missing_request: MissingRequest::Drop,
+        ..Rules::default()
+    };
+    fn between<T>((min, max): (T, T)) -> Bounds<T> {
+        Bounds { min: Some(min), max: Some(max) }
+    }
+    let length = hours(24 * 60);
+    let mut workload = workload(path, rules);
+    workload.steps = vec![
+        Step::Filter(Filter {
+            processors: between(row.processors),
+            requested_time: between(row.requested_time),
+            ..Filter::default()
+        }),
+        Step::Slice(Slice { skip: row.skip, jobs: row.jobs }),
+        Step::Spread(Spread { length }),
+        Step::RunTimes(RunTimes::Requested),
+    ];
+    let jobs = workload.open().expect("an archive log").jobs;
+    let jobs: Vec<_> = jobs.map(|job| job.expect("a clean log")).collect();
+    assert_eq!(jobs.len() as u64, row.jobs, "{}", row.log);
+    let work =
+        |job: &Job| f64::from(job.processors) * job.run_time.reveal_to_machine().as_secs_f64();
+    let capacity = f64::from(row.machine) * length.as_secs_f64();
+    let load = 100.0 * jobs.iter().map(work).sum::<f64>() / capacity;
+    assert!((load - row.load).abs() < 0.005, "{}: {load} %", row.log);
+    let widest = jobs.iter().map(|job| job.processors).max();
+    assert_eq!(widest, Some(row.widest), "{}", row.log);
+    let longest = jobs.iter().filter_map(|job| job.requested_time).max();
+    assert_eq!(longest, Some(row.requested_time.1), "{}", row.log);
+    assert_eq!(jobs[0].submit, Time::ZERO);
+    assert!(jobs[jobs.len() - 1].submit < Time::ZERO + length);
 }

@@ -21,6 +21,11 @@ impl Draws {
         Draws { seed, workload: workload.into() }
     }
 
+    /// The run's master seed, for draws that other programs are to repeat.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// The draws for `purpose`, one stream a job.
     pub fn for_jobs(&self, purpose: &str) -> JobDraws {
         JobDraws { base: stream(self.seed, &self.workload, purpose) }

@@ -4,6 +4,8 @@ use super::super::error::WorkloadError;
 use super::super::law::{Law, Sampler};
 use super::super::{JobStream, StreamItem};
 use super::draws::JobDraws;
+use super::step_error;
+use crate::random::splitmix;
 use crate::{Job, Span, Time};
 
 /// How deadlines are made.
@@ -26,6 +28,19 @@ pub enum Deadlines {
         base: TimingBase,
         /// The slack, seconds; [`Law::among`] draws from a list.
         slack: Law,
+    },
+    /// Deadline = submission + base + one of the listed slacks. Which one does not
+    /// depend on the workload's name but on seed, `stream` and the job's place at
+    /// this step, by integers alone: h = s(s(s(seed) xor stream) xor place),
+    /// s a step of SplitMix64, chooses the element floor(n h / 2^64) of n.
+    /// So other programs can draw the same, and lists of one length draw alike.
+    Listed {
+        /// What the slack is added to.
+        base: TimingBase,
+        /// The slacks.
+        slacks: Vec<Span>,
+        /// Tells workloads under one seed apart.
+        stream: u64,
     },
 }
 
@@ -69,27 +84,56 @@ impl Deadlines {
         &self,
         jobs: JobStream,
         mut draws: JobDraws,
+        seed: u64,
     ) -> Result<JobStream, WorkloadError> {
-        let (base, law) = match self {
-            Deadlines::Stretched { base, factor, .. } => (*base, sampler("deadlines", factor)?),
-            Deadlines::Slack { base, slack } => (*base, sampler("deadlines", slack)?),
-        };
-        let least = match self {
-            Deadlines::Stretched { least, .. } => Some(least.max(0.0)),
-            Deadlines::Slack { .. } => None,
-        };
-        Ok(Box::new(jobs.map(move |job: StreamItem| {
-            let mut job = job?;
-            let length = base.of(&job);
-            let draw = law.sample(draws.of(&job));
-            let allowed = match least {
-                Some(least) => length.scaled(draw.max(least)),
-                None => length + drawn_seconds(draw),
-            };
-            job.deadline = Some(after(job.submit, allowed));
-            Ok(job)
-        })))
+        match self.clone() {
+            Deadlines::Stretched { base, factor, least } => {
+                let law = sampler("deadlines", &factor)?;
+                Ok(with_deadlines(jobs, move |job, _| {
+                    base.of(job).scaled(law.sample(draws.of(job)).max(least).max(0.0))
+                }))
+            }
+            Deadlines::Slack { base, slack } => {
+                let law = sampler("deadlines", &slack)?;
+                Ok(with_deadlines(jobs, move |job, _| {
+                    base.of(job) + drawn_seconds(law.sample(draws.of(job)))
+                }))
+            }
+            Deadlines::Listed { base, slacks, stream } => {
+                if slacks.is_empty() {
+                    return Err(step_error("deadlines", "no slack is listed"));
+                }
+                if let Some(slack) = slacks.iter().find(|&&slack| slack < Span::ZERO) {
+                    let problem = format!("a slack is {slack} s, expected 0 s or more");
+                    return Err(step_error("deadlines", problem));
+                }
+                Ok(with_deadlines(jobs, move |job, place| {
+                    base.of(job) + slacks[listed(slacks.len(), seed, stream, place)]
+                }))
+            }
+        }
     }
+}
+
+/// Gives jobs as much time from their submission on as `allowed` says for the
+/// job and its place among them.
+fn with_deadlines(
+    jobs: JobStream,
+    mut allowed: impl FnMut(&Job, u64) -> Span + Send + 'static,
+) -> JobStream {
+    let mut places = 0..;
+    Box::new(jobs.map(move |job: StreamItem| {
+        let mut job = job?;
+        let place = places.next().unwrap_or(u64::MAX);
+        job.deadline = Some(after(job.submit, allowed(&job, place)));
+        Ok(job)
+    }))
+}
+
+/// See [`Deadlines::Listed`].
+fn listed(length: usize, seed: u64, stream: u64, place: u64) -> usize {
+    let hash = splitmix(splitmix(splitmix(seed) ^ stream) ^ place);
+    ((length as u128 * u128::from(hash)) >> 64) as usize
 }
 
 impl ReadyTimes {
@@ -184,6 +228,29 @@ mod tests {
         for (found, submit) in deadlines(model).into_iter().zip([10, 20]) {
             assert!([5, 50].contains(&(found - submit - 60)), "{found}");
         }
+    }
+
+    #[test]
+    fn a_listed_slack_is_drawn_as_others_can_draw_it() {
+        let found: Vec<usize> = (0..10).map(|place| listed(3, 1, 6, place)).collect();
+        assert_eq!(found, [0, 2, 2, 2, 2, 1, 2, 1, 1, 1]);
+        let model = Deadlines::Listed {
+            base: TimingBase::RequestedTime,
+            slacks: [1_000, 2_000, 3_000].map(Span::from_secs).to_vec(),
+            stream: 6,
+        };
+        // The tests' seed is 1.
+        assert_eq!(deadlines(model), [1_110, 3_080]);
+    }
+
+    #[test]
+    fn a_list_that_is_none_is_refused() {
+        let base = TimingBase::RunTime;
+        let listed =
+            |slacks| refusal(Step::Deadlines(Deadlines::Listed { base, slacks, stream: 0 }));
+        assert_eq!(listed(vec![]), "step deadlines: no slack is listed");
+        let slacks = vec![Span::from_secs(-5)];
+        assert_eq!(listed(slacks), "step deadlines: a slack is -5 s, expected 0 s or more");
     }
 
     #[test]

@@ -172,6 +172,7 @@ mod tests {
             walltime: None,
             promised_end: None,
             processors: ProcessorSet::range(0, 4),
+            bag: None,
         }
     }
 
