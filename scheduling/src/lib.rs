@@ -4,20 +4,35 @@
 //! and says which jobs start. It has no clock, sends no message, does no input
 //! or output and draws no random number; every call takes `now`.
 
+pub mod backfilling_limit;
+pub mod bag_table;
+pub mod bags;
+pub mod composition;
 pub mod conservative;
+pub mod coordinated;
 pub mod easy;
+pub mod edf;
 pub mod fcfs;
 mod hints;
+pub mod holder;
 pub mod index;
 pub mod placement;
+mod placing;
+pub mod prediction;
 pub mod profile;
 pub mod queue;
 mod running;
 pub mod scheduler;
 
+pub use bag_table::BagTable;
+pub use bags::{Award, BagRequest, Bargainer, Batch, Counts, Fractions, FreeSlot, Offer};
+pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};
+pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig};
 pub use easy::Easy;
+pub use edf::{Edf, EdfConfig, EdfMode, EdfStats};
 pub use fcfs::Fcfs;
+pub use holder::Holder;
 pub use profile::Profile;
 pub use queue::Order;
-pub use scheduler::{LocalScheduler, Policy, Request, SchedulerConfig, Slot};
+pub use scheduler::{LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot};

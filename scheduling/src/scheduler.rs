@@ -4,6 +4,9 @@ use std::fmt;
 
 use haggle_model::{Span, Time};
 
+use crate::bags::{Bargainer, Fractions};
+use crate::coordinated::{ConservativeBags, ReschedulingConfig};
+use crate::edf::{Edf, EdfConfig};
 use crate::{Compression, Conservative, Easy, Fcfs, Order};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
@@ -28,6 +31,8 @@ pub struct Request {
     pub span: Option<Span>,
     /// User-supplied key for [`Order::Key`].
     pub key: i64,
+    /// Latest completion its user wishes.
+    pub deadline: Option<Time>,
 }
 
 impl Request {
@@ -68,6 +73,11 @@ pub trait LocalScheduler: fmt::Debug + Send {
 
     /// Jobs that wait.
     fn queue_length(&self) -> usize;
+
+    /// The same scheduler as one that bargains over bags, if it does.
+    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        None
+    }
 }
 
 /// The backfilling rule.
@@ -114,6 +124,54 @@ impl SchedulerConfig {
             Policy::Easy => Box::new(Easy::new(processors, self.order)),
             Policy::Conservative => {
                 Box::new(Conservative::new(processors, self.order, self.compression))
+            }
+        }
+    }
+}
+
+/// Any local scheduler there is, as a scenario describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// A queue of rigid jobs.
+    Queue(SchedulerConfig),
+    /// Earliest deadline first, with promises and offers.
+    Edf(EdfConfig),
+    /// Conservative backfilling of bags, rescheduled when something ends early.
+    Bags {
+        /// The order in which waiting work is moved up.
+        rescheduling: ReschedulingConfig,
+        /// The sizes for which offers are made.
+        fractions: Fractions,
+    },
+}
+
+impl Scheduling {
+    /// The scheduler for a machine of `processors`.
+    pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
+        match self {
+            Scheduling::Queue(config) => config.build(processors),
+            Scheduling::Edf(config) => Box::new(Edf::new(processors, config.clone())),
+            Scheduling::Bags { rescheduling, fractions } => {
+                Box::new(ConservativeBags::new(processors, *rescheduling, fractions.clone()))
+            }
+        }
+    }
+}
+
+impl From<SchedulerConfig> for Scheduling {
+    fn from(config: SchedulerConfig) -> Scheduling {
+        Scheduling::Queue(config)
+    }
+}
+
+/// Such as `edf, repair` or `conservative bags, coordinated`; see also [`SchedulerConfig`].
+impl fmt::Display for Scheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scheduling::Queue(config) => config.fmt(f),
+            Scheduling::Edf(config) => write!(f, "edf, {}", config.mode.name()),
+            Scheduling::Bags { rescheduling, .. } => {
+                write!(f, "conservative bags, {rescheduling} rescheduling")
             }
         }
     }

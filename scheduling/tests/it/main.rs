@@ -1,7 +1,16 @@
 //! The schedulers as a provider uses them, against obvious versions and published cases.
 
+mod composition;
+mod composition_properties;
+mod coordinated;
+mod coordination;
+mod edf;
+mod edf_history;
 mod obvious;
+mod obvious_edf;
+mod one_by_one;
 mod profile;
 mod published;
 mod replay;
 mod schedulers;
+mod system;

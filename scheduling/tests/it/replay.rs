@@ -57,6 +57,7 @@ pub(crate) fn replay(
                 processors: jobs[next].processors,
                 span: Some(Span::from_secs(jobs[next].requested)),
                 key: jobs[next].key,
+                deadline: None,
             };
             promises[next] = scheduler.submit(at, request).map(seconds);
             next += 1;

@@ -1,0 +1,186 @@
+//! Rescheduling of bags after early ends: one queue, deep for days, of work
+//! that takes half the time it asks for. A checksum of all starts stands beside
+//! each time; a change that makes this faster must not change it.
+
+#![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use haggle_model::{Span, Time};
+use haggle_scheduling::coordinated::Effort;
+use haggle_scheduling::{
+    Award, BagRequest, Bargainer, ConservativeBags, Fractions, LocalScheduler, Offer, Request,
+    Rescheduling, ReschedulingConfig, Slot,
+};
+
+const PROCESSORS: u32 = 300;
+
+/// Shares that make fifteen days at a load of 70 % or so.
+const SHARES: u32 = 960;
+
+/// A reproducible stream of numbers; the work needs no better one.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    /// As often between 10 and 20 as between 1000 and 2000.
+    fn magnitude(&mut self, from: u64, doublings: u64) -> u64 {
+        let lower = from << self.below(doublings);
+        lower + self.below(lower)
+    }
+}
+
+/// What one entry of the queue asks for and how long it runs.
+struct Work {
+    arrival: Time,
+    /// A rigid job so wide, or so many tasks.
+    size: u32,
+    job: bool,
+    run: Span,
+    /// How much later than the share the whole bag is done.
+    later: Span,
+}
+
+impl Work {
+    /// Twice what it needs.
+    fn span(&self) -> Span {
+        self.run + self.run
+    }
+
+    /// `count` arrivals, of which one in `jobs` is a rigid job (0 = none).
+    fn list(count: u32, jobs: u32) -> Vec<Work> {
+        let mut numbers = Numbers(5);
+        let mut arrival = Time::ZERO;
+        let work = (0..count).map(|number| {
+            arrival += Span::from_secs(numbers.below(3_100) as i64);
+            let size = u32::min(numbers.magnitude(1, 9) as u32, PROCESSORS);
+            Work {
+                arrival,
+                size,
+                job: jobs > 0 && number % jobs == 0,
+                run: Span::from_secs(numbers.magnitude(30, 10) as i64),
+                later: Span::from_secs(numbers.below(36_000) as i64),
+            }
+        });
+        work.collect()
+    }
+}
+
+/// What a history came to.
+struct Outcome {
+    /// Of all starts, in order.
+    checksum: i64,
+    effort: Effort,
+    reschedules: u64,
+    tasks_moved: u64,
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Outcome { checksum, effort, reschedules, tasks_moved } = self;
+        let Effort { turns, searches, moves } = effort;
+        write!(
+            f,
+            "checksum {checksum:016x}; {reschedules} reschedules looked at {turns} turns, made \
+             {searches} searches and {moves} moves, of {tasks_moved} tasks"
+        )
+    }
+}
+
+/// Runs a queue through the work as a provider does: ends, arrivals, starts.
+fn replay(config: ReschedulingConfig, work: &[Work]) -> Outcome {
+    let mut queue = ConservativeBags::new(PROCESSORS, config, Fractions::default());
+    let mut running: BinaryHeap<Reverse<(Time, Slot, u32, Time)>> = BinaryHeap::new();
+    let mut coming = (0..).map(Slot).zip(work).peekable();
+    let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
+    let mut checksum = 0_i64;
+    loop {
+        let arrival = coming.peek().map(|(_, work)| work.arrival);
+        let end = running.peek().map(|&Reverse((end, ..))| end);
+        let Some(now) = [arrival, end, queue.next_start()].into_iter().flatten().min() else {
+            break;
+        };
+        while let Some(&Reverse((end, slot, count, planned_end))) = running.peek()
+            && end == now
+        {
+            running.pop();
+            if work[slot.index()].job {
+                queue.finished(now, slot);
+            } else {
+                queue.tasks_finished(now, slot, count, planned_end);
+            }
+        }
+        while let Some((slot, one)) = coming.next_if(|(_, work)| work.arrival == now) {
+            arrive(&mut queue, now, slot, one);
+        }
+        queue.start_due(now, &mut jobs);
+        queue.tasks_due(now, &mut tasks);
+        for (slot, count) in jobs.drain(..).map(|slot| (slot, 1)).chain(tasks.drain(..)) {
+            let work = &work[slot.index()];
+            running.push(Reverse((now + work.run, slot, count, now + work.span())));
+            let start = now.as_micros() ^ i64::from(slot.0) ^ (i64::from(count) << 40);
+            checksum = checksum.wrapping_mul(31).wrapping_add(start);
+        }
+    }
+    let counts = queue.counts();
+    Outcome {
+        checksum,
+        effort: queue.effort(),
+        reschedules: counts.reschedules,
+        tasks_moved: counts.moved,
+    }
+}
+
+/// The whole of a job, or of the last offer for a share.
+fn arrive(queue: &mut ConservativeBags, now: Time, slot: Slot, work: &Work) {
+    let span = work.span();
+    if work.job {
+        let processors = work.size;
+        let request = Request { slot, processors, span: Some(span), key: 0, deadline: None };
+        queue.submit(now, request);
+        return;
+    }
+    let bag = BagRequest { tasks: work.size, span, deadline: None, earliest: now };
+    let offer: Offer = *queue.offers(now, &bag).last().expect("one for the whole bag");
+    let award = Award::Offered { tasks: offer.tasks, offer };
+    let completion = queue.award(now, slot, &bag, &award).expect("as offered");
+    queue.bag_expected(slot, completion + work.later);
+}
+
+/// Checksums by what is replayed, for [`SHARES`] entries.
+fn expected() -> BTreeMap<&'static str, i64> {
+    BTreeMap::from([])
+}
+
+fn rescheduling(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("rescheduling");
+    group.sample_size(10);
+    // `cargo test` runs each once and asks for no figures.
+    let small = !std::env::args().any(|argument| argument == "--bench");
+    let count = if small { SHARES / 8 } else { SHARES };
+    for (name, jobs) in [("shares", 0), ("shares and jobs", 4)] {
+        let work = Work::list(count, jobs);
+        for rule in Rescheduling::ALL {
+            let outcome = replay(rule.into(), &work);
+            let name = format!("{}, {name}", rule.name());
+            println!("{name}: {outcome}");
+            if let (false, Some(&checksum)) = (small, expected().get(name.as_str())) {
+                assert_eq!(outcome.checksum, checksum, "other starts than there used to be");
+            }
+            group.bench_function(BenchmarkId::new(name, count), |bencher| {
+                bencher.iter(|| black_box(replay(rule.into(), &work).checksum));
+            });
+        }
+    }
+}
+
+criterion_group!(benches, rescheduling);
+criterion_main!(benches);

@@ -1,0 +1,178 @@
+//! How a metascheduler composes the offers of several providers so that a whole
+//! bag meets its deadline, or gets the earliest one that is possible
+//! (Netto 2009, chapter 6).
+//!
+//! A policy is a pure function of the bag, of what the providers disclosed, and
+//! of the number of the bag; what it may read is in its type, see [`view`].
+
+pub mod view;
+
+mod dplb;
+mod free_time_slots;
+mod no_lb;
+mod offers;
+mod plb;
+
+use haggle_model::{Disclosure, Span, Time};
+
+use crate::bags::{Award, Offer};
+
+pub use dplb::{Dplb, DplbV2, LoadWeights};
+pub use free_time_slots::FreeTimeSlots;
+pub use no_lb::NoLb;
+pub use plb::Plb;
+pub use view::{AnyView, Facts, FreeTime, Includes, Level, QueueEntry, View};
+
+/// A bag as the metascheduler sees it when it composes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BagCall {
+    /// Its tasks, at least one.
+    pub tasks: u32,
+    /// Planned time of a task on the reference processor.
+    pub span: Span,
+    /// When its user wants it done; `None` = as early as possible.
+    pub deadline: Option<Time>,
+    /// The present.
+    pub now: Time,
+}
+
+/// A bag distributed over providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Composition {
+    /// When the bag will be done: the deadline, or the latest part if that is
+    /// later or there is no deadline.
+    pub completion: Time,
+    /// By provider; the tasks of all parts are those of the bag.
+    pub parts: Vec<Part>,
+    /// Whether the offers that meet the deadline sufficed and the load was
+    /// balanced over them. Otherwise the earliest composite was taken, or slots.
+    pub balanced: bool,
+    /// How many different sizes the offers had over which the load was balanced.
+    pub sizes: usize,
+}
+
+/// What one provider gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its index among the views.
+    pub provider: usize,
+    /// What is awarded to it.
+    pub award: Award,
+    /// The offer it made, if it was not asked for slots. Differs from that in
+    /// the award if the composite is relaxed.
+    pub offer: Option<Offer>,
+}
+
+impl Part {
+    /// Tasks of the part.
+    pub fn tasks(&self) -> u32 {
+        match &self.award {
+            Award::Offered { tasks, .. } => *tasks,
+            Award::Placed { batches, .. } => batches.iter().map(|batch| batch.tasks).sum(),
+        }
+    }
+}
+
+/// A policy that composes.
+pub trait Composer {
+    /// What it has to know of each provider, and all it can read.
+    type Needs: Level;
+
+    /// Distributes a bag over providers, one view each; ties go to the provider
+    /// named first. `turn` counts the bags from 0. `None` if the providers
+    /// together do not take the whole bag.
+    fn compose(&self, bag: &BagCall, views: &[View<Self::Needs>], turn: u64)
+    -> Option<Composition>;
+}
+
+/// Variants of the policies, for comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct CompositionOptions {
+    /// Every part of a composite is awarded with the completion of the latest,
+    /// not with that of its own offer. A provider may have to refuse that, as
+    /// other work is placed before it then; the offer as made still holds.
+    pub relax_to_composite: bool,
+    /// What balancing by load weighs offers with.
+    pub load_weights: LoadWeights,
+    /// For bags without a deadline: whether the load is balanced over all
+    /// offers that are as early as the earliest composite.
+    pub balance_without_deadline: bool,
+}
+
+/// The rule by which offers are composed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CompositionPolicy {
+    /// The composite that is done first; loads are not balanced.
+    OffersNoLb,
+    /// In proportion to the offers.
+    OffersPlb,
+    /// Equal offers also in proportion to computing power.
+    OffersDplb,
+    /// Equal offers also in proportion to the capacity that load leaves.
+    OffersDplbV2,
+    /// Into the earliest free time slots of all providers, without offers.
+    FreeTimeSlots,
+}
+
+impl CompositionPolicy {
+    /// All policies, in the order of the manual.
+    pub const ALL: [CompositionPolicy; 5] = [
+        CompositionPolicy::OffersNoLb,
+        CompositionPolicy::OffersPlb,
+        CompositionPolicy::OffersDplb,
+        CompositionPolicy::OffersDplbV2,
+        CompositionPolicy::FreeTimeSlots,
+    ];
+
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CompositionPolicy::OffersNoLb => "offers-no-lb",
+            CompositionPolicy::OffersPlb => "offers-plb",
+            CompositionPolicy::OffersDplb => "offers-dplb",
+            CompositionPolicy::OffersDplbV2 => "offers-dplb-v2",
+            CompositionPolicy::FreeTimeSlots => "free-time-slots",
+        }
+    }
+
+    /// How much providers have to tell.
+    pub const fn needs(self) -> Disclosure {
+        const fn of<C: Composer>() -> Disclosure {
+            C::Needs::DISCLOSURE
+        }
+        match self {
+            CompositionPolicy::OffersNoLb => of::<NoLb>(),
+            CompositionPolicy::OffersPlb => of::<Plb>(),
+            CompositionPolicy::OffersDplb => of::<Dplb>(),
+            CompositionPolicy::OffersDplbV2 => of::<DplbV2>(),
+            CompositionPolicy::FreeTimeSlots => of::<FreeTimeSlots>(),
+        }
+    }
+
+    /// As [`Composer::compose`] of this policy, which is shown no more of the
+    /// views than it needs; `None` also if one of them holds less.
+    pub fn compose(
+        self,
+        bag: &BagCall,
+        views: &[AnyView],
+        options: CompositionOptions,
+        turn: u64,
+    ) -> Option<Composition> {
+        fn with<C: Composer>(
+            policy: C,
+            bag: &BagCall,
+            views: &[AnyView],
+            turn: u64,
+        ) -> Option<Composition> {
+            let views: Option<Vec<View<C::Needs>>> = views.iter().map(AnyView::narrow).collect();
+            policy.compose(bag, &views?, turn)
+        }
+        match self {
+            CompositionPolicy::OffersNoLb => with(NoLb { options }, bag, views, turn),
+            CompositionPolicy::OffersPlb => with(Plb { options }, bag, views, turn),
+            CompositionPolicy::OffersDplb => with(Dplb { options }, bag, views, turn),
+            CompositionPolicy::OffersDplbV2 => with(DplbV2 { options }, bag, views, turn),
+            CompositionPolicy::FreeTimeSlots => with(FreeTimeSlots, bag, views, turn),
+        }
+    }
+}

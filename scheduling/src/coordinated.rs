@@ -1,0 +1,305 @@
+//! Conservative backfilling of bags, rescheduled with an eye on the whole bag.
+//!
+//! Every task and job that waits has a planned start; new work goes to its
+//! earliest fit around all that is planned already. When something ends before
+//! its planned end, waiting work is moved up, and the order in which it is
+//! looked at decides who gets the time. *Coordinated* rescheduling goes by when
+//! the whole bag will be done, which the metascheduler tells: tasks of a bag
+//! whose last task runs late elsewhere step back, and the tasks of a bag do not
+//! drift apart (Netto 2009, chapter 7, Algorithm 7).
+//!
+//! An early end is noted; the passes run once in the next
+//! [`LocalScheduler::start_due`], before anything starts. So a provider reports
+//! all ends of an instant first, then asks once what starts.
+
+mod entry;
+mod rescheduling;
+
+use haggle_model::{Span, Time};
+
+pub use self::rescheduling::{Effort, Rescheduling, ReschedulingConfig};
+
+use self::entry::{Entry, Kind};
+use crate::bags::{Award, BagRequest, Bargainer, Batch, Counts, Fractions, FreeSlot, Offer, merge};
+use crate::composition::QueueEntry;
+use crate::placing::{free_slots, place};
+use crate::profile::Profile;
+use crate::scheduler::{LocalScheduler, Request, Slot};
+
+/// A queue of rigid jobs and shares of bags, first come first served, with
+/// conservative backfilling.
+///
+/// Where two of them are equal otherwise, the one that was submitted or awarded
+/// *here* first goes first; [`BagRequest::deadline`] is not
+/// looked at: offers say the earliest completion.
+#[derive(Clone, Debug)]
+pub struct ConservativeBags {
+    rescheduling: ReschedulingConfig,
+    fractions: Fractions,
+    /// All that runs or is planned.
+    profile: Profile,
+    /// Processors on which nothing runs.
+    free: u32,
+    entries: Vec<Option<Entry>>,
+    /// Entries accepted so far.
+    accepted: u64,
+    /// Whether something has ended early since the last rescheduling.
+    ended_early: bool,
+    counts: Counts,
+    effort: Effort,
+}
+
+impl ConservativeBags {
+    /// For a machine of `processors`; `fractions` are the sizes of its offers.
+    pub fn new(
+        processors: u32,
+        rescheduling: ReschedulingConfig,
+        fractions: Fractions,
+    ) -> ConservativeBags {
+        ConservativeBags {
+            rescheduling,
+            fractions,
+            profile: Profile::new(processors),
+            free: processors,
+            entries: Vec::new(),
+            accepted: 0,
+            ended_early: false,
+            counts: Counts::default(),
+            effort: Effort::default(),
+        }
+    }
+
+    /// Where the tasks of a share or job that still wait are planned, in order of start.
+    pub fn planned(&self, slot: Slot) -> &[Batch] {
+        let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
+        entry.map_or(&[], |entry| &entry.waiting)
+    }
+
+    /// What rescheduling has cost so far.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    fn entry(&mut self, slot: Slot) -> &mut Entry {
+        self.entries[slot.index()].as_mut().expect("a slot in use has an entry")
+    }
+
+    /// All entries with their slots.
+    fn in_slots(&self) -> impl Iterator<Item = (Slot, &Entry)> {
+        let slots = (0..).map(Slot);
+        slots.zip(&self.entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+    }
+
+    /// Queues what is in `profile` already and returns its planned completion.
+    fn accept(
+        &mut self,
+        slot: Slot,
+        kind: Kind,
+        width: u32,
+        span: Span,
+        earliest: Time,
+        batches: &[Batch],
+    ) -> Time {
+        let entry = Entry::new(kind, self.accepted, width, span, earliest, batches);
+        self.accepted += 1;
+        if slot.index() >= self.entries.len() {
+            self.entries.resize(slot.index() + 1, None);
+        }
+        let completion = entry.promised;
+        self.entries[slot.index()] = Some(entry);
+        completion
+    }
+
+    /// Starts what is due of one kind.
+    fn start(&mut self, now: Time, kind: Kind, mut started: impl FnMut(Slot, u32)) {
+        let mut due = Vec::new();
+        for (slot, entry) in self.in_slots().filter(|(_, entry)| entry.kind == kind) {
+            let batches = entry.waiting.iter().take_while(|batch| batch.start <= now);
+            due.extend(batches.map(|batch| (batch.start, entry.sequence, slot, batch.tasks)));
+        }
+        due.sort_unstable();
+        for (start, _, slot, tasks) in due {
+            let free = self.free;
+            let entry = self.entry(slot);
+            let processors = tasks * entry.width;
+            // What ends at this very instant may not have given its processors
+            // back yet; its end brings the next call.
+            if processors > free {
+                continue;
+            }
+            entry.take(start, tasks);
+            *entry.running.entry(start + entry.span).or_insert(0) += tasks;
+            self.free -= processors;
+            started(slot, tasks);
+        }
+    }
+
+    /// Tasks of an entry have ended.
+    fn end(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time) {
+        self.profile.forget_before(now);
+        let entry = self.entry(slot);
+        entry.end(now, tasks, planned_end);
+        let (processors, over) = (tasks * entry.width, entry.is_over());
+        self.free += processors;
+        self.profile.remove(now, planned_end, processors);
+        self.ended_early |= now < planned_end;
+        if over {
+            self.entries[slot.index()] = None;
+        }
+    }
+}
+
+impl LocalScheduler for ConservativeBags {
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        self.profile.forget_before(now);
+        let span = request.planned_span();
+        let batches = place(&mut self.profile, request.processors, span, 1, now);
+        let completion =
+            self.accept(request.slot, Kind::Job, request.processors, span, now, &batches);
+        (batches[0].start < Time::FOREVER && request.span.is_some()).then_some(completion)
+    }
+
+    fn finished(&mut self, now: Time, slot: Slot) {
+        let running = self.entry(slot).running.first_key_value();
+        let (&planned_end, _) = running.expect("only a running job ends");
+        self.end(now, slot, 1, planned_end);
+    }
+
+    fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        self.profile.forget_before(now);
+        // The job takes time that may be planned for others: all that waits is
+        // planned anew around it, first come, first served.
+        let turns = self.turns(|_, _| (Time::ZERO, Time::ZERO));
+        self.drop_plan(&turns);
+        let entry = self.entry(slot);
+        let (planned_end, _) = entry.running.pop_first().expect("only a running job overruns");
+        entry.running.insert(end, 1);
+        let processors = entry.width;
+        self.profile.add(planned_end, end, processors);
+        self.plan_anew(now, &turns);
+    }
+
+    fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
+        let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
+        if !entry.is_some_and(Entry::untouched) {
+            return false;
+        }
+        self.profile.forget_before(now);
+        let entry = self.entries[slot.index()].take().expect("just looked at");
+        for Batch { start, tasks } in entry.waiting {
+            self.profile.remove(start, start + entry.span, tasks * entry.width);
+        }
+        true
+    }
+
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.profile.forget_before(now);
+        if std::mem::take(&mut self.ended_early) {
+            self.reschedule(now);
+        }
+        self.start(now, Kind::Job, |slot, _| started.push(slot));
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        let first = |entry: &Entry| entry.waiting.first().map(|batch| batch.start);
+        self.entries.iter().flatten().filter_map(first).min()
+    }
+
+    fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
+        self.profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+    }
+
+    fn queue_length(&self) -> usize {
+        self.entries.iter().flatten().filter(|entry| !entry.waiting.is_empty()).count()
+    }
+
+    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        Some(self)
+    }
+}
+
+impl Bargainer for ConservativeBags {
+    fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
+        let mut plan = self.profile.clone();
+        let mut offers = Vec::new();
+        let (mut placed, mut completion) = (0, now);
+        for tasks in self.fractions.sizes(bag.tasks) {
+            // The first tasks of a larger share go where those of a smaller one do.
+            for batch in place(&mut plan, 1, bag.span, tasks - placed, now.max(bag.earliest)) {
+                completion = batch.start + bag.span;
+            }
+            placed = tasks;
+            merge(&mut offers, Offer { tasks, completion });
+        }
+        offers
+    }
+
+    fn award(&mut self, now: Time, slot: Slot, bag: &BagRequest, award: &Award) -> Option<Time> {
+        self.profile.forget_before(now);
+        let mut plan = self.profile.clone();
+        let (batches, latest) = match award {
+            Award::Offered { tasks, offer } => {
+                (place(&mut plan, 1, bag.span, *tasks, now.max(bag.earliest)), offer.completion)
+            }
+            Award::Placed { batches, deadline } => {
+                for &Batch { start, tasks } in batches {
+                    if start < now || plan.min_free(start, start + bag.span) < tasks {
+                        return None;
+                    }
+                    plan.add(start, start + bag.span, tasks);
+                }
+                (batches.clone(), *deadline)
+            }
+        };
+        let completion = batches.iter().map(|batch| batch.start + bag.span).max()?;
+        if completion > latest {
+            return None;
+        }
+        self.profile = plan;
+        Some(self.accept(slot, Kind::Share, 1, bag.span, bag.earliest, &batches))
+    }
+
+    fn free_slots(&mut self, now: Time) -> Vec<FreeSlot> {
+        free_slots(&self.profile, now)
+    }
+
+    fn tasks_due(&mut self, now: Time, started: &mut Vec<(Slot, u32)>) {
+        self.start(now, Kind::Share, |slot, tasks| started.push((slot, tasks)));
+    }
+
+    fn tasks_finished(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time) {
+        self.end(now, slot, tasks, planned_end);
+    }
+
+    fn bag_expected(&mut self, slot: Slot, completion: Time) {
+        // The message may come when all is done here.
+        let Some(Some(entry)) = self.entries.get_mut(slot.index()) else { return };
+        // One that was overtaken must not raise it.
+        let earlier = entry.bag_expected.unwrap_or(completion);
+        entry.bag_expected = Some(earlier.min(completion));
+    }
+
+    fn queue(&self) -> Vec<QueueEntry> {
+        let entries = self.entries.iter().flatten();
+        let mut waiting: Vec<(Time, u64, QueueEntry)> = entries
+            .flat_map(|entry| {
+                entry.waiting.iter().map(move |batch| {
+                    let processors = batch.tasks * entry.width;
+                    let promise = batch.start + entry.span;
+                    (batch.start, entry.sequence, QueueEntry { processors, promise })
+                })
+            })
+            .collect();
+        waiting.sort_unstable_by_key(|&(start, sequence, _)| (start, sequence));
+        waiting.into_iter().map(|(_, _, entry)| entry).collect()
+    }
+
+    fn latest_completion(&self, slot: Slot) -> Option<Time> {
+        let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
+        entry.map(Entry::latest_completion)
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+}

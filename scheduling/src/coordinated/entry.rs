@@ -1,0 +1,114 @@
+//! One entry of the queue: a rigid job or a share of a bag.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{Span, Time};
+
+use crate::bags::Batch;
+
+/// A rigid job is a single task as wide as the job; the tasks of a share need
+/// one processor each.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) kind: Kind,
+    /// Its place in the order of arrival at this queue.
+    pub(super) sequence: u64,
+    /// Processors of one task.
+    pub(super) width: u32,
+    /// Planned time of one task.
+    pub(super) span: Span,
+    /// No task starts before.
+    pub(super) earliest: Time,
+    /// Tasks that wait, by planned start, each start once.
+    pub(super) waiting: Vec<Batch>,
+    /// Tasks that run, by planned end.
+    pub(super) running: BTreeMap<Time, u32>,
+    /// Latest end of those that have ended.
+    pub(super) ended: Option<Time>,
+    /// Planned completion when it was accepted.
+    pub(super) promised: Time,
+    /// When the whole bag will be done, as last heard.
+    pub(super) bag_expected: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Job,
+    Share,
+}
+
+impl Entry {
+    /// Work that waits in `batches`, of which there is one at least, in order of start.
+    pub(super) fn new(
+        kind: Kind,
+        sequence: u64,
+        width: u32,
+        span: Span,
+        earliest: Time,
+        batches: &[Batch],
+    ) -> Entry {
+        let mut entry = Entry {
+            kind,
+            sequence,
+            width,
+            span,
+            earliest,
+            waiting: Vec::with_capacity(batches.len()),
+            running: BTreeMap::new(),
+            ended: None,
+            promised: Time::ZERO,
+            bag_expected: None,
+        };
+        for batch in batches {
+            entry.put(batch.start, batch.tasks);
+        }
+        entry.promised = entry.latest_completion();
+        entry
+    }
+
+    /// Latest completion of its tasks: planned, or the end of those that have ended.
+    pub(super) fn latest_completion(&self) -> Time {
+        let waiting = self.waiting.last().map(|batch| batch.start + self.span);
+        let running = self.running.last_key_value().map(|(&end, _)| end);
+        let tasks = waiting.max(running).max(self.ended);
+        tasks.expect("an entry without tasks is forgotten")
+    }
+
+    /// Adds tasks that wait.
+    pub(super) fn put(&mut self, start: Time, tasks: u32) {
+        match self.waiting.binary_search_by_key(&start, |batch| batch.start) {
+            Ok(at) => self.waiting[at].tasks += tasks,
+            Err(at) => self.waiting.insert(at, Batch { start, tasks }),
+        }
+    }
+
+    /// Takes away some of the tasks that wait for `start`.
+    pub(super) fn take(&mut self, start: Time, tasks: u32) {
+        let at = self.waiting.binary_search_by_key(&start, |batch| batch.start);
+        let at = at.expect("only tasks that wait are taken");
+        self.waiting[at].tasks -= tasks;
+        if self.waiting[at].tasks == 0 {
+            self.waiting.remove(at);
+        }
+    }
+
+    /// Some of the tasks that were to end at `planned_end` have ended.
+    pub(super) fn end(&mut self, now: Time, tasks: u32, planned_end: Time) {
+        let running = self.running.get_mut(&planned_end).expect("only what runs ends");
+        *running -= tasks;
+        if *running == 0 {
+            self.running.remove(&planned_end);
+        }
+        self.ended = self.ended.max(Some(now));
+    }
+
+    /// Whether no task has started.
+    pub(super) fn untouched(&self) -> bool {
+        self.running.is_empty() && self.ended.is_none()
+    }
+
+    /// Whether every task has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.running.is_empty() && self.waiting.is_empty()
+    }
+}

@@ -1,0 +1,229 @@
+//! An earliest-deadline-first queue that keeps its promises and bargains over bags.
+//!
+//! Whatever is accepted, a rigid job or a share of a bag, gets a promised
+//! completion and waits in the order of these promises (Netto 2009, section
+//! 3.3, Algorithms 1 and 2). The plan in force is always one in which every
+//! promise is kept. New work goes where its deadline puts it, everything behind
+//! it is placed again, and it moves back behind each entry that would be late
+//! otherwise. If it cannot be done by its deadline at all, a binary search
+//! finds the earliest completion that can be promised (section 6.3.1).
+//!
+//! A provider calls [`LocalScheduler::start_due`] and then
+//! [`Bargainer::tasks_due`] at the end of every instant in which something
+//! happened.
+
+mod bargain;
+mod demand;
+mod free_slots;
+mod plan;
+mod steps;
+mod sweep;
+mod trial;
+mod work;
+
+use haggle_model::{Span, Time};
+
+use crate::bags::{Bargainer, Batch, Fractions};
+use crate::scheduler::{LocalScheduler, Request, Slot};
+
+use demand::Demand;
+use plan::{Entry, Plan};
+use trial::Trial;
+use work::Works;
+
+/// What happens to new work that would make a promise late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum EdfMode {
+    /// It moves back behind the entry that would be late, as often as it takes
+    /// (Netto 2009, Algorithm 1, with its step `fixqueue`).
+    #[default]
+    Repair,
+    /// It is not accepted at that deadline.
+    Strict,
+}
+
+impl EdfMode {
+    /// Both, in the order of the manual.
+    pub const ALL: [EdfMode; 2] = [EdfMode::Repair, EdfMode::Strict];
+
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EdfMode::Repair => "repair",
+            EdfMode::Strict => "strict",
+        }
+    }
+}
+
+/// How an [`Edf`] queue works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdfConfig {
+    /// What happens to new work that would make a promise late.
+    pub mode: EdfMode,
+    /// How close the search comes to the earliest completion it can promise;
+    /// at least a tick. A whole number of seconds keeps whole seconds whole.
+    pub resolution: Span,
+    /// The sizes for which offers are made.
+    pub fractions: Fractions,
+    /// Whether shares awarded into published slots stay exactly there.
+    pub pinned: bool,
+}
+
+/// Repair, a second, the default fractions, nothing pinned.
+impl Default for EdfConfig {
+    fn default() -> EdfConfig {
+        EdfConfig {
+            mode: EdfMode::Repair,
+            resolution: Span::from_secs(1),
+            fractions: Fractions::default(),
+            pinned: false,
+        }
+    }
+}
+
+/// What an [`Edf`] queue has done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct EdfStats {
+    /// Entries that accepted work moved back behind; probes and offers do not count.
+    pub repairs: u64,
+    /// Attempts to place work by some deadline, those of the searches included.
+    pub attempts: u64,
+    /// Probes of the searches for the earliest completion that can be promised.
+    pub probes: u64,
+}
+
+/// Earliest deadline first, with promises that are kept.
+#[derive(Clone, Debug)]
+pub struct Edf {
+    config: EdfConfig,
+    plan: Plan,
+    works: Works,
+    /// Processors that no running work holds.
+    free: u32,
+    /// Time has been given back since the plan was last made anew.
+    given_back: bool,
+    stats: EdfStats,
+}
+
+impl Edf {
+    /// For a machine of `processors`.
+    pub fn new(processors: u32, mut config: EdfConfig) -> Edf {
+        config.resolution = config.resolution.max(Span::TICK);
+        Edf {
+            config,
+            plan: Plan::new(processors),
+            works: Works::default(),
+            free: processors,
+            given_back: false,
+            stats: EdfStats::default(),
+        }
+    }
+
+    /// What has been done so far.
+    pub fn stats(&self) -> EdfStats {
+        self.stats
+    }
+
+    /// Work still to be done, in processor-microseconds: what runs until its
+    /// planned end, and all that waits. Jobs without a limit count as [`Span::FOREVER`].
+    pub fn remaining_work(&self, now: Time) -> u128 {
+        self.plan.waiting_work() + self.works.running_work(now)
+    }
+
+    /// What waits, in the queue's order: (slot, processors or tasks, promised completion).
+    pub fn waiting(&self) -> impl Iterator<Item = (Slot, u32, Time)> + '_ {
+        self.plan.entries().iter().map(|entry| (entry.slot, entry.demand.units, entry.promise))
+    }
+
+    /// Where what waits of this job or share is planned; empty if nothing does.
+    pub fn planned(&self, slot: Slot) -> &[Batch] {
+        let entry = self.plan.entries().iter().find(|entry| entry.slot == slot);
+        entry.map_or(&[], |entry| &entry.batches)
+    }
+
+    /// Accepts work at the earliest promise from `deadline` on that can be kept.
+    fn accept(&mut self, now: Time, slot: Slot, demand: Demand, deadline: Time) -> Time {
+        let mut trial = Trial::new(demand, &self.config);
+        let promise = trial.promise(&mut self.plan, now, deadline, &mut self.stats);
+        let chain = trial
+            .attempt(&mut self.plan, now, promise)
+            .expect("what has just been promised is possible");
+        self.stats.repairs += chain.repairs;
+        let batches = trial.apply(&mut self.plan, chain);
+        self.plan.insert(Entry::new(slot, demand, promise, batches));
+        promise
+    }
+}
+
+impl LocalScheduler for Edf {
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        self.plan.forget_before(now);
+        let demand = Demand::rigid(request.processors, request.planned_span());
+        let deadline = match (request.deadline, request.span) {
+            (Some(deadline), Some(_)) => deadline.min(Time::FOREVER),
+            // Nothing can be promised to a job that may hold its processors for ever.
+            _ => Time::FOREVER,
+        };
+        self.works.open(request.slot);
+        let promise = self.accept(now, request.slot, demand, deadline);
+        (promise < Time::FOREVER).then_some(promise)
+    }
+
+    fn finished(&mut self, now: Time, slot: Slot) {
+        let Some((end, processors)) = self.works.only_running(slot) else {
+            debug_assert!(false, "only a running job ends");
+            return;
+        };
+        self.tasks_finished(now, slot, processors, end);
+    }
+
+    fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        let over = self.works.extend(slot, now, end);
+        self.plan.forget_before(now);
+        self.plan.overrun(now, &over, end);
+    }
+
+    fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
+        if self.works.has_started(slot) || !self.plan.remove(slot) {
+            return false;
+        }
+        self.plan.forget_before(now);
+        self.works.close(slot);
+        self.given_back = true;
+        true
+    }
+
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.plan.forget_before(now);
+        if std::mem::take(&mut self.given_back) {
+            self.plan.improve(now);
+        }
+        let Edf { plan, works, free, .. } = self;
+        plan.start(now, true, free, |slot, processors, end| {
+            works.start(slot, end, processors);
+            started.push(slot);
+        });
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        let starts = self.plan.entries().iter().map(|entry| entry.batches[0].start);
+        starts.min().filter(|&start| start < Time::FOREVER)
+    }
+
+    fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
+        let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
+        self.plan.forget_before(now);
+        let whole = self.plan.whole();
+        let window = whole.earliest(processors, span, now, Time::FOREVER);
+        let large_enough = processors <= whole.capacity();
+        large_enough.then(|| window.map_or(Time::FOREVER, |window| window.start))
+    }
+
+    fn queue_length(&self) -> usize {
+        self.plan.entries().len()
+    }
+
+    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        Some(self)
+    }
+}

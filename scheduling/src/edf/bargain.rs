@@ -1,0 +1,172 @@
+//! The queue as one that bargains over bags.
+
+use haggle_model::Time;
+
+use crate::bags::{Award, BagRequest, Bargainer, Batch, FreeSlot, Offer, merge};
+use crate::composition::QueueEntry;
+use crate::scheduler::Slot;
+
+use super::Edf;
+use super::demand::Demand;
+use super::free_slots::free_slots;
+use super::plan::Entry;
+use super::trial::Trial;
+
+impl Edf {
+    /// Puts some of an offer's tasks into the plan.
+    ///
+    /// Fewer tasks can fit worse than all of them, as what is placed behind
+    /// them falls differently. Then the plan of the whole offer is taken, and
+    /// the tasks at its end are left out.
+    fn award_offered(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        bag: &BagRequest,
+        tasks: u32,
+        offer: Offer,
+    ) -> Option<Time> {
+        if tasks == 0 || tasks > offer.tasks {
+            return None;
+        }
+        let demand = Demand::tasks(tasks, bag.span, bag.earliest);
+        let whole_offer = (tasks < offer.tasks).then_some(offer.tasks);
+        for tried in [Some(tasks), whole_offer].into_iter().flatten() {
+            let mut trial = Trial::new(Demand::tasks(tried, bag.span, bag.earliest), &self.config);
+            self.stats.attempts += 1;
+            if let Some(chain) = trial.attempt(&mut self.plan, now, offer.completion) {
+                self.stats.repairs += chain.repairs;
+                let mut batches = trial.apply(&mut self.plan, chain);
+                leave_out(&mut batches, tried - tasks);
+                let completion = demand.completion(&batches);
+                self.works.open(slot);
+                self.plan.insert(Entry::new(slot, demand, offer.completion, batches));
+                return Some(completion);
+            }
+        }
+        None
+    }
+
+    /// Puts tasks into slots that were free, moving nothing.
+    fn award_placed(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        bag: &BagRequest,
+        batches: &[Batch],
+        deadline: Time,
+    ) -> Option<Time> {
+        let mut batches = batches.to_vec();
+        batches.sort_unstable();
+        let tasks = batches.iter().try_fold(0_u32, |sum, batch| sum.checked_add(batch.tasks))?;
+        let demand = Demand::tasks(tasks, bag.span, bag.earliest);
+        let completion = demand.completion(&batches);
+        let mut steps = self.plan.whole();
+        for batch in &batches {
+            let end = batch.start + demand.span;
+            let possible = batch.tasks > 0
+                && batch.start >= now
+                && batch.start < Time::FOREVER
+                && steps.min_free(batch.start, end) >= batch.tasks;
+            if !possible {
+                return None;
+            }
+            steps.add(batch.start, end, batch.tasks);
+        }
+        if tasks == 0 || completion > deadline {
+            return None;
+        }
+        self.works.open(slot);
+        let mut entry = Entry::new(slot, demand, deadline.min(Time::FOREVER), batches);
+        entry.pinned = self.config.pinned;
+        self.plan.insert(entry);
+        Some(completion)
+    }
+}
+
+/// Takes `surplus` tasks out of the latest batches.
+fn leave_out(batches: &mut Vec<Batch>, mut surplus: u32) {
+    while surplus > 0
+        && let Some(last) = batches.last_mut()
+    {
+        let fewer = surplus.min(last.tasks);
+        last.tasks -= fewer;
+        surplus -= fewer;
+        if last.tasks == 0 {
+            batches.pop();
+        }
+    }
+}
+
+impl Bargainer for Edf {
+    fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
+        self.plan.forget_before(now);
+        // Nothing is done at once: as early as possible is the search from now on.
+        let wished = bag.deadline.unwrap_or(now).min(Time::FOREVER);
+        let mut promises = Vec::new();
+        for tasks in self.config.fractions.sizes(bag.tasks).into_iter().rev() {
+            let mut trial = Trial::new(Demand::tasks(tasks, bag.span, bag.earliest), &self.config);
+            let completion = trial.promise(&mut self.plan, now, wished, &mut self.stats);
+            promises.push(Offer { tasks, completion });
+            // No offer is earlier than wished: those for fewer tasks say nothing new.
+            if completion == wished {
+                break;
+            }
+        }
+        let mut offers = Vec::new();
+        for offer in promises.into_iter().rev() {
+            merge(&mut offers, offer);
+        }
+        offers
+    }
+
+    fn award(&mut self, now: Time, slot: Slot, bag: &BagRequest, award: &Award) -> Option<Time> {
+        self.plan.forget_before(now);
+        match award {
+            Award::Offered { tasks, offer } => self.award_offered(now, slot, bag, *tasks, *offer),
+            Award::Placed { batches, deadline } => {
+                self.award_placed(now, slot, bag, batches, *deadline)
+            }
+        }
+    }
+
+    fn free_slots(&mut self, now: Time) -> Vec<FreeSlot> {
+        free_slots(&self.plan.whole(), now)
+    }
+
+    fn tasks_due(&mut self, now: Time, started: &mut Vec<(Slot, u32)>) {
+        self.plan.forget_before(now);
+        let Edf { plan, works, free, .. } = self;
+        plan.start(now, false, free, |slot, tasks, end| {
+            works.start(slot, end, tasks);
+            started.push((slot, tasks));
+        });
+    }
+
+    fn tasks_finished(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time) {
+        let Some((end, ended)) = self.works.end(now, slot, tasks, planned_end) else {
+            debug_assert!(false, "only running tasks end");
+            return;
+        };
+        self.plan.forget_before(now);
+        self.free += ended;
+        if now < end {
+            self.plan.release(now, end, ended);
+            self.given_back = true;
+        }
+        if !self.works.runs(slot) && !self.plan.waits(slot) {
+            self.works.close(slot);
+        }
+    }
+
+    fn queue(&self) -> Vec<QueueEntry> {
+        let entry = |(_, processors, promise)| QueueEntry { processors, promise };
+        self.waiting().map(entry).collect()
+    }
+
+    fn latest_completion(&self, slot: Slot) -> Option<Time> {
+        let waiting = self.plan.entries().iter().find(|entry| entry.slot == slot);
+        let planned = waiting.map(|entry| entry.completion());
+        planned.max(self.works.latest_end(slot))
+    }
+}

@@ -1,0 +1,82 @@
+//! How work is placed: earliest first, all processors together or task by task.
+
+use haggle_model::{Span, Time};
+
+use crate::bags::Batch;
+
+use super::steps::Steps;
+
+/// Work to be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Demand {
+    /// Processors of a rigid job, or tasks of a share.
+    pub(super) units: u32,
+    pub(super) span: Span,
+    /// Whether all units start at once.
+    pub(super) rigid: bool,
+    /// Nothing starts before.
+    pub(super) earliest: Time,
+}
+
+impl Demand {
+    pub(super) fn rigid(processors: u32, span: Span) -> Demand {
+        Demand { units: processors, span, rigid: true, earliest: Time::ZERO }
+    }
+
+    pub(super) fn tasks(tasks: u32, span: Span, earliest: Time) -> Demand {
+        Demand { units: tasks, span: span.max(Span::TICK), rigid: false, earliest }
+    }
+
+    /// Books this in `steps` at the earliest starts from `now` on and adds the
+    /// batches to `batches`; `None` as soon as it is clear that it would be
+    /// completed after `limit`, with some of it booked.
+    ///
+    /// Tasks go in batches as wide as what is free at the earliest start, which
+    /// is the same as placing them one by one.
+    pub(super) fn place(
+        self,
+        steps: &mut Steps,
+        now: Time,
+        limit: Time,
+        batches: &mut Vec<Batch>,
+    ) -> Option<()> {
+        let now = now.max(self.earliest);
+        let latest = if limit < Time::FOREVER { limit - self.span } else { Time::FOREVER };
+        if !self.rigid {
+            let kept = batches.len();
+            steps.sweep(self.units, self.span, now, latest, batches)?;
+            steps.book_batches(&batches[kept..], self.span);
+            return Some(());
+        }
+        let window = steps.earliest(self.units, self.span, now, latest);
+        // Jobs without a limit hold their processors for ever.
+        let never = (limit >= Time::FOREVER).then_some(Time::FOREVER);
+        let start = window.map(|window| window.start).or(never)?;
+        if let Some(window) = window {
+            steps.book(window, self.units);
+        }
+        batches.push(Batch { start, tasks: self.units });
+        Some(())
+    }
+
+    /// When the last of these batches is done; [`Time::FOREVER`] at the latest.
+    pub(super) fn completion(self, batches: &[Batch]) -> Time {
+        let last = batches.iter().map(|batch| batch.start).max();
+        last.map_or(Time::FOREVER, |start| (start + self.span).min(Time::FOREVER))
+    }
+}
+
+/// Books batches of work that takes `span`.
+pub(super) fn add(steps: &mut Steps, batches: &[Batch], span: Span) {
+    match batches {
+        [batch] => steps.add(batch.start, batch.start + span, batch.tasks),
+        _ => steps.book_batches(batches, span),
+    }
+}
+
+/// Gives batches back.
+pub(super) fn remove(steps: &mut Steps, batches: &[Batch], span: Span) {
+    for batch in batches {
+        steps.remove(batch.start, batch.start + span, batch.tasks);
+    }
+}

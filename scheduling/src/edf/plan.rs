@@ -1,0 +1,249 @@
+//! The plan in force: what runs, what waits in key order, and where it is placed.
+
+use haggle_model::Time;
+
+use crate::bags::Batch;
+use crate::scheduler::Slot;
+
+use super::demand::{Demand, add, remove};
+use super::steps::Steps;
+
+/// Entries between two saved prefixes.
+const STRIDE: usize = 16;
+
+/// Accepted work, or what of it has not started.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) slot: Slot,
+    pub(super) demand: Demand,
+    /// Promised completion; [`Time::FOREVER`] = nothing is promised.
+    pub(super) promise: Time,
+    /// Its place in the plan, earliest first.
+    pub(super) batches: Vec<Batch>,
+    /// Whether it must stay there.
+    pub(super) pinned: bool,
+    /// Latest completion that breaks nothing: the promise, or the plan where
+    /// an overrun has broken the promise already.
+    limit: Time,
+}
+
+impl Entry {
+    pub(super) fn new(slot: Slot, demand: Demand, promise: Time, batches: Vec<Batch>) -> Entry {
+        Entry { slot, demand, promise, batches, pinned: false, limit: promise }
+    }
+
+    pub(super) fn completion(&self) -> Time {
+        self.demand.completion(&self.batches)
+    }
+}
+
+/// New places for some entries.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// (index, number of batches), by index.
+    entries: Vec<(usize, usize)>,
+    batches: Vec<Batch>,
+}
+
+/// What runs and what waits.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// Availability beside what runs and what is pinned.
+    fixed: Steps,
+    /// By (promise, order of acceptance).
+    entries: Vec<Entry>,
+    /// `saved[i]` is what the entries before `STRIDE * i` leave; made as needed.
+    saved: Vec<Steps>,
+}
+
+impl Plan {
+    pub(super) fn new(processors: u32) -> Plan {
+        Plan { fixed: Steps::new(processors), entries: Vec::new(), saved: Vec::new() }
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub(super) fn forget_before(&mut self, now: Time) {
+        self.fixed.forget_before(now);
+    }
+
+    pub(super) fn waits(&self, slot: Slot) -> bool {
+        self.entries.iter().any(|entry| entry.slot == slot)
+    }
+
+    /// How many entries are promised for `time` or before.
+    pub(super) fn position(&self, time: Time) -> usize {
+        self.entries.partition_point(|entry| entry.promise <= time)
+    }
+
+    /// What the first `count` entries leave.
+    pub(super) fn prefix(&mut self, count: usize) -> Steps {
+        if self.saved.is_empty() {
+            self.saved.push(self.fixed.clone());
+        }
+        while self.saved.len() <= count / STRIDE {
+            let done = (self.saved.len() - 1) * STRIDE;
+            let mut next = self.saved[self.saved.len() - 1].clone();
+            self.book(&mut next, done, done + STRIDE);
+            self.saved.push(next);
+        }
+        let nearest = count / STRIDE;
+        let mut steps = self.saved[nearest].clone();
+        self.book(&mut steps, nearest * STRIDE, count);
+        steps
+    }
+
+    /// What all entries leave.
+    pub(super) fn whole(&mut self) -> Steps {
+        self.prefix(self.entries.len())
+    }
+
+    fn book(&self, steps: &mut Steps, from: usize, to: usize) {
+        for entry in self.entries[from..to].iter().filter(|entry| !entry.pinned) {
+            add(steps, &entry.batches, entry.demand.span);
+        }
+    }
+
+    /// Places the entries from `from` on again, in key order, in what `steps`
+    /// leave: their moves, or the first entry that would be late.
+    pub(super) fn place_again(
+        &self,
+        steps: &mut Steps,
+        now: Time,
+        from: usize,
+    ) -> Result<Moves, usize> {
+        let mut moves = Moves::default();
+        for (index, entry) in self.entries.iter().enumerate().skip(from) {
+            if entry.pinned {
+                continue;
+            }
+            let kept = moves.batches.len();
+            entry.demand.place(steps, now, entry.limit, &mut moves.batches).ok_or(index)?;
+            let placed = &moves.batches[kept..];
+            if placed == entry.batches {
+                moves.batches.truncate(kept);
+            } else {
+                moves.entries.push((index, placed.len()));
+            }
+        }
+        Ok(moves)
+    }
+
+    pub(super) fn apply(&mut self, moves: &Moves) {
+        if let Some(&(first, _)) = moves.entries.first() {
+            self.saved.truncate(first / STRIDE + 1);
+        }
+        let mut rest = &moves.batches[..];
+        for &(index, count) in &moves.entries {
+            let (batches, behind) = rest.split_at(count);
+            let entry = &mut self.entries[index].batches;
+            entry.clear();
+            entry.extend_from_slice(batches);
+            rest = behind;
+        }
+    }
+
+    /// Places everything again unless something would be late.
+    pub(super) fn improve(&mut self, now: Time) {
+        if let Ok(moves) = self.place_again(&mut self.fixed.clone(), now, 0) {
+            self.apply(&moves);
+        }
+    }
+
+    /// Adds an accepted entry behind those promised for the same time.
+    pub(super) fn insert(&mut self, entry: Entry) {
+        let index = self.position(entry.promise);
+        self.saved.truncate(index / STRIDE + 1);
+        if entry.pinned {
+            self.saved.clear();
+            add(&mut self.fixed, &entry.batches, entry.demand.span);
+        }
+        self.entries.insert(index, entry);
+    }
+
+    /// Takes an entry out; `false` if there is none.
+    pub(super) fn remove(&mut self, slot: Slot) -> bool {
+        let Some(index) = self.entries.iter().position(|entry| entry.slot == slot) else {
+            return false;
+        };
+        let entry = self.entries.remove(index);
+        if entry.pinned {
+            remove(&mut self.fixed, &entry.batches, entry.demand.span);
+        }
+        self.saved.clear();
+        true
+    }
+
+    /// Something that runs gives its processors back before `end`.
+    pub(super) fn release(&mut self, now: Time, end: Time, processors: u32) {
+        self.fixed.remove(now, end, processors);
+        self.saved.clear();
+    }
+
+    /// Something runs on over its planned end: everything that waits is planned
+    /// anew around it, late or not, pinned or not.
+    pub(super) fn overrun(&mut self, now: Time, over: &[(Time, u32)], end: Time) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.pinned) {
+            remove(&mut self.fixed, &entry.batches, entry.demand.span);
+            entry.pinned = false;
+        }
+        for &(planned_end, processors) in over {
+            self.fixed.add(planned_end, end, processors);
+        }
+        self.saved.clear();
+        let mut steps = self.fixed.clone();
+        for entry in &mut self.entries {
+            entry.batches.clear();
+            let placed = entry.demand.place(&mut steps, now, Time::FOREVER, &mut entry.batches);
+            debug_assert!(placed.is_some(), "without a limit there is always a place");
+            entry.limit = entry.limit.max(entry.completion());
+        }
+    }
+
+    /// Starts, in key order, the rigid jobs or the tasks whose time has come
+    /// and that find `free` processors: calls `begin(slot, processors, end)`.
+    ///
+    /// Work that ends at this very instant may not have given its processors
+    /// back yet; its end brings the next pass.
+    pub(super) fn start(
+        &mut self,
+        now: Time,
+        rigid: bool,
+        free: &mut u32,
+        mut begin: impl FnMut(Slot, u32, Time),
+    ) {
+        let Plan { fixed, entries, saved } = self;
+        entries.retain_mut(|entry| {
+            if entry.demand.rigid != rigid {
+                return true;
+            }
+            let mut due = 0;
+            for batch in &entry.batches {
+                if batch.start > now || batch.tasks > *free {
+                    break;
+                }
+                due += 1;
+                *free -= batch.tasks;
+                entry.demand.units -= batch.tasks;
+                let end = now + entry.demand.span;
+                if !entry.pinned {
+                    fixed.add(now, end, batch.tasks);
+                }
+                begin(entry.slot, batch.tasks, end);
+            }
+            if due > 0 {
+                entry.batches.drain(..due);
+                saved.clear();
+            }
+            !entry.batches.is_empty()
+        });
+    }
+
+    /// Processor-microseconds of what waits.
+    pub(super) fn waiting_work(&self) -> u128 {
+        let work = |demand: Demand| u128::from(demand.units) * demand.span.as_micros() as u128;
+        self.entries.iter().map(|entry| work(entry.demand)).sum()
+    }
+}

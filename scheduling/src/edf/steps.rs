@@ -1,0 +1,177 @@
+//! Free processors over time, as one flat list.
+//!
+//! The queue copies its availability for every attempt and then places hundreds
+//! of entries in it. A flat list is copied at once, and it stays short: where
+//! the machine is full, steps of zero free processors melt into one. That
+//! suits better here than the blocks of [`crate::Profile`], which is made for
+//! one long plan that changes a little at a time.
+
+use haggle_model::{Span, Time};
+
+/// Steps of availability; the last one is for ever.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    capacity: u32,
+    /// By start; the first one stands for all time before it, too.
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) start: i64,
+    pub(super) free: u32,
+}
+
+/// Where some work fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) start: Time,
+    end: i64,
+    /// Fewest processors that are free all the while.
+    pub(super) free: u32,
+    /// The steps that it touches: from this one,
+    first: usize,
+    /// and before this one.
+    behind: usize,
+}
+
+pub(super) const FOREVER: i64 = Time::FOREVER.as_micros();
+
+impl Steps {
+    pub(super) fn new(processors: u32) -> Steps {
+        Steps { capacity: processors, steps: vec![Step { start: i64::MIN, free: processors }] }
+    }
+
+    /// Processors of the machine.
+    pub(super) fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    pub(super) fn replace(&mut self, steps: Vec<Step>) {
+        self.steps = steps;
+    }
+
+    /// (start, free processors), oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
+        self.steps.iter().map(|step| (Time::from_micros(step.start), step.free))
+    }
+
+    /// Books processors that are free.
+    pub(super) fn add(&mut self, start: Time, end: Time, processors: u32) {
+        if let Some(window) = self.window(start, end) {
+            self.book(window, processors);
+        }
+    }
+
+    /// Gives processors back.
+    pub(super) fn remove(&mut self, start: Time, end: Time, processors: u32) {
+        if let Some(window) = self.window(start, end) {
+            self.change(window, |free| *free += processors);
+        }
+    }
+
+    /// Fewest free processors during `[start, end)`.
+    pub(super) fn min_free(&self, start: Time, end: Time) -> u32 {
+        self.window(start, end).map_or(self.capacity, |window| window.free)
+    }
+
+    /// A given window; `None` if it is empty.
+    fn window(&self, start: Time, end: Time) -> Option<Window> {
+        let end_micros = end.as_micros().min(FOREVER);
+        if start.as_micros() >= end_micros {
+            return None;
+        }
+        let first = self.find(start);
+        let touched = self.steps[first..].iter().take_while(|step| step.start < end_micros);
+        let (count, free) =
+            touched.fold((0, u32::MAX), |(count, free), step| (count + 1, free.min(step.free)));
+        // The first step is touched however it starts.
+        let count = count.max(1);
+        Some(Window { start, end: end_micros, free, first, behind: first + count })
+    }
+
+    /// The earliest window from `from` on in which `width` processors are free
+    /// for `span`, if it starts at `latest` or before.
+    pub(super) fn earliest(
+        &self,
+        width: u32,
+        span: Span,
+        from: Time,
+        latest: Time,
+    ) -> Option<Window> {
+        let mut first = self.find(from);
+        let mut start = from.as_micros();
+        'starts: loop {
+            while self.steps[first].free < width {
+                first += 1;
+                start = self.steps.get(first)?.start;
+            }
+            if start > latest.as_micros() {
+                return None;
+            }
+            let end = start + span.as_micros();
+            let mut free = u32::MAX;
+            for (index, step) in self.steps.iter().enumerate().skip(first) {
+                if step.start >= end && index > first {
+                    let start = Time::from_micros(start);
+                    return Some(Window { start, end, free, first, behind: index });
+                }
+                if step.free < width {
+                    first = index;
+                    continue 'starts;
+                }
+                free = free.min(step.free);
+            }
+            let (start, behind) = (Time::from_micros(start), self.steps.len());
+            return Some(Window { start, end, free, first, behind });
+        }
+    }
+
+    /// Books processors in a window that was found in just these steps.
+    pub(super) fn book(&mut self, window: Window, processors: u32) {
+        debug_assert!(processors <= window.free, "booked more than is free");
+        self.change(window, |free| *free -= processors);
+    }
+
+    fn change(&mut self, window: Window, mut change: impl FnMut(&mut u32)) {
+        let Window { start, end, mut first, mut behind, .. } = window;
+        let start = start.as_micros();
+        // The later end first, so that the places before it stay.
+        let ends_inside = self.steps.get(behind).is_none_or(|step| step.start > end);
+        if end < FOREVER && ends_inside {
+            let free = self.steps[behind - 1].free;
+            self.steps.insert(behind, Step { start: end, free });
+        }
+        if self.steps[first].start < start {
+            let free = self.steps[first].free;
+            first += 1;
+            behind += 1;
+            self.steps.insert(first, Step { start, free });
+        }
+        for step in &mut self.steps[first..behind] {
+            change(&mut step.free);
+        }
+        for place in [behind, first] {
+            let free = self.steps.get(place).map(|step| step.free);
+            if place > 0 && free == Some(self.steps[place - 1].free) {
+                self.steps.remove(place);
+            }
+        }
+    }
+
+    /// Forgets the steps that end at or before `now`.
+    pub(super) fn forget_before(&mut self, now: Time) {
+        let current = self.find(now);
+        self.steps.drain(..current);
+        self.steps[0].start = i64::MIN;
+    }
+
+    /// The step that covers `time`.
+    pub(super) fn find(&self, time: Time) -> usize {
+        self.steps.partition_point(|step| step.start <= time.as_micros()).saturating_sub(1)
+    }
+}

@@ -1,0 +1,180 @@
+//! The tasks of a share in one sweep.
+//!
+//! Tasks of length T go earliest first, as many at a time as are free for all
+//! of T. Let C(t) be how many have started by t, and f(s) the processors free
+//! at s. At s those run that started after s - T, so that C(t) - C(s - T) must
+//! not exceed f(s) for any s in [t, t + T). Earliest first is the largest such C:
+//!
+//! ```text
+//! C(t) = min over s in [t, t + T) of  f(s) + C(s - T)
+//! ```
+//!
+//! a minimum over a sliding window, which takes one pass over the steps of f
+//! and over those of C itself, however many batches there are.
+
+use std::collections::VecDeque;
+
+use haggle_model::{Span, Time};
+
+use crate::bags::Batch;
+
+use super::steps::{FOREVER, Step, Steps};
+
+/// The bounds on C(t), generated from left to right as C becomes known.
+struct Bounds<'a> {
+    steps: &'a [Step],
+    span: i64,
+    /// Generated so far up to this time, which lies in this step.
+    time: i64,
+    step: usize,
+    /// C(time - T), and the first batch that is not in it.
+    started: u32,
+    batch: usize,
+    /// (bound, until when), increasing in both: what can still be the minimum.
+    window: VecDeque<(u32, i64)>,
+}
+
+impl Bounds<'_> {
+    fn extend(&mut self, until: i64, batches: &[Batch]) {
+        while self.time < until {
+            // Where a batch has run its time, later ones may take its place.
+            while let Some(batch) = batches.get(self.batch)
+                && batch.start.as_micros() + self.span <= self.time
+            {
+                self.started += batch.tasks;
+                self.batch += 1;
+            }
+            let next_step = self.steps.get(self.step + 1).map_or(i64::MAX, |step| step.start);
+            let next_batch = batches
+                .get(self.batch)
+                .map_or(i64::MAX, |batch| batch.start.as_micros() + self.span);
+            let end = next_step.min(next_batch);
+            let bound = self.steps[self.step].free.saturating_add(self.started);
+            while self.window.back().is_some_and(|&(other, _)| other >= bound) {
+                self.window.pop_back();
+            }
+            self.window.push_back((bound, end));
+            self.time = end;
+            if end == next_step && end < i64::MAX {
+                self.step += 1;
+            }
+        }
+    }
+
+    /// From `time` on the last bound does not hold: what has just started is over.
+    fn cut(&mut self, time: i64) {
+        if self.time <= time {
+            return;
+        }
+        self.time = time;
+        if self.steps[self.step].start > time {
+            self.step -= 1;
+        }
+        if let Some((_, until)) = self.window.back_mut() {
+            *until = time;
+        }
+    }
+}
+
+impl Steps {
+    /// The batches of `tasks` that take `span`, earliest first from `now` on,
+    /// added to `batches`; `None` as soon as one would start after `latest`.
+    /// What never finds a processor starts at [`Time::FOREVER`].
+    pub(super) fn sweep(
+        &self,
+        tasks: u32,
+        span: Span,
+        now: Time,
+        latest: Time,
+        batches: &mut Vec<Batch>,
+    ) -> Option<()> {
+        let kept = batches.len();
+        let mut time = now.as_micros();
+        let mut bounds = Bounds {
+            steps: self.steps(),
+            span: span.as_micros(),
+            time,
+            step: self.find(now),
+            started: 0,
+            batch: 0,
+            window: VecDeque::with_capacity(64),
+        };
+        let last = bounds.steps[bounds.steps.len() - 1];
+        let mut started = 0;
+        loop {
+            if time > latest.as_micros() {
+                return None;
+            }
+            if time >= FOREVER || (last.free == 0 && time >= last.start) {
+                if latest < Time::FOREVER {
+                    return None;
+                }
+                batches.push(Batch { start: Time::FOREVER, tasks: tasks - started });
+                return Some(());
+            }
+            bounds.extend(time + span.as_micros(), &batches[kept..]);
+            let &(bound, _) = bounds.window.front().expect("a task takes time");
+            if bound > started {
+                let more = bound.min(tasks) - started;
+                batches.push(Batch { start: Time::from_micros(time), tasks: more });
+                started += more;
+                if started == tasks {
+                    return Some(());
+                }
+                bounds.cut(time + span.as_micros());
+            }
+            // Nothing more can start before the tightest bound has passed.
+            let (_, until) = bounds.window.pop_front().expect("a task takes time");
+            time = until;
+        }
+    }
+
+    /// Books batches that take `span`, sorted by start, for which there is room.
+    pub(super) fn book_batches(&mut self, batches: &[Batch], span: Span) {
+        let Some(first) = batches.first().filter(|batch| batch.start < Time::FOREVER) else {
+            return;
+        };
+        let span = span.as_micros();
+        let starts = batches.iter().map(|batch| batch.start.as_micros());
+        let ends = starts.clone().map(|start| (start + span).min(FOREVER));
+        let tasks = batches.iter().map(|batch| batch.tasks);
+        let mut starting = starts.zip(tasks.clone()).peekable();
+        let mut ending = ends.zip(tasks).peekable();
+        let old = self.steps();
+        let mut index = self.find(first.start);
+        let mut new = Vec::with_capacity(old.len() + 2 * batches.len());
+        new.extend_from_slice(&old[..index]);
+        let mut before = new.last().map(|step: &Step| step.free);
+        let mut time = old[index].start;
+        let mut used = 0;
+        loop {
+            while let Some((_, tasks)) = starting.next_if(|&(start, _)| start <= time) {
+                used += tasks;
+            }
+            while let Some((_, tasks)) = ending.next_if(|&(end, _)| end <= time) {
+                used -= tasks;
+            }
+            debug_assert!(used <= old[index].free, "booked more than is free");
+            let free = old[index].free - used;
+            if before != Some(free) {
+                before = Some(free);
+                new.push(Step { start: time, free });
+            }
+            // Every batch ends after all starts before it.
+            let Some(&(end, _)) = ending.peek() else { break };
+            let start = starting.peek().map_or(FOREVER, |&(start, _)| start);
+            let next_step = old.get(index + 1).map_or(FOREVER, |step| step.start);
+            time = next_step.min(start).min(end);
+            if time >= FOREVER {
+                break;
+            }
+            if time == next_step {
+                index += 1;
+            }
+        }
+        let rest = &old[index + 1..];
+        let melts = rest.first().map(|step| step.free) == before;
+        new.extend_from_slice(&rest[usize::from(melts && !rest.is_empty())..]);
+        self.replace(new);
+    }
+}

@@ -1,0 +1,139 @@
+//! Where new work would go: the attempts to place it in one unchanged plan.
+//!
+//! An attempt puts the work behind the first k entries and places the rest
+//! again; if one of these would be late, k moves behind it and the next round
+//! begins. What comes of a round depends on k only, not on the deadline that
+//! led there, so that all attempts of a search share their rounds.
+
+use haggle_model::{Span, Time};
+
+use crate::bags::Batch;
+
+use super::demand::{Demand, add};
+use super::plan::{Moves, Plan};
+use super::{EdfConfig, EdfMode, EdfStats};
+
+/// Completions from here on are those of work that waits for a job without a limit.
+const BEYOND_ALL_LIMITS: Time = Time::from_micros(Span::FOREVER.as_micros());
+
+/// Attempts to place one piece of work.
+#[derive(Debug)]
+pub(super) struct Trial<'a> {
+    demand: Demand,
+    config: &'a EdfConfig,
+    /// By k; those that were needed.
+    rounds: Vec<Option<Round>>,
+}
+
+/// The work placed behind the first k entries.
+#[derive(Debug)]
+struct Round {
+    batches: Vec<Batch>,
+    completion: Time,
+    /// How the entries behind are placed again, or which of them would be late.
+    rest: Option<Result<Moves, usize>>,
+}
+
+/// An attempt that succeeded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain {
+    round: usize,
+    /// Entries that the work moved back behind.
+    pub(super) repairs: u64,
+}
+
+impl<'a> Trial<'a> {
+    pub(super) fn new(demand: Demand, config: &'a EdfConfig) -> Trial<'a> {
+        Trial { demand, config, rounds: Vec::new() }
+    }
+
+    /// The earliest completion from `wished` on that can be promised: `wished`
+    /// itself if possible, else the result of a binary search (Netto 2009, 6.3.1);
+    /// [`Time::FOREVER`] if there is none.
+    pub(super) fn promise(
+        &mut self,
+        plan: &mut Plan,
+        now: Time,
+        wished: Time,
+        stats: &mut EdfStats,
+    ) -> Time {
+        stats.attempts += 1;
+        if self.attempt(plan, now, wished).is_some() {
+            return wished;
+        }
+        // Behind all that has a promise the work delays nobody who could be late.
+        let promised = plan.position(Time::FOREVER - Span::TICK);
+        let (mut infeasible, mut feasible) = (wished, self.round(plan, now, promised).completion);
+        if self.config.mode == EdfMode::Strict && promised > 0 {
+            feasible = feasible.max(plan.entries()[promised - 1].promise);
+        }
+        let step = self.config.resolution.as_micros();
+        while (feasible - infeasible).as_micros() > step {
+            // Whole steps, and at least one: the ends need not be whole steps apart.
+            let steps = ((feasible - infeasible).as_micros() / (2 * step)).max(1);
+            let middle = Time::from_micros(infeasible.as_micros() + steps * step);
+            stats.attempts += 1;
+            stats.probes += 1;
+            match self.attempt(plan, now, middle) {
+                Some(_) => feasible = middle,
+                None => infeasible = middle,
+            }
+        }
+        // What would come behind work without a limit cannot be promised.
+        if feasible < BEYOND_ALL_LIMITS { feasible } else { Time::FOREVER }
+    }
+
+    /// Whether the work can be done by `deadline` with every promise kept.
+    pub(super) fn attempt(&mut self, plan: &mut Plan, now: Time, deadline: Time) -> Option<Chain> {
+        let mut chain = Chain { round: plan.position(deadline), repairs: 0 };
+        loop {
+            if self.round(plan, now, chain.round).completion > deadline {
+                return None;
+            }
+            match self.victim(plan, now, chain.round) {
+                None => return Some(chain),
+                Some(_) if self.config.mode == EdfMode::Strict => return None,
+                Some(victim) => {
+                    chain.round = victim + 1;
+                    chain.repairs += 1;
+                }
+            }
+        }
+    }
+
+    /// Moves the other entries out of the way and says where the work goes.
+    pub(super) fn apply(mut self, plan: &mut Plan, chain: Chain) -> Vec<Batch> {
+        let round = self.rounds[chain.round].take().expect("the chain ended in it");
+        if let Some(Ok(moves)) = round.rest {
+            plan.apply(&moves);
+        }
+        round.batches
+    }
+
+    fn round(&mut self, plan: &mut Plan, now: Time, k: usize) -> &mut Round {
+        if self.rounds.len() <= k {
+            self.rounds.resize_with(k + 1, || None);
+        }
+        let demand = self.demand;
+        self.rounds[k].get_or_insert_with(|| {
+            let mut batches = Vec::new();
+            let mut steps = plan.prefix(k);
+            let placed = demand.place(&mut steps, now, Time::FOREVER, &mut batches);
+            debug_assert!(placed.is_some(), "without a limit there is always a place");
+            let completion = demand.completion(&batches);
+            Round { batches, completion, rest: None }
+        })
+    }
+
+    /// The first entry that would be late with the work behind the first k.
+    fn victim(&mut self, plan: &mut Plan, now: Time, k: usize) -> Option<usize> {
+        let span = self.demand.span;
+        let round = self.rounds[k].as_mut().expect("the work has been placed first");
+        let rest = round.rest.get_or_insert_with(|| {
+            let mut steps = plan.prefix(k);
+            add(&mut steps, &round.batches, span);
+            plan.place_again(&mut steps, now, k)
+        });
+        rest.as_ref().err().copied()
+    }
+}

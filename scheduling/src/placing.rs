@@ -1,0 +1,103 @@
+//! Tasks that need not start together, on an availability profile.
+
+use std::cmp::Reverse;
+
+use haggle_model::{Span, Time};
+
+use crate::bags::{Batch, FreeSlot};
+use crate::profile::Profile;
+
+/// Books `tasks` of `width` processors each, every one at its earliest fit from
+/// `from` on, and says where they went, in order of start.
+///
+/// Tasks that find the same place go there together, as many as fit; that is
+/// where one after the other would put them. `width` is at most the machine's.
+pub(crate) fn place(
+    profile: &mut Profile,
+    width: u32,
+    span: Span,
+    tasks: u32,
+    from: Time,
+) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    let (mut left, mut from) = (tasks, from);
+    while left > 0 {
+        // What is booked can only push later tasks further back.
+        from = profile
+            .earliest_or_never(width, span, from)
+            .expect("the provider refuses what is wider than the machine");
+        let mut tasks = left;
+        if from < Time::FOREVER {
+            tasks = tasks.min(profile.min_free(from, from + span) / width);
+            profile.add(from, from + span, tasks * width);
+        }
+        batches.push(Batch { start: from, tasks });
+        left -= tasks;
+    }
+    batches
+}
+
+/// The free time of every processor from `now` on, sorted by start, then later
+/// end first. Where processors become busy, those free for the shortest time
+/// do, so that the others stay free for long (Netto 2009, 6.3.2).
+pub(crate) fn free_slots(profile: &Profile, now: Time) -> Vec<FreeSlot> {
+    let mut slots = Vec::new();
+    let mut open: Vec<Time> = Vec::new();
+    let now_free = std::iter::once((now, profile.free_at(now)));
+    for (time, free) in now_free.chain(profile.steps().filter(|&(time, _)| time > now)) {
+        let free = free as usize;
+        while open.len() > free {
+            let start = open.pop().expect("more are open than are free");
+            slots.push(FreeSlot { start, end: time });
+        }
+        open.resize(free, time);
+    }
+    slots.extend(open.into_iter().map(|start| FreeSlot { start, end: Time::FOREVER }));
+    slots.sort_unstable_by_key(|slot| (slot.start, Reverse(slot.end)));
+    slots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        Time::from_secs(seconds)
+    }
+
+    #[test]
+    fn tasks_go_where_they_fit_first() {
+        let mut profile = Profile::new(2);
+        profile.add(at(0), at(6), 1);
+        profile.add(at(10), at(14), 2);
+        let batches = place(&mut profile, 1, Span::from_secs(5), 4, at(0));
+        let found: Vec<_> = batches.iter().map(|batch| (batch.start, batch.tasks)).collect();
+        assert_eq!(found, [(at(0), 1), (at(5), 1), (at(14), 2)]);
+    }
+
+    #[test]
+    fn tasks_behind_one_that_never_ends_never_start() {
+        let mut profile = Profile::new(1);
+        profile.add(at(0), Time::FOREVER, 1);
+        let batches = place(&mut profile, 1, Span::from_secs(5), 3, at(0));
+        assert_eq!(batches, [Batch { start: Time::FOREVER, tasks: 3 }]);
+    }
+
+    #[test]
+    fn the_youngest_slot_closes_first() {
+        let mut profile = Profile::new(3);
+        profile.add(at(0), at(4), 2);
+        profile.add(at(6), at(9), 1);
+        profile.add(at(7), at(8), 1);
+        let slot = |start, end| FreeSlot { start: at(start), end };
+        let expected = [
+            slot(0, Time::FOREVER),
+            slot(4, at(7)),
+            slot(4, at(6)),
+            slot(8, Time::FOREVER),
+            slot(9, Time::FOREVER),
+        ];
+        assert_eq!(free_slots(&profile, at(0)), expected);
+        assert_eq!(free_slots(&profile, at(5))[0], slot(5, Time::FOREVER));
+    }
+}
