@@ -2,7 +2,7 @@
 
 use haggle_model::{ActorId, Observation, Time};
 
-use crate::{Message, Metascheduler, Provider, User};
+use crate::{Message, Metascheduler, Negotiator, Provider, User};
 
 /// Something that takes messages.
 ///
@@ -83,6 +83,8 @@ pub enum AnyActor {
     Provider(Box<Provider>),
     /// Places jobs.
     Metascheduler(Box<Metascheduler>),
+    /// Places bags of tasks by bargaining.
+    Negotiator(Box<Negotiator>),
 }
 
 impl Actor for AnyActor {
@@ -95,6 +97,7 @@ impl Actor for AnyActor {
             AnyActor::Metascheduler(metascheduler) => {
                 metascheduler.on_message(now, from, message, out);
             }
+            AnyActor::Negotiator(negotiator) => negotiator.on_message(now, from, message, out),
         }
     }
 }

@@ -18,11 +18,13 @@
 pub mod actor;
 pub mod message;
 pub mod metascheduler;
+pub mod negotiator;
 pub mod provider;
 pub mod user;
 
 pub use actor::{Actor, AnyActor, Effect, Outbox};
-pub use message::{Message, Phase, Submission, Timer};
+pub use message::{Call, Message, Phase, Submission, Timer};
 pub use metascheduler::{Metascheduler, MetaschedulerConfig};
-pub use provider::{Disclosure, Overrun, Provider, ProviderConfig};
+pub use negotiator::{Negotiator, NegotiatorConfig};
+pub use provider::{Bargaining, Estimates, Overrun, Provider, ProviderConfig};
 pub use user::{User, UserConfig};

@@ -1,6 +1,9 @@
 //! Every message there is: all causes of change on one screen.
 
-use haggle_model::{ActorId, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
+use haggle_model::job::HiddenRunTime;
+use haggle_model::{ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
+use haggle_scheduling::Award;
+use haggle_scheduling::composition::AnyView;
 
 /// What one actor says to another, or to itself later.
 ///
@@ -79,7 +82,116 @@ pub enum Message {
         reason: Refusal,
     },
 
+    // Negotiation over bags of tasks.
+    /// Metascheduler to provider: what would you do of this bag? Discloses the
+    /// bag as its user describes it.
+    Call(Box<Call>),
+    /// Provider to metascheduler: its offers, and what the level asked for adds.
+    Offers {
+        /// The bag.
+        job: JobId,
+        /// State of the provider's plan the offers were made on.
+        epoch: u64,
+        /// When they were made, and until when they can be taken up.
+        valid: (Time, Time),
+        /// Offers, and whatever else the level includes.
+        view: Box<AnyView>,
+    },
+    /// Provider to metascheduler: its plan has changed since it made offers for
+    /// this bag. Discloses that it did.
+    Probe {
+        /// The bag.
+        job: JobId,
+        /// The state of the plan now.
+        epoch: u64,
+    },
+    /// Metascheduler to provider: make your offers for this bag anew.
+    Refresh {
+        /// The bag.
+        job: JobId,
+    },
+    /// Metascheduler to provider: hold this part of the bag for me. Discloses
+    /// what of the offer is wanted.
+    Prepare {
+        /// The bag.
+        job: JobId,
+        /// What is wanted of it.
+        award: Box<Award>,
+    },
+    /// Provider to metascheduler: the part is held. Discloses its planned completion.
+    Ready {
+        /// The bag.
+        job: JobId,
+        /// Planned completion, not later than offered.
+        completion: Time,
+    },
+    /// Provider to metascheduler: that is no longer possible, this is.
+    NotReady {
+        /// The bag.
+        job: JobId,
+        /// State of the plan.
+        epoch: u64,
+        /// When the new offers were made, and until when they can be taken up.
+        valid: (Time, Time),
+        /// New offers.
+        view: Box<AnyView>,
+    },
+    /// Metascheduler to provider: run what you hold. Discloses when the whole bag
+    /// is expected to be done, if providers are to coordinate.
+    Commit {
+        /// The bag.
+        job: JobId,
+        /// Completion of the whole bag.
+        expected: Option<Time>,
+        /// Tasks to run where nothing is held: as many as that, whenever they fit.
+        unheld: u32,
+    },
+    /// Metascheduler to provider: give up what you hold; another round follows.
+    Abort {
+        /// The bag.
+        job: JobId,
+    },
+    /// Metascheduler to provider: forget the bag, it goes elsewhere.
+    Release {
+        /// The bag.
+        job: JobId,
+    },
+    /// Metascheduler to user: when the whole bag will be done.
+    Promise {
+        /// The bag.
+        job: JobId,
+        /// Its deadline, or the earliest completion there is.
+        completion: Time,
+    },
+
+    // Rescheduling.
+    /// Provider to metascheduler: bags of which it held the last task will be
+    /// done there earlier. Discloses these times.
+    NewCompletionTimes {
+        /// (bag, expected completion at this provider).
+        entries: Vec<(JobId, Time)>,
+    },
+    /// Metascheduler to provider: the whole bag is expected to be done then.
+    BagCompletion {
+        /// The bag.
+        job: JobId,
+        /// Its expected completion.
+        completion: Time,
+    },
+
     // Execution.
+    /// Provider to metascheduler: the first tasks of its share have started.
+    ShareStarted {
+        /// The bag.
+        job: JobId,
+    },
+    /// Provider to metascheduler: all tasks of its share are over.
+    ShareFinished {
+        /// The bag.
+        job: JobId,
+        /// How they ended; the worst of them.
+        outcome: JobOutcome,
+    },
     /// Provider to submitter, metascheduler to user: the job has started.
     Started {
         /// The job.
@@ -112,11 +224,49 @@ pub enum Timer {
     },
     /// Provider: a reservation of the plan is due.
     PlanDue,
+    /// Provider: tasks of a share that run together have come to their end.
+    TasksEnd {
+        /// The slot of the share.
+        slot: u32,
+        /// Which of the share's runs.
+        run: u32,
+    },
+    /// Provider: the run time estimate of this bag is ready.
+    EstimateReady {
+        /// The bag.
+        job: JobId,
+    },
     /// User: the job has waited as long as the user will wait.
     PatienceOver {
         /// The job.
         job: JobId,
     },
+    /// Metascheduler: this bag has waited for offers as long as its user will wait.
+    OffersDue {
+        /// The bag.
+        job: JobId,
+    },
+    /// Metascheduler: this instant's messages are delivered, the next bag can be taken up.
+    NextBag,
+}
+
+/// A metascheduler's call for offers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The bag.
+    pub job: JobId,
+    /// Its tasks, each on one processor.
+    pub tasks: u32,
+    /// The user's estimate for one task on the reference processor.
+    pub task_time: Span,
+    /// The program itself: a provider that profiles runs it, and its machine will.
+    pub program: HiddenRunTime,
+    /// When the user wants it done; `None` = as early as possible.
+    pub deadline: Option<Time>,
+    /// What the provider is asked to disclose.
+    pub asks: Disclosure,
+    /// Whether offers are wanted: a policy that places tasks in free time slots needs none.
+    pub wants_offers: bool,
 }
 
 /// A job on its way to a provider.
@@ -159,7 +309,10 @@ impl Message {
     pub fn phase(&self) -> Phase {
         match self {
             Message::JobDue(_) | Message::Submit(_) => Phase::Submission,
-            Message::Wake(Timer::RunEnds { .. }) => Phase::Completion,
+            Message::Wake(Timer::RunEnds { .. } | Timer::TasksEnd { .. }) => Phase::Completion,
+            Message::Wake(Timer::EstimateReady { .. } | Timer::OffersDue { .. }) => {
+                Phase::Conversation
+            }
             Message::Wake(_) => Phase::Decision,
             _ => Phase::Conversation,
         }
@@ -176,6 +329,7 @@ impl Message {
                 Refusal::NotDisclosed => "refused_not_disclosed",
                 Refusal::UnknownJob => "refused_unknown_job",
                 Refusal::NoProvider => "refused_no_provider",
+                Refusal::WrongShape => "refused_wrong_shape",
             },
             Message::Withdraw { .. } => "withdraw",
             Message::NotWithdrawn { .. } => "not_withdrawn",
@@ -188,7 +342,23 @@ impl Message {
                 Refusal::NotDisclosed => "no_answer_not_disclosed",
                 Refusal::UnknownJob => "no_answer_unknown_job",
                 Refusal::NoProvider => "no_answer_no_provider",
+                Refusal::WrongShape => "no_answer_wrong_shape",
             },
+            Message::Call(_) => "call",
+            Message::Offers { .. } => "offers",
+            Message::Probe { .. } => "probe",
+            Message::Refresh { .. } => "refresh",
+            Message::Prepare { .. } => "prepare",
+            Message::Ready { .. } => "ready",
+            Message::NotReady { .. } => "not_ready",
+            Message::Commit { .. } => "commit",
+            Message::Abort { .. } => "abort",
+            Message::Release { .. } => "release",
+            Message::Promise { .. } => "promise",
+            Message::NewCompletionTimes { .. } => "new_completion_times",
+            Message::BagCompletion { .. } => "bag_completion",
+            Message::ShareStarted { .. } => "share_started",
+            Message::ShareFinished { .. } => "share_finished",
             Message::Started { .. } => "started",
             Message::Finished { .. } => "finished",
             Message::Wake(_) => "wake",
@@ -210,10 +380,28 @@ impl Message {
             | Message::LoadRequest { job }
             | Message::Load { job, .. }
             | Message::NoAnswer { job, .. }
+            | Message::Offers { job, .. }
+            | Message::Probe { job, .. }
+            | Message::Refresh { job }
+            | Message::Prepare { job, .. }
+            | Message::Ready { job, .. }
+            | Message::NotReady { job, .. }
+            | Message::Commit { job, .. }
+            | Message::Abort { job }
+            | Message::Release { job }
+            | Message::Promise { job, .. }
+            | Message::BagCompletion { job, .. }
+            | Message::ShareStarted { job }
+            | Message::ShareFinished { job, .. }
             | Message::Started { job }
             | Message::Finished { job, .. }
-            | Message::Wake(Timer::PatienceOver { job }) => Some(*job),
-            Message::Wake(_) => None,
+            | Message::Wake(
+                Timer::PatienceOver { job }
+                | Timer::EstimateReady { job }
+                | Timer::OffersDue { job },
+            ) => Some(*job),
+            Message::Call(call) => Some(call.job),
+            Message::NewCompletionTimes { .. } | Message::Wake(_) => None,
         }
     }
 }

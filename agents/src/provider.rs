@@ -1,17 +1,30 @@
 //! Providers: each owns processors, a queue and a local scheduler, and tells
 //! others no more than its disclosure level allows.
 
-use std::collections::HashMap;
+mod load;
+mod negotiation;
+mod rescheduling;
+mod shares;
 
+use std::collections::{BTreeMap, HashMap};
+
+use haggle_model::JobShape;
 use haggle_model::observation::DisclosedItem;
+use haggle_model::random::Stream;
 use haggle_model::{
-    ActorId, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, ProviderId,
-    Refusal, Span, Time,
+    ActorId, Disclosure, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet,
+    ProviderId, Refusal, Span, Time,
 };
-use haggle_scheduling::{LocalScheduler, Request, SchedulerConfig, Slot};
+use haggle_scheduling::{LocalScheduler, Request, Scheduling, Slot};
 
+use self::load::{Load, work};
+use self::negotiation::Negotiation;
+use self::rescheduling::Coordinated;
+use self::shares::Share;
 use crate::message::{Message, Submission, Timer};
 use crate::{Actor, Outbox};
+
+pub use negotiation::{Bargaining, Estimates};
 
 /// What happens to a job that is not done when its requested time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -34,44 +47,6 @@ impl Overrun {
     }
 }
 
-/// How much a provider tells: each level includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Disclosure {
-    /// Answers to concrete requests only.
-    #[default]
-    Offers,
-    /// And its total computing power.
-    Power,
-    /// And a rough load: one number.
-    Load,
-    /// And its free time slots.
-    Slots,
-    /// And its whole queue.
-    Queue,
-}
-
-impl Disclosure {
-    /// All levels, from the most private on.
-    pub const ALL: [Disclosure; 5] = [
-        Disclosure::Offers,
-        Disclosure::Power,
-        Disclosure::Load,
-        Disclosure::Slots,
-        Disclosure::Queue,
-    ];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Disclosure::Offers => "offers",
-            Disclosure::Power => "power",
-            Disclosure::Load => "load",
-            Disclosure::Slots => "slots",
-            Disclosure::Queue => "queue",
-        }
-    }
-}
-
 /// A provider as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderConfig {
@@ -82,11 +57,13 @@ pub struct ProviderConfig {
     /// Speed of its processors, above 0; 1 = the reference processor.
     pub speed: f64,
     /// Its local scheduler.
-    pub scheduler: SchedulerConfig,
+    pub scheduler: Scheduling,
     /// What happens to jobs that run over their request.
     pub overrun: Overrun,
     /// How much it tells.
     pub disclosure: Disclosure,
+    /// How it negotiates over bags, if its scheduler does.
+    pub bargaining: Bargaining,
 }
 
 /// One space-shared machine and its queue.
@@ -103,11 +80,31 @@ pub struct Provider {
     /// The next planned start for which a wake-up is on its way.
     wake: Option<Time>,
     started: Vec<Slot>,
+    tasks_started: Vec<(Slot, u32)>,
+    /// Whether its scheduler bargains over bags: all that happens at an instant
+    /// is then followed by one scheduling pass at the instant's end.
+    bargains: bool,
+    /// Whether something ended before its planned end in this instant.
+    ended_early: bool,
+    negotiation: Negotiation,
+    /// Shares whose bags are rescheduled in step.
+    coordinated: BTreeMap<JobId, Coordinated>,
 }
 
-/// A job in the provider's hands.
+/// What is in a slot.
 #[derive(Debug)]
-struct Held {
+enum Held {
+    /// A rigid job.
+    Job(HeldJob),
+    /// A share of a bag.
+    Share(Box<Share>),
+    /// Part of a bag that may still go elsewhere.
+    Part,
+}
+
+/// A rigid job in the provider's hands.
+#[derive(Debug)]
+struct HeldJob {
     submission: Box<Submission>,
     submitter: ActorId,
     queued: Time,
@@ -125,22 +122,13 @@ struct Run {
     processors: ProcessorSet,
 }
 
-/// The planned work left, kept up to date so that telling it costs nothing.
-///
-/// In processor-microseconds; that of running jobs is kept as the sum of
-/// processors x planned end, less processors x now when asked.
-#[derive(Debug, Default)]
-struct Load {
-    waiting: i128,
-    running_ends: i128,
-    running_processors: i128,
-}
-
 impl Provider {
-    /// An idle provider.
-    pub fn new(config: ProviderConfig) -> Provider {
+    /// An idle provider; what it draws comes from `stream`.
+    pub fn new(config: ProviderConfig, stream: Stream) -> Provider {
+        let mut scheduler = config.scheduler.build(config.processors);
         Provider {
-            scheduler: config.scheduler.build(config.processors),
+            bargains: scheduler.bargainer().is_some(),
+            scheduler,
             free: ProcessorSet::range(0, config.processors),
             jobs: Vec::new(),
             unused: Vec::new(),
@@ -148,6 +136,10 @@ impl Provider {
             load: Load::default(),
             wake: None,
             started: Vec::new(),
+            tasks_started: Vec::new(),
+            ended_early: false,
+            negotiation: Negotiation::new(stream),
+            coordinated: BTreeMap::new(),
             config,
         }
     }
@@ -161,31 +153,45 @@ impl Provider {
     ) {
         let job = &submission.job;
         let id = job.id;
-        if job.processors > self.config.processors {
+        let refusal = if job.shape == JobShape::Bag {
+            Some(Refusal::WrongShape)
+        } else {
+            (job.processors > self.config.processors).then_some(Refusal::TooWide)
+        };
+        if let Some(reason) = refusal {
             disclose(out, submitter, DisclosedItem::Refusal, id);
-            out.send(submitter, Message::Refused { submission, reason: Refusal::TooWide });
+            out.send(submitter, Message::Refused { submission, reason });
             return;
         }
         let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
         let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
-        let request = Request { slot, processors: job.processors, span: walltime, key: job.key };
+        let request = Request {
+            slot,
+            processors: job.processors,
+            span: walltime,
+            key: job.key,
+            deadline: job.deadline,
+        };
         let promised_end = self.scheduler.submit(now, request);
         self.load.waiting += work(job.processors, walltime);
         self.slots.insert(id, slot);
-        let held = Held { submission, submitter, queued: now, walltime, promised_end, run: None };
+        let held =
+            HeldJob { submission, submitter, queued: now, walltime, promised_end, run: None };
+        let held = Some(Held::Job(held));
         if slot.index() == self.jobs.len() {
-            self.jobs.push(Some(held));
+            self.jobs.push(held);
         } else {
-            self.jobs[slot.index()] = Some(held);
+            self.jobs[slot.index()] = held;
         }
         out.send(submitter, Message::Accepted { job: id });
-        self.start_due(now, out);
+        self.plan_changed(now, out);
     }
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         self.scheduler.finished(now, slot);
-        let held = self.release(slot);
+        let held = self.release_job(slot);
         let run = held.run.expect("only a running job ends");
+        self.ended_early |= now < run.planned_end;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
         self.load.ended(held.submission.job.processors, run.planned_end);
@@ -203,34 +209,36 @@ impl Provider {
             walltime: held.walltime,
             promised_end: held.promised_end,
             processors: run.processors,
+            bag: None,
         })));
-        self.start_due(now, out);
+        self.plan_changed(now, out);
     }
 
     fn on_plan_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         // The job may have ended at this very instant, and its slot have a new one.
-        let Some(held) = self.jobs[slot.index()].as_mut() else {
+        let Some(Held::Job(held)) = self.jobs[slot.index()].as_mut() else {
             return;
         };
         let Some(run) = held.run.as_mut().filter(|run| run.planned_end == now) else {
             return;
         };
         let planned_end = now + (now - run.start);
-        self.load.running_ends += i128::from((planned_end - now).as_micros())
-            * i128::from(held.submission.job.processors);
+        self.load.extended(held.submission.job.processors, planned_end - now);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
         out.wake(planned_end, Message::Wake(Timer::PlanEnds { slot: slot.0 }));
-        self.start_due(now, out);
+        self.plan_changed(now, out);
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         let slot = self.slots.get(&job).copied();
+        let rigid = |slot: &Slot| matches!(self.jobs[slot.index()], Some(Held::Job(_)));
+        let slot = slot.filter(rigid);
         let Some(slot) = slot.filter(|&slot| self.scheduler.withdraw(now, slot)) else {
             out.send(from, Message::NotWithdrawn { job });
             return;
         };
-        let held = self.release(slot);
+        let held = self.release_job(slot);
         self.load.waiting -= work(held.submission.job.processors, held.walltime);
         let outcome = JobOutcome::Cancelled;
         out.send(held.submitter, Message::Finished { job, outcome });
@@ -246,8 +254,9 @@ impl Provider {
             walltime: held.walltime,
             promised_end: held.promised_end,
             processors: ProcessorSet::new(),
+            bag: None,
         })));
-        self.start_due(now, out);
+        self.plan_changed(now, out);
     }
 
     fn on_estimate_requested(
@@ -281,6 +290,45 @@ impl Provider {
         out.send(from, Message::Load { job, drain_time });
     }
 
+    /// The plan has changed: a scheduling pass follows, for a bargaining scheduler
+    /// when all else of this instant has been said.
+    fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
+        if !self.bargains {
+            self.start_due(now, out);
+            return;
+        }
+        self.negotiation.changed = true;
+        if self.wake != Some(now) {
+            self.wake = Some(now);
+            out.wake(now, Message::Wake(Timer::PlanDue));
+        }
+    }
+
+    /// A planned start is due, or the end of an instant in which something happened.
+    fn on_plan_due(&mut self, now: Time, out: &mut Outbox) {
+        if self.wake == Some(now) {
+            self.wake = None;
+        }
+        if self.bargains {
+            self.expire_holds(now, out);
+        }
+        self.start_due(now, out);
+        if self.bargains {
+            let mut started = std::mem::take(&mut self.tasks_started);
+            let bargainer = self.scheduler.bargainer().expect("it bargains");
+            bargainer.tasks_due(now, &mut started);
+            for (slot, tasks) in started.drain(..) {
+                self.start_tasks(now, slot, tasks, out);
+            }
+            self.tasks_started = started;
+            if std::mem::take(&mut self.ended_early) {
+                self.report_completions(out);
+            }
+            self.send_probes(out);
+            self.wake_for_next_start(now, out);
+        }
+    }
+
     /// Starts what the scheduler says, and makes sure of being woken for the next start.
     fn start_due(&mut self, now: Time, out: &mut Outbox) {
         let mut started = std::mem::take(&mut self.started);
@@ -290,6 +338,12 @@ impl Provider {
         }
         started.clear();
         self.started = started;
+        if !self.bargains {
+            self.wake_for_next_start(now, out);
+        }
+    }
+
+    fn wake_for_next_start(&mut self, now: Time, out: &mut Outbox) {
         let next = self.scheduler.next_start().filter(|&start| start < Time::FOREVER);
         if let Some(start) = next
             && start > now
@@ -301,7 +355,9 @@ impl Provider {
     }
 
     fn start(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let held = self.jobs[slot.index()].as_mut().expect("the scheduler starts queued jobs");
+        let Some(Held::Job(held)) = self.jobs[slot.index()].as_mut() else {
+            unreachable!("the scheduler starts queued jobs")
+        };
         let job = &held.submission.job;
         let processors = self
             .free
@@ -328,38 +384,25 @@ impl Provider {
     }
 
     fn release(&mut self, slot: Slot) -> Held {
-        let held = self.jobs[slot.index()].take().expect("a slot in use holds a job");
-        self.slots.remove(&held.submission.job.id);
+        let held = self.jobs[slot.index()].take().expect("a slot in use holds something");
+        let job = match &held {
+            Held::Job(held) => Some(held.submission.job.id),
+            Held::Share(share) => Some(share.call.job),
+            Held::Part => None,
+        };
+        if let Some(job) = job {
+            self.slots.remove(&job);
+        }
         self.unused.push(slot);
         held
     }
-}
 
-impl Load {
-    fn started(&mut self, processors: u32, planned_end: Time) {
-        self.running_ends += i128::from(planned_end.as_micros()) * i128::from(processors);
-        self.running_processors += i128::from(processors);
+    fn release_job(&mut self, slot: Slot) -> HeldJob {
+        match self.release(slot) {
+            Held::Job(held) => held,
+            other => unreachable!("a rigid job, not {other:?}"),
+        }
     }
-
-    fn ended(&mut self, processors: u32, planned_end: Time) {
-        self.running_ends -= i128::from(planned_end.as_micros()) * i128::from(processors);
-        self.running_processors -= i128::from(processors);
-    }
-
-    /// How long `processors` would need for all of it.
-    fn drain_time(&self, now: Time, processors: u32) -> Span {
-        let running = self.running_ends - self.running_processors * i128::from(now.as_micros());
-        let work = (self.waiting + running).max(0);
-        let processors = i128::from(processors);
-        let micros = (work + processors - 1) / processors;
-        Span::from_micros(i64::try_from(micros).unwrap_or(i64::MAX)).min(Span::FOREVER)
-    }
-}
-
-/// Planned work in processor-microseconds.
-fn work(processors: u32, walltime: Option<Span>) -> i128 {
-    let span = walltime.unwrap_or(Span::FOREVER).max(Span::TICK);
-    i128::from(processors) * i128::from(span.as_micros())
 }
 
 /// Its own users hear of their own jobs; only what leaves the provider is disclosed.
@@ -381,7 +424,22 @@ impl Actor for Provider {
             Message::Submit(submission) => self.on_submitted(now, from, submission, out),
             Message::Wake(Timer::RunEnds { slot }) => self.on_run_ended(now, Slot(slot), out),
             Message::Wake(Timer::PlanEnds { slot }) => self.on_plan_ended(now, Slot(slot), out),
-            Message::Wake(Timer::PlanDue) => self.start_due(now, out),
+            Message::Wake(Timer::PlanDue) => self.on_plan_due(now, out),
+            Message::Wake(Timer::TasksEnd { slot, run }) => {
+                self.on_tasks_ended(now, Slot(slot), run, out);
+            }
+            Message::Wake(Timer::EstimateReady { job }) => self.answer(now, job, out),
+            Message::Call(call) => self.on_called(now, from, call, out),
+            Message::Refresh { job } => self.on_refresh(now, job, out),
+            Message::Prepare { job, award } => self.on_prepare(now, job, &award, out),
+            Message::Commit { job, expected, unheld } => {
+                self.on_commit(now, from, job, expected, unheld, out);
+            }
+            Message::Abort { job } => self.on_given_up(now, job, false, out),
+            Message::Release { job } => self.on_given_up(now, job, true, out),
+            Message::BagCompletion { job, completion } => {
+                self.on_bag_completion(job, completion, out);
+            }
             Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
             Message::EstimateRequest { job, processors, requested_time } => {
                 self.on_estimate_requested(now, from, job, processors, requested_time, out);

@@ -73,7 +73,7 @@ impl Actor for User {
                 self.waiting.remove(&job);
             }
             Message::Wake(Timer::PatienceOver { job }) => self.on_patience_over(job, out),
-            Message::Accepted { .. } | Message::NotWithdrawn { .. } => {}
+            Message::Accepted { .. } | Message::Promise { .. } | Message::NotWithdrawn { .. } => {}
             other => unreachable!("nobody sends a user {other:?}"),
         }
     }

@@ -1,7 +1,6 @@
 //! What providers keep to themselves.
 
-use haggle_agents::Disclosure;
-use haggle_model::JobOutcome;
+use haggle_model::{Disclosure, JobOutcome};
 use haggle_scheduling::Policy;
 use haggle_scheduling::placement::Placement;
 

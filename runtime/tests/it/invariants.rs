@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::{Disclosure, Overrun};
-use haggle_model::{JobOutcome, JobRecord, Span};
+use haggle_agents::Overrun;
+
+use haggle_model::{Disclosure, JobOutcome, JobRecord, Span};
 use haggle_runtime::{Driver, EventOrder};
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::{Compression, Order, Policy};
+use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
 use proptest::prelude::*;
 
 use crate::setup::{Setup, job};
@@ -51,8 +52,10 @@ fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
     for &(processors, policy, order, compression, extend, speed) in &drawn.providers {
         setup = setup.provider(processors, Policy::ALL[policy]).change(|provider| {
-            provider.scheduler.order = Order::ALL[order];
-            provider.scheduler.compression = Compression::ALL[compression];
+            let order = Order::ALL[order];
+            let compression = Compression::ALL[compression];
+            let policy = Policy::ALL[policy];
+            provider.scheduler = SchedulerConfig { policy, order, compression }.into();
             provider.overrun = if extend { Overrun::Extend } else { Overrun::Kill };
             provider.disclosure = Disclosure::Load;
             provider.speed = f64::from(speed) / 2.0;
@@ -133,7 +136,13 @@ proptest! {
                     prop_assert_eq!(killed, full > walltime && provider.overrun == Overrun::Kill);
                     prop_assert_eq!(lasted, if killed { walltime } else { full });
                     let keeps_promises = provider.overrun == Overrun::Kill
-                        && provider.scheduler.compression != Compression::Replan;
+                        && !matches!(
+                            provider.scheduler,
+                            Scheduling::Queue(SchedulerConfig {
+                                compression: Compression::Replan,
+                                ..
+                            })
+                        );
                     if let Some(promised) = record.promised_end && keeps_promises {
                         prop_assert!(record.end <= promised);
                     }

@@ -1,5 +1,7 @@
 //! Small worlds with their exact event logs, on both drivers.
 
+mod bargaining;
+mod bargaining_invariants;
 mod disclosure;
 mod golden;
 mod invariants;

@@ -1,7 +1,6 @@
 //! The placement policies, seen from where the jobs end up.
 
-use haggle_agents::Disclosure;
-use haggle_model::JobOutcome;
+use haggle_model::{Disclosure, JobOutcome};
 use haggle_scheduling::Policy;
 use haggle_scheduling::placement::Placement;
 

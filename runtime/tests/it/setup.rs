@@ -4,15 +4,17 @@ use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::{
-    AnyActor, Disclosure, Message, Metascheduler, MetaschedulerConfig, Overrun, Provider,
-    ProviderConfig, User, UserConfig,
+    AnyActor, Bargaining, Message, Metascheduler, MetaschedulerConfig, Negotiator,
+    NegotiatorConfig, Overrun, Provider, ProviderConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::{
-    ActorId, Job, JobClass, JobOutcome, JobRecord, Observation, ProviderId, Span, Time,
+    ActorId, BagStories, Disclosure, Job, JobClass, JobOutcome, JobRecord, Observation, ProviderId,
+    Span, Time,
 };
 use haggle_runtime::world::OutsideError;
 use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunError, RunStats, World, run};
+use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 
@@ -21,6 +23,7 @@ use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 pub(crate) struct Setup {
     pub(crate) providers: Vec<ProviderConfig>,
     metaschedulers: Vec<Placement>,
+    negotiators: Vec<NegotiatorConfig>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
@@ -42,9 +45,10 @@ impl Setup {
             id: ProviderId(self.providers.len() as u32),
             processors,
             speed: 1.0,
-            scheduler: SchedulerConfig { policy, order, compression },
+            scheduler: SchedulerConfig { policy, order, compression }.into(),
             overrun: Overrun::Kill,
             disclosure: Disclosure::Offers,
+            bargaining: Bargaining::default(),
         });
         self
     }
@@ -56,6 +60,24 @@ impl Setup {
 
     pub(crate) fn metascheduler(mut self, placement: Placement) -> Setup {
         self.metaschedulers.push(placement);
+        self
+    }
+
+    /// A metascheduler that bargains with all providers.
+    pub(crate) fn negotiator(mut self, policy: CompositionPolicy) -> Setup {
+        self.negotiators.push(NegotiatorConfig {
+            policy,
+            options: CompositionOptions::default(),
+            providers: Vec::new(),
+            coordinated: false,
+            rounds: 5,
+            offers_wait: None,
+        });
+        self
+    }
+
+    pub(crate) fn change_negotiator(mut self, change: impl FnOnce(&mut NegotiatorConfig)) -> Setup {
+        change(self.negotiators.last_mut().expect("a metascheduler to change"));
         self
     }
 
@@ -78,7 +100,8 @@ impl Setup {
         let mut actors = Vec::new();
         let providers = self.providers.len();
         for config in &self.providers {
-            actors.push(AnyActor::Provider(Box::new(Provider::new(config.clone()))));
+            let stream = stream(1, &format!("provider {}", config.id.0), "offers");
+            actors.push(AnyActor::Provider(Box::new(Provider::new(config.clone(), stream))));
         }
         for (index, &placement) in self.metaschedulers.iter().enumerate() {
             let config = MetaschedulerConfig {
@@ -87,6 +110,11 @@ impl Setup {
             };
             let stream = stream(1, &format!("metascheduler {index}"), "placement");
             actors.push(AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream))));
+        }
+        for config in &self.negotiators {
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let config = NegotiatorConfig { providers, ..config.clone() };
+            actors.push(AnyActor::Negotiator(Box::new(Negotiator::new(config))));
         }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
@@ -149,6 +177,7 @@ impl Ran {
 struct Log {
     text: String,
     records: Vec<JobRecord>,
+    bags: BagStories,
 }
 
 impl Recorder for Log {
@@ -171,7 +200,13 @@ impl Recorder for Log {
         observation: Observation,
     ) -> Result<(), OutsideError> {
         match observation {
-            Observation::JobOver(record) => {
+            Observation::TasksOver { job, provider, run } => {
+                self.bags.tasks_over(job, provider, run);
+            }
+            Observation::ShareOver(share) => self.bags.share_over(*share),
+            Observation::OffersMade(_) => {}
+            Observation::JobOver(mut record) => {
+                self.bags.complete(&mut record);
                 let number = record.job.number;
                 let outcome = record.outcome.name();
                 writeln!(

@@ -1,0 +1,478 @@
+//! A provider's side of the negotiation over a bag.
+//!
+//! ```text
+//!            Call                 Prepare              Commit
+//!   idle ──────────▶ offered ───────────────▶ held ───────────▶ committed
+//!                     ▲  │ Release            │ Abort, Release, or its first
+//!             Refresh └──┘                     ▼ task was due: given back
+//! ```
+//!
+//! Offers bind nobody: the plan they were made on has a number, the epoch, and
+//! when the plan changes whoever holds older offers is told by a probe (Haji et
+//! al. 2005; Netto 2009, section 7.2). What is held is bound until the first of
+//! its tasks is due.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::random::{self, Stream};
+use haggle_model::{
+    ActorId, Disclosure, JobId, JobOutcome, Observation, OffersMade, Refusal, Span, Time,
+};
+use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
+use haggle_scheduling::{Award, BagRequest, Bargainer, Offer, Scheduling, Slot};
+use rand::RngExt;
+
+use super::load::work;
+use super::shares::Share;
+use super::{Held, Provider, disclose};
+use crate::Outbox;
+use crate::message::{Call, Message, Timer};
+
+/// Where a provider's run time estimates come from.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Estimates {
+    /// From the users.
+    #[default]
+    Users,
+    /// From profiling the program: it takes a while, drawn anew for each bag but the same at
+    /// every provider, and errs by a fraction of what the user errs by (Netto 2009, section 7.4).
+    Profiled {
+        /// That fraction.
+        error: f64,
+        /// Shortest and longest time it takes, in whole seconds.
+        time: (Span, Span),
+    },
+    /// The truth, at once: a bound on what better estimates can bring.
+    Perfect,
+}
+
+/// How a provider negotiates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bargaining {
+    /// Where its run time estimates come from.
+    pub estimates: Estimates,
+    /// How long its offers can be taken up after they were made; what is taken
+    /// up is held as long again, and no task starts before that is over. Four
+    /// times the latency is enough for the messages of an agreement.
+    pub validity: Span,
+    /// Completions are offered later than planned by a factor drawn from [1, 1 + padding].
+    pub padding: f64,
+    /// How long it takes to answer a call, so that its offers may be stale when they come.
+    pub delay: Span,
+    /// Whether it reports that a share is done earlier as soon as that turns out
+    /// to matter for the whole bag, not only when it moves.
+    pub catches_up: bool,
+    /// The run's seed, for the draws above.
+    pub seed: u64,
+}
+
+/// Users' estimates, offers that are good at once only and as planned, and catching up.
+impl Default for Bargaining {
+    fn default() -> Bargaining {
+        Bargaining {
+            estimates: Estimates::Users,
+            validity: Span::ZERO,
+            padding: 0.0,
+            delay: Span::ZERO,
+            catches_up: true,
+            seed: 0,
+        }
+    }
+}
+
+/// A provider's open calls.
+#[derive(Debug)]
+pub(super) struct Negotiation {
+    /// The state of the plan.
+    pub(super) epoch: u64,
+    /// Whether it has changed since the epoch was counted.
+    pub(super) changed: bool,
+    /// Whether open calls have to be told of a new epoch.
+    probes_due: bool,
+    open: BTreeMap<JobId, OpenCall>,
+    stream: Stream,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    metascheduler: ActorId,
+    call: Box<Call>,
+    /// Epoch of the offers made; `None` before.
+    offered: Option<u64>,
+    /// Until when these offers can be taken up.
+    valid_until: Time,
+    /// When their first task may start.
+    earliest: Time,
+    held: Option<Hold>,
+}
+
+#[derive(Debug)]
+struct Hold {
+    slot: Slot,
+    tasks: u32,
+    promised_end: Time,
+}
+
+impl Negotiation {
+    pub(super) fn new(stream: Stream) -> Negotiation {
+        Negotiation { epoch: 0, changed: false, probes_due: false, open: BTreeMap::new(), stream }
+    }
+
+    /// Counts a new epoch if the plan has changed.
+    fn count_epoch(&mut self) {
+        if std::mem::take(&mut self.changed) {
+            self.epoch += 1;
+            self.probes_due = true;
+        }
+    }
+}
+
+impl Provider {
+    pub(super) fn on_called(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        call: Box<Call>,
+        out: &mut Outbox,
+    ) {
+        let job = call.job;
+        let reason = if self.config.disclosure < call.asks {
+            Some(Refusal::NotDisclosed)
+        } else if !self.bargains {
+            Some(Refusal::WrongShape)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            disclose(out, from, DisclosedItem::Refusal, job);
+            out.send(from, Message::NoAnswer { job, reason });
+            return;
+        }
+        let open = OpenCall {
+            metascheduler: from,
+            call,
+            offered: None,
+            valid_until: now,
+            earliest: now,
+            held: None,
+        };
+        self.negotiation.open.insert(job, open);
+        let wait = self.config.bargaining.delay + self.profiling_time(job);
+        if wait > Span::ZERO {
+            out.wake(now + wait, Message::Wake(Timer::EstimateReady { job }));
+        } else {
+            self.answer(now, job, out);
+        }
+    }
+
+    /// How long it takes to profile this bag's program.
+    fn profiling_time(&self, job: JobId) -> Span {
+        let Estimates::Profiled { time: (shortest, longest), .. } =
+            self.config.bargaining.estimates
+        else {
+            return Span::ZERO;
+        };
+        let seconds = |span: Span| span.as_micros() / haggle_model::time::MICROS_PER_SECOND;
+        let name = format!("bag {}", job.0);
+        let mut stream = random::stream(self.config.bargaining.seed, &name, "profiling time");
+        Span::from_secs(stream.random_range(seconds(shortest)..=seconds(longest)))
+    }
+
+    /// The estimate this provider plans with, on its own processors.
+    fn planned_span(&self, call: &Call) -> Span {
+        let estimate = match self.config.bargaining.estimates {
+            Estimates::Users => call.task_time,
+            Estimates::Profiled { error, .. } => call.program.profiled(call.task_time, error),
+            Estimates::Perfect => call.program.profiled(call.task_time, 0.0),
+        };
+        estimate.at_speed(self.config.speed).max(Span::TICK)
+    }
+
+    fn request(&self, call: &Call, tasks: u32, earliest: Time) -> BagRequest {
+        BagRequest { tasks, span: self.planned_span(call), deadline: call.deadline, earliest }
+    }
+
+    /// Offers for an open call, and what else it asked for.
+    pub(super) fn answer(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(view) = self.make_offers(now, job, out) else { return };
+        let open = &self.negotiation.open[&job];
+        let (to, epoch) = (open.metascheduler, self.negotiation.epoch);
+        let valid = (now, open.valid_until);
+        out.send(to, Message::Offers { job, epoch, valid, view: Box::new(view) });
+    }
+
+    fn make_offers(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Option<AnyView> {
+        self.negotiation.count_epoch();
+        let epoch = self.negotiation.epoch;
+        let validity = self.config.bargaining.validity;
+        let (valid_until, earliest) = (now + validity, now + validity + validity);
+        let padding = self.config.bargaining.padding;
+        let open = self.negotiation.open.get_mut(&job)?;
+        (open.offered, open.valid_until, open.earliest) = (Some(epoch), valid_until, earliest);
+        let padding =
+            if padding > 0.0 { padding * self.negotiation.stream.random::<f64>() } else { 0.0 };
+        let open = &self.negotiation.open[&job];
+        let (to, asks) = (open.metascheduler, open.call.asks);
+        let request = self.request(&open.call, open.call.tasks, earliest);
+        let mut facts = Lookup {
+            now,
+            request,
+            wants_offers: open.call.wants_offers,
+            padding,
+            power: power(self.config.processors, self.config.speed),
+            load: self.work_left(now),
+            bargainer: self.scheduler.bargainer().expect("it bargains"),
+        };
+        let view = AnyView::disclose(asks, &mut facts);
+        let (power, load) = (facts.power, facts.load);
+        self.note_answer(to, job, &view, power, load, out);
+        Some(view)
+    }
+
+    /// Observes what an answer disclosed, and what it did not.
+    fn note_answer(
+        &self,
+        to: ActorId,
+        job: JobId,
+        view: &AnyView,
+        power: u64,
+        load: u128,
+        out: &mut Outbox,
+    ) {
+        let level = view.disclosure();
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let told = [
+            (DisclosedItem::Offer, count(view.offers().len())),
+            (DisclosedItem::Power, u32::from(level >= Disclosure::Power)),
+            (DisclosedItem::Load, u32::from(level >= Disclosure::Load)),
+            (DisclosedItem::FreeSlots, count(view.free_time().map_or(0, |it| it.slots.len()))),
+            (DisclosedItem::Queue, count(view.queue().len())),
+        ];
+        for (item, count) in told.into_iter().filter(|&(_, count)| count > 0) {
+            out.observe(Observation::Disclosed { to, item, count, job: Some(job) });
+        }
+        let call = &self.negotiation.open[&job].call;
+        out.observe(Observation::OffersMade(Box::new(OffersMade {
+            to,
+            job,
+            tasks: call.tasks,
+            task_time: call.task_time,
+            deadline: call.deadline,
+            level,
+            offers: view.offers().iter().map(|offer| (offer.tasks, offer.completion)).collect(),
+            power,
+            load,
+        })));
+    }
+
+    /// Work left, in thousandths of a microsecond of a reference processor.
+    fn work_left(&self, now: Time) -> u128 {
+        let here = u128::try_from(self.load.work(now)).unwrap_or(0);
+        here * u128::from(power(1, self.config.speed))
+    }
+
+    pub(super) fn on_refresh(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        self.answer(now, job, out);
+    }
+
+    pub(super) fn on_prepare(&mut self, now: Time, job: JobId, award: &Award, out: &mut Outbox) {
+        let Some(open) = self.negotiation.open.get(&job) else { return };
+        let to = open.metascheduler;
+        let in_time = now <= open.valid_until;
+        let request = self.request(&open.call, open.call.tasks, open.earliest);
+        let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
+        let bargainer = self.scheduler.bargainer().expect("it bargains");
+        let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
+        let Some(completion) = booked else {
+            if slot.index() < self.jobs.len() {
+                self.unused.push(slot);
+            }
+            if let Some(view) = self.make_offers(now, job, out) {
+                let epoch = self.negotiation.epoch;
+                let valid = (now, self.negotiation.open[&job].valid_until);
+                out.send(to, Message::NotReady { job, epoch, valid, view: Box::new(view) });
+            }
+            return;
+        };
+        let (tasks, promised_end) = match award {
+            Award::Offered { tasks, offer } => (*tasks, self.promised(*offer, completion)),
+            Award::Placed { batches, deadline } => {
+                (batches.iter().map(|batch| batch.tasks).sum(), *deadline)
+            }
+        };
+        if slot.index() == self.jobs.len() {
+            self.jobs.push(Some(Held::Part));
+        } else {
+            self.jobs[slot.index()] = Some(Held::Part);
+        }
+        self.load.waiting += work(tasks, Some(request.span));
+        let open = self.negotiation.open.get_mut(&job).expect("looked up above");
+        open.held = Some(Hold { slot, tasks, promised_end });
+        // Its own metascheduler knows of this change.
+        self.plan_changed(now, out);
+        disclose(out, to, DisclosedItem::Estimate, job);
+        out.send(to, Message::Ready { job, completion: promised_end });
+    }
+
+    /// What an award promises: planned completions never grow under conservative
+    /// backfilling, an EDF queue uses the time up to what it offered.
+    fn promised(&self, offer: Offer, planned: Time) -> Time {
+        match self.config.scheduler {
+            Scheduling::Bags { .. } => planned,
+            _ => offer.completion,
+        }
+    }
+
+    pub(super) fn on_commit(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        expected: Option<Time>,
+        unheld: u32,
+        out: &mut Outbox,
+    ) {
+        let Some(open) = self.negotiation.open.remove(&job) else { return };
+        let mut share = Share {
+            walltime: self.planned_span(&open.call),
+            call: open.call,
+            metascheduler: from,
+            tasks: unheld,
+            queued: now,
+            promised_end: Time::FOREVER,
+            running: Vec::new(),
+            outcome: JobOutcome::Completed,
+            left: unheld,
+        };
+        let slot = match open.held {
+            Some(Hold { slot, tasks, promised_end }) => {
+                (share.tasks, share.left, share.promised_end) = (tasks, tasks, promised_end);
+                slot
+            }
+            None => self.take_unheld(now, &mut share, out),
+        };
+        self.jobs[slot.index()] = Some(Held::Share(Box::new(share)));
+        self.slots.insert(job, slot);
+        self.expect(job, slot, expected, out);
+    }
+
+    /// Queues a share for which nothing was held: as soon as it fits, whenever that is.
+    fn take_unheld(&mut self, now: Time, share: &mut Share, out: &mut Outbox) -> Slot {
+        let request = self.request(&share.call, share.tasks, now);
+        let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
+        let bargainer = self.scheduler.bargainer().expect("it bargains");
+        let offer = bargainer.offers(now, &request).pop().expect("the whole bag is offered");
+        let award = Award::Offered { tasks: share.tasks, offer };
+        let completion =
+            bargainer.award(now, slot, &request, &award).expect("the plan has not changed");
+        share.promised_end = self.promised(offer, completion);
+        if slot.index() == self.jobs.len() {
+            self.jobs.push(None);
+        }
+        self.load.waiting += work(share.tasks, Some(share.walltime));
+        self.plan_changed(now, out);
+        slot
+    }
+
+    /// Gives up what is held for a bag; `over` = the metascheduler needs no more offers.
+    pub(super) fn on_given_up(&mut self, now: Time, job: JobId, over: bool, out: &mut Outbox) {
+        let Some(open) = self.negotiation.open.get_mut(&job) else { return };
+        let held = open.held.take();
+        let span = self.planned_span(&self.negotiation.open[&job].call);
+        if over {
+            self.negotiation.open.remove(&job);
+        }
+        if let Some(Hold { slot, tasks, .. }) = held {
+            let withdrawn = self.scheduler.withdraw(now, slot);
+            assert!(withdrawn, "no task of a held part has started");
+            self.jobs[slot.index()] = None;
+            self.unused.push(slot);
+            self.load.waiting -= work(tasks, Some(span));
+            self.plan_changed(now, out);
+        }
+    }
+
+    /// Gives back what is held and was not committed by the time its first task may start.
+    pub(super) fn expire_holds(&mut self, now: Time, out: &mut Outbox) {
+        let held = self.negotiation.open.iter();
+        let due = |open: &OpenCall| open.held.is_some() && open.earliest <= now;
+        let due: Vec<JobId> = held.filter(|(_, open)| due(open)).map(|(&job, _)| job).collect();
+        for job in due {
+            self.on_given_up(now, job, false, out);
+        }
+    }
+
+    /// Tells those with older offers that something has changed.
+    pub(super) fn send_probes(&mut self, out: &mut Outbox) {
+        self.negotiation.count_epoch();
+        if !std::mem::take(&mut self.negotiation.probes_due) {
+            return;
+        }
+        let epoch = self.negotiation.epoch;
+        for (&job, open) in &self.negotiation.open {
+            let stale = open.offered.is_some_and(|offered| offered < epoch);
+            if stale && open.held.is_none() {
+                disclose(out, open.metascheduler, DisclosedItem::Change, job);
+                out.send(open.metascheduler, Message::Probe { job, epoch });
+            }
+        }
+    }
+}
+
+/// Where an answer is looked up, item by item.
+struct Lookup<'a> {
+    now: Time,
+    request: BagRequest,
+    wants_offers: bool,
+    /// Completions are said to be later by this part of the time to them.
+    padding: f64,
+    power: u64,
+    load: u128,
+    bargainer: &'a mut dyn Bargainer,
+}
+
+impl Facts for Lookup<'_> {
+    fn offers(&mut self) -> Vec<Offer> {
+        if !self.wants_offers {
+            return Vec::new();
+        }
+        let mut offers = self.bargainer.offers(self.now, &self.request);
+        if self.padding > 0.0 {
+            for offer in &mut offers {
+                offer.completion += (offer.completion - self.now).scaled(self.padding);
+            }
+        }
+        offers
+    }
+
+    fn power(&mut self) -> u64 {
+        self.power
+    }
+
+    fn load(&mut self) -> u128 {
+        self.load
+    }
+
+    fn free_time(&mut self) -> FreeTime {
+        let mut slots = self.bargainer.free_slots(self.now);
+        // Nothing can be agreed on to start before.
+        let earliest = self.request.earliest;
+        slots.retain(|slot| slot.end > earliest);
+        for slot in &mut slots {
+            slot.start = slot.start.max(earliest);
+        }
+        slots.sort_unstable_by_key(|slot| (slot.start, Reverse(slot.end)));
+        FreeTime { slots, task: self.request.span }
+    }
+
+    fn queue(&mut self) -> Vec<QueueEntry> {
+        self.bargainer.queue()
+    }
+}
+
+/// Computing power in thousandths of a reference processor.
+fn power(processors: u32, speed: f64) -> u64 {
+    (f64::from(processors) * speed * 1000.0).round() as u64
+}

@@ -1,0 +1,117 @@
+//! A provider's side of coordinated rescheduling: what it is told of whole bags,
+//! and what it reports when its own plan has moved up (Netto 2009, section 7.3).
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{ActorId, JobId, Observation, Time};
+use haggle_scheduling::{Holder, Slot};
+
+use super::{Held, Provider};
+use crate::Outbox;
+use crate::message::Message;
+
+/// A share whose bag is rescheduled in step with its other shares.
+#[derive(Debug)]
+pub(super) struct Coordinated {
+    metascheduler: ActorId,
+    holder: Holder,
+    /// Where the share is, or when it was over.
+    at: Result<Slot, Time>,
+}
+
+impl Provider {
+    /// The metascheduler has said when the whole bag will be done, with its commit.
+    pub(super) fn expect(
+        &mut self,
+        job: JobId,
+        slot: Slot,
+        expected: Option<Time>,
+        out: &mut Outbox,
+    ) {
+        let Some(expected) = expected else { return };
+        let Some(Held::Share(share)) = &self.jobs[slot.index()] else { return };
+        let metascheduler = share.metascheduler;
+        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
+        let own = bargainer.latest_completion(slot).unwrap_or(expected);
+        bargainer.bag_expected(slot, expected.max(own));
+        let holder = Holder::new(own, expected.max(own), self.config.bargaining.catches_up);
+        self.coordinated.insert(job, Coordinated { metascheduler, holder, at: Ok(slot) });
+        if own > expected {
+            // Nothing was held, and what was offered has gone.
+            self.report(metascheduler, vec![(job, own)], out);
+        }
+    }
+
+    /// The whole bag is expected to be done at `completion`.
+    pub(super) fn on_bag_completion(&mut self, job: JobId, completion: Time, out: &mut Outbox) {
+        let Some(coordinated) = self.coordinated.get_mut(&job) else { return };
+        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
+        let latest = match coordinated.at {
+            Ok(slot) => {
+                bargainer.bag_expected(slot, completion);
+                bargainer.latest_completion(slot).expect("the share is there")
+            }
+            Err(over) => over,
+        };
+        let metascheduler = coordinated.metascheduler;
+        if let Some(news) = coordinated.holder.on_bag_completion(completion, latest) {
+            self.report(metascheduler, vec![(job, news)], out);
+        }
+        self.forget_if_settled(job);
+    }
+
+    /// After a rescheduling: bags whose last task is here and will be done earlier.
+    pub(super) fn report_completions(&mut self, out: &mut Outbox) {
+        let Some(bargainer) = self.scheduler.bargainer() else { return };
+        let mut news: Vec<(ActorId, Vec<(JobId, Time)>)> = Vec::new();
+        let mut settled = Vec::new();
+        for (&job, coordinated) in &mut self.coordinated {
+            let latest = match coordinated.at {
+                Ok(slot) => bargainer.latest_completion(slot).expect("the share is there"),
+                Err(over) => over,
+            };
+            if let Some(completion) = coordinated.holder.after_rescheduling(latest) {
+                let to = coordinated.metascheduler;
+                match news.iter_mut().find(|(metascheduler, _)| *metascheduler == to) {
+                    Some((_, entries)) => entries.push((job, completion)),
+                    None => news.push((to, vec![(job, completion)])),
+                }
+            }
+            if coordinated.at.is_err_and(|over| over == coordinated.holder.reported()) {
+                settled.push(job);
+            }
+        }
+        for (metascheduler, entries) in news {
+            self.report(metascheduler, entries, out);
+        }
+        for job in settled {
+            self.coordinated.remove(&job);
+        }
+    }
+
+    /// All tasks of a share are over.
+    pub(super) fn coordinated_share_over(&mut self, job: JobId, end: Time) {
+        if let Some(coordinated) = self.coordinated.get_mut(&job) {
+            coordinated.at = Err(end);
+            self.forget_if_settled(job);
+        }
+    }
+
+    /// A share that is over and whose end is known needs no further thought.
+    fn forget_if_settled(&mut self, job: JobId) {
+        let settled = |it: &Coordinated| it.at.is_err_and(|over| over == it.holder.reported());
+        if self.coordinated.get(&job).is_some_and(settled) {
+            self.coordinated.remove(&job);
+        }
+    }
+
+    fn report(&self, to: ActorId, entries: Vec<(JobId, Time)>, out: &mut Outbox) {
+        let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let job = match entries[..] {
+            [(job, _)] => Some(job),
+            _ => None,
+        };
+        let item = DisclosedItem::ExpectedCompletion;
+        out.observe(Observation::Disclosed { to, item, count, job });
+        out.send(to, Message::NewCompletionTimes { entries });
+    }
+}

@@ -1,0 +1,119 @@
+//! Running a provider's shares of bags: tasks start when the plan says so and
+//! end when they are done or at their limit.
+
+use haggle_model::{
+    ActorId, JobOutcome, Observation, ProcessorSet, ShareRecord, Span, TaskRun, Time,
+};
+use haggle_scheduling::Slot;
+
+use super::load::work;
+use super::{Held, Provider, disclose};
+use crate::Outbox;
+use crate::message::{Call, Message, Timer};
+use haggle_model::observation::DisclosedItem;
+
+/// A share in the provider's hands.
+#[derive(Debug)]
+pub(super) struct Share {
+    pub(super) call: Box<Call>,
+    pub(super) metascheduler: ActorId,
+    pub(super) tasks: u32,
+    pub(super) queued: Time,
+    /// Planned time of a task on this machine.
+    pub(super) walltime: Span,
+    pub(super) promised_end: Time,
+    /// Tasks that run together, in the order in which they started.
+    pub(super) running: Vec<Option<Running>>,
+    /// The worst outcome of those that are over.
+    pub(super) outcome: JobOutcome,
+    /// Tasks that are not over.
+    pub(super) left: u32,
+}
+
+/// Tasks that run together.
+#[derive(Debug)]
+pub(super) struct Running {
+    start: Time,
+    planned_end: Time,
+    outcome: JobOutcome,
+    processors: ProcessorSet,
+}
+
+impl Provider {
+    /// Starts so many tasks of a share now.
+    pub(super) fn start_tasks(&mut self, now: Time, slot: Slot, tasks: u32, out: &mut Outbox) {
+        let processors = self
+            .free
+            .take_lowest(tasks)
+            .expect("the scheduler starts tasks only if their processors are free");
+        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else {
+            unreachable!("the scheduler starts tasks of shares")
+        };
+        let run_time = share.call.program.reveal_to_machine().at_speed(self.config.speed);
+        let planned_end = now + share.walltime;
+        let (lasts, outcome) = if run_time > share.walltime {
+            (share.walltime, JobOutcome::WalltimeReached)
+        } else {
+            (run_time, JobOutcome::Completed)
+        };
+        self.load.waiting -= work(tasks, Some(share.walltime));
+        self.load.started(tasks, planned_end);
+        if share.running.is_empty() {
+            let job = share.call.job;
+            disclose(out, share.metascheduler, DisclosedItem::JobStatus, job);
+            out.send(share.metascheduler, Message::ShareStarted { job });
+        }
+        let run = share.running.len() as u32;
+        share.running.push(Some(Running { start: now, planned_end, outcome, processors }));
+        out.wake(now + lasts, Message::Wake(Timer::TasksEnd { slot: slot.0, run }));
+    }
+
+    /// Tasks that ran together have come to their end.
+    pub(super) fn on_tasks_ended(&mut self, now: Time, slot: Slot, run: u32, out: &mut Outbox) {
+        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else {
+            unreachable!("a slot in use by a share holds it until its last task has ended")
+        };
+        let running = share.running[run as usize].take().expect("tasks end once");
+        let Running { start, planned_end, outcome, processors } = running;
+        let tasks = processors.count();
+        self.free.insert_all(&processors);
+        self.load.ended(tasks, planned_end);
+        if outcome != JobOutcome::Completed {
+            share.outcome = outcome;
+        }
+        out.observe(Observation::TasksOver {
+            job: share.call.job,
+            provider: self.config.id,
+            run: TaskRun { start, end: now, outcome, processors },
+        });
+        share.left -= tasks;
+        let over = share.left == 0;
+        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
+        bargainer.tasks_finished(now, slot, tasks, planned_end);
+        if over {
+            self.finish_share(now, slot, out);
+        }
+        if now < planned_end {
+            self.ended_early = true;
+            self.plan_changed(now, out);
+        }
+    }
+
+    fn finish_share(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        let Held::Share(share) = self.release(slot) else { unreachable!("a share was finished") };
+        let job = share.call.job;
+        self.coordinated_share_over(job, now);
+        let outcome = share.outcome;
+        disclose(out, share.metascheduler, DisclosedItem::JobStatus, job);
+        out.send(share.metascheduler, Message::ShareFinished { job, outcome });
+        out.observe(Observation::ShareOver(Box::new(ShareRecord {
+            job,
+            provider: self.config.id,
+            tasks: share.tasks,
+            queued: share.queued,
+            walltime: share.walltime,
+            promised_end: share.promised_end,
+            runs: Vec::new(),
+        })));
+    }
+}

@@ -1,0 +1,244 @@
+//! Bags of tasks over providers that make offers: whole exchanges, to the letter.
+
+use haggle_agents::Estimates;
+use haggle_model::{Disclosure, Job, JobShape, Span, Time};
+use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::{
+    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+};
+
+use crate::setup::{Ran, Setup, job};
+
+/// A bag in seconds: submitted, requested and run time of a task, tasks, wished by.
+fn bag(
+    number: i64,
+    submit: i64,
+    requested: i64,
+    run: i64,
+    tasks: u32,
+    deadline: Option<i64>,
+) -> Job {
+    let mut job = job(number, submit, requested, run, tasks);
+    job.shape = JobShape::Bag;
+    job.deadline = deadline.map(Time::from_secs);
+    job
+}
+
+fn edf(setup: Setup, processors: u32, disclosure: Disclosure) -> Setup {
+    setup.provider(processors, Policy::Fcfs).change(|provider| {
+        provider.scheduler = Scheduling::Edf(EdfConfig::default());
+        provider.disclosure = disclosure;
+    })
+}
+
+fn backfilling(setup: Setup, processors: u32, rule: Rescheduling) -> Setup {
+    setup.provider(processors, Policy::Fcfs).change(|provider| {
+        let rescheduling = ReschedulingConfig::from(rule);
+        provider.scheduler = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+    })
+}
+
+/// Lines of the log that are about the bag with this number in the run.
+fn about(ran: &Ran, job: u32) -> Vec<&str> {
+    let ending = format!(" {job}");
+    ran.log.lines().filter(|line| line.ends_with(&ending)).collect()
+}
+
+/// When the tasks of a bag started, by provider: (provider, start, tasks), in order.
+fn starts(ran: &Ran, number: i64) -> Vec<(u32, i64, u32)> {
+    let record = ran.records.iter().find(|record| record.job.number == number);
+    let bag = record.expect("the bag is over").bag.as_ref().expect("it was placed");
+    let mut starts: Vec<_> = bag
+        .shares
+        .iter()
+        .flat_map(|share| share.runs.iter().map(move |run| (share.provider.0, run)))
+        .map(|(provider, run)| {
+            (provider, run.start.as_micros() / 1_000_000, run.processors.count())
+        })
+        .collect();
+    starts.sort_unstable();
+    starts
+}
+
+fn end(ran: &Ran, number: i64) -> i64 {
+    let record = ran.records.iter().find(|record| record.job.number == number);
+    record.expect("it is over").end.as_micros() / 1_000_000
+}
+
+fn promised(ran: &Ran, number: i64) -> i64 {
+    let record = ran.records.iter().find(|record| record.job.number == number);
+    let promised = record.expect("it is over").promised_end.expect("promised");
+    promised.as_micros() / 1_000_000
+}
+
+/// OX-8, end to end: empty machines of 4 and 2 processors, S = 8, T = 3, D = 6.
+#[test]
+fn ox_8_a_bag_is_spread_in_proportion_to_the_offers() {
+    let setup = edf(Setup::default(), 4, Disclosure::Offers);
+    let ran = edf(setup, 2, Disclosure::Offers)
+        .negotiator(CompositionPolicy::OffersPlb)
+        .user(2, vec![bag(1, 0, 3, 3, 8, Some(6))])
+        .run_on_both();
+    assert_eq!(starts(&ran, 1), [(0, 0, 4), (0, 3, 1), (1, 0, 2), (1, 3, 1)]);
+    assert_eq!((promised(&ran, 1), end(&ran, 1)), (6, 6));
+    assert_eq!(
+        about(&ran, 0),
+        [
+            "0 3>3 job_due 0",
+            "0 3>2 submit 0",
+            "0 2>0 call 0",
+            "0 2>1 call 0",
+            "0 0>2 offers 0",
+            "0 1>2 offers 0",
+            "0 2>0 prepare 0",
+            "0 2>1 prepare 0",
+            "0 0>2 ready 0",
+            "0 1>2 ready 0",
+            "0 2>0 commit 0",
+            "0 2>1 commit 0",
+            "0 2>3 accepted 0",
+            "0 2>3 promise 0",
+            "0 0>2 share_started 0",
+            "0 2>3 started 0",
+            "0 1>2 share_started 0",
+            "6 0>2 share_finished 0",
+            "6 1>2 share_finished 0",
+            "6 2>3 finished 0",
+        ]
+    );
+}
+
+/// OX-10 (b): free time slots come too late for the deadline, an offer does not,
+/// because only the provider knows that its local job can wait.
+#[test]
+fn ox_10b_offers_move_local_jobs_that_can_wait_and_slots_do_not() {
+    let local = |number| {
+        let mut job = job(number, 0, 10, 10, 1);
+        job.deadline = Some(Time::from_secs(40));
+        job
+    };
+    let run = |policy, local_first: i64| {
+        edf(Setup::default(), 1, Disclosure::Slots)
+            .negotiator(policy)
+            .user(0, vec![local(1)])
+            .user(1, vec![bag(2, local_first, 5, 5, 1, Some(8))])
+            .run_on_both()
+    };
+    // At one instant the local job is planned first and nothing has started yet.
+    let ran = run(CompositionPolicy::FreeTimeSlots, 0);
+    assert_eq!((starts(&ran, 2), promised(&ran, 2)), (vec![(0, 10, 1)], 15));
+    let ran = run(CompositionPolicy::OffersPlb, 0);
+    assert_eq!((starts(&ran, 2), promised(&ran, 2)), (vec![(0, 0, 1)], 8));
+    assert_eq!(end(&ran, 1), 15);
+}
+
+/// As CX-4: both providers move a task of one bag up; the one that was not the
+/// last is asked for nothing, and says so when it turns out to be the last.
+#[test]
+fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
+    let run = |rule| {
+        let setup = backfilling(Setup::default(), 1, rule);
+        backfilling(setup, 1, rule)
+            .negotiator(CompositionPolicy::OffersNoLb)
+            .change_negotiator(|it| it.coordinated = rule == Rescheduling::Coordinated)
+            // Planned until 10 and 15, they end at 4 and 5.
+            .user(0, vec![job(1, 0, 10, 4, 1)])
+            .user(1, vec![job(2, 0, 15, 5, 1)])
+            .user(2, vec![bag(3, 0, 10, 10, 2, None)])
+            .run_on_both()
+    };
+    let ran = run(Rescheduling::Coordinated);
+    assert_eq!(promised(&ran, 3), 25);
+    assert_eq!((starts(&ran, 3), end(&ran, 3)), (vec![(0, 4, 1), (1, 5, 1)], 15));
+    let told: Vec<&str> = ran
+        .log
+        .lines()
+        .filter(|line| !line.contains('|'))
+        .filter(|line| line.contains("completion_times") || line.contains("bag_completion"))
+        .collect();
+    // 25 -> 20 by the second provider, 20 -> 15 by the first, each told to both.
+    assert_eq!(
+        told,
+        [
+            "5 1>2 new_completion_times -",
+            "5 2>0 bag_completion 2",
+            "5 2>1 bag_completion 2",
+            "5 0>2 new_completion_times -",
+            "5 2>0 bag_completion 2",
+            "5 2>1 bag_completion 2",
+        ]
+    );
+    let ran = run(Rescheduling::Uncoordinated);
+    assert_eq!(end(&ran, 3), 15);
+    assert!(!ran.log.contains("completion_times"));
+}
+
+/// CX-10: a provider that still profiles keeps the bag open; what another one
+/// offered meanwhile goes stale, and a probe says so.
+#[test]
+fn cx_10_a_stale_offer_is_not_taken_up() {
+    let rule = Rescheduling::Uncoordinated;
+    let setup = backfilling(Setup::default(), 2, rule);
+    let profiles =
+        Estimates::Profiled { error: 0.5, time: (Span::from_secs(300), Span::from_secs(300)) };
+    // 1,000 s as the user sees it, 800 in truth, hence 900 profiled.
+    let ran = backfilling(setup, 1, rule)
+        .change(|provider| provider.bargaining.estimates = profiles)
+        .negotiator(CompositionPolicy::OffersNoLb)
+        .user(0, vec![job(1, 100, 2_000, 2_000, 2)])
+        .user(2, vec![bag(2, 0, 1_000, 800, 2, None)])
+        .run_on_both();
+    assert_eq!(starts(&ran, 2), [(1, 300, 1), (1, 1_100, 1)]);
+    assert_eq!(promised(&ran, 2), 2_100);
+    assert_eq!(
+        about(&ran, 0),
+        [
+            "0 4>4 job_due 0",
+            "0 4>2 submit 0",
+            "0 2>0 call 0",
+            "0 2>1 call 0",
+            "0 0>2 offers 0",
+            "100 0>2 probe 0",
+            "300 1>1 wake 0",
+            "300 1>2 offers 0",
+            "300 2>0 refresh 0",
+            "300 0>2 offers 0",
+            "300 2>1 prepare 0",
+            "300 1>2 ready 0",
+            "300 2>1 commit 0",
+            "300 2>0 release 0",
+            "300 2>4 accepted 0",
+            "300 2>4 promise 0",
+            "300 1>2 share_started 0",
+            "300 2>4 started 0",
+            "1900 1>2 share_finished 0",
+            "1900 2>4 finished 0",
+        ]
+    );
+}
+
+/// A provider refuses what is above its level, and the others get the bag.
+#[test]
+fn a_question_above_a_providers_level_is_refused() {
+    let setup = edf(Setup::default(), 4, Disclosure::Offers);
+    let ran = edf(setup, 4, Disclosure::Power)
+        .negotiator(CompositionPolicy::OffersDplb)
+        .user(2, vec![bag(1, 0, 3, 3, 4, Some(6))])
+        .run_on_both();
+    assert_eq!(starts(&ran, 1), [(1, 0, 4)]);
+    assert!(ran.log.contains("no_answer_not_disclosed"));
+}
+
+/// With latency, offers are good for a while, and tasks start after it.
+#[test]
+fn offers_hold_as_long_as_an_agreement_takes() {
+    let mut setup = edf(Setup::default(), 4, Disclosure::Offers)
+        .change(|provider| provider.bargaining.validity = Span::from_secs(8))
+        .negotiator(CompositionPolicy::OffersPlb)
+        .user(1, vec![bag(1, 0, 3, 3, 4, Some(60)), bag(2, 1, 3, 3, 4, Some(60))]);
+    setup.latency = Span::from_secs(1);
+    let ran = setup.run_on_both();
+    let first = starts(&ran, 1)[0].1;
+    assert_eq!(first, 2 + 2 * 8, "called at 2, an offer is good and then held for 8 s");
+    assert!(end(&ran, 2) <= promised(&ran, 2));
+}

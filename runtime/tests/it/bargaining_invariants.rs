@@ -1,0 +1,199 @@
+//! What holds in whatever world of bargaining providers, jobs and bags.
+
+use std::collections::BTreeMap;
+
+use haggle_agents::Estimates;
+use haggle_model::{Disclosure, Job, JobOutcome, JobShape, Span, Time};
+use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::{
+    EdfConfig, EdfMode, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+};
+use proptest::prelude::*;
+
+use crate::setup::{Ran, Setup, job};
+
+/// A job or a bag: (gap, requested, run in percent of it, processors or tasks, deadline after).
+type Work = (i64, i64, i64, u32, Option<i64>);
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    /// (processors, kind of scheduler, speed x 2, profiling time, padding in percent, delay).
+    providers: Vec<(u32, usize, u8, Option<i64>, u8, i64)>,
+    policy: usize,
+    /// How long the metascheduler waits for offers.
+    wait: Option<i64>,
+    /// By provider.
+    local: Vec<Vec<Work>>,
+    bags: Vec<Work>,
+    latency: i64,
+    completions_first: bool,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let deadline = || prop_oneof![1 => Just(None), 3 => (0_i64..80).prop_map(Some)];
+    let work = move |widest: u32| (0_i64..12, 1_i64..20, 1_i64..=130, 1_u32..=widest, deadline());
+    let provider = (
+        1_u32..=6,
+        0_usize..6,
+        1_u8..=4,
+        prop_oneof![3 => Just(None), 1 => (1_i64..20).prop_map(Some)],
+        prop_oneof![3 => Just(0_u8), 1 => 1_u8..50],
+        prop_oneof![3 => Just(0_i64), 1 => 1_i64..10],
+    );
+    (
+        prop::collection::vec(provider, 1..=4),
+        0_usize..5,
+        prop_oneof![3 => Just(None), 1 => (0_i64..15).prop_map(Some)],
+        prop::collection::vec(prop::collection::vec(work(7), 0..8), 4),
+        prop::collection::vec(work(16), 0..14),
+        prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
+        any::<bool>(),
+    )
+        .prop_map(|(providers, policy, wait, local, bags, latency, completions_first)| Drawn {
+            providers,
+            policy,
+            wait,
+            local,
+            bags,
+            latency,
+            completions_first,
+        })
+}
+
+fn scheduling(kind: usize) -> Scheduling {
+    let bags = |rule| Scheduling::Bags {
+        rescheduling: ReschedulingConfig::from(rule),
+        fractions: Fractions::default(),
+    };
+    match kind {
+        0 => Scheduling::Edf(EdfConfig::default()),
+        1 => Scheduling::Edf(EdfConfig { mode: EdfMode::Strict, ..EdfConfig::default() }),
+        2 => Scheduling::Edf(EdfConfig { pinned: true, ..EdfConfig::default() }),
+        3 => bags(Rescheduling::Coordinated),
+        4 => bags(Rescheduling::Uncoordinated),
+        _ => bags(Rescheduling::Compress),
+    }
+}
+
+fn setup(drawn: &Drawn) -> Setup {
+    let mut setup = Setup::default();
+    for &(processors, kind, speed, profiling, padding, delay) in &drawn.providers {
+        setup = setup.provider(processors, Policy::Fcfs).change(|provider| {
+            provider.scheduler = scheduling(kind);
+            provider.speed = f64::from(speed) / 2.0;
+            provider.disclosure = Disclosure::Queue;
+            provider.bargaining.validity = Span::from_secs(4 * drawn.latency);
+            provider.bargaining.padding = f64::from(padding) / 100.0;
+            provider.bargaining.delay = Span::from_secs(delay);
+            if let Some(time) = profiling {
+                let time = (Span::from_secs(time), Span::from_secs(2 * time));
+                // Half the error, never less than the truth: see `bags` for the run times.
+                provider.bargaining.estimates = Estimates::Profiled { error: 0.5, time };
+            }
+        });
+    }
+    let coordinated = drawn.providers.iter().any(|provider| provider.1 == 3);
+    setup = setup.negotiator(CompositionPolicy::ALL[drawn.policy]).change_negotiator(|it| {
+        it.coordinated = coordinated;
+        it.offers_wait = drawn.wait.map(Span::from_secs);
+    });
+    let mut number = 0;
+    let mut list = |drawn: &[Work], shape| {
+        let mut submit = 0;
+        let jobs = drawn.iter().map(|&(gap, requested, run, processors, deadline)| {
+            submit += gap;
+            number += 1;
+            let run = (requested * run / 100).max(1);
+            let mut job: Job = job(number, submit, requested, run, processors);
+            job.shape = shape;
+            job.deadline = deadline.map(|after| Time::from_secs(submit + requested + after));
+            job
+        });
+        jobs.collect::<Vec<_>>()
+    };
+    let providers = drawn.providers.len();
+    for (provider, jobs) in drawn.local.iter().enumerate().take(providers) {
+        setup = setup.user(provider, list(jobs, JobShape::Rigid));
+    }
+    setup = setup.user(providers, list(&drawn.bags, JobShape::Bag));
+    setup.latency = Span::from_secs(drawn.latency);
+    if drawn.completions_first {
+        setup.order = haggle_runtime::EventOrder::CompletionsFirst;
+    }
+    setup
+}
+
+/// (provider, processor) to the stretches of time in which it was held.
+fn holdings(ran: &Ran) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
+    let mut held: BTreeMap<(u32, u32), Vec<(Time, Time)>> = BTreeMap::new();
+    let mut hold = |provider: u32, processors: &haggle_model::ProcessorSet, start, end| {
+        for &(first, last) in processors.intervals() {
+            for processor in first..=last {
+                held.entry((provider, processor)).or_default().push((start, end));
+            }
+        }
+    };
+    for record in &ran.records {
+        match (&record.bag, record.provider, record.start) {
+            (Some(bag), ..) => {
+                for share in &bag.shares {
+                    for run in &share.runs {
+                        hold(share.provider.0, &run.processors, run.start, run.end);
+                    }
+                }
+            }
+            (None, Some(provider), Some(start)) => {
+                hold(provider.0, &record.processors, start, record.end);
+            }
+            _ => {}
+        }
+    }
+    held
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn bags_are_conserved_promises_kept_and_drivers_agree(drawn in drawn()) {
+        let setup = setup(&drawn);
+        let ran = setup.run_on_both();
+        let stats = ran.result.as_ref().expect("the run reaches its end");
+        prop_assert_eq!(ran.records.len() as u64, stats.jobs);
+        for record in &ran.records {
+            let (job, deadline) = (&record.job, record.job.deadline);
+            if let JobOutcome::Rejected(_) = record.outcome {
+                prop_assert_eq!(record.start, None);
+                continue;
+            }
+            let Some(bag) = &record.bag else {
+                if let Some(promised) = record.promised_end {
+                    prop_assert!(record.end <= promised, "job {} is late", job.number);
+                }
+                continue;
+            };
+            let tasks: u32 =
+                bag.shares.iter().flat_map(|it| &it.runs).map(|it| it.processors.count()).sum();
+            prop_assert_eq!(tasks, job.processors, "a task is lost or done twice");
+            for share in &bag.shares {
+                let latest = share.runs.iter().map(|run| run.end).max().expect("it has tasks");
+                prop_assert!(latest <= share.promised_end, "a share of {} is late", job.number);
+                prop_assert!(share.runs.iter().all(|run| run.start >= job.submit));
+            }
+            let promised = record.promised_end.expect("bags are promised");
+            prop_assert!(deadline.is_none_or(|deadline| promised >= deadline));
+            // After five rounds in vain a bag is placed without being held first.
+            let held = bag.recompositions < 5;
+            prop_assert!(!held || record.end <= promised, "bag {} is late", job.number);
+        }
+        for ((provider, processor), mut stretches) in holdings(&ran) {
+            stretches.sort_unstable();
+            for pair in stretches.windows(2) {
+                prop_assert!(
+                    pair[0].1 <= pair[1].0,
+                    "processor {processor} of provider {provider} was held twice"
+                );
+            }
+        }
+    }
+}
