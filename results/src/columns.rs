@@ -19,6 +19,8 @@ pub enum Table {
     MessageCounts,
     /// One row a disclosure of information.
     Disclosures,
+    /// One row an offer.
+    Offers,
     /// One row a provider.
     Resources,
     /// One row a failure or repair.
@@ -79,13 +81,14 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 8] = [
+    pub const ALL: [Table; 9] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
         Table::Messages,
         Table::MessageCounts,
         Table::Disclosures,
+        Table::Offers,
         Table::Resources,
         Table::Failures,
     ];
@@ -99,6 +102,7 @@ impl Table {
             Table::Messages => "messages",
             Table::MessageCounts => "message_counts",
             Table::Disclosures => "disclosures",
+            Table::Offers => "offers",
             Table::Resources => "resources",
             Table::Failures => "failures",
         }
@@ -112,7 +116,8 @@ impl Table {
                  Batsim's, so that evalys and scripts for Batsim read the file; ours come after."
             }
             Table::Attempts => {
-                "One row a try: a job that was queued at a provider. evalys draws it like `jobs`."
+                "One row a try: a job, or a share of a bag, that was queued at a provider. evalys draws it \
+                 like `jobs`."
             }
             Table::Placements => {
                 "One row a contiguous interval of processors an attempt held: what a Gantt chart draws."
@@ -122,6 +127,10 @@ impl Table {
                 "One row a (sender, receiver, kind), instead of `messages` (`messages = \"counts\"`)."
             }
             Table::Disclosures => "One row a piece of information that one actor gave another.",
+            Table::Offers => {
+                "One row an offer of a provider for a bag, those included that came to nothing. Only the \
+                 header if nobody bargains."
+            }
             Table::Resources => "One row a provider.",
             Table::Failures => {
                 "One row a failure or repair of processors. Only the header as long as a scenario has none."
@@ -138,6 +147,7 @@ impl Table {
             Table::Messages => MESSAGES,
             Table::MessageCounts => MESSAGE_COUNTS,
             Table::Disclosures => DISCLOSURES,
+            Table::Offers => OFFERS,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
         }
@@ -165,9 +175,9 @@ const fn column(
 const JOBS: &[Column] = &[
     column("job_id", Integer, "", "the job's number in its workload; unique together with workload_name", Never),
     column("workload_name", Word, "", "name of the workload in the scenario", Never),
-    column("profile", Word, "", "always `delay`: a rigid job with a given run time", Never),
+    column("profile", Word, "", "always `delay`: a job with a given run time", Never),
     column("submission_time", Seconds, "s", "when its user submitted it, since the start of the run", Never),
-    column("requested_number_of_resources", Integer, "processors", "processors it needs at once", Never),
+    column("requested_number_of_resources", Integer, "processors", "processors it needs at once; of a bag, its tasks", Never),
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
     column("final_state", Word, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited) or REJECTED", Never),
@@ -183,14 +193,14 @@ const JOBS: &[Column] = &[
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
     column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
-    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `unknown_job`, `no_provider`", Empty("not rejected")),
-    column("provider", Word, "", "the provider that ran it or queued it last", NOT_QUEUED),
+    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `unknown_job`, `no_provider`, `wrong_shape`", Empty("not rejected")),
+    column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
     column("attempts", Integer, "", "rows in `attempts`", Never),
-    column("queued_time", Seconds, "s", "when that provider queued it", NOT_QUEUED),
+    column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed", NOT_QUEUED),
     column("left_time", Seconds, "s", "when it left the system, in whatever way", Never),
     column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond", Empty("never queued, or no limit")),
-    column("promised_finish_time", Seconds, "s", "completion promised when it was queued", Empty("nothing was promised")),
-    column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)); T is in summary.json, 10 s unless the scenario says otherwise", NOT_STARTED),
+    column("promised_finish_time", Seconds, "s", "completion promised when it was queued or placed", Empty("nothing was promised")),
+    column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_STARTED),
     column("ready_time", Seconds, "s", "earliest start its user allows", Empty("any time")),
     column("deadline", Seconds, "s", "latest completion its user wishes", Empty("none")),
     column("priority_key", Integer, "", "the user's key: smaller goes first where a provider orders by it", Never),
@@ -199,6 +209,10 @@ const JOBS: &[Column] = &[
     column("executable_id", Integer, "", "application number in the log", LOG_UNKNOWN),
     column("queue_id", Integer, "", "queue number in the log", LOG_UNKNOWN),
     column("partition_id", Integer, "", "partition number in the log", LOG_UNKNOWN),
+    column("shape", Word, "", "`rigid` or `bag`", Never),
+    column("providers_used", Integer, "providers", "on how many it ran", Never),
+    column("recompositions", Integer, "", "times a bag was composed again since offers had gone stale", Never),
+    column("balanced", Integer, "", "1 if its deadline could be met, so that the policy's rule spread the bag, else 0", Empty("not a bag, or never placed")),
 ];
 
 #[rustfmt::skip]
@@ -215,6 +229,7 @@ const ATTEMPTS: &[Column] = &[
     column("requested_number_of_resources", Integer, "processors", "processors it needs at once", Never),
     column("allocated_resources", Text, "", "its processors, as in `jobs`", NOT_STARTED),
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
+    column("promised_finish_time", Seconds, "s", "completion promised for this try", Empty("nothing was promised")),
 ];
 
 #[rustfmt::skip]
@@ -250,9 +265,24 @@ const DISCLOSURES: &[Column] = &[
     column("time", Seconds, "s", "when it was disclosed", Never),
     column("sender", Word, "", "the actor it was about", Never),
     column("receiver", Word, "", "the actor that learned it", Never),
-    column("item", Word, "", "`estimate`, `load`, `refusal` or `job_status`", Never),
+    column("item", Word, "", "`estimate`, `offer`, `power`, `load`, `free_slots`, `queue`, `change`, `expected_completion`, `bag_completion`, `job_status` or `refusal`", Never),
     column("count", Integer, "items", "how many items", Never),
     column("job", Integer, "", "the job it was about, number in this run", Empty("about no job")),
+];
+
+#[rustfmt::skip]
+const OFFERS: &[Column] = &[
+    column("time", Seconds, "s", "when it was made", Never),
+    column("sender", Word, "", "the provider", Never),
+    column("receiver", Word, "", "the metascheduler", Never),
+    column("job", Integer, "", "the bag, number in this run", Never),
+    column("tasks", Integer, "tasks", "how many of its tasks", Never),
+    column("completion", Seconds, "s", "by when", Never),
+    column("bag_tasks", Integer, "tasks", "tasks of the whole bag", Never),
+    column("task_time", Seconds, "s", "the user's estimate for a task on the reference processor", Never),
+    column("deadline", Seconds, "s", "when its user wants it done", Empty("as early as possible")),
+    column("true_power", Real, "processors", "the provider's computing power in reference processors, told or not", Never),
+    column("true_load", Real, "processor-seconds", "its planned work left, told or not", Never),
 ];
 
 #[rustfmt::skip]

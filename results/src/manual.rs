@@ -34,14 +34,23 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `utilisation` | Σ run time × processors / (processors × makespan) |
 | `average_weighted_response_time` | Σ w × turnaround / Σ w, w = run time × processors |
 | `promises_broken` | completed jobs that ended later than their provider had promised |
+| `deadlines.delayed`, `delayed_work` | jobs, and their processors × requested time, whose promised (else actual) completion is after their deadline |
+| `deadlines.total_weighted_delay` | Σ over delayed jobs of processors × ((promised - submission) / (deadline - submission) - 1) × 100 (Netto 2009, equation 6.1) |
+| `bags.providers`, `bags.by_providers` | providers a bag ran on, mean; percent of the bags on 1, 2, … |
+| `bags.stretch` | with e1, e2 the first and last end of a task of a bag on two or more providers: e2 - e1 in seconds, in percent of e2 - submission and of a task's run time, and (e2 - submission) / (e1 - submission) |
+| `bags.promise_slack` | completion promised - completion |
+| `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum without `job_status` and `refusal` |
+| `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
 
-Run time is end - start. Distributions (mean, std, median, p95, max) are over the jobs that started; `mean_*` is divided by
+`spans` groups bags by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
+
+Run time is end - start; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started; `mean_*` is divided by
 their number, where Batsim divides by all jobs. Percentiles are exact, linear between the two nearest values (as in NumPy
 and pandas); std is that of a sample. A missing value is `null`.
 
 Warm-up and cool-down leave out jobs by their submission time, from all counts and distributions. `makespan`, `utilisation`,
 `time_computing` and `time_idle` are always those of the whole run; `utilisation_in_window` is the utilisation between
-the ends of the cut.
+the ends of the cut, or over the scenario's `window`.
 ";
 
 /// The page, in Markdown.

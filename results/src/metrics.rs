@@ -10,8 +10,10 @@
 //! | utilisation | Σ run time × processors / (P × makespan) |
 //! | average weighted response time | Σ w × turnaround / Σ w, w = run time × processors |
 //! | promise broken | a completed job ended later than its provider had promised |
+//! | delayed | promised (or had) its completion after its deadline |
 //!
-//! Run time is end - start on the provider's processors. Distributions are over
+//! Run time is end - start on the provider's processors; of a bag, the time of a
+//! task on the reference processor. Distributions are over
 //! the jobs that started, and each mean is divided by the number of these
 //! (Batsim divides by all jobs, rejected ones included). Percentiles are exact:
 //! at rank p × (n - 1) from 0 in the sorted values, linear between two of them,
@@ -25,15 +27,27 @@
 //! keep processors busy; `utilisation_in_window` is the share of processor time used
 //! between the ends of the cut, by whatever job.
 
+mod bags;
+mod deadlines;
 mod distribution;
+mod eavesdropper;
 mod summary;
 mod text;
 
-use haggle_model::{Cast, JobClass, JobOutcome, JobRecord, Span};
+use std::collections::BTreeMap;
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{ActorId, Cast, JobClass, JobOutcome, JobRecord, OffersMade, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use bags::BagSample;
+use eavesdropper::Eavesdropper;
+
+pub use bags::{Bags, Stretch};
+pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
-pub use summary::{Group, Outcomes, Summary};
+pub use eavesdropper::Eavesdropping;
+pub use summary::{DisclosedCount, Group, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
@@ -67,11 +81,18 @@ pub struct MetricsOptions {
     pub bounded_slowdown_threshold: Span,
     /// Which jobs are left out.
     pub cut: Cut,
+    /// The stretch of time over which `utilisation_in_window` is taken; without
+    /// it, what the cut leaves.
+    pub window: Option<(Time, Time)>,
 }
 
 impl Default for MetricsOptions {
     fn default() -> MetricsOptions {
-        MetricsOptions { bounded_slowdown_threshold: DEFAULT_THRESHOLD, cut: Cut::default() }
+        MetricsOptions {
+            bounded_slowdown_threshold: DEFAULT_THRESHOLD,
+            cut: Cut::default(),
+            window: None,
+        }
     }
 }
 
@@ -88,7 +109,10 @@ pub struct Metrics {
     options: MetricsOptions,
     providers: Vec<(String, u32)>,
     workloads: Vec<String>,
+    actors: Vec<String>,
     jobs: Vec<Sample>,
+    disclosed: BTreeMap<(ActorId, ActorId, DisclosedItem), u64>,
+    eavesdropper: Eavesdropper,
 }
 
 /// What metrics need of a job; times in microseconds.
@@ -98,17 +122,27 @@ struct Sample {
     start: Option<i64>,
     end: i64,
     promised_end: Option<i64>,
+    deadline: Option<i64>,
+    /// No limit counts as the time it ran.
+    requested: i64,
     processors: u32,
     provider: Option<u32>,
     workload: u16,
     class: JobClass,
     outcome: JobOutcome,
+    bag: Option<Box<BagSample>>,
 }
 
 impl Sample {
     /// Start and end, if it ran.
     fn ran(&self) -> Option<(i64, i64)> {
         self.start.map(|start| (start, self.end))
+    }
+
+    /// How long it takes on its processors: of a bag, one task on the reference processor.
+    fn run_time(&self) -> Option<i64> {
+        let (start, end) = self.ran()?;
+        Some(self.bag.as_ref().map_or(end - start, |bag| bag.run_time))
     }
 }
 
@@ -120,16 +154,34 @@ impl Metrics {
             options,
             providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
             workloads: cast.workloads.clone(),
+            actors: cast.actors.iter().map(|it| it.name.clone()).collect(),
             jobs: Vec::new(),
+            disclosed: BTreeMap::new(),
+            eavesdropper: Eavesdropper::default(),
         }
+    }
+
+    /// Takes in that `from` has told `to` something about itself.
+    pub fn disclosed(&mut self, from: ActorId, to: ActorId, item: DisclosedItem, count: u32) {
+        *self.disclosed.entry((from, to, item)).or_default() += u64::from(count);
+    }
+
+    /// Takes in a provider's answer to a call for offers.
+    pub fn offers_made(&mut self, now: Time, provider: ActorId, answer: &OffersMade) {
+        self.eavesdropper.read(now, provider, answer);
     }
 
     /// Takes in a job that is over.
     pub fn job_over(&mut self, record: &JobRecord) {
+        let end = record.end.as_micros();
+        let ran = record.start.map_or(0, |start| end - start.as_micros());
         self.jobs.push(Sample {
+            deadline: record.job.deadline.map(|time| time.as_micros()),
+            requested: record.job.requested_time.map_or(ran, Span::as_micros),
+            bag: BagSample::of(record),
             submit: record.job.submit.as_micros(),
             start: record.start.map(|time| time.as_micros()),
-            end: record.end.as_micros(),
+            end,
             promised_end: record.promised_end.map(|time| time.as_micros()),
             processors: record.job.processors,
             provider: record.provider.map(|provider| provider.0),

@@ -109,6 +109,14 @@ impl RunReader {
         self.json("summary.json")
     }
 
+    /// `summary.json` as it stands, for whoever asks for its values by name.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn summary_value(&self) -> Result<serde_json::Value, ResultsError> {
+        self.json("summary.json")
+    }
+
     /// `provenance.json`.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::statistics::Statistics;
 
 /// A mean and how far it can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +65,42 @@ pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     Estimate::of(&differences)
 }
 
+/// Pearson's correlation of two lists; `None` unless they have one length and values that differ.
+pub fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
+    let (slope_y, slope_x) = (slope(xs, ys)?, slope(ys, xs)?);
+    Some(slope_y.signum() * (slope_y * slope_x).sqrt())
+}
+
+/// How steeply `ys` rises over `xs`, by least squares; `None` unless they have one length and
+/// xs that differ.
+pub fn slope(xs: &[f64], ys: &[f64]) -> Option<f64> {
+    if xs.len() != ys.len() || xs.len() < 2 {
+        return None;
+    }
+    let slope = xs.covariance(ys) / xs.variance();
+    slope.is_finite().then_some(slope)
+}
+
+/// Kendall's τ-b: how alike two orders are, from -1 to 1, ties taken into account; `None` unless
+/// the lists have one length and values that differ.
+pub fn kendall_tau(xs: &[f64], ys: &[f64]) -> Option<f64> {
+    if xs.len() != ys.len() {
+        return None;
+    }
+    let sign = |a: f64, b: f64| f64::from(i8::from(a > b) - i8::from(a < b));
+    let (mut both, mut in_x, mut in_y) = (0.0, 0.0, 0.0);
+    for i in 0..xs.len() {
+        for j in 0..i {
+            let (x, y) = (sign(xs[i], xs[j]), sign(ys[i], ys[j]));
+            both += x * y;
+            in_x += x * x;
+            in_y += y * y;
+        }
+    }
+    let tau = both / f64::sqrt(in_x * in_y);
+    tau.is_finite().then_some(tau)
+}
+
 /// The t that 95 % of a Student distribution lies within, on both sides.
 fn student_t_95(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom)
@@ -82,6 +119,23 @@ mod tests {
         let half = estimate.half_width.expect("five values");
         assert!((half - 1.9632).abs() < 1e-4, "{half}");
         assert_eq!(estimate.mean, 3.0);
+    }
+
+    #[test]
+    fn lists_are_compared() {
+        // 8 pairs in one order, 1 in the other, 1 tie in y: τ = 7 / √(10 × 9).
+        // Sums of squares 10 and 26, of products 13: r = 13 / √260.
+        let (xs, ys) = ([1.0, 2.0, 3.0, 4.0, 5.0], [3.0, 1.0, 4.0, 4.0, 8.0]);
+        let near = |value: Option<f64>, expected: f64| {
+            let value = value.expect("five pairs");
+            assert!((value - expected).abs() < 1e-6, "{value}, not {expected}");
+        };
+        near(kendall_tau(&xs, &ys), 0.737_864_787_3);
+        near(correlation(&xs, &ys), 0.806_225_774_8);
+        near(slope(&xs, &ys), 1.3);
+        assert_eq!(kendall_tau(&xs, &xs[..3]), None);
+        assert_eq!(correlation(&xs, &[1.0; 5]), None);
+        assert_eq!(slope(&[1.0; 5], &xs), None);
     }
 
     #[test]

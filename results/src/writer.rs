@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, ProcessorSet, Span, Time,
+    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, OffersMade, ProcessorSet,
+    ShareRecord, Span, Time,
 };
 use serde::Serialize;
 
@@ -93,6 +94,7 @@ pub struct RunWriter {
     placements: TableFile,
     messages: Option<TableFile>,
     disclosures: TableFile,
+    offers: TableFile,
     usage: Usage,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
@@ -121,6 +123,7 @@ impl RunWriter {
                 Messages::Counts | Messages::None => None,
             },
             disclosures: open(Table::Disclosures)?,
+            offers: open(Table::Offers)?,
             usage: Usage::new(cast.providers.len()),
             folder,
             cast,
@@ -144,6 +147,12 @@ impl RunWriter {
         let story = Story::new(record, &self.cast);
         self.usage.job_over(record, &story);
         self.write_job(record, &story)?;
+        if let Some(bag) = &record.bag {
+            for (at, share) in bag.shares.iter().enumerate() {
+                self.write_share(record, at as i64 + 1, share)?;
+            }
+            return Ok(());
+        }
         if record.provider.is_some() {
             self.write_attempt(record, &story)?;
         }
@@ -151,6 +160,28 @@ impl RunWriter {
             self.write_placements(record, &story)?;
         }
         Ok(())
+    }
+
+    /// Records what a provider answered to a call for offers.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn offers_made(
+        &mut self,
+        time: Time,
+        from: ActorId,
+        answer: &OffersMade,
+    ) -> Result<(), ResultsError> {
+        for &(tasks, completion) in &answer.offers {
+            let mut row = self.offers.buffer.row();
+            row.micros(time.as_micros()).code(from.0).code(answer.to.0);
+            row.integer(i64::from(answer.job.0)).integer(i64::from(tasks));
+            row.micros(completion.as_micros()).integer(i64::from(answer.tasks));
+            row.micros(answer.task_time.as_micros()).micros(micros(answer.deadline));
+            row.real(answer.power as f64 / 1e3);
+            row.real(answer.load as f64 / 1e3 / MICROS as f64).done();
+        }
+        self.offers.flush_if_full()
     }
 
     /// Records a delivered message.
@@ -228,7 +259,7 @@ impl RunWriter {
             }
             tables.push(counts);
         }
-        tables.extend([self.disclosures, resources, open(Table::Failures)?]);
+        tables.extend([self.disclosures, self.offers, resources, open(Table::Failures)?]);
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
     }
@@ -260,7 +291,14 @@ impl RunWriter {
         row.micros(story.start).micros(story.execution).micros(finish);
         row.micros(story.waiting).micros(story.turnaround);
         row.real(story.stretch());
-        row.text(|out| push_processors(out, story.processors(record), story.first_processor));
+        match &record.bag {
+            Some(bag) => row.text(|out| {
+                push_processors(out, Some(&used_by_all(&bag.shares, &self.cast)), 0);
+            }),
+            None => row.text(|out| {
+                push_processors(out, story.processors(record), story.first_processor);
+            }),
+        };
         row.real(if rejected { f64::NAN } else { -1.0 }).code(NO_WORD);
 
         row.integer(i64::from(job.id.0)).word(record.class.name());
@@ -269,16 +307,27 @@ impl RunWriter {
             JobOutcome::Rejected(refusal) => row.word(refusal.name()),
             _ => row.code(NO_WORD),
         };
-        row.code(story.provider).integer(i64::from(record.provider.is_some()));
+        let shares = record.bag.as_ref().map(|bag| bag.shares.len());
+        let attempts = shares.map_or(i64::from(record.provider.is_some()), |it| it as i64);
+        row.code(story.provider).integer(attempts);
         row.micros(micros(record.queued)).micros(story.end);
         row.micros(record.walltime.map_or(NO_INTEGER, Span::as_micros));
         row.micros(micros(record.promised_end));
-        row.real(story.bounded_slowdown(threshold));
+        row.real(story.bounded_slowdown(record, threshold));
         row.micros(micros(job.ready)).micros(micros(job.deadline));
         row.integer(job.key);
         row.integer(i64::from(job.origin.user)).integer(i64::from(job.origin.group));
         row.integer(i64::from(job.origin.executable)).integer(i64::from(job.origin.queue));
-        row.integer(i64::from(job.origin.partition)).done();
+        row.integer(i64::from(job.origin.partition));
+        row.word(match job.shape {
+            JobShape::Rigid => "rigid",
+            JobShape::Bag => "bag",
+        });
+        let used = shares.map_or(i64::from(record.start.is_some()), |it| it as i64);
+        row.integer(used);
+        let bag = record.bag.as_ref();
+        row.integer(bag.map_or(0, |bag| i64::from(bag.recompositions)));
+        row.integer(bag.map_or(NO_INTEGER, |bag| i64::from(bag.balanced))).done();
         self.jobs.flush_if_full()
     }
 
@@ -291,8 +340,42 @@ impl RunWriter {
         row.micros(story.start).micros(story.end);
         row.integer(i64::from(job.processors));
         row.text(|out| push_processors(out, story.processors(record), story.first_processor));
-        row.word(record.outcome.name()).done();
+        row.word(record.outcome.name()).micros(micros(record.promised_end)).done();
         self.attempts.flush_if_full()
+    }
+
+    /// A share is a try of its own, with a placement for all tasks that ran together.
+    fn write_share(
+        &mut self,
+        record: &JobRecord,
+        attempt: i64,
+        share: &ShareRecord,
+    ) -> Result<(), ResultsError> {
+        let job = &record.job;
+        let offset = self.cast.providers[share.provider.index()].first_processor;
+        let start = share.runs.iter().map(|run| run.start.as_micros()).min();
+        let end = share.runs.iter().map(|run| run.end.as_micros()).max();
+        let failed = share.runs.iter().find(|run| run.outcome != JobOutcome::Completed);
+        let mut row = self.attempts.buffer.row();
+        row.integer(i64::from(job.id.0)).integer(job.number);
+        row.code(u32::from(job.workload)).integer(attempt).code(share.provider.0);
+        row.micros(job.submit.as_micros()).micros(share.queued.as_micros());
+        row.micros(start.unwrap_or(NO_INTEGER)).micros(end.unwrap_or(NO_INTEGER));
+        row.integer(i64::from(share.tasks));
+        row.text(|out| push_processors(out, Some(&used(share)), offset));
+        row.word(failed.map_or(JobOutcome::Completed, |run| run.outcome).name());
+        row.micros(share.promised_end.as_micros()).done();
+        self.attempts.flush_if_full()?;
+        for run in &share.runs {
+            for &(first, last) in run.processors.intervals() {
+                let mut row = self.placements.buffer.row();
+                row.integer(i64::from(job.id.0)).integer(attempt).code(share.provider.0);
+                row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
+                row.micros(run.start.as_micros()).micros(run.end.as_micros()).done();
+                self.placements.flush_if_full()?;
+            }
+        }
+        Ok(())
     }
 
     fn write_placements(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
@@ -439,12 +522,35 @@ impl Story {
         self.turnaround as f64 / self.execution as f64
     }
 
-    fn bounded_slowdown(&self, threshold: Span) -> f64 {
+    fn bounded_slowdown(&self, record: &JobRecord, threshold: Span) -> f64 {
         if self.start == NO_INTEGER {
             return f64::NAN;
         }
-        bounded_slowdown(self.turnaround, self.execution, threshold.as_micros())
+        let run_time = match record.bag {
+            Some(_) => record.job.run_time.reveal_to_machine().as_micros(),
+            None => self.execution,
+        };
+        bounded_slowdown(self.turnaround, run_time, threshold.as_micros())
     }
+}
+
+/// All processors a share used, at whatever time.
+fn used(share: &ShareRecord) -> ProcessorSet {
+    let mut used = ProcessorSet::new();
+    for run in &share.runs {
+        used = used.union(&run.processors);
+    }
+    used
+}
+
+/// All processors of a bag, in the run's numbering.
+fn used_by_all(shares: &[ShareRecord], cast: &Cast) -> ProcessorSet {
+    let mut all = ProcessorSet::new();
+    for share in shares {
+        let offset = cast.providers[share.provider.index()].first_processor;
+        all = all.union(&used(share).shifted(offset));
+    }
+    all
 }
 
 /// Appends intervals in the run's numbering, `0-3 5`; nothing for a job that never started.
@@ -483,6 +589,17 @@ impl Usage {
 
     fn job_over(&mut self, record: &JobRecord, story: &Story) {
         self.first_submit = self.first_submit.min(story.submit);
+        for share in record.bag.iter().flat_map(|bag| &bag.shares) {
+            self.jobs[share.provider.index()] += 1;
+            for run in &share.runs {
+                self.last_end = self.last_end.max(run.end.as_micros());
+                self.busy[share.provider.index()] += i128::from((run.end - run.start).as_micros())
+                    * i128::from(run.processors.count());
+            }
+        }
+        if record.bag.is_some() {
+            return;
+        }
         let Some(provider) = record.provider.filter(|_| story.start != NO_INTEGER) else {
             return;
         };

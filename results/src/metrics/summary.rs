@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobClass, JobOutcome};
 use serde::{Deserialize, Serialize};
 
-use super::{Cut, Distribution, Extent, Metrics, Sample, bounded_slowdown};
+use super::{
+    BagSample, Bags, Cut, Deadlines, Distribution, Eavesdropping, Extent, Metrics, Sample,
+    bounded_slowdown,
+};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -66,6 +70,38 @@ pub struct Summary {
     pub providers: Vec<Group>,
     /// By workload.
     pub workloads: Vec<Group>,
+    /// Bags by the number of providers they ran on: `single-provider` and `multi-provider`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<Group>,
+    /// Bags by tasks x run time: `smallest-quarter`, `second-quarter`, `third-quarter`
+    /// and `largest-quarter`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Group>,
+    /// Who told whom how much of what, as in the table `disclosures`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disclosures: Vec<DisclosedCount>,
+    /// Items disclosed, those apart that only say what became of a job.
+    #[serde(default)]
+    pub items_disclosed: u64,
+    /// Items disclosed by kind, sums over everybody.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub disclosed: BTreeMap<String, u64>,
+    /// What could be found out from providers' answers to calls for offers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eavesdropping: Option<Eavesdropping>,
+}
+
+/// How much of one kind of information went from one actor to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisclosedCount {
+    /// Whom it is about.
+    pub sender: String,
+    /// Who learned it.
+    pub receiver: String,
+    /// The kind of information.
+    pub item: String,
+    /// Items.
+    pub count: u64,
 }
 
 /// Some of a run's jobs in numbers.
@@ -82,6 +118,8 @@ pub struct Group {
     /// Σ run time × processors / (processors × makespan of the run), cut jobs included;
     /// for classes and workloads their share of it, so that shares add up.
     pub utilisation: Option<f64>,
+    /// The same over the time of the summary's `utilisation_in_window`.
+    pub utilisation_in_window: Option<f64>,
     /// Start - submission, s.
     pub waiting_time: Option<Distribution>,
     /// End - submission, s.
@@ -92,6 +130,12 @@ pub struct Group {
     pub bounded_slowdown: Option<Distribution>,
     /// Mean turnaround weighted by run time × processors, s.
     pub average_weighted_response_time: Option<f64>,
+    /// Those that had a deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadlines: Option<Deadlines>,
+    /// Those that were bags.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bags: Option<Bags>,
 }
 
 /// How many jobs ended how.
@@ -119,52 +163,101 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let span = run_span(&metrics.jobs);
     let machines: u64 = metrics.providers.iter().map(|(_, size)| u64::from(*size)).sum();
     let window = window(metrics, span);
-    let (first, last) = window.submissions;
+    let (first, last) = match metrics.options.window {
+        Some((from, until)) => (from.as_micros(), until.as_micros()),
+        None => window.submissions,
+    };
+    let window_seconds = last.saturating_sub(first) as f64 / SECOND;
     let kept: Vec<&Sample> = window.kept.iter().map(|&i| &metrics.jobs[i]).collect();
 
     let makespan = span.map(|(first, last)| (last - first) as f64 / SECOND);
     let used =
         |busy: f64, processors: u64| ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
     let share = used(busy(metrics.jobs.iter(), i64::MIN, i64::MAX), machines);
-    let all = describe(metrics, "all", machines, share, kept.iter().copied());
+    let in_window = busy(metrics.jobs.iter(), first, last);
+    let used_in_window =
+        |busy: f64, processors: u64| ratio(busy, processors as f64 * window_seconds);
+    let all = Group {
+        utilisation: share,
+        utilisation_in_window: used_in_window(in_window, machines),
+        ..describe(metrics, "all", machines, kept.iter().copied())
+    };
     // One pass over the jobs however many groups there are.
-    let groups = |named: Vec<(&str, u64)>, group_of: &dyn Fn(&Sample) -> Option<usize>| {
+    let groups = |named: Vec<(&str, u64)>, of: Of, group_of: &dyn Fn(&Sample) -> Option<usize>| {
         let mut members: Vec<Vec<&Sample>> = vec![Vec::new(); named.len()];
-        let mut work = vec![0_i128; named.len()];
+        let mut work = vec![(0_i128, 0_i128); named.len()];
         for job in &kept {
             if let Some(group) = group_of(job) {
                 members[group].push(job);
             }
         }
         for job in &metrics.jobs {
-            if let Some(group) = group_of(job) {
-                work[group] += job_work(job, i64::MIN, i64::MAX);
+            match &job.bag {
+                // A bag keeps several providers busy.
+                Some(bag) if of == Of::Providers => {
+                    for &(provider, start, end, processors) in &bag.runs {
+                        let (whole, part) = &mut work[provider as usize];
+                        *whole += area(start, end, processors, i64::MIN, i64::MAX);
+                        *part += area(start, end, processors, first, last);
+                    }
+                }
+                _ => {
+                    if let Some(group) = group_of(job) {
+                        work[group].0 += job_work(job, i64::MIN, i64::MAX);
+                        work[group].1 += job_work(job, first, last);
+                    }
+                }
             }
         }
-        let describe =
-            |((name, processors), (members, work)): ((&str, u64), (Vec<&Sample>, i128))| {
-                let utilisation = used(work as f64 / SECOND, processors);
-                if members.len() == kept.len() {
-                    // One workload or one provider is the usual case: sorting everything again is not.
-                    let name = name.to_owned();
-                    return Group { name, processors, utilisation, ..all.clone() };
-                }
-                describe(metrics, name, processors, utilisation, members.into_iter())
+        let describe = |((name, processors), (members, work)): Part<'_>| {
+            let group = if members.len() == kept.len() {
+                // One workload or one provider is the usual case: sorting everything again is not.
+                Group { name: name.to_owned(), processors, ..all.clone() }
+            } else {
+                describe(metrics, name, processors, members.into_iter())
             };
+            Group {
+                utilisation: used(work.0 as f64 / SECOND, processors),
+                utilisation_in_window: used_in_window(work.1 as f64 / SECOND, processors),
+                ..group
+            }
+        };
         named.into_iter().zip(members.into_iter().zip(work)).map(describe).collect::<Vec<_>>()
     };
     let classes = [JobClass::Local, JobClass::External];
-    let classes = groups(classes.map(|class| (class.name(), machines)).to_vec(), &|job| {
-        classes.iter().position(|&class| class == job.class)
-    });
+    let named = classes.map(|class| (class.name(), machines)).to_vec();
+    let classes =
+        groups(named, Of::Jobs, &|job| classes.iter().position(|&class| class == job.class));
     let named = metrics.providers.iter().map(|(name, size)| (name.as_str(), u64::from(*size)));
-    let providers = groups(named.collect(), &|job| job.provider.map(|it| it as usize));
+    let providers =
+        groups(named.collect(), Of::Providers, &|job| job.provider.map(|it| it as usize));
     let named = metrics.workloads.iter().map(|name| (name.as_str(), machines));
-    let workloads = groups(named.collect(), &|job| Some(usize::from(job.workload)));
+    let workloads = groups(named.collect(), Of::Jobs, &|job| Some(usize::from(job.workload)));
+
+    let spans = ["single-provider", "multi-provider"].map(|name| (name, machines)).to_vec();
+    let spans = groups(spans, Of::Jobs, &|job| {
+        let bag = job.bag.as_ref().filter(|bag| bag.providers > 0)?;
+        Some(usize::from(bag.providers > 1))
+    });
+    let quarters = quarters(&kept);
+    let sizes = ["smallest-quarter", "second-quarter", "third-quarter", "largest-quarter"];
+    let sizes = groups(sizes.map(|name| (name, machines)).to_vec(), Of::Jobs, &|job| {
+        let size = job.bag.as_ref()?.run_time as i128 * i128::from(job.processors);
+        Some(quarters.iter().filter(|&&quarter| size > quarter).count())
+    });
+
+    let name = |actor: haggle_model::ActorId| metrics.actors[actor.index()].clone();
+    let mut disclosed: BTreeMap<String, u64> = BTreeMap::new();
+    for (&(_, _, item), &count) in &metrics.disclosed {
+        *disclosed.entry(item.name().to_owned()).or_default() += count;
+    }
+    let disclosures = metrics.disclosed.iter().map(|(&(from, to, item), &count)| {
+        let (sender, receiver) = (name(from), name(to));
+        DisclosedCount { sender, receiver, item: item.name().to_owned(), count }
+    });
 
     let computing = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
     let capacity = machines as f64 * makespan.unwrap_or(0.0);
-    let in_window = busy(metrics.jobs.iter(), first, last);
     let counts = &all.outcomes;
     Summary {
         makespan,
@@ -185,18 +278,52 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         time_computing: computing,
         time_idle: capacity - computing,
         utilisation: ratio(computing, capacity),
-        utilisation_in_window: ratio(
-            in_window,
-            machines as f64 * (last.saturating_sub(first) as f64 / SECOND),
-        ),
+        utilisation_in_window: used_in_window(in_window, machines),
         bounded_slowdown_threshold: metrics.options.bounded_slowdown_threshold.as_secs_f64(),
         cut: metrics.options.cut,
         jobs_cut: (metrics.jobs.len() - kept.len()) as u64,
         classes: classes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
         providers,
         workloads,
+        spans: spans.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
+        sizes: sizes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
+        disclosures: disclosures.collect(),
+        items_disclosed: metrics
+            .disclosed
+            .iter()
+            .filter(|((_, _, item), _)| {
+                !matches!(item, DisclosedItem::JobStatus | DisclosedItem::Refusal)
+            })
+            .map(|(_, count)| count)
+            .sum(),
+        disclosed,
+        eavesdropping: metrics.eavesdropper.sum_up(),
         all: all.clone(),
     }
+}
+
+/// What groups are made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Jobs,
+    Providers,
+}
+
+/// A group to be described: its name and processors, its jobs, and the work of all
+/// its jobs in the whole run and in the window.
+type Part<'a> = ((&'a str, u64), (Vec<&'a Sample>, (i128, i128)));
+
+/// The sizes, tasks x run time, up to which bags belong to the first three quarters.
+fn quarters(jobs: &[&Sample]) -> [i128; 3] {
+    let size =
+        |job: &&Sample| Some(i128::from(job.bag.as_ref()?.run_time) * i128::from(job.processors));
+    let mut sizes: Vec<i128> = jobs.iter().filter_map(size).collect();
+    sizes.sort_unstable();
+    let upper = |quarter: usize| {
+        let rank = (sizes.len() * quarter).div_ceil(4);
+        rank.checked_sub(1).map_or(0, |rank| sizes[rank])
+    };
+    [upper(1), upper(2), upper(3)]
 }
 
 /// First submission of any job and last end of those that ran; `None` if none did.
@@ -257,9 +384,17 @@ fn busy<'a>(jobs: impl Iterator<Item = &'a Sample>, from: i64, to: i64) -> f64 {
 
 /// Processor-microseconds a job used between two instants.
 fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
+    if let Some(bag) = &job.bag {
+        let runs = bag.runs.iter();
+        return runs.map(|&(_, start, end, tasks)| area(start, end, tasks, from, to)).sum();
+    }
     let Some((start, end)) = job.ran() else { return 0 };
+    area(start, end, job.processors, from, to)
+}
+
+fn area(start: i64, end: i64, processors: u32, from: i64, to: i64) -> i128 {
     let span = end.min(to).saturating_sub(start.max(from)).max(0);
-    i128::from(span) * i128::from(job.processors)
+    i128::from(span) * i128::from(processors)
 }
 
 fn ratio(part: f64, whole: f64) -> Option<f64> {
@@ -270,8 +405,7 @@ fn describe<'a>(
     metrics: &Metrics,
     name: &str,
     processors: u64,
-    utilisation: Option<f64>,
-    jobs: impl Iterator<Item = &'a Sample>,
+    jobs: impl Iterator<Item = &'a Sample> + Clone,
 ) -> Group {
     let threshold = metrics.options.bounded_slowdown_threshold.as_micros();
     let mut outcomes = Outcomes::default();
@@ -280,12 +414,12 @@ fn describe<'a>(
     let mut slowdown = Vec::new();
     let mut bounded = Vec::new();
     let (mut weight, mut weighted) = (0_i128, 0.0);
-    for job in jobs {
+    for job in jobs.clone() {
         outcomes.count(job);
-        let Some((start, end)) = job.ran() else {
+        let (Some((start, end)), Some(run)) = (job.ran(), job.run_time()) else {
             continue;
         };
-        let (run, total) = (end - start, end - job.submit);
+        let total = end - job.submit;
         waiting.push((start - job.submit) as f64 / SECOND);
         turnaround.push(total as f64 / SECOND);
         if run > 0 {
@@ -296,12 +430,16 @@ fn describe<'a>(
         weight += area;
         weighted += area as f64 * (total as f64 / SECOND);
     }
+    let bags: Vec<&BagSample> = jobs.clone().filter_map(|job| job.bag.as_deref()).collect();
     Group {
         name: name.to_owned(),
         processors,
         outcomes,
         processor_seconds: weight as f64 / SECOND,
-        utilisation,
+        utilisation: None,
+        utilisation_in_window: None,
+        deadlines: Deadlines::of(jobs),
+        bags: Bags::of(&bags),
         waiting_time: Distribution::of(waiting),
         turnaround_time: Distribution::of(turnaround),
         slowdown: Distribution::of(slowdown),

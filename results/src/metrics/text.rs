@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::summary::{Group, Outcomes, Summary};
-use super::{Cut, Distribution, Extent};
+use super::{Bags, Cut, Distribution, Extent};
 
 const NAME_WIDTH: usize = 18;
 
@@ -63,8 +63,68 @@ impl fmt::Display for Summary {
                 breakdown(f, title, groups)?;
             }
         }
+        if self.all.deadlines.is_some() {
+            writeln!(f)?;
+            let all = (self.classes.len() != 1).then_some(&self.all);
+            deadlines(f, self.classes.iter().chain(all))?;
+        }
+        if let Some(bags) = &self.all.bags {
+            writeln!(f)?;
+            spread(f, bags)?;
+        }
         Ok(())
     }
+}
+
+fn deadlines<'a>(
+    f: &mut fmt::Formatter<'_>,
+    groups: impl Iterator<Item = &'a Group>,
+) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>14}{:>24}",
+        "deadlines", "jobs", "delayed", "", "delayed work", "total weighted delay, %"
+    )?;
+    for group in groups {
+        let Some(deadlines) = &group.deadlines else { continue };
+        writeln!(
+            f,
+            "{:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>14}{:>24}",
+            shortened(&group.name),
+            deadlines.jobs,
+            deadlines.delayed,
+            format!("{:.2} %", deadlines.delayed_percent),
+            format!("{:.2} %", deadlines.delayed_work_percent),
+            number(Some(deadlines.total_weighted_delay)),
+        )?;
+    }
+    Ok(())
+}
+
+fn spread(f: &mut fmt::Formatter<'_>, bags: &Bags) -> fmt::Result {
+    let shares: Vec<String> = bags
+        .by_providers
+        .iter()
+        .enumerate()
+        .filter(|(_, share)| **share > 0.0)
+        .map(|(index, share)| format!("{share:.1} % on {}", index + 1))
+        .collect();
+    writeln!(
+        f,
+        "{} on {:.2} providers each in the mean ({})",
+        counted(bags.jobs, "bag"),
+        bags.providers,
+        shares.join(", ")
+    )?;
+    if let Some(stretch) = &bags.stretch {
+        writeln!(
+            f,
+            "  tasks of a bag on several providers end {} s apart, {:.2} % of its response time",
+            number(Some(stretch.seconds.mean)),
+            stretch.percent_of_response.mean
+        )?;
+    }
+    Ok(())
 }
 
 fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {

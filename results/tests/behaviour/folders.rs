@@ -42,6 +42,7 @@ fn published_run_has_its_name_and_nothing_beside_it() {
             "failures.parquet",
             "jobs.parquet",
             "messages.parquet",
+            "offers.parquet",
             "placements.parquet",
             "provenance.json",
             "resources.parquet",

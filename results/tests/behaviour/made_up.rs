@@ -120,6 +120,7 @@ impl Site {
             walltime: None,
             promised_end: None,
             processors: ProcessorSet::new(),
+            bag: None,
             job,
         };
         if record.job.processors > self.info.processors {

@@ -21,6 +21,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         walltime: Some(span),
         promised_end: None,
         processors: ProcessorSet::range(0, processors),
+        bag: None,
     }
 }
 

@@ -1,0 +1,187 @@
+//! How bags were spread over providers and over time.
+
+use haggle_model::JobRecord;
+use serde::{Deserialize, Serialize};
+
+use super::Distribution;
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+/// Bags in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bags {
+    /// Bags that ran.
+    pub jobs: u64,
+    /// Mean number of providers a bag ran on.
+    pub providers: f64,
+    /// Share of the bags, in percent, that ran on one provider, on two, …; four at least.
+    pub by_providers: Vec<f64>,
+    /// Offers or free time slots used for a bag, mean.
+    pub parts: f64,
+    /// Bags whose deadline could be met, so that the policy's rule spread them, percent.
+    pub balanced_percent: f64,
+    /// Bags for which all offers in time were of one size, percent.
+    pub equal_offers_percent: f64,
+    /// Times a bag was composed again since something had changed, mean.
+    pub recompositions: f64,
+    /// First start of a task - submission, s.
+    pub first_start: Option<Distribution>,
+    /// Mean start of the tasks - submission, s.
+    pub mean_start: Option<Distribution>,
+    /// Completion promised - completion, s.
+    pub promise_slack: Option<Distribution>,
+    /// How far apart the tasks of a bag on several providers ended.
+    pub stretch: Option<Stretch>,
+}
+
+/// Stretch factor of bags that ran on two or more providers: with e1, e2 the
+/// first and the last end of a task, four ways to put it (Netto 2009, section 7.5
+/// defines the difference and prints percentages).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// 100 x (e2 - e1) / (e2 - submission).
+    pub percent_of_response: Distribution,
+    /// e2 - e1, s.
+    pub seconds: Distribution,
+    /// 100 x (e2 - e1) / run time of a task on the reference processor.
+    pub percent_of_run_time: Option<Distribution>,
+    /// (e2 - submission) / (e1 - submission).
+    pub ratio: Option<Distribution>,
+}
+
+/// What metrics need of a bag; times in microseconds.
+#[derive(Clone, Debug)]
+pub(super) struct BagSample {
+    /// (provider, start, end, processors) of tasks that ran together.
+    pub(super) runs: Vec<(u32, i64, i64, u32)>,
+    pub(super) providers: u32,
+    pub(super) run_time: i64,
+    submit: i64,
+    promised_end: Option<i64>,
+    parts: u32,
+    balanced: bool,
+    equal_offers: bool,
+    recompositions: u32,
+}
+
+impl BagSample {
+    pub(super) fn of(record: &JobRecord) -> Option<Box<BagSample>> {
+        let bag = record.bag.as_ref()?;
+        let runs = bag.shares.iter().flat_map(|share| {
+            share.runs.iter().map(|run| {
+                let (start, end) = (run.start.as_micros(), run.end.as_micros());
+                (share.provider.0, start, end, run.processors.count())
+            })
+        });
+        Some(Box::new(BagSample {
+            runs: runs.collect(),
+            providers: bag.shares.len() as u32,
+            run_time: record.job.run_time.reveal_to_machine().as_micros(),
+            submit: record.job.submit.as_micros(),
+            promised_end: record.promised_end.map(|time| time.as_micros()),
+            parts: bag.parts,
+            balanced: bag.balanced,
+            equal_offers: bag.equal_offers,
+            recompositions: bag.recompositions,
+        }))
+    }
+
+    /// First and last end of a task.
+    fn ends(&self) -> (i64, i64) {
+        let ends = self.runs.iter().map(|run| run.2);
+        (ends.clone().min().unwrap_or(0), ends.max().unwrap_or(0))
+    }
+}
+
+impl Bags {
+    /// `None` if there are none that ran.
+    pub(super) fn of(bags: &[&BagSample]) -> Option<Bags> {
+        let ran: Vec<&BagSample> =
+            bags.iter().copied().filter(|bag| !bag.runs.is_empty()).collect();
+        let count = ran.len() as f64;
+        if ran.is_empty() {
+            return None;
+        }
+        let mean = |value: &dyn Fn(&BagSample) -> f64| {
+            ran.iter().map(|bag| value(bag)).sum::<f64>() / count
+        };
+        let share = |holds: &dyn Fn(&BagSample) -> bool| 100.0 * mean(&|bag| f64::from(holds(bag)));
+        let seconds = |micros: i64| micros as f64 / SECOND;
+        let over = |value: &dyn Fn(&BagSample) -> Option<f64>| {
+            Distribution::of(ran.iter().filter_map(|bag| value(bag)).collect())
+        };
+        let most = ran.iter().map(|bag| bag.providers).max().unwrap_or(0).max(4);
+        Some(Bags {
+            jobs: ran.len() as u64,
+            providers: mean(&|bag| f64::from(bag.providers)),
+            by_providers: (1..=most).map(|n| share(&|bag| bag.providers == n)).collect(),
+            parts: mean(&|bag| f64::from(bag.parts)),
+            balanced_percent: share(&|bag| bag.balanced),
+            equal_offers_percent: share(&|bag| bag.equal_offers),
+            recompositions: mean(&|bag| f64::from(bag.recompositions)),
+            first_start: over(&|bag| {
+                let first = bag.runs.iter().map(|run| run.1).min()?;
+                Some(seconds(first - bag.submit))
+            }),
+            mean_start: over(&|bag| {
+                let starts = bag.runs.iter().map(|run| i128::from(run.1) * i128::from(run.3));
+                let tasks: i128 = bag.runs.iter().map(|run| i128::from(run.3)).sum();
+                Some((starts.sum::<i128>() as f64 / tasks as f64 - bag.submit as f64) / SECOND)
+            }),
+            promise_slack: over(&|bag| Some(seconds(bag.promised_end? - bag.ends().1))),
+            stretch: Stretch::of(&ran),
+        })
+    }
+}
+
+impl Stretch {
+    fn of(bags: &[&BagSample]) -> Option<Stretch> {
+        let spread: Vec<&BagSample> =
+            bags.iter().copied().filter(|bag| bag.providers >= 2).collect();
+        let over = |value: &dyn Fn(&BagSample, i64, i64) -> Option<f64>| {
+            let of_bag = |bag: &&BagSample| {
+                let (first, last) = bag.ends();
+                value(bag, first, last)
+            };
+            Distribution::of(spread.iter().filter_map(of_bag).collect())
+        };
+        let part = |part: i64, whole: i64| (whole > 0).then(|| part as f64 / whole as f64);
+        Some(Stretch {
+            percent_of_response: over(&|bag, first, last| {
+                Some(100.0 * part(last - first, last - bag.submit)?)
+            })?,
+            seconds: over(&|_, first, last| Some((last - first) as f64 / SECOND))?,
+            percent_of_run_time: over(&|bag, first, last| {
+                Some(100.0 * part(last - first, bag.run_time)?)
+            }),
+            ratio: over(&|bag, first, last| part(last - bag.submit, first - bag.submit)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Example CX-7: submitted at 40, T = 50, ends 100, 100, 130, 160.
+    #[test]
+    fn stretch_factors_are_of_the_first_and_the_last_end() {
+        let run = |provider, end: i64| (provider, 0, end * 1_000_000, 1);
+        let bag = BagSample {
+            runs: vec![run(0, 100), run(0, 100), run(1, 130), run(1, 160)],
+            providers: 2,
+            run_time: 50_000_000,
+            submit: 40_000_000,
+            promised_end: None,
+            parts: 2,
+            balanced: true,
+            equal_offers: false,
+            recompositions: 0,
+        };
+        let stretch = Stretch::of(&[&bag]).expect("two providers");
+        assert_eq!(stretch.seconds.mean, 60.0);
+        assert_eq!(stretch.percent_of_response.mean, 50.0);
+        assert_eq!(stretch.percent_of_run_time.expect("T > 0").mean, 120.0);
+        assert_eq!(stretch.ratio.expect("e1 > submission").mean, 2.0);
+    }
+}
