@@ -4,8 +4,8 @@ use std::path::Path;
 
 use haggle_plots::load::{self, By, Part, Tables};
 use haggle_plots::{
-    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PlotError, Quantity,
-    Shows, Size, SweepPoint,
+    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PanelCharts, Panels,
+    PlotError, Quantity, ScatterChart, ScatterPoint, Shows, Size, SweepPoint, YScale,
 };
 use haggle_results::RunReader;
 
@@ -19,7 +19,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, figure) in figures(&Tables::new(&run))? {
         for ending in ["png", "svg"] {
             let path = Path::new(output).join(format!("{name}.{ending}"));
-            figure.draw(&path, Size::default())?;
+            let size = match &figure {
+                Figure::Panels(panels) => panels.size(),
+                _ => Size::default(),
+            };
+            figure.draw(&path, size)?;
         }
     }
     Ok(())
@@ -39,6 +43,10 @@ fn figures(run: &Tables) -> Result<Vec<(&'static str, Figure)>, PlotError> {
         ("lines", Figure::Lines(lines())),
         ("bars", Figure::Bars(bars())),
         ("histogram", Figure::Histogram(histogram())),
+        ("bands", Figure::Lines(LineChart { band: true, ..lines() })),
+        ("curves", Figure::Lines(curves())),
+        ("scatter", Figure::Scatter(scatter())),
+        ("panels", Figure::Panels(panels())),
     ])
 }
 
@@ -58,6 +66,8 @@ fn lines() -> LineChart {
         title: "Waiting grows with the load".to_owned(),
         x_label: "load".to_owned(),
         x_axis: LineAxis::Numbers,
+        y_scale: YScale::Linear,
+        band: false,
         y_label: "mean waiting time, s".to_owned(),
         series: vec![
             line("conservative", 700.0),
@@ -95,4 +105,64 @@ fn histogram() -> Histogram {
         y_label: "jobs".to_owned(),
         bins: names.zip(counts).collect(),
     }
+}
+
+fn curves() -> LineChart {
+    let curve = |name: &str, factor: f64| LineSeries {
+        name: name.to_owned(),
+        points: (0..500)
+            .map(|rank| f64::from(rank) / 40.0)
+            .map(|x| SweepPoint { x: x * 40.0, mean: factor * x.exp2(), half_width: None })
+            .collect(),
+    };
+    LineChart {
+        title: "Sorted requests, fragments and jobs that fit".to_owned(),
+        x_label: "rank".to_owned(),
+        y_label: "length".to_owned(),
+        y_scale: YScale::LogTime,
+        series: vec![curve("requests", 30.0), curve("fragments", 4.0)],
+        ..lines()
+    }
+}
+
+fn scatter() -> ScatterChart {
+    let point = |name: &str, x: f64, y: f64| ScatterPoint {
+        name: name.to_owned(),
+        x: (x, Some(x * 0.08)),
+        y: (y, Some(y * 0.1)),
+    };
+    ScatterChart {
+        title: "What disclosed items buy".to_owned(),
+        x_label: "disclosed items".to_owned(),
+        y_label: "delayed jobs, %".to_owned(),
+        points: vec![
+            point("offers only", 1200.0, 9.5),
+            point("computing power", 1400.0, 7.1),
+            point("rough load", 1900.0, 6.8),
+            point("free time slots", 5200.0, 11.0),
+        ],
+    }
+}
+
+fn panels() -> Panels {
+    let chart = |title: &str, factor: f64| BarChart {
+        title: title.to_owned(),
+        x_label: "deadlines".to_owned(),
+        y_label: "delayed jobs, % (mean and standard deviation of 30 runs)".to_owned(),
+        categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
+        series: ["offers only", "computing power", "rough load", "free time slots"]
+            .iter()
+            .zip([9.0, 7.0, 6.5, 11.0])
+            .map(|(name, value)| BarSeries {
+                name: (*name).to_owned(),
+                values: [1.0, 2.2]
+                    .map(|tight| value * tight * factor)
+                    .map(|value| Some((value, Some(value * 0.1))))
+                    .to_vec(),
+            })
+            .collect(),
+    };
+    let charts = vec![chart("local", 0.5), chart("external", 2.0), chart("global", 0.8)];
+    let charts = PanelCharts::Bars(charts);
+    Panels { title: "Delayed jobs".to_owned(), charts, own_scales: false }
 }

@@ -1,12 +1,12 @@
-//! Bars: means with 95 % confidence intervals for categories, and counts of bins.
+//! Bars: means with their spreads for categories, and counts of bins.
 
 use crate::axis::Axis;
 use crate::canvas::Size;
+use crate::chart::{Chart, amounts_or_range, range, whisker};
 use crate::error::PlotError;
-use crate::frame::{self, Plan};
-use crate::lines::{amounts_or_range, whisker};
+use crate::frame::{self, Panel, Plan};
 use crate::palette::{BLUE, INK, series};
-use crate::scene::{Anchor, Scene};
+use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
 
 /// Groups of bars.
@@ -29,7 +29,7 @@ pub struct BarChart {
 pub struct BarSeries {
     /// Its name in the legend.
     pub name: String,
-    /// For each category the mean and half of its 95 % confidence interval's width, if known.
+    /// For each category the mean and how far its whisker reaches to each side, if known.
     pub values: Vec<Option<(f64, Option<f64>)>>,
 }
 
@@ -47,42 +47,60 @@ pub struct Histogram {
 }
 
 impl BarChart {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
-        let values = || {
-            let all =
-                self.series.iter().flat_map(|it| it.values.iter().take(self.categories.len()));
-            all.flatten().filter(|(mean, _)| mean.is_finite())
-        };
-        if values().next().is_none() {
-            return Err(PlotError::NoData {
-                title: self.title.clone(),
-                reason: "no category has a value",
-            });
-        }
-        // Without an interval there is a number above the bar, which needs some room.
-        let tops = values().map(|(mean, half)| half.map_or(mean * 1.06, |half| mean + half));
-        let bottoms = values().map(|(mean, half)| (mean - half.unwrap_or(0.0)).min(*mean));
-        let low = if values().all(|(mean, _)| *mean >= 0.0) {
-            0.0 // an interval that reaches below 0 is cut there
-        } else {
-            bottoms.fold(f64::INFINITY, f64::min)
-        };
-        let y = amounts_or_range(&self.y_label, low, tops.fold(f64::NEG_INFINITY, f64::max));
-        let legend = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
-        let plan = Plan {
-            title: self.title.clone(),
-            legend: if self.series.len() > 1 { legend.collect() } else { Vec::new() },
-            panels: vec![(y, 1.0)],
-        };
-        let (left, right) = frame::room(&plan, size);
-        let x = Axis::names(&self.x_label, &self.categories, right - left);
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
-        let panel = &panels[0];
+    /// Means and spreads of all bars that are drawn.
+    fn values(&self) -> impl Iterator<Item = (f64, Option<f64>)> + Clone {
+        let all = self.series.iter().flat_map(|it| it.values.iter().take(self.categories.len()));
+        all.flatten().copied().filter(|(mean, _)| mean.is_finite())
+    }
+
+    /// The bars of all series in a group side by side: where the first begins and how wide
+    /// each is, as shares of the group's place.
+    fn layout(&self, panel: &Panel) -> (f64, f64) {
         // Few bars do not become planks.
         const WIDEST: f64 = 160.0;
-        let place = (right - left) / self.categories.len().max(1) as f64;
-        let wide = (0.8 / self.series.len() as f64).min(WIDEST / place);
-        let margin = (1.0 - wide * self.series.len() as f64) / 2.0;
+        let place = (panel.right - panel.left) / self.categories.len().max(1) as f64;
+        let wide = (0.8 / self.series.len().max(1) as f64).min(WIDEST / place);
+        ((1.0 - wide * self.series.len() as f64) / 2.0, wide)
+    }
+}
+
+impl Chart for BarChart {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn x_label(&self) -> &str {
+        &self.x_label
+    }
+
+    fn y_label(&self) -> &str {
+        &self.y_label
+    }
+
+    fn y_range(&self) -> Result<(f64, f64), &'static str> {
+        // Without an interval there is a number above the bar, which needs some room.
+        let reach = |(mean, half): (f64, Option<f64>)| {
+            let bottom = (mean - half.unwrap_or(0.0)).min(mean);
+            (mean, bottom, half.map_or(mean * 1.06, |half| mean + half))
+        };
+        range(self.values().map(reach)).ok_or("no category has a value")
+    }
+
+    fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
+        amounts_or_range(label, range)
+    }
+
+    fn x_axis(&self, room: f64) -> Axis {
+        Axis::names(&self.x_label, &self.categories, room)
+    }
+
+    fn legend(&self) -> Vec<(String, Colour)> {
+        let names = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
+        if self.series.len() > 1 { names.collect() } else { Vec::new() }
+    }
+
+    fn draw(&self, scene: &mut Scene, panel: &Panel) {
+        let (margin, wide) = self.layout(panel);
         for (i, bars) in self.series.iter().enumerate() {
             let values = bars.values.iter().take(self.categories.len()).enumerate();
             for (category, &value) in values {
@@ -95,14 +113,12 @@ impl BarChart {
                 scene.rectangle([start, a.min(b), end - 2.0, a.max(b)], series(i));
                 if let Some(half) = half {
                     let (top, bottom) = (panel.y(mean + half), panel.y(mean - half));
-                    whisker(&mut scene, (start + end) / 2.0 - 1.0, top, bottom, INK);
+                    whisker(scene, (start + end) / 2.0 - 1.0, top, bottom, INK);
                 } else {
-                    write_value(&mut scene, [start, end], a, mean);
+                    write_value(scene, [start, end], a, mean);
                 }
             }
         }
-        frame::close(&mut scene, &panels);
-        Ok(scene)
     }
 }
 

@@ -98,6 +98,9 @@ fn paint_shape<DB: DrawingBackend>(
         Shape::Line { points, colour, width } => {
             area.draw(&PathElement::new(pixels(points), rgb(*colour).stroke_width(*width)))
         }
+        Shape::Area { corners, colour, opacity } => {
+            area.draw(&Polygon::new(pixels(corners), rgb(*colour).mix(*opacity).filled()))
+        }
         Shape::Dot { centre, radius, colour } => area.draw(&Circle::new(
             (pixel(centre.0), pixel(centre.1)),
             pixel(*radius),

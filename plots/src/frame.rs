@@ -19,9 +19,9 @@ use crate::palette::{FAINT, INK};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::{fitted, width};
 
-const TITLE_SIZE: f64 = 34.0;
-const LABEL_SIZE: f64 = 27.0;
-const MARGIN: f64 = 28.0;
+pub(crate) const TITLE_SIZE: f64 = 34.0;
+pub(crate) const LABEL_SIZE: f64 = 27.0;
+pub(crate) const MARGIN: f64 = 28.0;
 
 /// Everything about a figure but its data.
 pub(crate) struct Plan {
@@ -38,8 +38,8 @@ pub(crate) struct Panel {
     pub(crate) right: f64,
     pub(crate) top: f64,
     pub(crate) bottom: f64,
-    x: Axis,
-    y: Axis,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
 }
 
 impl Panel {
@@ -111,20 +111,42 @@ pub(crate) fn close(scene: &mut Scene, panels: &[Panel]) {
     }
 }
 
+/// Draws a panel's grid and the ticks of its y axis.
 fn draw_grid(scene: &mut Scene, panel: &Panel) {
+    draw_lines(scene, panel);
+    draw_y_ticks(scene, panel);
+}
+
+/// Draws a panel's grid.
+pub(crate) fn draw_lines(scene: &mut Scene, panel: &Panel) {
     for (value, _) in panel.x.ticks.iter().filter(|_| panel.x.grid) {
         let x = panel.x(*value);
         scene.line(vec![(x, panel.top), (x, panel.bottom)], FAINT, 1);
     }
-    for (value, text) in &panel.y.ticks {
+    for (value, _) in &panel.y.ticks {
         let y = panel.y(*value);
         scene.line(vec![(panel.left, y), (panel.right, y)], FAINT, 1);
+    }
+}
+
+/// Draws the ticks of a panel's y axis.
+pub(crate) fn draw_y_ticks(scene: &mut Scene, panel: &Panel) {
+    for (value, text) in &panel.y.ticks {
+        let y = panel.y(*value);
         scene.line(vec![(panel.left - 6.0, y), (panel.left, y)], INK, 2);
         scene.text((panel.left - 12.0, y), text, TICK_SIZE, INK, Anchor::End);
     }
 }
 
 fn draw_x(scene: &mut Scene, x: &Axis, (left, right, bottom): (f64, f64, f64)) {
+    draw_x_ticks(scene, x, (left, right, bottom));
+    let label = fitted(&x.label, LABEL_SIZE, right - left);
+    let middle = bottom + 12.0 + TICK_SIZE + 12.0 + LABEL_SIZE / 2.0;
+    scene.text(((left + right) / 2.0, middle), &label, LABEL_SIZE, INK, Anchor::Middle);
+}
+
+/// Draws the ticks of an x axis that goes from `left` to `right`.
+pub(crate) fn draw_x_ticks(scene: &mut Scene, x: &Axis, (left, right, bottom): (f64, f64, f64)) {
     let mut free_from = f64::MIN;
     for (value, text) in &x.ticks {
         let at = left + x.share(*value) * (right - left);
@@ -136,9 +158,6 @@ fn draw_x(scene: &mut Scene, x: &Axis, (left, right, bottom): (f64, f64, f64)) {
             free_from = at + half + 12.0;
         }
     }
-    let label = fitted(&x.label, LABEL_SIZE, right - left);
-    let middle = bottom + 12.0 + TICK_SIZE + 12.0 + LABEL_SIZE / 2.0;
-    scene.text(((left + right) / 2.0, middle), &label, LABEL_SIZE, INK, Anchor::Middle);
 }
 
 fn draw_legend(scene: &mut Scene, legend: &[(String, Colour)], (left, top): (f64, f64)) {

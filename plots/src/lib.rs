@@ -14,10 +14,13 @@ pub mod distribution;
 pub mod gantt;
 pub mod lines;
 pub mod load;
+pub mod panels;
+pub mod scatter;
 pub mod scene;
 pub mod timeline;
 
 mod axis;
+mod chart;
 mod error;
 mod frame;
 mod palette;
@@ -32,7 +35,9 @@ pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use gantt::{Gantt, GanttBar, GanttProvider};
-pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint};
+pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint, YScale};
+pub use panels::{PanelCharts, Panels};
+pub use scatter::{ScatterChart, ScatterPoint};
 pub use scene::Scene;
 pub use timeline::{Shows, Timeline, TimelineJob, TimelinePart};
 
@@ -45,10 +50,14 @@ pub enum Figure {
     Timeline(Timeline),
     /// Empirical distribution functions.
     Distribution(DistributionFigure),
-    /// Means with confidence intervals over an axis of a sweep.
+    /// Means with their spreads over an axis of a sweep.
     Lines(LineChart),
-    /// Means with confidence intervals for categories.
+    /// Means with their spreads for categories.
     Bars(BarChart),
+    /// One metric against another.
+    Scatter(ScatterChart),
+    /// Charts beside each other.
+    Panels(Panels),
     /// Counts of bins.
     Histogram(Histogram),
 }
@@ -63,8 +72,10 @@ impl Figure {
             Figure::Gantt(figure) => figure.scene(size),
             Figure::Timeline(figure) => figure.scene(size),
             Figure::Distribution(figure) => figure.scene(size),
-            Figure::Lines(figure) => figure.scene(size),
-            Figure::Bars(figure) => figure.scene(size),
+            Figure::Lines(figure) => chart::alone(figure, size),
+            Figure::Bars(figure) => chart::alone(figure, size),
+            Figure::Scatter(figure) => chart::alone(figure, size),
+            Figure::Panels(figure) => figure.scene(size),
             Figure::Histogram(figure) => figure.scene(size),
         }
     }

@@ -1,9 +1,8 @@
-//! Means with 95 % confidence intervals over an axis: the usual figure of a sweep.
+//! Means with their spreads over an axis: the usual figure of a sweep.
 
 use crate::axis::Axis;
-use crate::canvas::Size;
-use crate::error::PlotError;
-use crate::frame::{self, Plan};
+use crate::chart::{Chart, amounts_or_range, range, whisker};
+use crate::frame::Panel;
 use crate::palette::series;
 use crate::scene::{Colour, Scene};
 
@@ -18,8 +17,24 @@ pub struct LineChart {
     pub y_label: String,
     /// What the x of points are.
     pub x_axis: LineAxis,
+    /// How values lie on the y axis.
+    pub y_scale: YScale,
+    /// Whether spreads are pale strips along the lines instead of whiskers at the points.
+    pub band: bool,
     /// A line for each.
     pub series: Vec<LineSeries>,
+}
+
+/// How values lie on an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum YScale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By their logarithms; what is not above 0 lies at the end.
+    Log,
+    /// By their logarithms, as times in seconds.
+    LogTime,
 }
 
 /// What the x of points are.
@@ -49,86 +64,131 @@ pub struct SweepPoint {
     pub x: f64,
     /// The mean.
     pub mean: f64,
-    /// Half of its 95 % confidence interval's width, if known.
+    /// How far its whisker or strip reaches to each side, if known.
     pub half_width: Option<f64>,
 }
 
 /// How far lines are drawn beside each other, pixels.
 const DODGE: f64 = 5.0;
 
+/// Lines of more points than this have no dots: they would hide the line.
+const DOTTED: usize = 40;
+
 impl LineChart {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
-        let finite = |point: &&SweepPoint| point.x.is_finite() && point.mean.is_finite();
-        let points = || self.series.iter().flat_map(|it| &it.points).filter(finite);
-        if points().next().is_none() {
-            return Err(PlotError::NoData {
-                title: self.title.clone(),
-                reason: "no point has a value",
-            });
+    fn points(&self) -> impl Iterator<Item = &SweepPoint> + Clone {
+        self.series.iter().flat_map(|it| &it.points).filter(|it| finite(it))
+    }
+}
+
+fn finite(point: &SweepPoint) -> bool {
+    point.x.is_finite() && point.mean.is_finite()
+}
+
+impl Chart for LineChart {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn x_label(&self) -> &str {
+        &self.x_label
+    }
+
+    fn y_label(&self) -> &str {
+        &self.y_label
+    }
+
+    fn y_range(&self) -> Result<(f64, f64), &'static str> {
+        let reach = |it: &SweepPoint| {
+            let half = it.half_width.unwrap_or(0.0);
+            (it.mean, it.mean - half, it.mean + half)
+        };
+        if self.y_scale == YScale::Linear {
+            return range(self.points().map(reach)).ok_or("no point has a value");
         }
-        let low = points().map(|it| it.x).fold(f64::INFINITY, f64::min);
-        let high = points().map(|it| it.x).fold(f64::NEG_INFINITY, f64::max);
+        let positive = || self.points().map(|it| it.mean).filter(|&mean| mean > 0.0);
+        let low = positive().fold(f64::INFINITY, f64::min);
+        let high = positive().fold(f64::NEG_INFINITY, f64::max);
+        if low <= high { Ok((low, high)) } else { Err("no point has a value above 0") }
+    }
+
+    fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
+        // A little room on both sides, so that no curve lies on an edge.
+        let (low, high) = (range.0 / 1.3, range.1 * 1.3);
+        match self.y_scale {
+            YScale::Linear => amounts_or_range(label, range),
+            YScale::Log => Axis::log(label, low, high),
+            YScale::LogTime => Axis::log_time(label, low, high),
+        }
+    }
+
+    fn x_axis(&self, room: f64) -> Axis {
+        let low = self.points().map(|it| it.x).fold(f64::INFINITY, f64::min);
+        let high = self.points().map(|it| it.x).fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
         // A little room on both sides, so that no point lies on an axis.
         let edge = if high > low { (high - low) * 0.04 } else { 0.5 };
-        let tops = points().map(|it| it.mean + it.half_width.unwrap_or(0.0));
-        let bottoms = points().map(|it| it.mean - it.half_width.unwrap_or(0.0));
-        let low_y = if points().all(|it| it.mean >= 0.0) {
-            0.0 // an interval that reaches below 0 is cut there, as with bars
-        } else {
-            bottoms.fold(f64::INFINITY, f64::min)
-        };
-        let y = amounts_or_range(&self.y_label, low_y, tops.fold(f64::NEG_INFINITY, f64::max));
-        let legend = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
-        let plan = Plan {
-            title: self.title.clone(),
-            legend: if self.series.len() > 1 { legend.collect() } else { Vec::new() },
-            panels: vec![(y, 1.0)],
-        };
-        let (left, right) = frame::room(&plan, size);
-        let x = match &self.x_axis {
-            LineAxis::Numbers => Axis::linear(&self.x_label, low - edge, high + edge, 8),
-            LineAxis::Times => Axis::time(&self.x_label, low - edge, high + edge, right - left),
-            LineAxis::Names(names) => Axis::names(&self.x_label, names, right - left),
-        };
+        let most = ((room / 110.0) as usize).clamp(3, 8);
+        match &self.x_axis {
+            LineAxis::Numbers => Axis::linear(&self.x_label, low - edge, high + edge, most),
+            LineAxis::Times => Axis::time(&self.x_label, low - edge, high + edge, room),
+            LineAxis::Names(names) => Axis::names(&self.x_label, names, room),
+        }
+    }
+
+    fn legend(&self) -> Vec<(String, Colour)> {
+        let names = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
+        if self.series.len() > 1 { names.collect() } else { Vec::new() }
+    }
+
+    fn draw(&self, scene: &mut Scene, panel: &Panel) {
         let shift = if matches!(self.x_axis, LineAxis::Names(_)) { 0.5 } else { 0.0 };
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
-        let panel = &panels[0];
-        let dodge = if points().any(|it| it.half_width.is_some()) { DODGE } else { 0.0 };
-        for (i, line) in self.series.iter().enumerate() {
-            let mut points: Vec<&SweepPoint> = line.points.iter().filter(finite).collect();
-            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let whiskers = !self.band && self.points().any(|it| it.half_width.is_some());
+        let lines: Vec<Vec<&SweepPoint>> = self.series.iter().map(sorted).collect();
+        if self.band {
+            // Below all lines, so that none is veiled.
+            for (i, points) in lines.iter().enumerate() {
+                draw_band(scene, panel, shift, points, series(i));
+            }
+        }
+        for (i, points) in lines.iter().enumerate() {
             // Side by side, so that intervals of several lines do not hide each other.
-            let aside = dodge * (i as f64 - (self.series.len() as f64 - 1.0) / 2.0);
+            let middle = (self.series.len() as f64 - 1.0) / 2.0;
+            let aside = if whiskers { DODGE * (i as f64 - middle) } else { 0.0 };
             let place =
                 |point: &&SweepPoint| (panel.x(point.x + shift) + aside, panel.y(point.mean));
             scene.line(points.iter().map(place).collect(), series(i), 3);
             for point in points {
-                let at = place(&point);
-                if let Some(half) = point.half_width {
+                let at = place(point);
+                if let Some(half) = point.half_width.filter(|_| whiskers) {
                     let (top, bottom) = (panel.y(point.mean + half), panel.y(point.mean - half));
-                    whisker(&mut scene, at.0, top, bottom, series(i));
+                    whisker(scene, at.0, top, bottom, series(i));
                 }
-                scene.dot(at, 7.0, series(i));
+                if points.len() <= DOTTED {
+                    scene.dot(at, 7.0, series(i));
+                }
             }
         }
-        frame::close(&mut scene, &panels);
-        Ok(scene)
     }
 }
 
-/// An axis from 0 for amounts; from below 0 where there are negative values.
-pub(crate) fn amounts_or_range(label: &str, low: f64, high: f64) -> Axis {
-    if low >= 0.0 {
-        return Axis::amounts(label, high, 6);
-    }
-    let edge = (high.max(0.0) - low) * 0.05;
-    Axis::linear(label, low - edge, high.max(0.0) + edge, 6)
+/// A line's points from left to right.
+fn sorted(line: &LineSeries) -> Vec<&SweepPoint> {
+    let mut points: Vec<&SweepPoint> = line.points.iter().filter(|it| finite(it)).collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    points
 }
 
-/// A confidence interval.
-pub(crate) fn whisker(scene: &mut Scene, x: f64, top: f64, bottom: f64, colour: Colour) {
-    scene.line(vec![(x, top), (x, bottom)], colour, 2);
-    for y in [top, bottom] {
-        scene.line(vec![(x - 8.0, y), (x + 8.0, y)], colour, 2);
+/// The spread around a line as a pale strip.
+fn draw_band(scene: &mut Scene, panel: &Panel, shift: f64, points: &[&SweepPoint], colour: Colour) {
+    let edge = |sign: f64| {
+        move |point: &&SweepPoint| {
+            let half = sign * point.half_width.unwrap_or(0.0);
+            (panel.x(point.x + shift), panel.y(point.mean + half))
+        }
+    };
+    let upper = points.iter().map(edge(1.0));
+    let corners: Vec<(f64, f64)> = upper.chain(points.iter().rev().map(edge(-1.0))).collect();
+    if points.len() > 1 {
+        scene.area(corners, colour, 0.18);
     }
 }

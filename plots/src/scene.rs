@@ -40,6 +40,15 @@ pub enum Shape {
         /// Its width.
         width: u32,
     },
+    /// A filled polygon.
+    Area {
+        /// Its corners in order.
+        corners: Vec<(f64, f64)>,
+        /// Its colour.
+        colour: Colour,
+        /// 0 = invisible, 1 = opaque.
+        opacity: f64,
+    },
     /// A filled circle.
     Dot {
         /// Its centre.
@@ -94,6 +103,11 @@ impl Scene {
 
     pub(crate) fn line(&mut self, points: Vec<(f64, f64)>, colour: Colour, width: u32) {
         self.shapes.push(Shape::Line { points, colour, width });
+    }
+
+    /// A polygon through which what is below shines.
+    pub(crate) fn area(&mut self, corners: Vec<(f64, f64)>, colour: Colour, opacity: f64) {
+        self.shapes.push(Shape::Area { corners, colour, opacity });
     }
 
     pub(crate) fn dot(&mut self, centre: (f64, f64), radius: f64, colour: Colour) {

@@ -8,8 +8,8 @@ use haggle_model::{
 };
 use haggle_plots::load::{self, By, Part, Tables};
 use haggle_plots::{
-    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PlotError, Quantity,
-    Shows, Size, SweepPoint,
+    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PanelCharts, Panels,
+    PlotError, Quantity, ScatterChart, ScatterPoint, Shows, Size, SweepPoint, YScale,
 };
 use haggle_results::{RunReader, RunWriter, WriteOptions};
 
@@ -48,6 +48,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             walltime: ran.map(|()| Span::from_secs(100)),
             promised_end: None,
             processors: ProcessorSet::range(8 * (id % 2), if rejected { 0 } else { width }),
+            bag: None,
         };
         writer.job_over(&record).expect("there is room");
     }
@@ -85,6 +86,8 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         title: "Lines".to_owned(),
         x_label: "load".to_owned(),
         x_axis: LineAxis::Numbers,
+        y_scale: YScale::Linear,
+        band: false,
         y_label: "gain, s".to_owned(),
         series: ["one", "a name that is far too long to be shown whole in any legend"]
             .map(|name| LineSeries {
@@ -103,6 +106,53 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
             values: (0..30).map(|i| (i % 7 != 0).then_some((f64::from(i), Some(40.0)))).collect(),
         }],
     };
+    let small = |title: &str, y_label: &str| BarChart {
+        title: title.to_owned(),
+        x_label: "deadlines".to_owned(),
+        y_label: y_label.to_owned(),
+        categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
+        series: ["offers only", "computing power", "free time slots"]
+            .map(|name| BarSeries {
+                name: name.to_owned(),
+                values: vec![Some((3.0, Some(0.5))), Some((8.0, None))],
+            })
+            .to_vec(),
+    };
+    let panels = |names: [&str; 5], labels: [&str; 5]| {
+        let charts = names.iter().zip(labels).map(|(name, label)| small(name, label)).collect();
+        let charts = PanelCharts::Bars(charts);
+        Figure::Panels(Panels { title: "Panels".to_owned(), charts, own_scales: false })
+    };
+    let names =
+        ["local", "external", "a name that is too long for its panel, however wide", "d", "e"];
+    let spot = |name: &str, x: f64, y: f64| ScatterPoint {
+        name: name.to_owned(),
+        x: (x, Some(20.0)),
+        y: (y, Some(0.4)),
+    };
+    let scatter = ScatterChart {
+        title: "Scatter".to_owned(),
+        x_label: "disclosed items".to_owned(),
+        y_label: "delayed jobs, %".to_owned(),
+        points: vec![
+            spot("offers only", 100.0, 5.0),
+            spot("rough load", 110.0, 5.1),
+            spot("computing power", 105.0, 4.9),
+            spot("free time slots", 900.0, 3.0),
+        ],
+    };
+    let curves = LineChart {
+        x_axis: LineAxis::Names(vec!["one".to_owned(), "two".to_owned(), "three".to_owned()]),
+        y_scale: YScale::LogTime,
+        band: true,
+        series: vec![LineSeries {
+            name: "sorted".to_owned(),
+            points: [0.0, 1.0, 2.0]
+                .map(|x| SweepPoint { x, mean: 10_f64.powf(x), half_width: Some(0.5) })
+                .to_vec(),
+        }],
+        ..lines.clone()
+    };
     let histogram = Histogram {
         title: "Histogram".to_owned(),
         x_label: "processors".to_owned(),
@@ -112,6 +162,10 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
     vec![
         (Figure::Lines(lines), &["load", "gain, s"]),
         (Figure::Bars(bars), &["policy", "wait, s"]),
+        (panels(names, ["wait, s"; 5]), &["deadlines", "wait, s", "local", "external"]),
+        (panels(names, ["wait, s", "run, s", "a", "b", "c"]), &["deadlines", "run, s", "external"]),
+        (Figure::Scatter(scatter), &["disclosed items", "delayed jobs, %", "rough load"]),
+        (Figure::Lines(curves), &["load", "gain, s", "10 s"]),
         (Figure::Histogram(histogram), &["processors", "jobs"]),
     ]
 }

@@ -1,0 +1,252 @@
+//! Small multiples: charts of one kind beside each other, with one legend.
+//!
+//! ```text
+//! title
+//! ■ one  ■ two  ■ three
+//! label of the y axis
+//!   local       external    global
+//! 1 ┤           │           │
+//! 0 ┼────────   ┼────────   ┼────────
+//!    label of the x axis
+//! ```
+//! Panels that measure the same share their y axis, so that heights can be compared
+//! across them; what differs, a label or an axis, stands at each panel.
+
+use crate::axis::{Axis, TICK_SIZE};
+use crate::bars::BarChart;
+use crate::canvas::Size;
+use crate::chart::Chart;
+use crate::error::PlotError;
+use crate::frame::{self, LABEL_SIZE, MARGIN, Panel, TITLE_SIZE};
+use crate::lines::LineChart;
+use crate::palette::INK;
+use crate::scatter::ScatterChart;
+use crate::scene::{Anchor, Colour, Scene};
+use crate::type_face::{fitted, width};
+
+/// Charts beside each other; the title of each stands above its panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panels {
+    /// Above the figure.
+    pub title: String,
+    /// The charts, all of one kind, with the same series.
+    pub charts: PanelCharts,
+    /// Whether each panel has a y axis of its own although all measure the same.
+    pub own_scales: bool,
+}
+
+/// What the panels show.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PanelCharts {
+    /// Bars.
+    Bars(Vec<BarChart>),
+    /// Lines.
+    Lines(Vec<LineChart>),
+    /// Points.
+    Scatter(Vec<ScatterChart>),
+}
+
+impl PanelCharts {
+    fn each(&self) -> Vec<&dyn Chart> {
+        fn all<C: Chart>(charts: &[C]) -> Vec<&dyn Chart> {
+            charts.iter().map(|chart| chart as &dyn Chart).collect()
+        }
+        match self {
+            PanelCharts::Bars(charts) => all(charts),
+            PanelCharts::Lines(charts) => all(charts),
+            PanelCharts::Scatter(charts) => all(charts),
+        }
+    }
+}
+
+/// Height of the panels' titles, pixels.
+const NAME_SIZE: f64 = 28.0;
+/// Between panels, pixels.
+const GAP: f64 = 30.0;
+
+/// Panels in a row: as many as stay readable.
+fn columns(panels: usize) -> usize {
+    match panels {
+        0 => 1,
+        1..=3 => panels,
+        4 => 2,
+        _ => 3,
+    }
+}
+
+impl Panels {
+    /// A size in which every panel can be read.
+    pub fn size(&self) -> Size {
+        let panels = self.charts.each().len();
+        let rows = panels.div_ceil(columns(panels)) as u32;
+        Size { width: 1600, height: 300 + 500 * rows.clamp(1, 12) }
+    }
+
+    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+        let charts = self.charts.each();
+        let ranges: Vec<Result<(f64, f64), &str>> =
+            charts.iter().map(|chart| chart.y_range()).collect();
+        let known = || ranges.iter().filter_map(|range| range.ok());
+        let Some(whole) = known().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else {
+            let reason = ranges.first().and_then(|range| range.err()).unwrap_or("it has no panel");
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
+        };
+        let same_label = charts.iter().all(|chart| chart.y_label() == charts[0].y_label());
+        let shared = same_label && !self.own_scales;
+        let axes: Vec<Axis> = charts
+            .iter()
+            .zip(&ranges)
+            // A panel without data gets an axis all the same: its place is not to be missed.
+            .map(|(chart, range)| match shared {
+                true => chart.y_axis(chart.y_label(), whole),
+                false => chart.y_axis(chart.y_label(), range.unwrap_or((0.0, 1.0))),
+            })
+            .collect();
+        let mut scene = Scene::new(size)?;
+        let top = self.draw_head(&mut scene, &charts, same_label);
+        let grid =
+            Grid::new(&scene, &charts, &axes, Share { axis: shared, label: same_label }, top);
+        for (i, (chart, y)) in charts.iter().zip(axes).enumerate() {
+            grid.draw(&mut scene, i, *chart, y);
+        }
+        grid.draw_x_label(&mut scene);
+        Ok(scene)
+    }
+
+    /// Draws all that stands above the panels and gives where it ends.
+    fn draw_head(&self, scene: &mut Scene, charts: &[&dyn Chart], same_label: bool) -> f64 {
+        let wide = f64::from(scene.size.width) - 2.0 * MARGIN;
+        let title = fitted(&self.title, TITLE_SIZE, wide);
+        let mut y = MARGIN + TITLE_SIZE / 2.0;
+        scene.text((MARGIN, y), &title, TITLE_SIZE, INK, Anchor::Start);
+        y += TITLE_SIZE / 2.0 + 14.0;
+        let mut legend: Vec<(String, Colour)> = Vec::new();
+        for entry in charts.iter().flat_map(|chart| chart.legend()) {
+            if !legend.contains(&entry) {
+                legend.push(entry);
+            }
+        }
+        if !legend.is_empty() {
+            y = draw_legend(scene, &legend, y);
+        }
+        if same_label {
+            let label = fitted(charts[0].y_label(), LABEL_SIZE, wide);
+            y += 8.0 + LABEL_SIZE / 2.0;
+            scene.text((MARGIN, y), &label, LABEL_SIZE, INK, Anchor::Start);
+            y += LABEL_SIZE / 2.0;
+        }
+        y
+    }
+}
+
+/// Draws the legend in as many lines as it needs, the first below `top`, and gives where it ends.
+fn draw_legend(scene: &mut Scene, legend: &[(String, Colour)], top: f64) -> f64 {
+    let end = f64::from(scene.size.width) - MARGIN;
+    let step = TICK_SIZE + 14.0;
+    let (mut x, mut y) = (MARGIN, top + step / 2.0);
+    for (name, colour) in legend {
+        let name = fitted(name, TICK_SIZE, end - MARGIN - 34.0);
+        let wide = 34.0 + width(&name, TICK_SIZE);
+        if x > MARGIN && x + wide > end {
+            (x, y) = (MARGIN, y + step);
+        }
+        scene.rectangle([x, y - 11.0, x + 22.0, y + 11.0], *colour);
+        scene.text((x + 34.0, y), &name, TICK_SIZE, INK, Anchor::Start);
+        x += wide + 36.0;
+    }
+    y + step / 2.0
+}
+
+/// What all panels have in common.
+#[derive(Clone, Copy)]
+struct Share {
+    axis: bool,
+    label: bool,
+}
+
+/// Where the panels lie.
+struct Grid {
+    share: Share,
+    columns: usize,
+    count: usize,
+    /// Above the first row.
+    top: f64,
+    /// Of a row, its titles and ticks included.
+    height: f64,
+    /// Of a panel.
+    width: f64,
+    /// Room for the ticks of y axes: at the left of all, and between panels.
+    ticks: (f64, f64),
+    /// The label of all x axes, unless they differ.
+    x_label: Option<String>,
+    label_at: (f64, f64),
+}
+
+impl Grid {
+    fn new(scene: &Scene, charts: &[&dyn Chart], axes: &[Axis], share: Share, top: f64) -> Grid {
+        let columns = columns(charts.len());
+        let rows = charts.len().div_ceil(columns) as f64;
+        let tick = |(_, text): &(f64, String)| width(text, TICK_SIZE);
+        let first = axes.iter().flat_map(|axis| &axis.ticks).map(tick).fold(30.0, f64::max) + 14.0;
+        let between = GAP + if share.axis { 0.0 } else { first };
+        let wide = f64::from(scene.size.width) - MARGIN - first - MARGIN - 10.0;
+        let width = (wide - between * (columns as f64 - 1.0)) / columns as f64;
+        let same_x = charts.iter().all(|chart| chart.x_label() == charts[0].x_label());
+        let label_room = LABEL_SIZE + 14.0;
+        let below = MARGIN / 2.0 + if same_x { label_room } else { 0.0 };
+        let bottom = f64::from(scene.size.height) - below;
+        Grid {
+            share,
+            columns,
+            count: charts.len(),
+            top,
+            height: (bottom - top) / rows,
+            width,
+            ticks: (first, between),
+            x_label: same_x.then(|| charts[0].x_label().to_owned()),
+            label_at: (f64::from(scene.size.width) / 2.0, bottom + LABEL_SIZE / 2.0),
+        }
+    }
+
+    /// Draws the panel with this number.
+    fn draw(&self, scene: &mut Scene, number: usize, chart: &dyn Chart, y: Axis) {
+        let (row, column) = (number / self.columns, number % self.columns);
+        let left = MARGIN + self.ticks.0 + (self.width + self.ticks.1) * column as f64;
+        let right = left + self.width;
+        let row_top = self.top + self.height * row as f64;
+        let mut top = row_top + 12.0 + NAME_SIZE / 2.0;
+        // Titles stand where the axis begins; what has a label of its own, too, starts at its ticks.
+        let text_left = if self.share.label { left } else { left - self.ticks.0 };
+        let name = fitted(chart.title(), NAME_SIZE, right - text_left);
+        scene.text((text_left, top), &name, NAME_SIZE, INK, Anchor::Start);
+        top += NAME_SIZE / 2.0;
+        if !self.share.label {
+            top += 8.0 + LABEL_SIZE / 2.0;
+            let label = fitted(chart.y_label(), LABEL_SIZE, right - text_left);
+            scene.text((text_left, top), &label, LABEL_SIZE, INK, Anchor::Start);
+            top += LABEL_SIZE / 2.0;
+        }
+        top += 18.0;
+        let below = 12.0 + TICK_SIZE + if self.x_label.is_some() { 8.0 } else { 20.0 + LABEL_SIZE };
+        let bottom = (row_top + self.height - below).max(top + 20.0);
+        let panel = Panel { left, right, top, bottom, x: chart.x_axis(right - left), y };
+        frame::draw_lines(scene, &panel);
+        if column == 0 || !self.share.axis {
+            frame::draw_y_ticks(scene, &panel);
+        }
+        frame::draw_x_ticks(scene, &panel.x, (left, right, bottom));
+        if self.x_label.is_none() {
+            let label = fitted(chart.x_label(), LABEL_SIZE, right - left);
+            let middle = bottom + 12.0 + TICK_SIZE + 12.0 + LABEL_SIZE / 2.0;
+            scene.text(((left + right) / 2.0, middle), &label, LABEL_SIZE, INK, Anchor::Middle);
+        }
+        chart.draw(scene, &panel);
+        frame::close(scene, &[panel]);
+    }
+
+    fn draw_x_label(&self, scene: &mut Scene) {
+        if let Some(label) = self.x_label.as_ref().filter(|_| self.count > 0) {
+            scene.text(self.label_at, label, LABEL_SIZE, INK, Anchor::Middle);
+        }
+    }
+}
