@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, compare, completions, explain, list, new, plot, replay, run, schema, show, sweep,
-    validate, verify, workload,
+    self, compare, completions, explain, list, new, plot, replay, reproduce, run, schema, show,
+    sweep, validate, verify, workload,
 };
 use crate::exit::{self, Exit};
 
@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Plot(plot::Args),
     Compare(compare::Args),
+    Reproduce(reproduce::Args),
     Explain(explain::Args),
     New(new::Args),
     Workload(workload::Args),
@@ -51,6 +52,7 @@ impl Command {
             Command::Show(args) => show::run(args),
             Command::Plot(args) => plot::run(args),
             Command::Compare(args) => compare::run(args),
+            Command::Reproduce(args) => reproduce::run(args),
             Command::Explain(args) => explain::run(args),
             Command::New(args) => new::run(args),
             Command::Workload(args) => workload::run(args),

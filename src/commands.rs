@@ -18,6 +18,7 @@ pub(crate) mod new;
 pub(crate) mod output;
 pub(crate) mod plot;
 pub(crate) mod replay;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
@@ -44,6 +45,9 @@ pub(crate) enum Error {
     Sweep(#[from] SweepError),
     #[error("{message}")]
     Unfit { message: String, hint: String },
+    /// A study that cannot be reproduced as its files say.
+    #[error("{message}")]
+    Catalogue { message: String, hint: String },
     #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
     NoResults(PathBuf),
     #[error("{} does not say how many processors its machine has", named(log))]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Everything was done.
     Success = 0,
-    /// Two results differ, or a check failed.
+    /// Two results differ, a check failed, or a published claim was missed.
     Differs = 1,
     /// What was typed does not fit what was given; clap uses the same code.
     Usage = 2,
@@ -23,7 +23,7 @@ pub(crate) enum Exit {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    done
-  1    a check failed, or two results differ
+  1    a check failed, a claim was missed, or two results differ
   2    wrong usage: unknown option, missing argument
   3    invalid input: a scenario or a log with mistakes
   4    output cannot be written, or exists already

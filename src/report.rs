@@ -73,6 +73,10 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n\nhint: {hint}\n"));
             Exit::Usage
         }
+        Error::Catalogue { hint, .. } => {
+            say(&format!("error: {error}\n\nhint: {hint}\n"));
+            Exit::InvalidInput
+        }
         Error::NoResults(_) => {
             say(&format!(
                 "error: {error}\n\nhint: `haggle run SCENARIO -o DIR` makes such a folder\n"

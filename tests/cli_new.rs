@@ -45,10 +45,11 @@ fn the_words_of_policies_are_listed() {
     fcfs          First come, first served: no job passes one that is before it in the queue
     easy          EASY backfilling: a job may pass others if it does not delay the first one in the queue
     conservative  Conservative backfilling: every job has a reservation, and a job may pass others if it delays none
+    edf           Earliest deadline first with promises that are kept; makes offers for bags of tasks
+    bags          Conservative backfilling of bags of tasks, moved up when something ends early; makes offers
     ----- stderr -----
     "#);
-    for what in
-        ["orders", "compressions", "disclosures", "placements", "steps", "metrics", "figures"]
+    for what in ["orders", "compressions", "disclosures", "placements", "steps", "metrics", "kinds"]
     {
         let listed = folder.haggle(&["list", what]);
         assert!(listed.lines().count() > 5, "{what} lists nothing: {listed}");

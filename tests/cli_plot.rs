@@ -59,7 +59,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stderr -----
     error: the scenario declares no figures to draw here
 
-    hint: say what to draw, such as --kind gantt; `haggle list figures` says what there is
+    hint: say what to draw, such as --kind gantt; `haggle list kinds` says what there is
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gant"]), @r#"
     exit code: 2

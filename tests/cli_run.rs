@@ -90,7 +90,7 @@ fn a_run_is_summed_up() {
     turnaround time, s               80.00   weighted by processor-seconds
 
     results  out
-    digest   a0f5298c458580efd57ac405b9e138851850551066e77811fb6a85efd1054b60
+    digest   7a5deba2d263aa69989f72457bf1f97f446028f7fd89dc386cd5fabec435a26c
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
@@ -99,6 +99,7 @@ fn a_run_is_summed_up() {
     failures.parquet
     jobs.parquet
     messages.parquet
+    offers.parquet
     placements.parquet
     provenance.json
     resources.parquet
@@ -124,7 +125,7 @@ fn a_summary_can_be_json() {
     assert_eq!(stderr_of(&shown), "");
     let json: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("it is JSON");
     let keys: Vec<&str> = json.as_object().expect("an object").keys().map(String::as_str).collect();
-    insta::assert_snapshot!(keys.join(" "), @r#"all bounded_slowdown_threshold classes cut digest folder jobs jobs_cut makespan max_slowdown max_turnaround_time max_waiting_time mean_bounded_slowdown mean_slowdown mean_turnaround_time mean_waiting_time messages nb_computing_machines nb_jobs nb_jobs_finished nb_jobs_killed nb_jobs_rejected nb_jobs_success providers success_rate time_computing time_idle utilisation utilisation_in_window workloads"#);
+    insta::assert_snapshot!(keys.join(" "), @r#"all bounded_slowdown_threshold classes cut digest folder items_disclosed jobs jobs_cut makespan max_slowdown max_turnaround_time max_waiting_time mean_bounded_slowdown mean_slowdown mean_turnaround_time mean_waiting_time messages nb_computing_machines nb_jobs nb_jobs_finished nb_jobs_killed nb_jobs_rejected nb_jobs_success providers success_rate time_computing time_idle utilisation utilisation_in_window workloads"#);
     assert_eq!(json["jobs"], 1);
     assert_eq!(json["folder"], "out");
     assert_eq!(json["makespan"], 80.0);
@@ -151,7 +152,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     turnaround time, s               96.67   weighted by processor-seconds
 
     results  out
-    digest   be11e50b0fa0376e1a551d25c3beae0587492003f49c5299e4f9cdf373c639ea
+    digest   88f3d78113ab92caf5edb1e41197495cca327044d39dd5f610749a5b6c56520e
     ----- stderr -----
     note: 1 job needs more processors than any provider it was sent to has, and was rejected
     "#);

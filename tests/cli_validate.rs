@@ -345,7 +345,8 @@ fn all_mistakes_are_reported_together() {
         ·            ╰── no such word
         ╰────
       help: did you mean "filter"? `kind` is one of "window", "filter", "first", "scale-gaps", "fill-
-            window", "estimates", "deadlines", "ready-times", "key" or "split"
+            window", "estimates", "deadlines", "ready-times", "key", "split", "slice", "spread", "fit-
+            load", "run-times-as-requested" or "bags"
 
       × there is no part 3 of 2
         ╭─[wrong.toml:18:8]
@@ -481,8 +482,8 @@ fn all_mistakes_are_reported_together() {
         · ───┬──
         ·    ╰── unknown key
         ╰────
-      help: [[provider]] has `compression`, `count`, `disclosure`, `name`, `order`, `overrun`,
-            `policy`, `processors`, `speed`
+      help: [[provider]] has `compression`, `count`, `disclosure`, `estimates`, `name`, `offers`,
+            `order`, `overrun`, `policy`, `processors`, `rescheduling`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]
@@ -644,7 +645,7 @@ fn all_mistakes_are_reported_together() {
          ·                   ───┬──
          ·                      ╰── no such word
          ╰────
-      help: did you mean "fcfs"? `policy` is one of "fcfs", "easy" or "conservative"
+      help: did you mean "fcfs"? `policy` is one of "fcfs", "easy", "conservative", "edf" or "bags"
 
       × `values` has 0 elements, needs at least 1
          ╭─[wrong.toml:103:10]
@@ -673,13 +674,13 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ╰────
       help: remove them, or put them under the workload that reads the log
 
-      × the step has neither `rule` nor `factor`
+      × the step has neither `rule` nor `factor` nor `over`
         ╭─[steps.toml:20:3]
      20 │   { kind = "estimates" },
         ·   ───────────┬──────────
         ·              ╰── one of them is missing here
         ╰────
-      help: add `rule` or `factor`
+      help: add `rule` or `factor` or `over`
 
       × the step has both `rule` and `factor`
         ╭─[steps.toml:21:50]

@@ -1,11 +1,15 @@
 //! One binary of tests, a module a behaviour: the command as its users meet it,
 //! and the library as the command uses it.
 
+mod claims;
+mod cli_bargaining;
 mod cli_compare;
 mod cli_explain;
 mod cli_new;
 mod cli_plot;
 mod cli_replay;
+mod cli_reproduce;
+mod cli_reproduce_mistakes;
 mod cli_run;
 mod cli_show;
 mod cli_sweep;
@@ -14,6 +18,7 @@ mod cli_workload;
 mod command;
 mod damaged_logs_run;
 mod reference_results;
+mod reproduce_studies;
 mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;

@@ -186,6 +186,24 @@ fn saying(said: &Said) -> String {
         "estimate" => format!("{sender} told {receiver} when it would end"),
         "load_request" => format!("{sender} asked {receiver} for its load"),
         "load" => format!("{sender} told {receiver} its load"),
+        "call" => format!("{sender} called {receiver} for offers"),
+        "offers" => format!("{sender} made {receiver} its offers"),
+        "probe" => format!("{sender} told {receiver} that its offers have gone stale"),
+        "refresh" => format!("{sender} asked {receiver} to make its offers anew"),
+        "prepare" => format!("{sender} asked {receiver} to hold a part of it"),
+        "ready" => format!("{sender} told {receiver} that it holds its part"),
+        "not_ready" => {
+            format!("{sender} told {receiver} that this is too late, and what else it offers")
+        }
+        "commit" => format!("{sender} gave {receiver} its part for good"),
+        "abort" => format!("{sender} told {receiver} to give its part back for now"),
+        "release" => format!("{sender} told {receiver} that it goes elsewhere"),
+        "promise" => format!("{sender} told {receiver} when it will be done"),
+        "bag_completion" => {
+            format!("{sender} told {receiver} when all of it is expected to be done")
+        }
+        "share_started" => format!("{sender} told {receiver} that its part started"),
+        "share_finished" => format!("{sender} told {receiver} that its part is over"),
         "started" => format!("{sender} told {receiver} that it started"),
         "finished" => format!("{sender} told {receiver} that it is over"),
         _ if kind.starts_with("refused_") => {

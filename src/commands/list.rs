@@ -1,22 +1,34 @@
-//! `haggle list`: the words a scenario can use, with what they mean.
+//! `haggle list`: the words a scenario can use, with what they mean, and the published figures
+//! that can be drawn again.
+
+use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::ValueEnum;
+use haggle::reproduce::catalogue::Minutes;
+use haggle::reproduce::{Catalogue, Figure, Study, study};
 use haggle::scenario::vocabulary::{self, Word};
 use serde_json::json;
 
+use super::reproduce::library;
+use super::table::lines;
 use super::{Error, print};
 use crate::exit::Exit;
 
-/// List the words a scenario can use, with what they mean
+/// List the words a scenario can use, or the published figures that `reproduce` draws
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
-  haggle list policies")]
+#[command(after_help = "Examples:
+  haggle list policies
+  haggle list figures")]
 pub(crate) struct Args {
     /// What to list
     what: What,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Folder of studies for `figures`, instead of those that are part of the program
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -31,6 +43,10 @@ enum What {
     Disclosures,
     /// How a metascheduler chooses a provider (`placement`)
     Placements,
+    /// How a metascheduler puts bags of tasks together from offers (`composition`)
+    Compositions,
+    /// Who moves up first at a provider of bags when something ends early (`rescheduling.rule`)
+    Reschedulings,
     /// What is done to the jobs of a workload (`[[workload.step]]`)
     Steps,
     /// From which laws steps draw (`law`)
@@ -40,32 +56,76 @@ enum What {
     /// What can be measured (`metric`)
     Metrics,
     /// What can be drawn (`[[figure]]`)
+    Kinds,
+    /// Published figures that `haggle reproduce` draws again, and how long it takes on two cores
     Figures,
 }
 
 impl What {
-    /// The type of the scenario format that has the words.
-    fn definition(self) -> &'static str {
-        match self {
+    /// The type of the scenario format that has the words; published figures are in none.
+    fn definition(self) -> Option<&'static str> {
+        let definition = match self {
             What::Policies => "Policy",
             What::Orders => "Order",
             What::Compressions => "Compression",
             What::Disclosures => "Disclosure",
             What::Placements => "Placement",
+            What::Compositions => "Composition",
+            What::Reschedulings => "ReschedulingRule",
             What::Steps => "Step",
             What::Laws => "Law",
             What::Presets => "Preset",
             What::Metrics => "Metric",
-            What::Figures => "FigureKind",
-        }
+            What::Kinds => "FigureKind",
+            What::Figures => return None,
+        };
+        Some(definition)
     }
 }
 
 /// Prints the words.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let words = vocabulary::words(args.what.definition());
-    print(&if args.json { as_json(&words) } else { as_text(&words) })?;
+    let text = match args.what.definition().map(vocabulary::words) {
+        Some(words) if args.json => as_json(&words),
+        Some(words) => as_text(&words),
+        None => figures(args)?,
+    };
+    print(&text)?;
     Ok(Exit::Success)
+}
+
+/// The published figures of all studies.
+fn figures(args: &Args) -> Result<String, Error> {
+    let catalogue = Catalogue::read(&library(args.scenarios.as_deref()), study::ALL)?;
+    if args.json {
+        let object = |(study, figure): (&Rc<Study>, &Figure)| {
+            let minutes = figure.minutes.map(|it| json!({ "full": it.full, "quick": it.quick }));
+            let (name, about) = (&figure.name, &figure.about);
+            json!({ "name": name, "study": study.name, "about": about, "minutes": minutes })
+        };
+        let figures: Vec<_> = catalogue.figures().map(object).collect();
+        return Ok(format!("{:#}\n", serde_json::Value::Array(figures)));
+    }
+    let row =
+        |figure: &Figure| vec![figure.name.clone(), time(figure.minutes), figure.about.clone()];
+    let rows: Vec<Vec<String>> = catalogue.figures().map(|(_, figure)| row(figure)).collect();
+    Ok(lines(&rows, &[0, 1, 2]))
+}
+
+/// How long a figure takes.
+fn time(minutes: Option<Minutes>) -> String {
+    let text = |minutes: f64| match minutes {
+        few if few < 1.0 => format!("{:.0} s", few * 60.0),
+        some if some < 120.0 => format!("{some:.0} min"),
+        many => format!("{:.1} h", many / 60.0),
+    };
+    match minutes {
+        None => "not measured".to_owned(),
+        Some(Minutes { full, quick: None }) => text(full),
+        Some(Minutes { full, quick: Some(quick) }) => {
+            format!("{}, quick {}", text(full), text(quick))
+        }
+    }
 }
 
 fn as_text(words: &[Word]) -> String {

@@ -19,7 +19,7 @@ use crate::exit::Exit;
 /// Draw figures of a run or of a sweep, or compare several runs in one figure
 ///
 /// Without --kind, draws the figures that the scenario declares. Prints the path
-/// of each file that was written. `haggle list figures` says what there is.
+/// of each file that was written. `haggle list kinds` says what there is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle plot runs/quickstart --force
@@ -183,9 +183,8 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
     if figures.is_empty() {
         return Err(Error::Unfit {
             message: "the scenario declares no figures to draw here".to_owned(),
-            hint:
-                "say what to draw, such as --kind gantt; `haggle list figures` says what there is"
-                    .to_owned(),
+            hint: "say what to draw, such as --kind gantt; `haggle list kinds` says what there is"
+                .to_owned(),
         });
     }
     for figure in &mut figures {

@@ -207,6 +207,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         workload.steps.push(file::Step::Estimates {
             rule: Some(args.estimates),
             factor: None,
+            over: None,
             of: None,
         });
     }
@@ -226,6 +227,9 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         compression: args.compression.in_file(),
         overrun: args.overrun.in_file(),
         disclosure: file::Disclosure::default(),
+        offers: None,
+        rescheduling: None,
+        estimates: None,
         count: 1,
     });
     Ok(scenario)

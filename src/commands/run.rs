@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
 use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
-use haggle_results::Existing;
+use haggle_results::{Existing, Summary};
 use haggle_runtime::Driver;
 use serde_json::json;
 
-use super::{Error, print};
+use super::{Error, print, table};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -42,6 +42,9 @@ pub(crate) struct Args {
     /// Check during the run that no processor holds two jobs and no job is lost
     #[arg(long)]
     check: bool,
+    /// Print who learned how much of what about whom
+    #[arg(long)]
+    disclosures: bool,
     /// Do not draw the scenario's figures
     #[arg(long)]
     no_figures: bool,
@@ -122,8 +125,36 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     for reason in outcome.written.iter().flat_map(|written| &written.figures_left_out) {
         say(&format!("figure left out: {reason}\n"));
     }
-    if args.json { print(&as_json(&outcome)) } else { print(&as_text(&outcome)) }?;
+    if args.json {
+        print(&as_json(&outcome))?;
+        return Ok(Exit::Success);
+    }
+    print(&as_text(&outcome))?;
+    if args.disclosures {
+        print(&disclosures(&outcome.summary))?;
+    }
     Ok(Exit::Success)
+}
+
+/// Who learned how much of what about whom, and what could be made of it.
+fn disclosures(summary: &Summary) -> String {
+    if summary.disclosures.is_empty() {
+        return "\nnobody told anybody anything\n".to_owned();
+    }
+    let mut rows = vec![table::row(["about", "learned by", "what", "items"])];
+    for told in &summary.disclosures {
+        let count = told.count.to_string();
+        rows.push(table::row([&told.sender, &told.receiver, &told.item, &count]));
+    }
+    let mut text = format!("\ndisclosures\n{}", table::lines(&rows, &[0, 1, 2]));
+    if let Some(found) = &summary.eavesdropping {
+        text.push_str(&format!(
+            "\nWhoever reads the {} answers to calls for offers knows computing power within \
+             {:.1} %\nand load within {:.1} %.\n",
+            found.answers, found.power_error_percent, found.load_error_percent
+        ));
+    }
+    text
 }
 
 /// The one run of a scenario without a sweep.

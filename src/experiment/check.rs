@@ -1,6 +1,6 @@
 //! What must hold at every instant, checked job by job as they end.
 
-use haggle_model::{Cast, JobRecord, Time};
+use haggle_model::{Cast, JobId, JobRecord, ProcessorSet, ProviderId, TaskRun, Time};
 
 /// Remembers until when each processor was held.
 pub struct Check {
@@ -42,6 +42,16 @@ pub enum Violation {
         /// Its start.
         start: Time,
     },
+    /// Of a bag, more or fewer tasks ran than it has.
+    #[error("bag {job} has {asked} tasks, and {got} ran")]
+    TasksLost {
+        /// The job's number in its workload.
+        job: i64,
+        /// Tasks it has.
+        asked: u32,
+        /// Tasks that ran.
+        got: u32,
+    },
 }
 
 impl Check {
@@ -57,19 +67,52 @@ impl Check {
     /// # Errors
     /// What is violated.
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
-        let (Some(provider), Some(start)) = (record.provider, record.start) else { return Ok(()) };
         let (job, asked) = (record.job.number, record.job.processors);
+        if let Some(start) = record.start.filter(|&start| start < record.job.submit) {
+            return Err(Violation::TooEarly { job, start });
+        }
+        if let Some(bag) = &record.bag {
+            // When and where each of its tasks ran was checked then.
+            let runs = bag.shares.iter().flat_map(|share| &share.runs);
+            let got = runs.map(|run| run.processors.count()).sum();
+            if got != asked && record.start.is_some() {
+                return Err(Violation::TasksLost { job, asked, got });
+            }
+            return Ok(());
+        }
+        let (Some(provider), Some(start)) = (record.provider, record.start) else { return Ok(()) };
         let got = record.processors.count();
         if got != asked {
             return Err(Violation::WrongWidth { job, asked, got });
         }
-        if start < record.job.submit {
-            return Err(Violation::TooEarly { job, start });
-        }
+        self.hold(job, provider, start, record.end, &record.processors)
+    }
+
+    /// Takes in tasks of a bag that are over, in order of their ends like jobs.
+    ///
+    /// # Errors
+    /// What is violated.
+    pub fn tasks_over(
+        &mut self,
+        job: JobId,
+        provider: ProviderId,
+        run: &TaskRun,
+    ) -> Result<(), Violation> {
+        self.hold(i64::from(job.0), provider, run.start, run.end, &run.processors)
+    }
+
+    fn hold(
+        &mut self,
+        job: i64,
+        provider: ProviderId,
+        start: Time,
+        end: Time,
+        processors: &ProcessorSet,
+    ) -> Result<(), Violation> {
         let held = &mut self.held_until[provider.index()];
-        for &(first, last) in record.processors.intervals() {
+        for &(first, last) in processors.intervals() {
             for processor in first..=last {
-                let until = std::mem::replace(&mut held[processor as usize], record.end);
+                let until = std::mem::replace(&mut held[processor as usize], end);
                 if start < until {
                     return Err(Violation::HeldTwice { job, start, processor, until });
                 }
@@ -98,6 +141,7 @@ mod tests {
             walltime: None,
             promised_end: None,
             processors: ProcessorSet::range(first, 2),
+            bag: None,
         }
     }
 

@@ -296,7 +296,7 @@ fn is_drawn(figure: &file::Figure, provider: &str) -> bool {
 }
 
 /// Messages between actors, as far as the run kept them.
-fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
+pub(crate) fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
     if run.has(Table::MessageCounts) {
         let counts = run.columns(Table::MessageCounts, &["count"])?;
         let total: i64 = counts.integer("count")?.iter().flatten().sum();

@@ -1,7 +1,7 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, Cast, JobOutcome, Observation, Refusal, Time};
+use haggle_model::{ActorId, BagStories, Cast, JobOutcome, Observation, Refusal, Time};
 use haggle_results::{Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
 use haggle_runtime::world::OutsideError;
@@ -17,6 +17,7 @@ pub(super) struct Record<'a> {
     pub(super) jobs_over: u64,
     /// Those of them that no provider could ever run.
     pub(super) too_wide: u64,
+    bags: BagStories,
     check: Option<Check>,
     watch: &'a dyn Watch,
 }
@@ -33,6 +34,7 @@ impl Record<'_> {
             metrics: Metrics::new(cast, options),
             jobs_over: 0,
             too_wide: 0,
+            bags: BagStories::default(),
             check: conduct.check.then(|| Check::new(cast)),
             watch: conduct.watch,
         }
@@ -66,7 +68,26 @@ impl Recorder for Record<'_> {
         observation: Observation,
     ) -> Result<(), OutsideError> {
         match observation {
-            Observation::JobOver(record) => {
+            Observation::TasksOver { job, provider, run } => {
+                if let Some(check) = &mut self.check {
+                    check.tasks_over(job, provider, &run)?;
+                }
+                self.bags.tasks_over(job, provider, run);
+                Ok(())
+            }
+            Observation::ShareOver(share) => {
+                self.bags.share_over(*share);
+                Ok(())
+            }
+            Observation::OffersMade(answer) => {
+                self.metrics.offers_made(now, actor, &answer);
+                match &mut self.writer {
+                    Some(writer) => writer.offers_made(now, actor, &answer).map_err(boxed),
+                    None => Ok(()),
+                }
+            }
+            Observation::JobOver(mut record) => {
+                self.bags.complete(&mut record);
                 self.metrics.job_over(&record);
                 self.jobs_over += 1;
                 // A provider refuses only what it could never run, a metascheduler what all do.
@@ -85,10 +106,15 @@ impl Recorder for Record<'_> {
                     None => Ok(()),
                 }
             }
-            Observation::Disclosed { to, item, count, job } => match &mut self.writer {
-                Some(writer) => writer.disclosed(now, actor, to, item, count, job).map_err(boxed),
-                None => Ok(()),
-            },
+            Observation::Disclosed { to, item, count, job } => {
+                self.metrics.disclosed(actor, to, item, count);
+                match &mut self.writer {
+                    Some(writer) => {
+                        writer.disclosed(now, actor, to, item, count, job).map_err(boxed)
+                    }
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

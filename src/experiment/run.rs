@@ -257,6 +257,7 @@ pub(super) fn unwrap_run_error(error: RunError) -> ExperimentError {
 fn metrics_options(results: &file::Results) -> MetricsOptions {
     MetricsOptions {
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
+        window: results.window.map(|window| (Time::ZERO, Time::ZERO + window.0)),
         cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
     }
 }

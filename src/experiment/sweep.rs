@@ -272,7 +272,7 @@ fn runs_csv(axes: &[String], runs: &[RunRow]) -> String {
 }
 
 /// Writes a file under another name first, so that the final name holds a whole file.
-fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
     let partial = path.with_extension("partial");
     fs::write(&partial, text)
         .and_then(|()| fs::rename(&partial, path))

@@ -5,18 +5,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use haggle_agents::{
-    AnyActor, Disclosure, Metascheduler, MetaschedulerConfig, Overrun, Provider, ProviderConfig,
-    User, UserConfig,
+    AnyActor, Bargaining, Estimates, Metascheduler, MetaschedulerConfig, Negotiator,
+    NegotiatorConfig, Overrun, Provider, ProviderConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport};
-use haggle_model::{ActorId, ActorInfo, ActorKind, Cast, JobClass, ProviderId, ProviderInfo};
+use haggle_model::{
+    ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProviderId, ProviderInfo,
+};
 use haggle_runtime::world::Arrivals;
 use haggle_runtime::{EventOrder, Network, World};
+use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
+use haggle_scheduling::{
+    Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling, ReschedulingConfig,
+    SchedulerConfig, Scheduling,
+};
 
 use super::workload::{WorkloadError, Workloads};
+use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
 
 /// A world ready to run, with the names that its tables need.
@@ -54,11 +61,11 @@ impl Stage {
         stage.cast.workloads = scenario.workloads.iter().map(|it| it.name.to_string()).collect();
         let mut addresses = BTreeMap::new();
         for provider in &scenario.providers {
-            let id = stage.add_provider(provider);
+            let id = stage.add_provider(provider, seed);
             addresses.insert(provider.name.as_str(), id);
         }
         for metascheduler in &scenario.metaschedulers {
-            let id = stage.add_metascheduler(metascheduler, seed, &addresses);
+            let id = stage.add_metascheduler(metascheduler, scenario, &addresses);
             addresses.insert(metascheduler.name.as_str(), id);
         }
         for user in &scenario.users {
@@ -76,14 +83,15 @@ impl Stage {
         id
     }
 
-    fn add_provider(&mut self, provider: &file::Provider) -> ActorId {
+    fn add_provider(&mut self, provider: &file::Provider, seed: u64) -> ActorId {
         let config = ProviderConfig {
             id: ProviderId(self.cast.providers.len() as u32),
             processors: provider.processors,
             speed: provider.speed,
-            scheduler: scheduler(provider),
+            scheduler: scheduling(provider),
             overrun: overrun(provider.overrun),
             disclosure: disclosure(provider.disclosure),
+            bargaining: bargaining(provider, seed),
         };
         let before = self.cast.providers.last();
         self.cast.providers.push(ProviderInfo {
@@ -93,20 +101,26 @@ impl Stage {
             speed: provider.speed,
             scheduler: config.scheduler.to_string(),
         });
-        let actor = AnyActor::Provider(Box::new(Provider::new(config)));
+        let stream = stream(seed, provider.name.as_str(), "offers");
+        let actor = AnyActor::Provider(Box::new(Provider::new(config, stream)));
         self.add(&provider.name, ActorKind::Provider, actor)
     }
 
     fn add_metascheduler(
         &mut self,
         metascheduler: &file::Metascheduler,
-        seed: u64,
+        scenario: &Scenario,
         addresses: &BTreeMap<&str, ActorId>,
     ) -> ActorId {
-        let config = MetaschedulerConfig {
-            placement: placement(metascheduler.placement),
-            providers: metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect(),
-        };
+        let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
+        if let Some(policy) = metascheduler.composition {
+            let config = negotiator(metascheduler, composition(policy), providers, scenario);
+            let actor = AnyActor::Negotiator(Box::new(Negotiator::new(config)));
+            return self.add(&metascheduler.name, ActorKind::Metascheduler, actor);
+        }
+        let config =
+            MetaschedulerConfig { placement: placement(metascheduler.placement), providers };
+        let seed = scenario.scenario.seed;
         let stream = stream(seed, metascheduler.name.as_str(), "placement");
         let actor = AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream)));
         self.add(&metascheduler.name, ActorKind::Metascheduler, actor)
@@ -168,13 +182,32 @@ fn event_order(order: file::EventsOrder) -> EventOrder {
     }
 }
 
-fn scheduler(provider: &file::Provider) -> SchedulerConfig {
-    SchedulerConfig {
-        policy: match provider.policy {
-            file::Policy::Fcfs => Policy::Fcfs,
-            file::Policy::Easy => Policy::Easy,
-            file::Policy::Conservative => Policy::Conservative,
-        },
+fn scheduling(provider: &file::Provider) -> Scheduling {
+    let offers = provider.offers.clone().unwrap_or_default();
+    let policy = match provider.policy {
+        file::Policy::Fcfs => Policy::Fcfs,
+        file::Policy::Easy => Policy::Easy,
+        file::Policy::Conservative => Policy::Conservative,
+        file::Policy::Edf => {
+            return Scheduling::Edf(EdfConfig {
+                mode: match offers.late {
+                    file::Late::Repair => EdfMode::Repair,
+                    file::Late::Strict => EdfMode::Strict,
+                },
+                resolution: offers.resolution.0,
+                fractions: fractions(&offers),
+                pinned: offers.pinned,
+            });
+        }
+        file::Policy::Bags => {
+            return Scheduling::Bags {
+                rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),
+                fractions: fractions(&offers),
+            };
+        }
+    };
+    Scheduling::Queue(SchedulerConfig {
+        policy,
         order: match provider.order {
             file::Order::Arrival => Order::Arrival,
             file::Order::Shortest => Order::Shortest,
@@ -187,6 +220,87 @@ fn scheduler(provider: &file::Provider) -> SchedulerConfig {
             file::Compression::Replan => Compression::Replan,
             file::Compression::None => Compression::None,
         },
+    })
+}
+
+/// Shares as fractions of a million, which is exact for what people write.
+fn fractions(offers: &file::Offers) -> Fractions {
+    const WHOLE: u32 = 1_000_000;
+    let part = |share: &Share| (share.fraction() * f64::from(WHOLE)).round() as u32;
+    let parts = offers.fractions.iter().map(part).filter(|&part| part > 0);
+    Fractions::new(parts.map(|part| (part, WHOLE)).collect())
+}
+
+fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
+    ReschedulingConfig {
+        rule: match rescheduling.rule {
+            file::ReschedulingRule::Coordinated => Rescheduling::Coordinated,
+            file::ReschedulingRule::Uncoordinated => Rescheduling::Uncoordinated,
+            file::ReschedulingRule::Compress => Rescheduling::Compress,
+            file::ReschedulingRule::None => Rescheduling::None,
+        },
+        second_pass: rescheduling.second_pass,
+        rebuild: rescheduling.rebuild,
+    }
+}
+
+fn bargaining(provider: &file::Provider, seed: u64) -> Bargaining {
+    let estimates = provider.estimates.unwrap_or_default();
+    let offers = provider.offers.clone().unwrap_or_default();
+    Bargaining {
+        estimates: match estimates.from {
+            file::EstimatesFrom::Users => Estimates::Users,
+            file::EstimatesFrom::Profiled => Estimates::Profiled {
+                error: estimates.error.fraction(),
+                time: (estimates.time_min.0, estimates.time_max.0),
+            },
+            file::EstimatesFrom::Perfect => Estimates::Perfect,
+        },
+        validity: offers.validity.0,
+        padding: offers.padding.fraction(),
+        delay: offers.delay.0,
+        catches_up: provider.rescheduling.unwrap_or_default().catch_up,
+        seed,
+    }
+}
+
+fn composition(composition: file::Composition) -> CompositionPolicy {
+    match composition {
+        file::Composition::OffersNoLb => CompositionPolicy::OffersNoLb,
+        file::Composition::OffersPlb => CompositionPolicy::OffersPlb,
+        file::Composition::OffersDplb => CompositionPolicy::OffersDplb,
+        file::Composition::OffersDplbV2 => CompositionPolicy::OffersDplbV2,
+        file::Composition::FreeTimeSlots => CompositionPolicy::FreeTimeSlots,
+    }
+}
+
+/// It tells providers of whole bags if one of them reschedules by them.
+fn negotiator(
+    metascheduler: &file::Metascheduler,
+    policy: CompositionPolicy,
+    providers: Vec<ActorId>,
+    scenario: &Scenario,
+) -> NegotiatorConfig {
+    let negotiation = metascheduler.negotiation.unwrap_or_default();
+    let its_own = |provider: &&file::Provider| metascheduler.providers.contains(&provider.name);
+    let coordinates = |provider: &file::Provider| {
+        provider.policy == file::Policy::Bags
+            && provider.rescheduling.unwrap_or_default().rule == file::ReschedulingRule::Coordinated
+    };
+    NegotiatorConfig {
+        policy,
+        options: CompositionOptions {
+            relax_to_composite: negotiation.relax,
+            load_weights: match negotiation.weights {
+                file::WeightRule::FreeCapacity => LoadWeights::FreeCapacity,
+                file::WeightRule::DrainTime => LoadWeights::InverseDrainTime,
+            },
+            balance_without_deadline: negotiation.spread == file::SpreadRule::Proportional,
+        },
+        providers,
+        coordinated: scenario.providers.iter().filter(its_own).any(coordinates),
+        rounds: negotiation.rounds,
+        offers_wait: negotiation.wait.map(|wait| wait.0),
     }
 }
 

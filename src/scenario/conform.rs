@@ -57,6 +57,8 @@ impl Findings {
             }
             ("boolean", Value::Boolean(_)) => Fit::Fits,
             ("array", Value::Array(_)) => self.array(node, schema, path),
+            // A table whose keys are the author's own, such as the paths of a sweep.
+            ("object", Value::Table(_)) if takes_any_key(schema) => Fit::Fits,
             ("object", Value::Table(_)) => self.table(node, schema, path),
             _ => self.wrong_type(node, expected, schema, path),
         }
@@ -294,4 +296,11 @@ fn list(words: &[&str]) -> String {
 
 fn list_keys(keys: &[&str]) -> String {
     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a table's schema names no keys of its own.
+fn takes_any_key(schema: &Json) -> bool {
+    let schema = plain(schema);
+    !matches!(schema["additionalProperties"], Json::Null | Json::Bool(false))
+        && schema["properties"].is_null()
 }

@@ -27,16 +27,21 @@ pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use header::{EventsOrder, Header};
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
-pub use metascheduler::{Metascheduler, Placement};
+pub use metascheduler::{
+    Composition, Metascheduler, Negotiation, Placement, SpreadRule, WeightRule,
+};
 pub use network::{Link, Network};
-pub use provider::{Compression, Disclosure, Order, Overrun, Policy, Provider};
+pub use provider::{
+    Compression, Disclosure, Estimates, EstimatesFrom, Late, Offers, Order, Overrun, Policy,
+    Provider, Rescheduling, ReschedulingRule,
+};
 pub use results::{Messages, Results, TableFormat};
 pub use rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
     PartialExecution, Preset, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
 pub use step::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
-pub use sweep::{Axis, Sweep};
+pub use sweep::{Axis, AxisVariant, Sweep};
 pub use user::User;
 pub use workload::{InlineJob, Model, Workload};
 

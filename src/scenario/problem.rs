@@ -73,7 +73,7 @@ pub struct InvalidScenario {
 impl InvalidScenario {
     /// Orders the problems by place and drops repetitions, which sweeps produce
     /// when several variants share a mistake.
-    pub(super) fn new(source: Source, mut problems: Vec<Problem>) -> InvalidScenario {
+    pub(crate) fn new(source: Source, mut problems: Vec<Problem>) -> InvalidScenario {
         // Whole characters only: the renderer cuts the text there.
         for Problem { span, .. } in &mut problems {
             let end = ceil(&source.text, span.end);

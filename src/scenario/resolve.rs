@@ -1,7 +1,7 @@
 //! Defaults that depend on other parts of a scenario: written out, so that what
 //! was run can be read without knowing them.
 
-use super::file::{Figure, ImageFormat, Provider};
+use super::file::{Figure, ImageFormat, Policy, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
@@ -12,12 +12,23 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     }
     let written = std::mem::take(&mut scenario.providers);
     scenario.providers = written.iter().flat_map(replicate).collect();
+    // What only bargaining reads is not written out for others.
+    for provider in scenario.providers.iter_mut().filter(|it| it.policy.bargains()) {
+        provider.offers.get_or_insert_default();
+        provider.estimates.get_or_insert_default();
+        if provider.policy == Policy::Bags {
+            provider.rescheduling.get_or_insert_default();
+        }
+    }
     for metascheduler in &mut scenario.metaschedulers {
+        if metascheduler.composition.is_some() {
+            metascheduler.negotiation.get_or_insert_default();
+        }
         metascheduler.providers = meant(&metascheduler.providers, &written);
     }
     // Written out, the rules would hide the sets of rules that a sweep tries.
     let mut axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
-    if !axes.any(|axis| axis.path.ends_with(".preset")) {
+    if !axes.any(|axis| axis.path.as_ref().is_some_and(|path| path.ends_with(".preset"))) {
         fill_rules(&mut scenario);
     }
     let names = figure_names(&scenario.figures);

@@ -132,7 +132,8 @@ impl Experiment {
 impl Axis {
     /// The axis's name, or the last key of its path.
     pub fn title(&self) -> String {
-        let last = || self.path.rsplit('.').next().unwrap_or_default().to_owned();
+        let path = self.path.as_deref().unwrap_or("axis");
+        let last = || path.rsplit('.').next().unwrap_or_default().to_owned();
         self.name.as_ref().map_or_else(last, ToString::to_string)
     }
 }

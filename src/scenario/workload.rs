@@ -2,7 +2,7 @@
 //! type that describes one has a method `to_model`.
 
 use haggle_model::job::{HiddenRunTime, JobOrigin};
-use haggle_model::{Job, JobId, Time};
+use haggle_model::{Job, JobId, JobShape, Time};
 
 use super::file::InlineJob;
 use super::quantity::TimeSpan;
@@ -22,6 +22,7 @@ impl InlineJob {
             workload: 0,
             number,
             submit: instant(self.submit),
+            shape: JobShape::Rigid,
             processors: self.processors,
             requested_time: self.requested.map(|requested| requested.0),
             run_time: HiddenRunTime::new(self.run.0),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use haggle_plots::{
     BarChart, BarSeries, Figure, LineAxis, LineChart, LineSeries, PlotError, Size, SweepPoint,
+    YScale,
 };
 use haggle_results::stats::Estimate;
 use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
@@ -136,12 +137,14 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     let x_label = sweep.axes[x].clone();
     Ok(match figure.kind {
         FigureKind::Lines => {
-            let (x_axis, x_label, place) = places(&values, x_label);
+            let (x_axis, x_label, place) = places(values.iter().map(|value| value.x), x_label);
             Figure::Lines(LineChart {
                 title,
                 x_label,
                 y_label,
                 x_axis,
+                y_scale: YScale::Linear,
+                band: false,
                 series: lines(&values, scale.factor, place.as_ref()),
             })
         }
@@ -211,14 +214,18 @@ fn values_of<'a>(
 }
 
 /// Where a written value lies on an axis.
-type Place = Box<dyn Fn(&str) -> f64>;
+pub(crate) type Place = Box<dyn Fn(&str) -> f64>;
 
 /// What kind of axis the written values make: numbers, times, shares, or just names.
-fn places(values: &[Value], label: String) -> (LineAxis, String, Place) {
+pub(crate) fn places<'a>(
+    values: impl Iterator<Item = &'a str>,
+    label: String,
+) -> (LineAxis, String, Place) {
+    let values = distinct(values);
     let number = |text: &str| text.parse::<f64>().ok();
     let share = |text: &str| text.strip_suffix('%').and_then(|text| text.trim().parse().ok());
     let time = |text: &str| text.parse::<TimeSpan>().ok().map(|time| time.0.as_secs_f64());
-    let all = |read: &dyn Fn(&str) -> Option<f64>| values.iter().all(|it| read(it.x).is_some());
+    let all = |read: &dyn Fn(&str) -> Option<f64>| values.iter().all(|it| read(it).is_some());
     if all(&number) {
         (LineAxis::Numbers, label, Box::new(move |text| number(text).unwrap_or(f64::NAN)))
     } else if all(&share) {
@@ -227,12 +234,11 @@ fn places(values: &[Value], label: String) -> (LineAxis, String, Place) {
     } else if all(&time) {
         (LineAxis::Times, label, Box::new(move |text| time(text).unwrap_or(f64::NAN)))
     } else {
-        let names = distinct(values.iter().map(|value| value.x));
-        let known = names.clone();
+        let known = values.clone();
         let place = move |text: &str| {
             known.iter().position(|name| name == text).map_or(f64::NAN, |place| place as f64)
         };
-        (LineAxis::Names(names), label, Box::new(place))
+        (LineAxis::Names(values), label, Box::new(place))
     }
 }
 

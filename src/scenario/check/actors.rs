@@ -3,6 +3,7 @@
 use super::names::Names;
 use super::{Check, list};
 use crate::scenario::document::Path;
+use crate::scenario::file::Step;
 
 impl Check<'_> {
     pub(super) fn check_actors(&mut self, names: &Names) {
@@ -66,6 +67,7 @@ impl Check<'_> {
             }
             let target = user.submits_to.as_str();
             if targets.contains(&target) {
+                self.check_shape(index);
                 continue;
             }
             let path = path.key("submits-to");
@@ -86,31 +88,82 @@ impl Check<'_> {
         }
     }
 
+    /// Bags go to metaschedulers that compose offers, and only bags do.
+    fn check_shape(&mut self, index: usize) {
+        let user = &self.scenario.users[index];
+        let workload = self.scenario.workloads.iter().find(|it| it.name == user.workload);
+        let Some(workload) = workload else { return };
+        let bags = workload.steps.iter().any(|step| matches!(step, Step::Bags {}));
+        let target = self.scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
+        let composes = target.is_some_and(|it| it.composition.is_some());
+        if bags == composes {
+            return;
+        }
+        let (workload, target) = (&user.workload, &user.submits_to);
+        let (message, help) = if bags {
+            let message = format!(
+                "the jobs of \"{workload}\" are bags of tasks, and \"{target}\" takes rigid jobs"
+            );
+            let help = "submit to a metascheduler with `composition`, or remove step \"bags\"";
+            (message, help)
+        } else {
+            let message = format!(
+                "the jobs of \"{workload}\" are rigid, and \"{target}\" takes bags of tasks"
+            );
+            (message, "add a [[workload.step]] with `kind = \"bags\"`, or submit elsewhere")
+        };
+        let path = Path::root().key("user").index(index).key("submits-to");
+        self.report(&path, message, "does not take them", help.to_owned());
+    }
+
     fn check_metaschedulers(&mut self, names: &Names) {
         let known = names.provider_list();
         for (index, metascheduler) in self.scenario.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index);
             self.check_provider_list(&path.key("providers"), &metascheduler.providers, &known);
-            let placement = metascheduler.placement;
+            // What it is called, and what it needs.
+            let (key, word) = match metascheduler.composition {
+                Some(composition) => ("composition", composition.name()),
+                None => ("placement", metascheduler.placement.name()),
+            };
             for place in names.providers_meant(&metascheduler.providers) {
+                let provider = &self.scenario.providers[place];
+                let policy = Path::root().key("provider").index(place).key("policy");
+                if metascheduler.composition.is_some()
+                    && !provider.policy.bargains()
+                    && !self.is_replaced(&policy)
+                {
+                    self.report(
+                        &path.key(key),
+                        format!(
+                            "composition \"{word}\" needs offers, and provider \"{}\" makes none",
+                            provider.name
+                        ),
+                        "asks for offers",
+                        format!(
+                            "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{}\", or \
+                             place rigid jobs with `placement`",
+                            provider.name
+                        ),
+                    );
+                }
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
-                if provider.disclosure >= placement.needs() || unknown {
+                if provider.disclosure >= metascheduler.needs() || unknown {
                     continue;
                 }
-                let needs = placement.needs().name();
+                let needs = metascheduler.needs().name();
                 self.report(
-                    &path.key("placement"),
+                    &path.key(key),
                     format!(
-                        "placement \"{}\" needs disclosure \"{needs}\", provider \"{}\" discloses only \"{}\"",
-                        placement.name(),
+                        "{key} \"{word}\" needs disclosure \"{needs}\", provider \"{}\" discloses only \"{}\"",
                         provider.name,
                         provider.disclosure.name(),
                     ),
                     &format!("needs \"{needs}\""),
                     format!(
-                        "set `disclosure = \"{needs}\"` for provider \"{}\", or choose another placement",
+                        "set `disclosure = \"{needs}\"` for provider \"{}\", or choose another {key}",
                         provider.name,
                     ),
                 );

@@ -280,15 +280,28 @@ impl Check<'_> {
     fn check_choices(&mut self, path: &Path, step: &Step) -> bool {
         let before = self.problems.len();
         match step {
-            Step::Estimates { rule, factor, of } => {
-                self.one_of(path, [("rule", rule.is_some()), ("factor", factor.is_some())]);
+            Step::Estimates { rule, factor, over, of } => {
+                let given = [
+                    ("rule", rule.is_some()),
+                    ("factor", factor.is_some()),
+                    ("over", over.is_some()),
+                ];
+                self.one_of(path, given);
                 if of.is_some() && factor.is_none() {
                     self.without(path, "of", "factor");
                 }
                 self.weights(&path.key("factor"), factor.as_ref().and_then(|law| law.weights()));
             }
-            Step::Deadlines { factor, least, slack, .. } => {
-                self.one_of(path, [("factor", factor.is_some()), ("slack", slack.is_some())]);
+            Step::Deadlines { factor, least, slack, one_of, stream, .. } => {
+                let given = [
+                    ("factor", factor.is_some()),
+                    ("slack", slack.is_some()),
+                    ("one-of", one_of.is_some()),
+                ];
+                self.one_of(path, given);
+                if stream.is_some() && one_of.is_none() {
+                    self.without(path, "stream", "one-of");
+                }
                 if least.is_some() && factor.is_none() {
                     self.without(path, "least", "factor");
                 }
@@ -305,23 +318,27 @@ impl Check<'_> {
         self.problems.len() == before
     }
 
-    fn one_of(&mut self, path: &Path, [first, second]: [(&str, bool); 2]) {
+    fn one_of<const N: usize>(&mut self, path: &Path, keys: [(&str, bool); N]) {
         // A key that was given but wrong has been reported already.
-        let given = |(key, given): (&str, bool)| given || self.is_replaced(&path.key(key));
-        match (given(first), given(second)) {
-            (true, true) => self.report(
-                &path.key(second.0),
-                format!("the step has both `{}` and `{}`", first.0, second.0),
+        let given = |&&(key, given): &&(&str, bool)| given || self.is_replaced(&path.key(key));
+        let found: Vec<&str> = keys.iter().filter(given).map(|(key, _)| *key).collect();
+        match found[..] {
+            [] => {
+                let keys = keys.map(|(key, _)| format!("`{key}`"));
+                self.report(
+                    path,
+                    format!("the step has neither {}", keys.join(" nor ")),
+                    "one of them is missing here",
+                    format!("add {}", keys.join(" or ")),
+                );
+            }
+            [first, second, ..] => self.report(
+                &path.key(second),
+                format!("the step has both `{first}` and `{second}`"),
                 "the second one",
                 "keep one of them, or make two steps".to_owned(),
             ),
-            (false, false) => self.report(
-                path,
-                format!("the step has neither `{}` nor `{}`", first.0, second.0),
-                "one of them is missing here",
-                format!("add `{}` or `{}`", first.0, second.0),
-            ),
-            _ => {}
+            [_] => {}
         }
     }
 

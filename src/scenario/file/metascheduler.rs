@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Disclosure;
-use crate::scenario::quantity::Name;
+use crate::scenario::quantity::{Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,112 @@ pub struct Metascheduler {
     /// Providers it may use; without it, all of them.
     #[serde(default)]
     pub providers: Vec<Name>,
+    /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composition: Option<Composition>,
+    /// How it negotiates over bags of tasks; read with `composition` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub negotiation: Option<Negotiation>,
+}
+
+impl Metascheduler {
+    /// The least that providers have to disclose for it.
+    pub const fn needs(&self) -> Disclosure {
+        match self.composition {
+            Some(composition) => composition.needs(),
+            None => self.placement.needs(),
+        }
+    }
+}
+
+/// How a metascheduler puts a bag of tasks together from what providers answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Composition {
+    /// The offers that have the bag done first, largest first.
+    OffersNoLb,
+    /// Tasks in proportion to the sizes of the offers that meet the deadline.
+    OffersPlb,
+    /// The same, and among offers of one size by computing power; needs disclosure "power".
+    OffersDplb,
+    /// The same with the computing power that is left before the deadline; needs disclosure "load".
+    OffersDplbV2,
+    /// The earliest free time slots of all providers; needs disclosure "slots".
+    FreeTimeSlots,
+}
+
+impl Composition {
+    /// The least that providers have to disclose for it.
+    pub const fn needs(self) -> Disclosure {
+        match self {
+            Composition::OffersNoLb | Composition::OffersPlb => Disclosure::Offers,
+            Composition::OffersDplb => Disclosure::Power,
+            Composition::OffersDplbV2 => Disclosure::Load,
+            Composition::FreeTimeSlots => Disclosure::Slots,
+        }
+    }
+
+    /// The word in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Composition::OffersNoLb => "offers-no-lb",
+            Composition::OffersPlb => "offers-plb",
+            Composition::OffersDplb => "offers-dplb",
+            Composition::OffersDplbV2 => "offers-dplb-v2",
+            Composition::FreeTimeSlots => "free-time-slots",
+        }
+    }
+}
+
+/// How a metascheduler negotiates over bags of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Negotiation {
+    /// How often a bag is composed anew because offers went stale, before one provider gets it all.
+    pub rounds: u32,
+    /// How long it waits for offers; without it, until all are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<TimeSpan>,
+    /// Whether shares may take as long as the latest share of their bag.
+    pub relax: bool,
+    /// What "offers-dplb-v2" takes for the computing power left.
+    pub weights: WeightRule,
+    /// How bags without a deadline are spread.
+    pub spread: SpreadRule,
+}
+
+impl Default for Negotiation {
+    fn default() -> Negotiation {
+        Negotiation {
+            rounds: 5,
+            wait: None,
+            relax: false,
+            weights: WeightRule::default(),
+            spread: SpreadRule::default(),
+        }
+    }
+}
+
+/// What counts as computing power left before a deadline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightRule {
+    /// Computing power x time to the deadline - load.
+    #[default]
+    FreeCapacity,
+    /// The inverse of the time it takes to work off the load and a task.
+    DrainTime,
+}
+
+/// How bags without a deadline are spread over offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpreadRule {
+    /// As they were composed: the earliest offers first.
+    #[default]
+    AsComposed,
+    /// In proportion over all offers that are as early.
+    Proportional,
 }
 
 /// How a metascheduler chooses the provider of a job.

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::quantity::Name;
+use haggle_model::Span;
+
+use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +35,15 @@ pub struct Provider {
     /// What the provider tells others about itself.
     #[serde(default)]
     pub disclosure: Disclosure,
+    /// How it makes offers for bags of tasks; read by policies "edf" and "bags" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offers: Option<Offers>,
+    /// In which order waiting tasks move up when something ends early; read by policy "bags" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescheduling: Option<Rescheduling>,
+    /// Where its estimates of bags' run times come from; read by policies "edf" and "bags" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimates: Option<Estimates>,
     /// How many providers like this there are; more than one are called name-1, name-2, …
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
@@ -62,6 +73,137 @@ pub enum Policy {
     Easy,
     /// Conservative backfilling: every job has a reservation, and a job may pass others if it delays none.
     Conservative,
+    /// Earliest deadline first with promises that are kept; makes offers for bags of tasks.
+    Edf,
+    /// Conservative backfilling of bags of tasks, moved up when something ends early; makes offers.
+    Bags,
+}
+
+impl Policy {
+    /// Whether providers with it make offers for bags of tasks.
+    pub const fn bargains(self) -> bool {
+        matches!(self, Policy::Edf | Policy::Bags)
+    }
+}
+
+/// How a provider makes offers for bags of tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Offers {
+    /// Sizes for which offers are made, as shares of the bag; the whole bag always is one.
+    pub fractions: Vec<Share>,
+    /// What policy "edf" does with new work that would make a promise late.
+    pub late: Late,
+    /// How close policy "edf" comes to the earliest completion it can promise.
+    pub resolution: TimeSpan,
+    /// Whether tasks placed in published free time slots stay exactly there.
+    pub pinned: bool,
+    /// How long an offer can be taken up; no task of it starts before.
+    pub validity: TimeSpan,
+    /// Completions are offered up to this much later than planned, at random.
+    pub padding: Share,
+    /// How long the provider takes to answer a call; its offers may be stale by then.
+    pub delay: TimeSpan,
+}
+
+impl Default for Offers {
+    fn default() -> Offers {
+        let share = |text: &str| text.parse().expect("a percentage");
+        Offers {
+            fractions: ["10%", "25%", "50%", "75%", "100%"].map(share).to_vec(),
+            late: Late::default(),
+            resolution: TimeSpan(Span::from_secs(1)),
+            pinned: false,
+            validity: TimeSpan::ZERO,
+            padding: share("0%"),
+            delay: TimeSpan::ZERO,
+        }
+    }
+}
+
+/// What happens to new work that would make a promise late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Late {
+    /// It moves behind the one that would be late, as often as it takes.
+    #[default]
+    Repair,
+    /// It is not accepted by that deadline.
+    Strict,
+}
+
+/// What happens to waiting tasks when something ends early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Rescheduling {
+    /// Who moves up first.
+    pub rule: ReschedulingRule,
+    /// Whether a second pass fills what became free in the first.
+    pub second_pass: bool,
+    /// Whether the plan is made anew in that order instead of moving one after the other.
+    pub rebuild: bool,
+    /// Whether a share that is no longer the last of its bag is reported when it turns out to be.
+    pub catch_up: bool,
+}
+
+impl Default for Rescheduling {
+    fn default() -> Rescheduling {
+        let rule = ReschedulingRule::default();
+        Rescheduling { rule, second_pass: true, rebuild: false, catch_up: true }
+    }
+}
+
+/// Who moves up first when something ends early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReschedulingRule {
+    /// The task whose whole bag is expected to be done first.
+    #[default]
+    Coordinated,
+    /// The task that is itself expected to be done first.
+    Uncoordinated,
+    /// The task that is planned to start first.
+    Compress,
+    /// Nobody moves.
+    None,
+}
+
+/// Where a provider's estimates of run times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Estimates {
+    /// Who estimates.
+    pub from: EstimatesFrom,
+    /// Error of a profile as a share of the user's error.
+    pub error: Share,
+    /// Shortest time profiling takes.
+    pub time_min: TimeSpan,
+    /// Longest time profiling takes.
+    pub time_max: TimeSpan,
+}
+
+impl Default for Estimates {
+    fn default() -> Estimates {
+        Estimates {
+            from: EstimatesFrom::default(),
+            error: "50%".parse().expect("a percentage"),
+            time_min: TimeSpan(Span::from_secs(300)),
+            time_max: TimeSpan(Span::from_secs(1_800)),
+        }
+    }
+}
+
+/// Who estimates run times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EstimatesFrom {
+    /// The users, with their requested times.
+    #[default]
+    Users,
+    /// The provider profiles the program, which takes time.
+    Profiled,
+    /// Nobody errs.
+    Perfect,
 }
 
 /// In which order waiting jobs are considered.

@@ -16,6 +16,9 @@ pub struct Results {
     pub cool_down: TimeOrShare,
     /// Shortest run time that bounded slowdown divides by.
     pub bounded_slowdown_threshold: TimeSpan,
+    /// Utilisation in the window is taken from time zero to this; without it, over what warm-up and cool-down leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<TimeSpan>,
     /// File format of the tables.
     pub format: TableFormat,
     /// How much of the messages between actors is kept.
@@ -28,6 +31,7 @@ impl Default for Results {
             warm_up: TimeOrShare::ZERO,
             cool_down: TimeOrShare::ZERO,
             bounded_slowdown_threshold: TimeSpan(Span::from_secs(10)),
+            window: None,
             format: TableFormat::default(),
             messages: Messages::default(),
         }

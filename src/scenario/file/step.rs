@@ -75,7 +75,7 @@ pub enum Step {
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
         load: f64,
     },
-    /// Replaces the requested times, by a rule or by a drawn multiple: one of `rule` and `factor`.
+    /// Replaces the requested times: one of `rule`, `factor` and `over`.
     Estimates {
         /// How users estimate: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,6 +83,10 @@ pub enum Step {
         /// Factor drawn for each job; a request is 1 s or longer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         factor: Option<Law>,
+        /// Percent by which users ask for more than the run time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1e6))]
+        over: Option<f64>,
         /// What the factor multiplies; "run-time" if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<TimeOf>,
@@ -99,6 +103,13 @@ pub enum Step {
         /// Deadline = submission + the time in `of` + this slack.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slack: Option<TimeLaw>,
+        /// Deadline = submission + the time in `of` + one of these slacks, each as likely as the others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        one_of: Option<Vec<TimeSpan>>,
+        /// Tells workloads with `one-of` apart: which slack a job gets depends on it, the seed and the job's place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stream: Option<u64>,
         /// The time a job takes, as its deadline counts it.
         #[serde(default = "requested_time")]
         of: TimeOf,
@@ -134,6 +145,43 @@ pub enum Step {
         #[serde(default = "pool")]
         pool: Name,
     },
+    /// Keeps consecutive jobs.
+    Slice {
+        /// How many are dropped before them.
+        #[serde(default)]
+        skip: u64,
+        /// How many are kept.
+        #[schemars(range(min = 1))]
+        jobs: u64,
+    },
+    /// Stretches or shrinks the workload so that its submissions fill a given time.
+    Spread {
+        /// The time, from zero.
+        length: TimeSpan,
+    },
+    /// Takes as many jobs into a stretch of time, by shrinking all gaps, as make a given load.
+    FitLoad {
+        /// The stretch of time, from zero; later jobs are dropped.
+        length: TimeSpan,
+        /// Processors that the load is relative to.
+        #[schemars(range(min = 1))]
+        processors: u64,
+        /// Run time x processors of the jobs over processors x length.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
+        load: f64,
+        /// How far off the load may be.
+        #[serde(default = "two_thousandths")]
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+        tolerance: f64,
+    },
+    /// Makes every job run exactly as long as its user asked for.
+    RunTimesAsRequested {},
+    /// Makes each job a bag: as many independent one-processor tasks as it asks for processors.
+    Bags {},
+}
+
+fn two_thousandths() -> f64 {
+    0.002
 }
 
 fn zero() -> TimeSpan {

@@ -38,9 +38,26 @@ pub struct Axis {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
     /// What is varied: keys and names from the root with dots, `*` for all, such as "provider.*.policy".
-    pub path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// The values it takes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1))]
     #[schemars(with = "Vec<serde_json::Value>")]
     pub values: Vec<toml::Value>,
+    /// Instead of a path with values: named variants that set several things at once.
+    #[serde(rename = "variant", default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<AxisVariant>,
+}
+
+/// One of the variants of an axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AxisVariant {
+    /// Its name, as the results have it.
+    pub name: Name,
+    /// What it sets: paths as in `path`, each with its value.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
+    pub set: toml::Table,
 }

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::scenario::conform::Findings;
 use crate::scenario::document::{Entry, Node, Path, Step, Value};
+use crate::scenario::file::Axis;
 use crate::scenario::schema::{SCHEMA, plain, type_of};
 use crate::scenario::suggest::nearest;
 use crate::scenario::{Problem, Scenario};
@@ -15,18 +16,19 @@ use crate::scenario::{Problem, Scenario};
 pub(super) struct Place {
     /// Name of the axis.
     pub(super) axis: String,
-    /// The values, at least one, each with its own place in the text.
+    /// The values, at least one, each with its own place in the text; of a variant, its name.
     pub(super) values: Vec<Node>,
-    /// Where the axis's path is written: what is wrong with a place is shown there.
+    /// Where the axis is written: what is wrong with a place is shown there.
     pub(super) span: Range<usize>,
-    paths: Vec<Path>,
+    /// What each value puts where.
+    puts: Vec<Vec<(Path, Node)>>,
 }
 
 impl Place {
     /// Puts the value with this index wherever the axis's path leads.
     pub(super) fn set(&self, root: &mut Node, index: usize) {
-        for path in &self.paths {
-            set(root, &path.0, &self.values[index], &self.span);
+        for (path, value) in &self.puts[index] {
+            set(root, &path.0, value, &self.span);
         }
     }
 }
@@ -43,10 +45,15 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
     for (index, axis) in axes.enumerate() {
         let at = Path::root().key("sweep").key("axis").index(index);
         let known = |key| findings.replaced.iter().any(|replaced| replaced.contains(&at.key(key)));
-        if known("path") || known("values") {
+        if ["path", "values", "variant"].into_iter().any(known) {
             continue;
         }
-        let span = root.place(&at.key("path"));
+        let written = if axis.path.is_some() { at.key("path") } else { at.clone() };
+        let span = root.place(&written);
+        if let Some(problem) = wrong_keys(axis, span.clone()) {
+            findings.problems.push(problem);
+            continue;
+        }
         let title = axis.title();
         if places.iter().any(|place| place.axis == title) {
             findings.problems.push(Problem {
@@ -56,28 +63,104 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
                 help: Some("give one of them another `name`".into()),
             });
         }
-        let segments: Vec<&str> = axis.path.split('.').collect();
-        let mut search = Search { dead_end: None, paths: Vec::new() };
-        search.walk(Some(root), &SCHEMA, &Path::root(), &segments);
-        if search.paths.is_empty() || axis.path.starts_with("sweep") {
-            findings.problems.push(Problem {
-                message: format!("path \"{}\" matches nothing in the scenario", axis.path),
-                span: span.clone(),
-                label: "leads nowhere".into(),
-                help: Some(search.dead_end.unwrap_or_else(|| {
-                    "write keys and names with dots, such as \"provider.*.policy\"".into()
-                })),
-            });
-            continue;
-        }
-        let values = match root.at(&at.key("values")).map(|node| &node.value) {
-            Some(Value::Array(values)) if !values.is_empty() => values.clone(),
-            // An axis without values has been reported against the schema.
-            _ => continue,
+        let nodes = |path: &Path| match root.at(path).map(|node| &node.value) {
+            Some(Value::Array(nodes)) => nodes.clone(),
+            _ => Vec::new(),
         };
-        places.push(Place { axis: title, values, span, paths: search.paths });
+        let (values, puts) = match &axis.path {
+            Some(path) => {
+                let values = nodes(&at.key("values"));
+                let Some(paths) = find(root, path, &span, findings) else { continue };
+                let put = |value: &Node| -> Vec<(Path, Node)> {
+                    paths.iter().map(|path| (path.clone(), value.clone())).collect()
+                };
+                let puts = values.iter().map(put).collect();
+                (values, puts)
+            }
+            None => variants(root, &nodes(&at.key("variant")), findings),
+        };
+        if !values.is_empty() {
+            places.push(Place { axis: title, values, span, puts });
+        }
     }
     places
+}
+
+/// The names of an axis's variants and what each puts where.
+fn variants(
+    root: &Node,
+    variants: &[Node],
+    findings: &mut Findings,
+) -> (Vec<Node>, Vec<Vec<(Path, Node)>>) {
+    let mut names: Vec<Node> = Vec::new();
+    let mut puts = Vec::new();
+    for variant in variants {
+        let Some(name) = variant.get("name") else { continue };
+        if names.iter().any(|other| other.text() == name.text()) {
+            findings.problems.push(Problem {
+                message: format!("two variants are called \"{}\"", name.text().unwrap_or("")),
+                span: name.span.clone(),
+                label: "taken".into(),
+                help: Some("give one of them another `name`".into()),
+            });
+        }
+        let mut own = Vec::new();
+        let set = variant.get("set").map(|node| &node.value);
+        if let Some(Value::Table(entries)) = set {
+            for entry in entries {
+                let paths = find(root, &entry.key, &entry.key_span, findings);
+                let put = |path| (path, entry.node.clone());
+                own.extend(paths.into_iter().flatten().map(put));
+            }
+        }
+        names.push(name.clone());
+        puts.push(own);
+    }
+    (names, puts)
+}
+
+/// Everything that `path` means; reports one that leads nowhere.
+fn find(
+    root: &Node,
+    path: &str,
+    span: &Range<usize>,
+    findings: &mut Findings,
+) -> Option<Vec<Path>> {
+    let segments: Vec<&str> = path.split('.').collect();
+    let mut search = Search { dead_end: None, paths: Vec::new() };
+    search.walk(Some(root), &SCHEMA, &Path::root(), &segments);
+    if !search.paths.is_empty() && !path.starts_with("sweep") {
+        return Some(search.paths);
+    }
+    findings.problems.push(Problem {
+        message: format!("path \"{path}\" matches nothing in the scenario"),
+        span: span.clone(),
+        label: "leads nowhere".into(),
+        help: Some(search.dead_end.unwrap_or_else(|| {
+            "write keys and names with dots, such as \"provider.*.policy\"".into()
+        })),
+    });
+    None
+}
+
+/// An axis has either a path with values or a name with variants.
+fn wrong_keys(axis: &Axis, span: Range<usize>) -> Option<Problem> {
+    let (message, help) = match (&axis.path, axis.values.is_empty(), axis.variants.is_empty()) {
+        (Some(_), false, true) => return None,
+        (None, true, false) if axis.name.is_some() => return None,
+        (None, true, false) => ("an axis of variants has no name", "add `name = \"…\"`"),
+        (Some(_), true, true) => ("the axis has no values", "add `values = [...]`"),
+        _ => (
+            "an axis has either a `path` with `values` or a `name` with variants",
+            "keep one of the two",
+        ),
+    };
+    Some(Problem {
+        message: message.into(),
+        span,
+        label: "this axis".into(),
+        help: Some(help.into()),
+    })
 }
 
 /// Follows a path through the document.

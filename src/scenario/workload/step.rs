@@ -48,18 +48,33 @@ impl Step {
                 length: length.0,
                 load: *load,
             }),
-            Step::Estimates { rule, factor, of } => steps::Step::Estimates(match (rule, factor) {
-                (Some(rule), _) => rule.to_model(),
-                (None, Some(factor)) => Estimates::Multiplied {
-                    base: match of {
-                        Some(TimeOf::RequestedTime) => EstimateBase::Request,
-                        Some(TimeOf::RunTime) | None => EstimateBase::RunTime,
+            Step::Estimates { over: Some(percent), .. } => {
+                steps::Step::Estimates(Estimates::Overestimate { percent: *percent })
+            }
+            Step::Estimates { rule, factor, of, .. } => {
+                steps::Step::Estimates(match (rule, factor) {
+                    (Some(rule), _) => rule.to_model(),
+                    (None, Some(factor)) => Estimates::Multiplied {
+                        base: match of {
+                            Some(TimeOf::RequestedTime) => EstimateBase::Request,
+                            Some(TimeOf::RunTime) | None => EstimateBase::RunTime,
+                        },
+                        factor: factor.to_model(),
                     },
-                    factor: factor.to_model(),
-                },
-                (None, None) => Estimates::Trace,
-            }),
-            Step::Deadlines { factor, least, slack, of } => {
+                    (None, None) => Estimates::Trace,
+                })
+            }
+            Step::Deadlines { one_of: Some(slacks), stream, of, .. } => {
+                steps::Step::Deadlines(steps::Deadlines::Listed {
+                    base: match of {
+                        TimeOf::RunTime => TimingBase::RunTime,
+                        TimeOf::RequestedTime => TimingBase::RequestedTime,
+                    },
+                    slacks: slacks.iter().map(|slack| slack.0).collect(),
+                    stream: stream.unwrap_or(0),
+                })
+            }
+            Step::Deadlines { factor, least, slack, of, .. } => {
                 let base = match of {
                     TimeOf::RunTime => TimingBase::RunTime,
                     TimeOf::RequestedTime => TimingBase::RequestedTime,
@@ -104,6 +119,20 @@ impl Step {
                     SplitBy::Job => steps::SplitBy::Job,
                 },
             }),
+            Step::Slice { skip, jobs } => {
+                steps::Step::Slice(steps::Slice { skip: *skip, jobs: *jobs })
+            }
+            Step::Spread { length } => steps::Step::Spread(steps::Spread { length: length.0 }),
+            Step::FitLoad { length, processors, load, tolerance } => {
+                steps::Step::FitLoad(steps::FitLoad {
+                    length: length.0,
+                    processors: *processors,
+                    load: *load,
+                    tolerance: *tolerance,
+                })
+            }
+            Step::RunTimesAsRequested {} => steps::Step::RunTimes(steps::RunTimes::Requested),
+            Step::Bags {} => steps::Step::Bags,
         }
     }
 }

@@ -1,0 +1,258 @@
+//! `haggle reproduce`: published figures, drawn again, and what was claimed about them.
+
+mod text;
+mod trouble;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use haggle::reproduce::catalogue::Origin;
+use haggle::reproduce::draw::draw;
+use haggle::reproduce::judge::Failure;
+use haggle::reproduce::language::Language;
+use haggle::reproduce::obtain::Task;
+use haggle::reproduce::{
+    Catalogue, Claim, Data, Figure, Finding, Judgement, Library, Study, judge, study,
+};
+use haggle::scenario::nearest;
+use serde_json::json;
+
+use super::{Error, print};
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+use crate::progress::{Show, many_runs};
+use crate::report::{report, say};
+
+/// Draw published figures again and test what was claimed about them
+///
+/// Runs what a figure needs, draws it and prints each claim beside what came out. Runs that are
+/// done are kept and serve other figures; a reproduction that was stopped goes on where it was.
+/// `haggle list figures` says what there is and how long it takes. Ends with 1 if a claim
+/// was missed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle reproduce netto-6.2 --quick
+  haggle reproduce netto-6.2 netto-6.3 -o figures
+  haggle reproduce all --json > claims.json")]
+pub(crate) struct Args {
+    /// Names of figures, or `all`
+    #[arg(required = true, value_name = "FIGURE")]
+    figures: Vec<String>,
+    /// Fewer replications and values, for a first look; says what it leaves out
+    #[arg(long)]
+    quick: bool,
+    /// Print the claims as JSON
+    #[arg(long)]
+    json: bool,
+    /// Folder of figures and runs; quick ones go to `quick` in it
+    #[arg(short, long, value_name = "DIR", default_value = "runs/reproduce")]
+    output: PathBuf,
+    /// Runs side by side; without it, one for each processor core
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Print no progress
+    #[arg(short, long)]
+    quiet: bool,
+    /// Folder of studies, instead of those that are part of the program
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
+}
+
+/// The studies in a folder, or those that are part of the program.
+pub(crate) fn library(folder: Option<&Path>) -> Library {
+    folder.map_or(Library::Embedded, |folder| Library::Folder(folder.to_owned()))
+}
+
+/// Draws the figures and tests the claims.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let library = library(args.scenarios.as_deref());
+    let catalogue = Catalogue::read(&library, study::ALL)?;
+    let wanted = wanted(&catalogue, &args.figures)?;
+    let output = if args.quick { args.output.join("quick") } else { args.output.clone() };
+    fs::create_dir_all(&output).map_err(|error| Error::Write { path: output.clone(), error })?;
+    let mut desk = Desk { args, library, output, obtained: BTreeMap::new(), worst: None };
+    let mut findings: Vec<Finding<'_>> = Vec::new();
+    for (study, figure) in &wanted {
+        desk.draw(study, figure)?;
+        let new = |claim: &&Claim| !findings.iter().any(|known| std::ptr::eq(known.claim, *claim));
+        let claims: Vec<&Claim> = study.claims_about(&figure.name).filter(new).collect();
+        let found = desk.test(study, &claims)?;
+        if !args.json {
+            print(&text::findings(&found))?;
+        }
+        findings.extend(found);
+    }
+    if args.json {
+        let objects: Vec<_> = findings.iter().map(object).collect();
+        print(&format!("{:#}\n", serde_json::Value::Array(objects)))?;
+    } else {
+        print(&text::counts(&findings))?;
+    }
+    let missed = findings.iter().any(|it| matches!(it.judgement, Judgement::Missed(_)));
+    Ok(desk.worst.unwrap_or(if missed { Exit::Differs } else { Exit::Success }))
+}
+
+/// The figures of these names, in the order of the catalogue for `all`.
+fn wanted<'a>(
+    catalogue: &'a Catalogue,
+    names: &[String],
+) -> Result<Vec<(&'a Rc<Study>, &'a Figure)>, Error> {
+    let mut wanted: Vec<(&Rc<Study>, &Figure)> = Vec::new();
+    for name in names {
+        if name == "all" {
+            wanted = catalogue.figures().collect();
+            break;
+        }
+        let Some(found) = catalogue.figure(name) else {
+            let known = || catalogue.figures().map(|(_, figure)| figure.name.as_str());
+            let hint = match nearest(name, known()) {
+                Some(near) => format!("did you mean \"{near}\"? "),
+                None => String::new(),
+            };
+            return Err(Error::Unfit {
+                message: format!("there is no figure \"{name}\""),
+                hint: format!("{hint}`haggle list figures` says what there is"),
+            });
+        };
+        if !wanted.iter().any(|(_, figure)| figure.name == *name) {
+            wanted.push(found);
+        }
+    }
+    Ok(wanted)
+}
+
+/// What data there are so far, and what has gone wrong.
+struct Desk<'a> {
+    args: &'a Args,
+    library: Library,
+    output: PathBuf,
+    /// By study and origin; `None` where they could not be had, which has been told.
+    obtained: BTreeMap<(String, Origin), Option<Obtained>>,
+    /// How the command ends because of it.
+    worst: Option<Exit>,
+}
+
+/// Data, and what was left out of them to be quick.
+#[derive(Clone)]
+struct Obtained {
+    data: Rc<Data>,
+    cuts: Option<String>,
+}
+
+impl Desk<'_> {
+    /// Obtains a figure's data, draws it and says what was drawn.
+    fn draw(&mut self, study: &Study, figure: &Figure) -> Result<(), Error> {
+        let mut said = text::heading(figure);
+        if let Some(sources) = self.sources(study, &figure.origins)? {
+            let data: Vec<Rc<Data>> = sources.iter().map(|it| Rc::clone(&it.data)).collect();
+            let language = Language::new(data.clone(), &study.functions);
+            let language = language.map_err(|mistake| trouble::functions(study, &mistake))?;
+            for how in &figure.draws {
+                match draw(figure, how, &data, &language, &self.output).map_err(Error::from) {
+                    Ok(drawn) => said.push_str(&text::drawn(&drawn)),
+                    Err(error) => self.tell(&error),
+                }
+            }
+            for source in sources.iter().filter(|_| self.args.quick) {
+                let line = text::quick(&source.data.name, source.cuts.as_deref());
+                if self.args.json {
+                    say(&line);
+                } else {
+                    said.push_str(&line);
+                }
+            }
+        }
+        if self.args.json { Ok(()) } else { print(&said) }
+    }
+
+    /// Tests claims of a study.
+    fn test<'c>(&mut self, study: &Study, claims: &[&'c Claim]) -> Result<Vec<Finding<'c>>, Error> {
+        let mut findings = Vec::new();
+        for claim in claims {
+            let origins = study.origins(claim.figures.iter().map(String::as_str));
+            let finding = match self.sources(study, &origins)? {
+                Some(sources) => {
+                    let data = sources.into_iter().map(|it| it.data).collect();
+                    let language = Language::new(data, &study.functions)
+                        .map_err(|mistake| trouble::functions(study, &mistake))?;
+                    judge(claim, Some(&language))
+                }
+                None => judge(claim, None),
+            };
+            if let Judgement::Failed(Failure::Expression(problem)) = &finding.judgement {
+                self.tell(&Error::InvalidScenario(problem.clone()));
+            }
+            findings.push(finding);
+        }
+        Ok(findings)
+    }
+
+    /// Tells an error that does not keep the other figures from being drawn.
+    fn tell(&mut self, error: &Error) {
+        let exit = report(error);
+        self.worst.get_or_insert(exit);
+    }
+
+    /// The data of all origins; `None` if one could not be had.
+    fn sources(
+        &mut self,
+        study: &Study,
+        origins: &[Origin],
+    ) -> Result<Option<Vec<Obtained>>, Error> {
+        let mut sources = Some(Vec::new());
+        for origin in origins {
+            let key = (study.name.clone(), origin.clone());
+            if !self.obtained.contains_key(&key) {
+                let obtained = match self.obtain(study, origin) {
+                    Ok(obtained) => Some(obtained),
+                    Err(error) if trouble::ends_all(&error) => return Err(error),
+                    Err(error) => {
+                        self.tell(&error);
+                        None
+                    }
+                };
+                self.obtained.insert(key.clone(), obtained);
+            }
+            match (self.obtained.get(&key), &mut sources) {
+                (Some(Some(obtained)), Some(sources)) => sources.push(obtained.clone()),
+                _ => sources = None,
+            }
+        }
+        Ok(sources)
+    }
+
+    fn obtain(&self, study: &Study, origin: &Origin) -> Result<Obtained, Error> {
+        let quick = self.args.quick;
+        let task = Task::new(&self.library, study::ALL, study, origin, &self.output, quick)?;
+        let (runs, done) = task.progress().map_or((0, 0), |it| (it.runs, it.done));
+        if done > 0 && !self.args.quiet {
+            say(&format!("{}: {done} of {runs} runs are done already\n", task.name()));
+        }
+        let bar = many_runs(Show::unless(self.args.quiet), runs as u64, done as u64);
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let workers = self.args.jobs.map_or_else(cores, NonZeroUsize::get);
+        let data = task.carry_out(workers, &STOP, &|| bar.inc(1));
+        bar.finish_and_clear();
+        Ok(Obtained { data: Rc::new(data?), cuts: task.cuts().text() })
+    }
+}
+
+fn object(finding: &Finding<'_>) -> serde_json::Value {
+    let Finding { claim, judgement } = finding;
+    let mut object = json!({
+        "id": claim.id,
+        "statement": claim.statement,
+        "expected": claim.expected,
+        "got": judgement.text(),
+        "verdict": judgement.name(),
+        "grade": claim.grade.name(),
+        "figures": claim.figures,
+    });
+    if let Some(note) = &claim.note {
+        object["note"] = json!(note);
+    }
+    object
+}

@@ -1,0 +1,85 @@
+//! What a reproduction says to people.
+
+use haggle::reproduce::draw::Drawn;
+use haggle::reproduce::{Figure, Finding, Judgement};
+use textwrap::{Options, fill};
+
+use crate::commands::table::{count, lines};
+
+const WIDTH: usize = 100;
+
+/// The figure's name and what it shows.
+pub(super) fn heading(figure: &Figure) -> String {
+    format!("{}: {}\n", figure.name, figure.about)
+}
+
+/// The files that were written, and the table where there is one.
+pub(super) fn drawn(drawn: &Drawn) -> String {
+    let mut text = String::new();
+    if let Some(image) = &drawn.image {
+        text.push_str(&format!("  figure   {}\n", image.display()));
+    }
+    text.push_str(&format!("  numbers  {}\n", drawn.csv.display()));
+    if !drawn.table.is_empty() {
+        text.push_str(&format!("\n{}", lines(&drawn.table, &[0])));
+    }
+    text
+}
+
+/// What a quick reproduction left.
+pub(super) fn quick(name: &str, cuts: Option<&str>) -> String {
+    format!("  quick    {name}: {}\n", cuts.unwrap_or("nothing left out"))
+}
+
+/// Each claim with what came of it.
+pub(super) fn findings(findings: &[Finding<'_>]) -> String {
+    let width = |words: &dyn Fn(&Finding<'_>) -> usize| findings.iter().map(words).max();
+    let ids = width(&|it| it.claim.id.chars().count()).unwrap_or(0);
+    let verdicts = width(&|it| it.judgement.name().len()).unwrap_or(0);
+    let mut text = String::new();
+    for Finding { claim, judgement } in findings {
+        let verdict = judgement.name();
+        let first = format!("  {verdict:verdicts$}  {:ids$}  ", claim.id);
+        let indent = " ".repeat(first.chars().count());
+        text.push('\n');
+        text.push_str(&wrapped(&first, &indent, &claim.statement));
+        let expected = format!("{} ({})", claim.expected, claim.grade.name());
+        // What came out of several comparisons stands below each other.
+        let got = judgement.text().replace("; ", ";\n");
+        let label = match judgement {
+            Judgement::Held(_) | Judgement::Missed(_) => "came out",
+            Judgement::Untestable(_) | Judgement::Failed(_) => "because",
+        };
+        for (label, what) in
+            [("expected", Some(&expected)), (label, Some(&got)), ("note", claim.note.as_ref())]
+        {
+            if let Some(what) = what {
+                text.push_str(&wrapped(
+                    &format!("{indent}{label:<8}  "),
+                    &format!("{indent}{:10}", ""),
+                    what,
+                ));
+            }
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn wrapped(first: &str, indent: &str, text: &str) -> String {
+    let options = Options::new(WIDTH).initial_indent(first).subsequent_indent(indent);
+    fill(text, options) + "\n"
+}
+
+/// How many claims came to what.
+pub(super) fn counts(findings: &[Finding<'_>]) -> String {
+    let mut parts = Vec::new();
+    for name in ["held", "missed", "untestable", "failed"] {
+        let number = findings.iter().filter(|it| it.judgement.name() == name).count();
+        if number > 0 {
+            parts.push(format!("{number} {name}"));
+        }
+    }
+    let end = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("{}{end}\n", count(findings.len(), "claim"))
+}

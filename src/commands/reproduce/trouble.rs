@@ -1,0 +1,65 @@
+//! What can go wrong with a reproduction, as errors of the command.
+
+use haggle::experiment::sweep::SweepError;
+use haggle::reproduce::Study;
+use haggle::reproduce::catalogue::CatalogueError;
+use haggle::reproduce::draw::DrawError;
+use haggle::reproduce::language::Mistake;
+use haggle::reproduce::obtain::ObtainError;
+use haggle_plots::PlotError;
+
+use crate::commands::Error;
+
+/// Whether an error ends the command, and not only one figure.
+pub(super) fn ends_all(error: &Error) -> bool {
+    matches!(error, Error::Sweep(SweepError::Interrupted))
+}
+
+/// Functions of a study that were sound when they were read first.
+pub(super) fn functions(study: &Study, mistake: &Mistake) -> Error {
+    Error::Catalogue {
+        message: format!("functions of study \"{}\": {}", study.name, mistake.message),
+        hint: "put them right in its figures.toml".to_owned(),
+    }
+}
+
+impl From<CatalogueError> for Error {
+    fn from(error: CatalogueError) -> Error {
+        match error {
+            CatalogueError::Read(error) => error.into(),
+            CatalogueError::Invalid(error) => Error::InvalidScenario(error),
+            CatalogueError::Twice { .. } => Error::Catalogue {
+                message: error.to_string(),
+                hint: "rename one of them in its study's figures.toml".to_owned(),
+            },
+        }
+    }
+}
+
+impl From<ObtainError> for Error {
+    fn from(error: ObtainError) -> Error {
+        let hint = match error {
+            ObtainError::Read(error) => return error.into(),
+            ObtainError::Invalid(error) => return Error::InvalidScenario(error),
+            ObtainError::Sweep(error) => return error.into(),
+            ObtainError::Results(error) => return error.into(),
+            ObtainError::NothingLeft { .. } => "let it keep a value that the sweep has",
+            ObtainError::Study { .. } => "what is missing must be there first",
+        };
+        Error::Catalogue { message: error.to_string(), hint: hint.to_owned() }
+    }
+}
+
+impl From<DrawError> for Error {
+    fn from(error: DrawError) -> Error {
+        let hint = match error {
+            DrawError::Results(error) => return error.into(),
+            DrawError::Unfit { .. } => "put it right in the study's figures.toml",
+            DrawError::Plot(PlotError::NoData { .. }) => {
+                "its metric has no value at any point that is drawn"
+            }
+            DrawError::Plot(error) => return error.into(),
+        };
+        Error::Catalogue { message: error.to_string(), hint: hint.to_owned() }
+    }
+}

@@ -1,0 +1,73 @@
+//! Cells as CSV, and as the rows of a table.
+
+use haggle_results::stats::Estimate;
+
+use super::{Shown, Spread};
+use crate::reproduce::catalogue::DrawKind;
+use crate::reproduce::quantity::number;
+
+/// A row a cell, in full precision.
+pub(super) fn csv(shown: &Shown<'_>) -> String {
+    let scatter = shown.draw.kind == DrawKind::Scatter;
+    let head: &[&str] = match scatter {
+        true => &["panel", "series", "n", "x_mean", "x_std", "x_ci95", "y_mean", "y_std", "y_ci95"],
+        false => &["panel", "series", "x", "n", "mean", "std", "ci95"],
+    };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(head).expect("writing to memory cannot fail");
+    for cell in &shown.cells {
+        let mut row =
+            vec![shown.panels[cell.panel].name.clone(), shown.series[cell.series].name.clone()];
+        if !scatter {
+            row.push(shown.x[cell.x].name.clone());
+        }
+        row.push(cell.value.n.to_string());
+        if let Some(across) = &cell.across {
+            row.extend(numbers(across));
+        }
+        row.extend(numbers(&cell.value));
+        writer.write_record(&row).expect("every row has a cell for each column");
+    }
+    let bytes = writer.into_inner().expect("flushing to memory cannot fail");
+    String::from_utf8(bytes).expect("made of strings")
+}
+
+fn numbers(estimate: &Estimate) -> [String; 3] {
+    let optional = |value: Option<f64>| value.map_or_else(String::new, |it| format!("{it:?}"));
+    [format!("{:?}", estimate.mean), optional(estimate.std), optional(estimate.half_width)]
+}
+
+/// A table as people read it: a row for each x, below its panel's name where there are several.
+pub(super) fn rows(shown: &Shown<'_>) -> Vec<Vec<String>> {
+    let mut head = vec![shown.x_label()];
+    head.extend(shown.series.iter().map(|series| match series.name.as_str() {
+        "" => shown.draw.label.clone().unwrap_or_else(|| "mean".to_owned()),
+        name => name.to_owned(),
+    }));
+    let mut rows = vec![head];
+    for (p, panel) in shown.panels.iter().enumerate() {
+        if !panel.name.is_empty() {
+            rows.push(vec![panel.name.clone()]);
+        }
+        for (i, x) in shown.x.iter().enumerate() {
+            let cells = (0..shown.series.len()).map(|s| match shown.cell(p, s, i) {
+                Some(cell) => text(&cell.value, shown.draw.bars),
+                None => "-".to_owned(),
+            });
+            rows.push(std::iter::once(x.name.clone()).chain(cells).collect());
+        }
+    }
+    rows
+}
+
+fn text(estimate: &Estimate, spread: Spread) -> String {
+    let half = match spread {
+        Spread::Sd => estimate.std,
+        Spread::Ci95 => estimate.half_width,
+        Spread::None => None,
+    };
+    match half {
+        Some(half) => format!("{} ± {}", number(estimate.mean), number(half)),
+        None => number(estimate.mean),
+    }
+}

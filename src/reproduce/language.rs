@@ -1,0 +1,287 @@
+//! The language of checks: [rhai](https://rhai.rs) with words of ours for runs and comparisons.
+//!
+//! | word | what it is |
+//! |---|---|
+//! | `value(metric)`, `value(metric, group)`, `value(metric, at)`, `value(metric, group, at)` | the sample of a metric at a point such as `#{policy: "fcfs", load: 0.9}` |
+//! | `axis(name)` | the values of an axis, in order |
+//! | `from(sweep)` | one of several sweeps or studies: `from("base").value(…)`, `from("base").axis(…)` |
+//! | `+ - * /` | samples with samples, seed by seed, and with numbers |
+//! | `abs(x)`, `mean(x)`, `sd(x)`, `half_width(x)`, `n(x)` | of a sample |
+//! | `max(list)`, `min(list)`, `spread(list)`, `average(list)` | of numbers or samples, by their means; `spread` is max - min |
+//! | `kendall_tau(xs, ys)`, `correlation(xs, ys)`, `slope(xs, ys)` | of two lists, by their means |
+//! | `less`, `similar`, `within` and the other comparisons | see [`verdict`](super::verdict) |
+//! | `at_least(x, low)`, `at_most(x, high)` | `within` with one end |
+//! | `all(list)`, `any(list)`, `not(verdict)` | of verdicts |
+//! | `each(list, \|x\| verdict)` | all of them, each named by its x |
+//! | `named(name, verdict)`, `check(truth, text)` | a verdict under a name; one of your own |
+//!
+//! Whole numbers divide as such: write `1.0 / 4`. Expressions are bounded in time and size and
+//! reach nothing but the runs.
+
+mod sources;
+mod words;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rhai::{AST, Dynamic, Engine, EvalAltResult, Map, Position, Scope};
+
+use super::data::{Data, Point};
+use super::quantity::Quantity;
+use super::verdict::Verdict;
+use words::quantity;
+
+/// A mistake in an expression, or something that it asks for and that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// What is wrong.
+    pub message: String,
+    /// Line in the expression, from 1; 0 where it has no place.
+    pub line: usize,
+    /// Column in the expression, from 1; 0 where it has no place.
+    pub column: usize,
+    /// Whether it asks for what a quick reproduction leaves out.
+    pub cut: bool,
+}
+
+/// The language over some data.
+pub struct Language {
+    engine: Engine,
+    functions: AST,
+    /// What was asked for and left out to be quick, noted when it happens.
+    cut: Rc<RefCell<bool>>,
+}
+
+type Fallible<T> = Result<T, Box<EvalAltResult>>;
+
+fn failed<T>(message: impl Into<String>) -> Fallible<T> {
+    let message: String = message.into();
+    Err(Box::new(EvalAltResult::ErrorRuntime(message.into(), Position::NONE)))
+}
+
+fn or_fail<T>(result: Result<T, String>) -> Fallible<T> {
+    result.or_else(failed)
+}
+
+impl Language {
+    /// The language over `sources`, with the functions that a study shares.
+    ///
+    /// # Errors
+    /// If the functions are no functions.
+    pub fn new(sources: Vec<Rc<Data>>, functions: &str) -> Result<Language, Mistake> {
+        let mut engine = Engine::new();
+        engine.set_strict_variables(true);
+        engine.disable_symbol("eval").disable_symbol("print").disable_symbol("debug");
+        // Debug builds would allow less than release builds otherwise.
+        engine.set_max_expr_depths(128, 64);
+        engine.set_max_operations(5_000_000).set_max_call_levels(32);
+        engine.set_max_array_size(100_000).set_max_map_size(10_000).set_max_string_size(1_000_000);
+        let cut = Rc::new(RefCell::new(false));
+        sources::register(&mut engine, sources, &cut);
+        words::register(&mut engine);
+        let functions = engine.compile(functions).map_err(|error| parse_mistake(&error))?;
+        Ok(Language { engine, functions: functions.clone_functions_only(), cut })
+    }
+
+    /// Whether a check can be read; asked before anything is run.
+    ///
+    /// # Errors
+    /// Its first mistake.
+    pub fn read_check(&self, text: &str) -> Result<(), Mistake> {
+        self.compile(text, &Scope::new()).map(drop)
+    }
+
+    /// The same for a value that is drawn.
+    ///
+    /// # Errors
+    /// Its first mistake.
+    pub fn read_value(&self, text: &str) -> Result<(), Mistake> {
+        self.compile(text, &scope(&Point::new(), "", "")).map(drop)
+    }
+
+    /// What a check comes to.
+    ///
+    /// # Errors
+    /// If something it asks for is not there, or it comes to no verdict.
+    pub fn check(&self, text: &str) -> Result<Verdict, Mistake> {
+        let result = self.run(text, Scope::new())?;
+        if let Ok(held) = result.as_bool() {
+            return Ok(Verdict { held, text: if held { "true" } else { "false" }.to_owned() });
+        }
+        let kind = result.type_name().to_owned();
+        result.try_cast::<Verdict>().ok_or_else(|| {
+            Mistake::nowhere(format!("a check must end in a comparison, and this one is {kind}"))
+        })
+    }
+
+    /// What a value that is drawn comes to at a point: `at` is the point, `group` the group of
+    /// jobs, `x` the text on the x axis.
+    ///
+    /// # Errors
+    /// If something it asks for is not there, or it is neither number nor sample.
+    pub fn value(&self, text: &str, at: &Point, group: &str, x: &str) -> Result<Quantity, Mistake> {
+        let result = self.run(text, scope(at, group, x))?;
+        quantity(&result).map_err(Mistake::nowhere)
+    }
+
+    fn compile(&self, text: &str, scope: &Scope<'_>) -> Result<AST, Mistake> {
+        let ast = self.engine.compile_with_scope(scope, text);
+        ast.map_err(|error| parse_mistake(&error))
+    }
+
+    fn run(&self, text: &str, mut scope: Scope<'_>) -> Result<Dynamic, Mistake> {
+        let ast = self.functions.merge(&self.compile(text, &scope)?);
+        self.cut.replace(false);
+        self.engine.eval_ast_with_scope(&mut scope, &ast).map_err(|error| {
+            let cut = self.cut.replace(false);
+            Mistake { cut, ..run_mistake(*error) }
+        })
+    }
+}
+
+impl Mistake {
+    fn nowhere(message: String) -> Mistake {
+        Mistake { message, line: 0, column: 0, cut: false }
+    }
+
+    fn at(message: String, position: Position) -> Mistake {
+        let (line, column) = (position.line(), position.position());
+        Mistake {
+            line: line.unwrap_or(0),
+            column: column.unwrap_or(0),
+            ..Mistake::nowhere(message)
+        }
+    }
+}
+
+fn parse_mistake(error: &rhai::ParseError) -> Mistake {
+    Mistake::at(error.err_type().to_string(), error.position())
+}
+
+fn run_mistake(error: EvalAltResult) -> Mistake {
+    let mut position = error.position();
+    // Where a function of the study fails, the place is that of its call in the check; closures
+    // stand in the check itself.
+    let (mut inner, mut in_check) = (error, true);
+    while let EvalAltResult::ErrorInFunctionCall(name, _, cause, _) = inner {
+        in_check &= name.starts_with("anon$");
+        if in_check && !cause.position().is_none() {
+            position = cause.position();
+        }
+        inner = *cause;
+    }
+    let message = match &inner {
+        EvalAltResult::ErrorRuntime(message, _) => message.to_string(),
+        _ => {
+            inner.clear_position();
+            inner.to_string()
+        }
+    };
+    Mistake::at(message, position)
+}
+
+fn scope(at: &Point, group: &str, x: &str) -> Scope<'static> {
+    let at: Map = at.iter().map(|(axis, value)| (axis.into(), value.clone().into())).collect();
+    let mut scope = Scope::new();
+    scope.push_constant("at", at);
+    scope.push_constant("group", group.to_owned());
+    scope.push_constant("x", x.to_owned());
+    scope
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn language() -> Language {
+        let mut data = Data::table("base", &["policy", "load"]);
+        for (policy, factor) in [("fcfs", 3.0), ("easy", 2.0), ("slots", 2.1)] {
+            for (load, wait) in [("0.5", 10.0), ("1", 20.0)] {
+                for seed in 1..=5 {
+                    let wait = factor * (wait + seed as f64 * 0.1);
+                    data.push(&[policy, load], seed, &[("wait", wait), ("jobs", 7.0)]);
+                }
+            }
+        }
+        data.axes[1].cut.push("2".to_owned());
+        let functions = "fn wait(p, l) { value(\"wait\", #{policy: p, load: l}) }";
+        Language::new(vec![Rc::new(data)], functions).expect("the functions are sound")
+    }
+
+    fn check(text: &str) -> String {
+        match language().check(text) {
+            Ok(verdict) => {
+                format!("{}: {}", if verdict.held { "held" } else { "missed" }, verdict.text)
+            }
+            Err(mistake) => {
+                let Mistake { message, line, column, cut } = mistake;
+                format!("{line}:{column}: {message}{}", if cut { " (cut)" } else { "" })
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_compared() {
+        let easy = "value(\"wait\", #{policy: \"easy\", load: 0.5})";
+        let fcfs = "value(\"wait\", #{policy: \"fcfs\", load: 0.5})";
+        insta::assert_snapshot!(check(&format!("less({easy}, {fcfs})")), @"held: 20.6 ± 0.3926 against 30.9 ± 0.589, difference -10.3 ± 0.1963 (n = 5)");
+        insta::assert_snapshot!(check(&format!("similar({easy}, wait(\"slots\", 0.5))")), @"held: 20.6 ± 0.3926 against 21.63 ± 0.4123 (n = 5), -4.8 %");
+        insta::assert_snapshot!(check(&format!("close(mean({easy} / {fcfs}), 0.667, 0.001)")), @"held: 0.6667, asked for 0.667 within 0.001");
+        insta::assert_snapshot!(check(&format!("within(100 * (1 - {easy} / {fcfs}), 40, 50)")), @"missed: 33.33 ± 0 (n = 5), asked for 40 to 50");
+        insta::assert_snapshot!(check(&format!("at_least({fcfs}, {easy})")), @"held: 30.9 ± 0.589 (n = 5), asked for at least 20.6");
+        insta::assert_snapshot!(check("value(\"jobs\", #{policy: \"easy\", load: 1}).n() == 5"), @"held: true");
+    }
+
+    #[test]
+    fn lists_are_walked_through() {
+        insta::assert_snapshot!(check("each(axis(\"load\"), |l| less(wait(\"easy\", l), wait(\"fcfs\", l)))"), @"held: 0.5: 20.6 ± 0.3926 against 30.9 ± 0.589, difference -10.3 ± 0.1963 (n = 5); 1: 40.6 ± 0.3926 against 60.9 ± 0.589, difference -20.3 ± 0.1963 (n = 5)");
+        insta::assert_snapshot!(check("let p = \"slots\"; each([0.5, 1], |l| similar(wait(p, l), wait(\"easy\", l), 1))"), @"held: 0.5: 21.63 ± 0.4123 against 20.6 ± 0.3926 (n = 5), +5.0 %; 1: 42.63 ± 0.4123 against 40.6 ± 0.3926 (n = 5), +5.0 %");
+        insta::assert_snapshot!(check("within(kendall_tau(axis(\"load\"), axis(\"load\").map(|l| wait(\"easy\", l))), 1, 1)"), @"held: 1, asked for 1 to 1");
+        insta::assert_snapshot!(check("within(slope([0, 1, 2], [1, 3, 5]), 2, 2)"), @"held: 2, asked for 2 to 2");
+        insta::assert_snapshot!(check("within(correlation([0, 1, 2], [1, 2, 2]), 0.86, 0.87)"), @"held: 0.866, asked for 0.86 to 0.87");
+        insta::assert_snapshot!(check("within(spread(axis(\"policy\").map(|p| wait(p, 1))), 20, 21)"), @"held: 20.3 ± 0.1963 (n = 5), asked for 20 to 21");
+        insta::assert_snapshot!(check("close(max([1, 2.5, 2]) + min([4, 3]) + average([1, 2]), 7, 0)"), @"held: 7, asked for 7 within 0");
+        insta::assert_snapshot!(check("any([not(less(1, 2)), named(\"second\", check(true, \"so\"))])"), @"held: 1 against 2 (not so); second: so");
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        insta::assert_snapshot!(check("less(1,\n  2"), @"2:4: Expecting ')' to close the arguments list of this function call 'less'");
+        insta::assert_snapshot!(check("less(1, two)"), @"1:9: Undefined variable: two");
+        insta::assert_snapshot!(check("less(1,\n  wait(\"fifo\", 1))"), @"2:3: base has no policy = fifo: there is fcfs, easy, slots");
+        insta::assert_snapshot!(check("less(1, \"two\")"), @"1:1: expected a number or a sample, not string");
+        insta::assert_snapshot!(check("lesser(1, 2)"), @"1:1: Function not found: lesser (i64, i64)");
+        insta::assert_snapshot!(check("1 + 1"), @"0:0: a check must end in a comparison, and this one is i64");
+        insta::assert_snapshot!(check("wait(\"fcfs\", 2)"), @"1:1: it needs load = 2, which --quick leaves out (cut)");
+        insta::assert_snapshot!(check("each([2], |l| less(wait(\"fcfs\", l), 1))"), @"1:20: it needs load = 2, which --quick leaves out (cut)");
+        insta::assert_snapshot!(check("from(\"other\").value(\"wait\")"), @r#"1:1: there is no sweep "other" here: there is base"#);
+        insta::assert_snapshot!(check("loop { }"), @"1:6: Too many operations");
+        insta::assert_snapshot!(check("eval(\"1\")"), @"1:1: reserved keyword 'eval' is disabled");
+        insta::assert_snapshot!(check("import \"x\" as x; x::y()"), @"1:1: 'import' is a reserved keyword");
+        insta::assert_snapshot!(check("kendall_tau([1], [1])"), @"1:1: kendall_tau needs two lists of one length, in which values differ");
+    }
+
+    #[test]
+    fn values_know_where_they_are() {
+        let at = [("load".to_owned(), "1".to_owned())].into();
+        let text = "100 * value(\"wait\", at + #{policy: \"easy\"}) / wait(\"fcfs\", x)";
+        let value = language().value(text, &at, "", "1").expect("it is there");
+        assert!((value.mean() - 66.667).abs() < 0.001, "{value:?}");
+        assert!(language().value("\"text\"", &at, "", "1").is_err());
+    }
+
+    #[test]
+    fn several_sources_are_told_apart() {
+        let one = |name: &str, wait: f64| {
+            let mut data = Data::table(name, &[]);
+            data.push(&[], 1, &[("wait", wait)]);
+            Rc::new(data)
+        };
+        let language = Language::new(vec![one("a", 1.0), one("b", 2.0)], "").expect("no functions");
+        let check = |text: &str| language.check(text);
+        let text = "lower_mean(from(\"a\").value(\"wait\"), from(\"b\").value(\"wait\"))";
+        assert!(check(text).expect("both are there").held);
+        let error = check("within(value(\"wait\"), 0, 1)").expect_err("which one?");
+        assert_eq!(error.message, "say which sweep is meant, as in from(\"…\"): there is a, b");
+    }
+}

@@ -1,0 +1,156 @@
+//! Getting the data of a figure: runs that are there are read, the others are carried out.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use haggle_results::ResultsError;
+
+use super::catalogue::{Origin, Study};
+use super::data::Data;
+use super::library::Library;
+use super::quick::{Cuts, cut};
+use super::study::{Compute, Effort};
+use crate::experiment::Figures;
+use crate::experiment::sweep::{Progress, SweepConduct, SweepError, look, sweep};
+use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError};
+
+/// Data to be obtained.
+pub struct Task<'a> {
+    name: String,
+    cuts: Cuts,
+    work: Work<'a>,
+}
+
+enum Work<'a> {
+    Sweep { experiment: Box<Experiment>, folder: PathBuf, output: PathBuf, progress: Progress },
+    Study(&'a dyn Compute, Effort),
+}
+
+/// Why there are no data.
+#[derive(Debug, thiserror::Error)]
+pub enum ObtainError {
+    /// A scenario cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A scenario has mistakes, or its logs are not there.
+    #[error("{0}")]
+    Invalid(Box<InvalidScenario>),
+    /// A run failed.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// Results cannot be read.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A quick reproduction would leave nothing.
+    #[error("`[quick]` of study \"{study}\" leaves no value of axis \"{axis}\" in `{file}`")]
+    NothingLeft {
+        /// The study.
+        study: String,
+        /// The scenario file.
+        file: String,
+        /// The axis.
+        axis: String,
+    },
+    /// A study by code failed.
+    #[error("study \"{study}\": {problem}")]
+    Study {
+        /// Its name.
+        study: String,
+        /// Why, and the way out.
+        problem: String,
+    },
+}
+
+impl<'a> Task<'a> {
+    /// What is to be done for data of `study`, whose runs go below `output`.
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    pub fn new(
+        library: &Library,
+        studies: &[&'a dyn Compute],
+        study: &Study,
+        origin: &Origin,
+        output: &Path,
+        quick: bool,
+    ) -> Result<Task<'a>, ObtainError> {
+        let name = origin.name().to_owned();
+        match origin {
+            Origin::Study(_) => {
+                let effort = if quick { Effort::Quick } else { Effort::Full };
+                let known = studies.iter().find(|known| known.name() == name);
+                let known = known.ok_or_else(|| ObtainError::Study {
+                    study: name.clone(),
+                    problem: "there is no such study".to_owned(),
+                })?;
+                Ok(Task { name, cuts: Cuts::default(), work: Work::Study(*known, effort) })
+            }
+            Origin::Sweep(file) => {
+                let source = library.read(&study.name, file)?;
+                let folder = source.folder().to_owned();
+                let mut experiment = Experiment::read(source, Logs::MustExist)
+                    .map_err(|error| ObtainError::Invalid(Box::new(error)))?;
+                // What is drawn here is what the catalogue says.
+                experiment.figures.clear();
+                let mut cuts = Cuts::default();
+                if quick {
+                    cuts = cut(&mut experiment, &study.quick).map_err(|axis| {
+                        let (study, file) = (study.name.clone(), file.clone());
+                        ObtainError::NothingLeft { study, file, axis }
+                    })?;
+                }
+                let output = output.join(&study.name).join(&name);
+                let progress = look(&experiment, &output)?;
+                let experiment = Box::new(experiment);
+                let work = Work::Sweep { experiment, folder, output, progress };
+                Ok(Task { name, cuts, work })
+            }
+        }
+    }
+
+    /// What the data are called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What was left out to be quick.
+    pub fn cuts(&self) -> &Cuts {
+        &self.cuts
+    }
+
+    /// How many runs there are to be and how many are there; `None` for a study by code.
+    pub fn progress(&self) -> Option<&Progress> {
+        match &self.work {
+            Work::Sweep { progress, .. } => Some(progress),
+            Work::Study(..) => None,
+        }
+    }
+
+    /// Carries out what is missing and reads all of it.
+    ///
+    /// # Errors
+    /// See [`ObtainError`]; runs that are done stay.
+    pub fn carry_out(
+        &self,
+        workers: usize,
+        stop: &AtomicBool,
+        on_run: &(dyn Fn() + Sync),
+    ) -> Result<Data, ObtainError> {
+        match &self.work {
+            Work::Study(study, effort) => study
+                .compute(*effort)
+                .map_err(|problem| ObtainError::Study { study: self.name.clone(), problem }),
+            Work::Sweep { experiment, folder, output, .. } => {
+                let conduct =
+                    SweepConduct { output, workers, figures: Figures::Skip, stop, on_run };
+                sweep(experiment, folder, &conduct)?;
+                let mut data = Data::of_sweep(&self.name, experiment, output)?;
+                for axis in &mut data.axes {
+                    let cut = self.cuts.axes.iter().find(|cut| cut.name == axis.name);
+                    axis.cut = cut.map(|cut| cut.cut.clone()).unwrap_or_default();
+                }
+                Ok(data)
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Studies that need no simulation: a table computed by code, drawn and claimed about like a sweep.
+//!
+//! A new one is a type with [`Compute`] and a line in [`ALL`]; figures name it with
+//! `study = "…"`.
+
+mod composition_table;
+mod fragments;
+mod frames;
+mod workload_table;
+
+use super::data::Data;
+
+/// How much is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// All of it.
+    Full,
+    /// As much as a first look needs.
+    Quick,
+}
+
+/// A computation whose rows figures and claims can name.
+pub trait Compute: Sync {
+    /// Its name in catalogues.
+    fn name(&self) -> &'static str;
+
+    /// Its rows: the axes are what tells them apart, the seed which replication each is.
+    ///
+    /// # Errors
+    /// What is missing, and the way out.
+    fn compute(&self, effort: Effort) -> Result<Data, String>;
+}
+
+/// Every study that is part of the program.
+pub const ALL: &[&dyn Compute] = &[
+    &composition_table::CompositionTable,
+    &workload_table::WorkloadTable,
+    &frames::Frames,
+    &fragments::BackfillingLimit,
+];

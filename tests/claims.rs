@@ -1,0 +1,52 @@
+//! What papers claim, as far as it takes seconds to see: figures that need no simulation.
+//! The others are for `haggle reproduce all`.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+use crate::command::Folder;
+
+/// The claims about these figures with their verdicts, one a line, and the exit code.
+fn verdicts(figures: &[&str]) -> String {
+    let folder = Folder::with(&[]);
+    let mut command = Command::cargo_bin("haggle").expect("cargo builds the command for its tests");
+    command.current_dir(folder.path()).arg("reproduce").args(figures).args(["--json", "--quiet"]);
+    let output = command.output().expect("the command can be started");
+    let claims: Vec<Value> = serde_json::from_slice(&output.stdout).expect("a list of claims");
+    let word = |claim: &Value, key: &str| claim[key].as_str().expect("a text").to_owned();
+    let line = |claim: &Value| format!("{} {}\n", word(claim, "id"), word(claim, "verdict"));
+    let lines: String = claims.iter().map(line).collect();
+    let code = output.status.code().expect("it was not killed");
+    format!("exit code: {code}\n{lines}")
+}
+
+#[test]
+fn offers_are_composed_as_in_the_published_example() {
+    insta::assert_snapshot!(verdicts(&["netto-t6.1"]), @r"
+    exit code: 0
+    OF-T6.1-a untestable
+    OF-T6.1-b untestable
+    OF-T6.1-c untestable
+    OF-T6.1-d held
+    OF-T6.1-e held
+    ");
+}
+
+#[test]
+fn the_published_workloads_come_out_of_the_logs() {
+    if std::env::var_os("HAGGLE_TRACES").is_none() {
+        eprintln!("skipped: set HAGGLE_TRACES to the folder that holds the logs");
+        return;
+    }
+    let verdicts = verdicts(&["netto-t6.2"]);
+    assert!(verdicts.starts_with("exit code: 0\n"), "{verdicts}");
+    assert_eq!(verdicts.matches(" held\n").count(), 8, "{verdicts}");
+}
+
+#[test]
+fn estimates_and_the_limit_of_backfilling_are_as_published() {
+    let figures = ["netto-t7.1", "netto-7.6", "netto-7.7", "netto-7.8", "netto-7.10", "netto-7.12"];
+    let verdicts = verdicts(&figures);
+    assert!(verdicts.starts_with("exit code: 0\n"), "{verdicts}");
+    assert_eq!(verdicts.matches(" held\n").count(), 18, "{verdicts}");
+}

@@ -1,0 +1,161 @@
+//! Bags of tasks from the command line: what is run, what is told, what is refused.
+
+use crate::command::Folder;
+
+const GRID: &str = r#"
+[[workload]]
+name = "north-jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 40, processors = 16, load = 0.5 }
+
+[[workload.step]]
+kind = "deadlines"
+of = "requested-time"
+one-of = ["1h", "1d"]
+
+[[workload]]
+name = "bags"
+model = "lublin-feitelson"
+lublin = { jobs = 20, processors = 32, load = 0.4 }
+
+[[workload.step]]
+kind = "deadlines"
+of = "requested-time"
+one-of = ["1h", "1d"]
+stream = 2
+
+[[workload.step]]
+kind = "bags"
+
+[[provider]]
+name = "north"
+processors = 16
+policy = "edf"
+disclosure = "power"
+
+[[provider]]
+name = "south"
+processors = 8
+policy = "edf"
+disclosure = "power"
+
+[[metascheduler]]
+name = "grid"
+composition = "offers-dplb"
+
+[[user]]
+name = "north-users"
+workload = "north-jobs"
+submits-to = "north"
+
+[[user]]
+name = "grid-users"
+workload = "bags"
+submits-to = "grid"
+"#;
+
+/// What `haggle run` prints from the line on that begins with `from`.
+fn run_from(folder: &Folder, arguments: &[&str], from: &str) -> String {
+    let shown = folder.haggle(arguments);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let start = shown.find(&format!("\n{from}")).expect("the line is there");
+    shown[start + 1..].lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn bags_are_bargained_over_and_who_learned_what_is_said() {
+    let folder = Folder::with(&[("grid.toml", GRID)]);
+    let arguments =
+        ["run", "grid.toml", "--check", "--disclosures", "--no-figures", "--quiet", "-o", "out"];
+    let shown = run_from(&folder, &arguments, "deadlines");
+    let without_digest: Vec<&str> =
+        shown.lines().filter(|line| !line.starts_with("digest")).collect();
+    insta::assert_snapshot!(without_digest.join("\n"), @r#"
+    deadlines              jobs  delayed           delayed work total weighted delay, %
+    local                    40        0   0.00 %        0.00 %                    0.00
+    external                 20        0   0.00 %        0.00 %                    0.00
+    all                      60        0   0.00 %        0.00 %                    0.00
+
+    20 bags on 1.90 providers each in the mean (10.0 % on 1, 90.0 % on 2)
+      tasks of a bag on several providers end 1347.7 s apart, 10.38 % of its response time
+
+    results  out
+
+    disclosures
+      about  learned by  what        items
+      north  grid        estimate       20
+      north  grid        job_status     40
+      north  grid        offer          20
+      north  grid        power          20
+      south  grid        estimate       18
+      south  grid        job_status     36
+      south  grid        offer          20
+      south  grid        power          20
+
+    Whoever reads the 40 answers to calls for offers knows computing power within 0.0 %
+    and load within 954.6 %.
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn the_same_bytes_come_out_on_both_drivers() {
+    let folder = Folder::with(&[("grid.toml", GRID)]);
+    let shown = folder.haggle(&["verify", "grid.toml"]);
+    assert!(shown.contains("lines in all three runs"), "{shown}");
+}
+
+#[test]
+fn policies_that_would_need_more_are_refused_before_anything_runs() {
+    let wrong = GRID
+        .replace("disclosure = \"power\"", "disclosure = \"offers\"")
+        .replace("policy = \"edf\"", "policy = \"easy\"")
+        .replace("kind = \"bags\"", "kind = \"key\"\nby = \"number\"");
+    let folder = Folder::with(&[("wrong.toml", &wrong)]);
+    let shown = folder.haggle(&["validate", "wrong.toml"]);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    for said in [
+        "composition \"offers-dplb\" needs disclosure \"power\", provider \"north\" discloses only",
+        "composition \"offers-dplb\" needs offers, and provider \"south\" makes none",
+        "the jobs of \"bags\" are rigid, and \"grid\" takes bags of tasks",
+        "wrong.toml has 5 problems",
+    ] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+}
+
+#[test]
+fn rigid_jobs_and_bags_are_not_mixed_up() {
+    let wrong = GRID.replace("submits-to = \"grid\"", "submits-to = \"north\"");
+    let folder = Folder::with(&[("wrong.toml", &wrong)]);
+    let shown = folder.haggle(&["validate", "wrong.toml"]);
+    let said = "the jobs of \"bags\" are bags of tasks, and \"north\" takes rigid jobs";
+    assert!(shown.contains(said), "{shown}");
+}
+
+#[test]
+fn an_axis_can_have_named_variants() {
+    let sweep = r#"
+[sweep]
+replications = 2
+
+[[sweep.axis]]
+name = "knowledge"
+
+[[sweep.axis.variant]]
+name = "little"
+set = { "metascheduler.grid.composition" = "offers-plb", "provider.*.disclosure" = "offers" }
+
+[[sweep.axis.variant]]
+name = "much"
+set = { "metascheduler.grid.composition" = "free-time-slots", "provider.*.disclosure" = "slots" }
+"#;
+    let folder = Folder::with(&[("sweep.toml", &format!("{GRID}{sweep}"))]);
+    let shown = folder.haggle(&["show", "--runs", "sweep.toml"]);
+    assert!(shown.contains("knowledge-little") && shown.contains("knowledge-much"), "{shown}");
+    let typo =
+        sweep.replace("provider.*.disclosure\" = \"slots", "provider.*.disclosed\" = \"slots");
+    let folder = Folder::with(&[("sweep.toml", &format!("{GRID}{typo}"))]);
+    let shown = folder.haggle(&["validate", "sweep.toml"]);
+    assert!(shown.contains("[[provider]] has no key `disclosed`"), "{shown}");
+}

@@ -1,0 +1,375 @@
+//! `haggle reproduce` and `haggle list figures`, on a made-up study.
+
+use std::fs;
+
+use crate::command::{Folder, stderr_of, stdout_of};
+
+/// Two sites under three policies and two loads, three seeds each.
+pub(crate) const BASE: &str = r#"
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 32, load = 0.8 }
+
+[[provider]]
+name = "north"
+processors = 32
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[sweep]
+replications = 3
+
+[[sweep.axis]]
+path = "provider.north.policy"
+values = ["fcfs", "easy", "conservative"]
+
+[[sweep.axis]]
+name = "load"
+path = "workload.jobs.lublin.load"
+values = [0.5, 0.7, 1.5]
+"#;
+
+/// Bars in panels, lines, a scatter and a table.
+pub(crate) const FIGURES: &str = r#"
+functions = '''
+fn wait(p, l) { value("mean-waiting-time", #{policy: p, load: l}) / 60 }
+'''
+
+[quick]
+replications = 2
+axes = { load = [0.5, 1.5] }
+
+[[figure]]
+name = "made-1"
+about = "Waiting times under three policies"
+sweeps = ["base.toml"]
+minutes = { full = 150, quick = 0.5 }
+
+[[figure.draw]]
+kind = "bars"
+metric = "mean-waiting-time"
+label = "mean waiting time, s"
+x = { axis = "load" }
+series = { axis = "policy", values = ["easy", { is = "fcfs", name = "first come" }] }
+panels = { values = [{ name = "local", group = "local" }, { name = "all jobs" }] }
+
+[[figure]]
+name = "made-2"
+about = "Reduction of waiting times against FCFS"
+sweeps = ["base.toml"]
+
+[[figure.draw]]
+kind = "lines"
+value = '''100 * (1 - wait(at.policy, x) / wait("fcfs", x))'''
+label = "reduction, %"
+bars = "ci95"
+x = { axis = "load" }
+series = { axis = "policy", values = ["easy", "conservative"] }
+
+[[figure.draw]]
+kind = "scatter"
+suffix = "price"
+where = { load = 1.5 }
+metric = "mean-waiting-time"
+label = "mean waiting time, s"
+x = { metric = "messages", label = "messages" }
+series = { axis = "policy" }
+
+[[figure]]
+name = "made-t1"
+about = "Summary of all policies"
+sweeps = ["base.toml"]
+minutes = { full = 0.1 }
+
+[[figure.draw]]
+kind = "table"
+where = { load = 0.7 }
+bars = "none"
+x = { axis = "policy" }
+series = { values = [{ name = "jobs", metric = "nb_jobs" }, { name = "done, %", value = "100 * value(\"outcomes.completed\", at) / 60" }] }
+"#;
+
+/// Some that hold, one that does not, one that cannot be tested.
+pub(crate) const CLAIMS: &str = r#"
+[[claim]]
+id = "MU-1-a"
+figures = ["made-1"]
+statement = "Backfilling shortens waiting, whatever the load of the provider's own users, and this is a statement to be wrapped"
+expected = "EASY < FCFS on the average"
+grade = "trend"
+check = '''
+each(axis("load"), |l|
+    lower_mean(wait("easy", l), wait("fcfs", l)))
+'''
+
+[[claim]]
+id = "MU-1-b"
+figures = ["made-1", "made-2"]
+statement = "Every job waits"
+expected = "EASY at least a year"
+grade = "exact"
+check = 'at_least(wait("easy", 1.5), 525600)'
+note = "made up"
+
+[[claim]]
+id = "MU-1-c"
+figures = ["made-1"]
+statement = "Users were content"
+expected = "words of praise"
+grade = "trend"
+untestable = "nobody was asked"
+
+[[claim]]
+id = "MU-2"
+figures = ["made-2"]
+statement = "No job is lost under middling load"
+expected = "60 jobs"
+grade = "exact"
+check = 'close(value("outcomes.completed", "local", #{policy: "easy", load: 0.7}), 60, 0)'
+"#;
+
+/// A folder with the study in `lib`, of which one file may be another.
+pub(crate) fn study(changed: Option<(&str, String)>) -> Folder {
+    let folder = Folder::with(&[]);
+    fs::create_dir_all(folder.path().join("lib/made-up")).expect("it can be made");
+    let files = [("base.toml", BASE), ("figures.toml", FIGURES), ("claims.toml", CLAIMS)];
+    for (name, text) in files {
+        write(&folder, name, text);
+    }
+    if let Some((name, text)) = changed {
+        write(&folder, name, &text);
+    }
+    folder
+}
+
+/// Writes a file of the study.
+pub(crate) fn write(folder: &Folder, name: &str, text: &str) {
+    fs::write(folder.path().join("lib/made-up").join(name), text).expect("it can be written");
+}
+
+/// Exit code and all that is printed of `haggle reproduce`.
+pub(crate) fn reproduce(folder: &Folder, arguments: &[&str]) -> String {
+    let fixed = ["reproduce", "--scenarios", "lib", "-o", "out"];
+    folder.haggle(&[&fixed[..], arguments].concat())
+}
+
+#[test]
+fn figures_are_drawn_and_claims_tested() {
+    let folder = study(None);
+    insta::assert_snapshot!(reproduce(&folder, &["all"]), @r#"
+    exit code: 1
+    ----- stdout -----
+    made-1: Waiting times under three policies
+      figure   out/made-1.png
+      numbers  out/made-1.csv
+
+      held        MU-1-a  Backfilling shortens waiting, whatever the load of the provider's own users,
+                          and this is a statement to be wrapped
+                          expected  EASY < FCFS on the average (trend)
+                          came out  0.5: 26.25 ± 42.95 against 311.7 ± 778.2 (n = 3);
+                                    0.7: 29.04 ± 45.54 against 338.1 ± 834.3 (n = 3);
+                                    1.5: 36.51 ± 45.57 against 380 ± 889.3 (n = 3)
+
+      missed      MU-1-b  Every job waits
+                          expected  EASY at least a year (exact)
+                          came out  36.51 ± 45.57 (n = 3), asked for at least 525600
+                          note      made up
+
+      untestable  MU-1-c  Users were content
+                          expected  words of praise (trend)
+                          because   nobody was asked
+
+    made-2: Reduction of waiting times against FCFS
+      figure   out/made-2.png
+      numbers  out/made-2.csv
+      figure   out/made-2-price.png
+      numbers  out/made-2-price.csv
+
+      held  MU-2  No job is lost under middling load
+                  expected  60 jobs (exact)
+                  came out  60 ± 0 (n = 3), asked for 60 within 0
+
+    made-t1: Summary of all policies
+      numbers  out/made-t1.csv
+
+      policy        jobs  done, %
+      fcfs            60      100
+      easy            60      100
+      conservative    60      100
+
+    4 claims: 2 held, 1 missed, 1 untestable
+    ----- stderr -----
+    "#);
+    let mut files = folder.names_in("out");
+    files.retain(|name| name.contains('.'));
+    insta::assert_snapshot!(files.join(" "), @"made-1.csv made-1.png made-2-price.csv made-2-price.png made-2.csv made-2.png made-t1.csv");
+    let png = fs::read(folder.path().join("out/made-1.png")).expect("it was drawn");
+    assert!(png.starts_with(b"\x89PNG"));
+    let csv = folder.read("out/made-1.csv");
+    assert_eq!(csv.lines().count(), 1 + 2 * 2 * 3, "{csv}");
+    assert!(csv.starts_with("panel,series,x,n,mean,std,ci95\nlocal,easy,0.5,3,"), "{csv}");
+    let csv = folder.read("out/made-2-price.csv");
+    assert!(csv.starts_with("panel,series,n,x_mean,x_std,x_ci95,y_mean,"), "{csv}");
+    insta::assert_snapshot!(folder.read("out/made-t1.csv"), @r#"
+    panel,series,x,n,mean,std,ci95
+    ,jobs,fcfs,3,60.0,0.0,0.0
+    ,jobs,easy,3,60.0,0.0,0.0
+    ,jobs,conservative,3,60.0,0.0,0.0
+    ,"done, %",fcfs,3,100.0,0.0,0.0
+    ,"done, %",easy,3,100.0,0.0,0.0
+    ,"done, %",conservative,3,100.0,0.0,0.0
+    "#);
+}
+
+#[test]
+fn claims_are_printed_as_json() {
+    let folder = study(None);
+    insta::assert_snapshot!(reproduce(&folder, &["made-2", "--json"]), @r#"
+    exit code: 1
+    ----- stdout -----
+    [
+      {
+        "expected": "EASY at least a year",
+        "figures": [
+          "made-1",
+          "made-2"
+        ],
+        "got": "36.51 ± 45.57 (n = 3), asked for at least 525600",
+        "grade": "exact",
+        "id": "MU-1-b",
+        "note": "made up",
+        "statement": "Every job waits",
+        "verdict": "missed"
+      },
+      {
+        "expected": "60 jobs",
+        "figures": [
+          "made-2"
+        ],
+        "got": "60 ± 0 (n = 3), asked for 60 within 0",
+        "grade": "exact",
+        "id": "MU-2",
+        "statement": "No job is lost under middling load",
+        "verdict": "held"
+      }
+    ]
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let folder = study(None);
+    let first = reproduce(&folder, &["made-t1"]);
+    assert!(first.starts_with("exit code: 0\n"), "{first}");
+    assert_eq!(stderr_of(&first), "");
+    let before = folder.tree("out/made-up");
+    assert!(before.keys().filter(|name| name.ends_with("timing.json")).count() == 27);
+    // Another figure of the same sweep: not even how long runs took has changed.
+    let second = reproduce(&folder, &["made-2"]);
+    assert_eq!(stderr_of(&second), "base: 27 of 27 runs are done already\n");
+    assert_eq!(stderr_of(&reproduce(&folder, &["made-2", "--quiet"])), "");
+    assert!(folder.tree("out/made-up") == before);
+    // A scenario that has changed does not take the old runs for its own.
+    write(&folder, "base.toml", &BASE.replace("jobs = 60", "jobs = 61"));
+    insta::assert_snapshot!(reproduce(&folder, &["made-t1"]), @r#"
+    exit code: 4
+    ----- stdout -----
+    made-t1: Summary of all policies
+
+    0 claims
+    ----- stderr -----
+    error: `out/made-up/base/scenario=policy-fcfs_load-0.5/seed=1` holds results of another scenario, seed or version
+
+    hint: name another folder with -o, or remove this one
+    "#);
+    assert!(folder.tree("out/made-up") == before);
+}
+
+#[test]
+fn quick_says_what_it_leaves_out() {
+    let folder = study(None);
+    let shown = reproduce(&folder, &["made-2", "--quick"]);
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 1
+    ----- stdout -----
+    made-2: Reduction of waiting times against FCFS
+      figure   out/quick/made-2.png
+      numbers  out/quick/made-2.csv
+      figure   out/quick/made-2-price.png
+      numbers  out/quick/made-2-price.csv
+      quick    base: 2 of 3 replications, 2 of 3 values of load
+
+      missed      MU-1-b  Every job waits
+                          expected  EASY at least a year (exact)
+                          came out  32.57 ± 216.3 (n = 2), asked for at least 525600
+                          note      made up
+
+      untestable  MU-2    No job is lost under middling load
+                          expected  60 jobs (exact)
+                          because   it needs load = 0.7, which --quick leaves out
+
+    2 claims: 1 missed, 1 untestable
+    ----- stderr -----
+    "#);
+    assert!(!folder.path().join("out/made-2.png").exists());
+    let csv = folder.read("out/quick/made-2.csv");
+    assert_eq!(csv.lines().count(), 1 + 2 * 2, "{csv}");
+    let json = reproduce(&folder, &["made-2", "--quick", "--json", "--quiet"]);
+    insta::assert_snapshot!(stderr_of(&json), @"  quick    base: 2 of 3 replications, 2 of 3 values of load");
+}
+
+#[test]
+fn figures_are_listed() {
+    let folder = study(None);
+    insta::assert_snapshot!(folder.haggle(&["list", "figures", "--scenarios", "lib"]), @r#"
+    exit code: 0
+    ----- stdout -----
+      made-1   2.5 h, quick 30 s  Waiting times under three policies
+      made-2   not measured       Reduction of waiting times against FCFS
+      made-t1  6 s                Summary of all policies
+    ----- stderr -----
+    "#);
+    let json = folder.haggle(&["list", "figures", "--json", "--scenarios", "lib"]);
+    let list: serde_json::Value = serde_json::from_str(stdout_of(&json)).expect("JSON");
+    insta::assert_snapshot!(list[0].to_string(), @r#"{"about":"Waiting times under three policies","minutes":{"full":150.0,"quick":0.5},"name":"made-1","study":"made-up"}"#);
+}
+
+#[test]
+fn the_figures_of_the_program_are_sound() {
+    let folder = Folder::with(&[]);
+    let shown = folder.haggle(&["list", "figures"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_reproduction_that_is_interrupted_goes_on() {
+    let long = BASE.replace("jobs = 60", "jobs = 10000");
+    let folder = study(Some(("base.toml", long)));
+    let arguments = ["reproduce", "made-t1", "--scenarios", "lib", "-o", "out", "--jobs", "2"];
+    let child = folder.start(&arguments);
+    let variant = folder.path().join("out/made-up/base/scenario=policy-fcfs_load-0.5");
+    crate::cli_run::wait_for(|| (1..=3).any(|seed| variant.join(format!("seed={seed}")).is_dir()));
+    crate::command::interrupt(&child);
+    insta::assert_snapshot!(crate::command::ended(child), @r#"
+    exit code: 130
+    ----- stdout -----
+    ----- stderr -----
+
+    stopping; press Ctrl-C again to stop at once
+    interrupted: the runs that are done are kept
+
+    hint: the same command goes on with the others
+    "#);
+    let tree = folder.tree("out/made-up");
+    let done = tree.keys().filter(|name| name.ends_with("timing.json")).count();
+    assert!((1..27).contains(&done), "{done} runs were done before it could be stopped");
+    let shown = folder.haggle(&arguments);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert_eq!(stderr_of(&shown), format!("base: {done} of 27 runs are done already\n"));
+}

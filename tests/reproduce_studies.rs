@@ -1,0 +1,133 @@
+//! Studies by code, and the example of the manual: through the library, as `haggle reproduce`
+//! uses it.
+
+use std::fs;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+use haggle::reproduce::catalogue::Origin;
+use haggle::reproduce::draw::draw;
+use haggle::reproduce::language::Language;
+use haggle::reproduce::obtain::Task;
+use haggle::reproduce::study::{Compute, Effort};
+use haggle::reproduce::{Catalogue, Data, Judgement, Library, judge};
+
+use crate::command::Folder;
+
+/// Sorted lengths on a logarithmic axis: no simulation is needed for them.
+struct Ranks;
+
+impl Compute for Ranks {
+    fn name(&self) -> &'static str {
+        "ranks"
+    }
+
+    fn compute(&self, effort: Effort) -> Result<Data, String> {
+        let ranks = if effort == Effort::Quick { 10 } else { 200 };
+        let mut data = Data::table("ranks", &["kind", "rank"]);
+        for (kind, factor) in [("requests", 30.0), ("fragments", 2.0)] {
+            for rank in 0..ranks {
+                let length = factor * f64::from(rank).exp2().sqrt().min(1e6);
+                data.push(&[kind, &rank.to_string()], 0, &[("length", length)]);
+            }
+        }
+        Ok(data)
+    }
+}
+
+const STUDIES: &[&dyn Compute] = &[&Ranks];
+
+const FIGURES: &str = r#"
+[[figure]]
+name = "ranks-1"
+about = "Sorted lengths of requests and fragments"
+study = "ranks"
+
+[[figure.draw]]
+kind = "lines"
+metric = "length"
+label = "length"
+y-scale = "log-time"
+x = { axis = "rank" }
+series = { axis = "kind" }
+"#;
+
+const CLAIMS: &str = r#"
+[[claim]]
+id = "R-1"
+figures = ["ranks-1"]
+statement = "Fragments are shorter than requests"
+expected = "at rank 5"
+grade = "trend"
+check = 'lower_mean(value("length", #{kind: "fragments", rank: 5}), value("length", #{kind: "requests", rank: 5}))'
+"#;
+
+/// Draws every figure of the studies in `lib` and gives what came of each claim.
+fn reproduced(folder: &Folder, quick: bool) -> Vec<String> {
+    let library = Library::Folder(folder.path().join("lib"));
+    let catalogue = Catalogue::read(&library, STUDIES).expect("it is sound");
+    let mut findings = Vec::new();
+    for (study, figure) in catalogue.figures() {
+        let output = folder.path().join("out");
+        fs::create_dir_all(&output).expect("it can be made");
+        let data = |origin: &Origin| {
+            let task = Task::new(&library, STUDIES, study, origin, &output, quick);
+            let task = task.expect("it can be had");
+            Rc::new(task.carry_out(2, &AtomicBool::new(false), &|| ()).expect("it ends well"))
+        };
+        let own: Vec<Rc<Data>> = figure.origins.iter().map(data).collect();
+        let language = Language::new(own.clone(), &study.functions).expect("sound functions");
+        for how in &figure.draws {
+            let drawn = draw(figure, how, &own, &language, &output).expect("it can be drawn");
+            let image = drawn.image.map(|image| fs::read(image).expect("it was written"));
+            assert!(image.is_none_or(|bytes| bytes.starts_with(b"\x89PNG")));
+        }
+        for claim in study.claims_about(&figure.name) {
+            let origins = study.origins(claim.figures.iter().map(String::as_str));
+            let all = origins.iter().map(data).collect();
+            let language = Language::new(all, &study.functions).expect("sound functions");
+            let finding = judge(claim, Some(&language));
+            let failed = matches!(finding.judgement, Judgement::Failed(_));
+            assert!(!failed, "{}: {}", claim.id, finding.judgement.text());
+            findings.push(format!("{} {}", claim.id, finding.judgement.name()));
+        }
+    }
+    findings
+}
+
+fn study(files: &[(&str, &str)]) -> Folder {
+    let folder = Folder::with(&[]);
+    let place = folder.path().join("lib/made-up");
+    fs::create_dir_all(&place).expect("it can be made");
+    for (name, text) in files {
+        fs::write(place.join(name), text).expect("it can be written");
+    }
+    folder
+}
+
+#[test]
+fn a_study_by_code_is_drawn_and_claimed_about() {
+    let folder = study(&[("figures.toml", FIGURES), ("claims.toml", CLAIMS)]);
+    assert_eq!(reproduced(&folder, false), ["R-1 held"]);
+    assert_eq!(folder.read("out/ranks-1.csv").lines().count(), 1 + 2 * 200);
+    assert_eq!(reproduced(&folder, true), ["R-1 held"]);
+    assert_eq!(folder.read("out/ranks-1.csv").lines().count(), 1 + 2 * 10);
+}
+
+#[test]
+fn the_example_of_the_manual_can_be_reproduced() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies.md");
+    let page = fs::read_to_string(page).expect("it is there");
+    let blocks: Vec<&str> = page.split("```toml\n").skip(1).collect();
+    let block = |name: &str| {
+        let begins = |block: &&&str| block.starts_with(&format!("# {name}\n"));
+        let text = blocks.iter().find(begins).and_then(|block| block.split("```").next());
+        text.unwrap_or_else(|| panic!("{name} is in the manual"))
+    };
+    let names = ["figures.toml", "claims.toml", "queues.toml", "single.toml"];
+    let folder = study(&names.map(|name| (name, block(name))));
+    let findings = reproduced(&folder, false);
+    assert_eq!(findings.len(), 6, "{findings:?}");
+    reproduced(&folder, true);
+}
