@@ -1,6 +1,8 @@
 //! Bags of tasks from the command line: what is run, what is told, what is refused.
 
-use crate::command::Folder;
+use serde_json::Value;
+
+use crate::command::{Folder, stdout_of};
 
 const GRID: &str = r#"
 [[workload]]
@@ -158,4 +160,41 @@ set = { "metascheduler.grid.composition" = "free-time-slots", "provider.*.disclo
     let folder = Folder::with(&[("sweep.toml", &format!("{GRID}{typo}"))]);
     let shown = folder.haggle(&["validate", "sweep.toml"]);
     assert!(shown.contains("[[provider]] has no key `disclosed`"), "{shown}");
+}
+
+#[test]
+fn with_latency_offers_last_as_long_as_an_agreement_takes() {
+    let latency = format!("{GRID}\n[network]\nlatency = \"2s\"\n");
+    let folder = Folder::with(&[("grid.toml", &latency)]);
+    let shown =
+        folder.haggle(&["run", "grid.toml", "--check", "--json", "--no-figures", "-o", "out"]);
+    let summary: Value = serde_json::from_str(stdout_of(&shown)).expect("a summary");
+    assert_eq!(summary["all"]["outcomes"]["completed"], 60);
+    assert_eq!(summary["all"]["outcomes"]["promises_broken"], 0);
+    assert_eq!(summary["all"]["bags"]["recompositions"], 0.0);
+    // Without latency they are 1.9.
+    let providers = summary["all"]["bags"]["providers"].as_f64().expect("a number");
+    assert!(providers > 1.8, "bags are still spread: {providers}");
+}
+
+#[test]
+fn bags_that_may_never_end_are_refused() {
+    let step = "[[workload.step]]\nkind = \"bags\"";
+    let unlimited =
+        format!("[[workload.step]]\nkind = \"estimates\"\nrule = \"no-limit\"\n\n{step}");
+    let folder = Folder::with(&[("grid.toml", &GRID.replace(step, &unlimited))]);
+    let shown = folder.haggle(&["run", "grid.toml", "--check", "--no-figures", "-q", "-o", "out"]);
+    assert!(shown.contains("40 completed, 20 rejected (20 no limit)"), "{shown}");
+}
+
+#[test]
+fn profiling_takes_from_one_time_to_a_longer_one() {
+    let wrong = GRID.replace(
+        "policy = \"edf\"",
+        "policy = \"edf\"\nestimates = { from = \"profiled\", time-min = \"1h\" }",
+    );
+    let folder = Folder::with(&[("wrong.toml", &wrong)]);
+    let shown = folder.haggle(&["validate", "wrong.toml"]);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    assert!(shown.contains("`time-max` is 30min, less than `time-min`, 1h"), "{shown}");
 }

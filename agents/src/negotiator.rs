@@ -143,8 +143,15 @@ impl Negotiator {
         submission: Box<Submission>,
         out: &mut Outbox,
     ) {
-        if submission.job.shape != JobShape::Bag {
-            refuse(submitter, submission, Refusal::WrongShape, out);
+        let job = &submission.job;
+        let refusal = if job.shape != JobShape::Bag {
+            Some(Refusal::WrongShape)
+        } else {
+            // Nobody can offer a completion of what may never end.
+            job.requested_time.is_none().then_some(Refusal::NoLimit)
+        };
+        if let Some(reason) = refusal {
+            refuse(submitter, submission, reason, out);
             return;
         }
         self.backlog.push_back((submitter, submission));
@@ -297,7 +304,10 @@ impl Negotiator {
             deadline: job.deadline,
             now,
         };
-        let composed = self.config.policy.compose(&call, &views, self.config.options, bargain.turn);
+        // A relaxed award may have to be refused, one as offered is good for sure.
+        let relax = self.config.options.relax_to_composite && bargain.round == 0;
+        let options = CompositionOptions { relax_to_composite: relax, ..self.config.options };
+        let composed = self.config.policy.compose(&call, &views, options, bargain.turn);
         let Some(mut composition) = composed else {
             self.give_back(now, id, out);
             return;

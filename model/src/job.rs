@@ -52,13 +52,20 @@ impl HiddenRunTime {
         self.0
     }
 
-    /// What a profiler finds out that errs by the fraction `error` of what the
-    /// user's `estimate` errs by: run time + error x (estimate - run time), to the
-    /// nearest microsecond (Netto 2009, section 7.4; 0 = a perfect estimate).
-    pub fn profiled(self, estimate: Span, error: f64) -> Span {
-        let (truth, estimate) = (self.0.as_micros(), estimate.as_micros());
-        let off = (estimate - truth) as f64 * error;
-        Span::from_micros(truth + off.round() as i64)
+    /// What a profiler finds out that errs by a part of what the user's `estimate`
+    /// errs by: run time + a/b x (estimate - run time) for `error` = (a, b), to the
+    /// nearest microsecond, halves up (Netto 2009, section 7.4). 0 is a perfect
+    /// estimate, 1 the user's.
+    ///
+    /// # Panics
+    /// If b is 0.
+    pub fn profiled(self, estimate: Span, error: (u32, u32)) -> Span {
+        let (numerator, denominator) = (i128::from(error.0), i128::from(error.1));
+        let distance = i128::from((estimate - self.0).as_micros());
+        let scaled = (2 * distance * numerator + denominator).div_euclid(2 * denominator);
+        let micros = i128::from(self.0.as_micros()) + scaled;
+        let forever = i128::from(Span::FOREVER.as_micros());
+        Span::from_micros(micros.clamp(0, forever) as i64)
     }
 }
 
@@ -147,5 +154,43 @@ impl Job {
             key: 0,
             origin: JobOrigin::UNKNOWN,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CX-1.
+    #[test]
+    fn a_profiled_estimate_is_off_by_a_part_of_the_users_error() {
+        let truth = HiddenRunTime::new(Span::from_secs(1_000));
+        for (user, half, fifth) in
+            [(1_500, 1_250, 1_100), (2_000, 1_500, 1_200), (2_500, 1_750, 1_300)]
+        {
+            let profiled = |error| truth.profiled(Span::from_secs(user), error);
+            assert_eq!(profiled((1, 2)), Span::from_secs(half));
+            assert_eq!(profiled((200_000, 1_000_000)), Span::from_secs(fifth));
+            assert_eq!(profiled((0, 1)), Span::from_secs(1_000));
+            assert_eq!(profiled((1, 1)), Span::from_secs(user));
+        }
+        let truth = HiddenRunTime::new(Span::from_micros(10));
+        let odd = |user| truth.profiled(Span::from_micros(user), (1, 2));
+        assert_eq!((odd(13), odd(7)), (Span::from_micros(12), Span::from_micros(9)));
+        assert_eq!(truth.profiled(Span::FOREVER, (3, 1)), Span::FOREVER);
+    }
+
+    /// The other half of CX-1: 3,600 and 5,400 s on processors 1.2 and 1.5 times as fast.
+    #[test]
+    fn a_faster_processor_takes_less_time() {
+        let at = |seconds, speed| Span::from_secs(seconds).at_speed(speed);
+        assert_eq!(
+            (at(3_600, 1.2), at(3_600, 1.5)),
+            (Span::from_secs(3_000), Span::from_secs(2_400))
+        );
+        assert_eq!(
+            (at(5_400, 1.2), at(5_400, 1.5)),
+            (Span::from_secs(4_500), Span::from_secs(3_600))
+        );
     }
 }

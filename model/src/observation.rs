@@ -43,6 +43,8 @@ pub enum Refusal {
     NoProvider,
     /// A bag where only rigid jobs are taken, or the other way round.
     WrongShape,
+    /// A bag without a requested time: nobody can say when it would be done.
+    NoLimit,
 }
 
 impl Refusal {
@@ -54,6 +56,7 @@ impl Refusal {
             Refusal::UnknownJob => "unknown_job",
             Refusal::NoProvider => "no_provider",
             Refusal::WrongShape => "wrong_shape",
+            Refusal::NoLimit => "no_limit",
         }
     }
 }

@@ -69,15 +69,6 @@ pub enum Award {
     },
 }
 
-/// What rescheduling has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// How often waiting work was looked at because something had ended early.
-    pub reschedules: u64,
-    /// Tasks and jobs that got another start, counted anew in every pass.
-    pub moved: u64,
-}
-
 /// The sizes for which a provider makes offers: these fractions of the bag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fractions(Vec<(u32, u32)>);
@@ -155,11 +146,6 @@ pub trait Bargainer: LocalScheduler {
 
     /// What waits, in the queue's order.
     fn queue(&self) -> Vec<QueueEntry>;
-
-    /// What rescheduling has done so far; all zero for a scheduler that does not count it.
-    fn counts(&self) -> Counts {
-        Counts::default()
-    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use haggle_model::{Span, Time};
 pub use self::rescheduling::{Effort, Rescheduling, ReschedulingConfig};
 
 use self::entry::{Entry, Kind};
-use crate::bags::{Award, BagRequest, Bargainer, Batch, Counts, Fractions, FreeSlot, Offer, merge};
+use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
 use crate::placing::{free_slots, place};
 use crate::profile::Profile;
@@ -45,7 +45,6 @@ pub struct ConservativeBags {
     accepted: u64,
     /// Whether something has ended early since the last rescheduling.
     ended_early: bool,
-    counts: Counts,
     effort: Effort,
 }
 
@@ -64,7 +63,6 @@ impl ConservativeBags {
             entries: Vec::new(),
             accepted: 0,
             ended_early: false,
-            counts: Counts::default(),
             effort: Effort::default(),
         }
     }
@@ -260,7 +258,7 @@ impl Bargainer for ConservativeBags {
     }
 
     fn free_slots(&mut self, now: Time) -> Vec<FreeSlot> {
-        free_slots(&self.profile, now)
+        free_slots(self.profile.steps(), now)
     }
 
     fn tasks_due(&mut self, now: Time, started: &mut Vec<(Slot, u32)>) {
@@ -297,9 +295,5 @@ impl Bargainer for ConservativeBags {
     fn latest_completion(&self, slot: Slot) -> Option<Time> {
         let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
         entry.map(Entry::latest_completion)
-    }
-
-    fn counts(&self) -> Counts {
-        self.counts
     }
 }

@@ -14,7 +14,6 @@
 
 mod bargain;
 mod demand;
-mod free_slots;
 mod plan;
 mod steps;
 mod sweep;

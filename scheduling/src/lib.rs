@@ -25,7 +25,7 @@ mod running;
 pub mod scheduler;
 
 pub use bag_table::BagTable;
-pub use bags::{Award, BagRequest, Bargainer, Batch, Counts, Fractions, FreeSlot, Offer};
+pub use bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer};
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};
 pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig};

@@ -38,17 +38,22 @@ pub(crate) fn place(
 }
 
 /// The free time of every processor from `now` on, sorted by start, then later
-/// end first. Where processors become busy, those free for the shortest time
-/// do, so that the others stay free for long (Netto 2009, 6.3.2).
-pub(crate) fn free_slots(profile: &Profile, now: Time) -> Vec<FreeSlot> {
+/// end first, where `steps` are (from when, free processors).
+///
+/// Where processors become busy, those go that were free for the shortest while
+/// (Netto 2009, section 6.3.2). That keeps long slots whole: so many tasks fit
+/// side by side into the slots as there are processors free all the while.
+pub(crate) fn free_slots(steps: impl Iterator<Item = (Time, u32)>, now: Time) -> Vec<FreeSlot> {
     let mut slots = Vec::new();
     let mut open: Vec<Time> = Vec::new();
-    let now_free = std::iter::once((now, profile.free_at(now)));
-    for (time, free) in now_free.chain(profile.steps().filter(|&(time, _)| time > now)) {
-        let free = free as usize;
+    let mut steps = steps.peekable();
+    while let Some((start, free)) = steps.next() {
+        if steps.peek().is_some_and(|&(end, _)| end <= now) {
+            continue;
+        }
+        let (time, free) = (start.max(now), free as usize);
         while open.len() > free {
-            let start = open.pop().expect("more are open than are free");
-            slots.push(FreeSlot { start, end: time });
+            slots.extend(open.pop().map(|start| FreeSlot { start, end: time }));
         }
         open.resize(free, time);
     }
@@ -97,7 +102,7 @@ mod tests {
             slot(8, Time::FOREVER),
             slot(9, Time::FOREVER),
         ];
-        assert_eq!(free_slots(&profile, at(0)), expected);
-        assert_eq!(free_slots(&profile, at(5))[0], slot(5, Time::FOREVER));
+        assert_eq!(free_slots(profile.steps(), at(0)), expected);
+        assert_eq!(free_slots(profile.steps(), at(5))[0], slot(5, Time::FOREVER));
     }
 }

@@ -8,8 +8,6 @@
 
 pub mod frames;
 
-use haggle_model::Span;
-
 use self::frames::{FRAMES, FrameModel, Resolution};
 
 /// Which frame is rendered at full resolution.
@@ -83,42 +81,10 @@ pub fn estimate(
     }
 }
 
-/// A profiled estimate: `error` = (a, b) times as far from the run time as the
-/// user's, to the nearest microsecond, halves up. 0 is a perfect estimate, 1 the user's.
-///
-/// # Panics
-/// If b is 0.
-pub fn profiled(run_time: Span, user_estimate: Span, error: (u32, u32)) -> Span {
-    let (numerator, denominator) = (i128::from(error.0), i128::from(error.1));
-    let distance = i128::from((user_estimate - run_time).as_micros());
-    let scaled = (2 * distance * numerator + denominator).div_euclid(2 * denominator);
-    let micros = i128::from(run_time.as_micros()) + scaled;
-    let forever = i128::from(Span::FOREVER.as_micros());
-    Span::from_micros(micros.clamp(0, forever) as i64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::frames::Animation;
     use super::*;
-
-    /// CX-1.
-    #[test]
-    fn a_profiled_estimate_is_off_by_a_part_of_the_users_error() {
-        for (user, half, fifth) in
-            [(1_500, 1_250, 1_100), (2_000, 1_500, 1_200), (2_500, 1_750, 1_300)]
-        {
-            let profiled = |error| profiled(Span::from_secs(1_000), Span::from_secs(user), error);
-            assert_eq!(profiled((1, 2)), Span::from_secs(half));
-            assert_eq!(profiled((1, 5)), Span::from_secs(fifth));
-            assert_eq!(profiled((0, 1)), Span::from_secs(1_000));
-            assert_eq!(profiled((1, 1)), Span::from_secs(user));
-        }
-        let odd = |user| profiled(Span::from_micros(10), Span::from_micros(user), (1, 2));
-        assert_eq!((odd(13), odd(7)), (Span::from_micros(12), Span::from_micros(9)));
-        let none = profiled(Span::from_secs(1), Span::FOREVER, (3, 1));
-        assert_eq!(none, Span::FOREVER);
-    }
 
     fn of(animation: Animation, resolution: Resolution, base: BaseFrame, k: usize) -> Estimate {
         estimate(&FrameModel::new(animation), resolution, base, k)

@@ -11,7 +11,7 @@ use haggle_agents::{
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport};
 use haggle_model::{
-    ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProviderId, ProviderInfo,
+    ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProviderId, ProviderInfo, Span,
 };
 use haggle_runtime::world::Arrivals;
 use haggle_runtime::{EventOrder, Network, World};
@@ -61,7 +61,7 @@ impl Stage {
         stage.cast.workloads = scenario.workloads.iter().map(|it| it.name.to_string()).collect();
         let mut addresses = BTreeMap::new();
         for provider in &scenario.providers {
-            let id = stage.add_provider(provider, seed);
+            let id = stage.add_provider(provider, scenario);
             addresses.insert(provider.name.as_str(), id);
         }
         for metascheduler in &scenario.metaschedulers {
@@ -83,7 +83,8 @@ impl Stage {
         id
     }
 
-    fn add_provider(&mut self, provider: &file::Provider, seed: u64) -> ActorId {
+    fn add_provider(&mut self, provider: &file::Provider, scenario: &Scenario) -> ActorId {
+        let seed = scenario.scenario.seed;
         let config = ProviderConfig {
             id: ProviderId(self.cast.providers.len() as u32),
             processors: provider.processors,
@@ -91,7 +92,7 @@ impl Stage {
             scheduler: scheduling(provider),
             overrun: overrun(provider.overrun),
             disclosure: disclosure(provider.disclosure),
-            bargaining: bargaining(provider, seed),
+            bargaining: bargaining(provider, scenario),
         };
         let before = self.cast.providers.last();
         self.cast.providers.push(ProviderInfo {
@@ -223,12 +224,23 @@ fn scheduling(provider: &file::Provider) -> Scheduling {
     })
 }
 
-/// Shares as fractions of a million, which is exact for what people write.
 fn fractions(offers: &file::Offers) -> Fractions {
+    let fractions = offers.fractions.iter().map(|&share| parts(share));
+    Fractions::new(fractions.filter(|&(part, _)| part > 0).collect())
+}
+
+/// A share in parts of a million, which is exact for what people write.
+fn parts(share: Share) -> (u32, u32) {
     const WHOLE: u32 = 1_000_000;
-    let part = |share: &Share| (share.fraction() * f64::from(WHOLE)).round() as u32;
-    let parts = offers.fractions.iter().map(part).filter(|&part| part > 0);
-    Fractions::new(parts.map(|part| (part, WHOLE)).collect())
+    ((share.fraction() * f64::from(WHOLE)).round() as u32, WHOLE)
+}
+
+/// How long offers have to last so that an agreement can be reached: until the
+/// slowest answer is there, and the award is on its way.
+fn agreement_time(scenario: &Scenario) -> Span {
+    let links = scenario.network.links.iter().map(|link| link.latency.0);
+    let slowest = links.fold(scenario.network.latency.0, Span::max);
+    slowest.scaled(4.0)
 }
 
 fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
@@ -244,23 +256,23 @@ fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
     }
 }
 
-fn bargaining(provider: &file::Provider, seed: u64) -> Bargaining {
+fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Bargaining {
     let estimates = provider.estimates.unwrap_or_default();
     let offers = provider.offers.clone().unwrap_or_default();
     Bargaining {
         estimates: match estimates.from {
             file::EstimatesFrom::Users => Estimates::Users,
             file::EstimatesFrom::Profiled => Estimates::Profiled {
-                error: estimates.error.fraction(),
+                error: parts(estimates.error),
                 time: (estimates.time_min.0, estimates.time_max.0),
             },
             file::EstimatesFrom::Perfect => Estimates::Perfect,
         },
-        validity: offers.validity.0,
+        validity: offers.validity.map_or_else(|| agreement_time(scenario), |it| it.0),
         padding: offers.padding.fraction(),
         delay: offers.delay.0,
         catches_up: provider.rescheduling.unwrap_or_default().catch_up,
-        seed,
+        seed: scenario.scenario.seed,
     }
 }
 

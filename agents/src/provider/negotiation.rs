@@ -39,8 +39,8 @@ pub enum Estimates {
     /// From profiling the program: it takes a while, drawn anew for each bag but the same at
     /// every provider, and errs by a fraction of what the user errs by (Netto 2009, section 7.4).
     Profiled {
-        /// That fraction.
-        error: f64,
+        /// That fraction (a, b) = a/b.
+        error: (u32, u32),
         /// Shortest and longest time it takes, in whole seconds.
         time: (Span, Span),
     },
@@ -185,7 +185,7 @@ impl Provider {
         let estimate = match self.config.bargaining.estimates {
             Estimates::Users => call.task_time,
             Estimates::Profiled { error, .. } => call.program.profiled(call.task_time, error),
-            Estimates::Perfect => call.program.profiled(call.task_time, 0.0),
+            Estimates::Perfect => call.program.profiled(call.task_time, (0, 1)),
         };
         estimate.at_speed(self.config.speed).max(Span::TICK)
     }

@@ -180,7 +180,7 @@ fn cx_10_a_stale_offer_is_not_taken_up() {
     let rule = Rescheduling::Uncoordinated;
     let setup = backfilling(Setup::default(), 2, rule);
     let profiles =
-        Estimates::Profiled { error: 0.5, time: (Span::from_secs(300), Span::from_secs(300)) };
+        Estimates::Profiled { error: (1, 2), time: (Span::from_secs(300), Span::from_secs(300)) };
     // 1,000 s as the user sees it, 800 in truth, hence 900 profiled.
     let ran = backfilling(setup, 1, rule)
         .change(|provider| provider.bargaining.estimates = profiles)

@@ -22,6 +22,8 @@ struct Drawn {
     policy: usize,
     /// How long the metascheduler waits for offers.
     wait: Option<i64>,
+    /// Whether shares may take as long as the latest of their bag.
+    relaxed: bool,
     /// By provider.
     local: Vec<Vec<Work>>,
     bags: Vec<Work>,
@@ -44,20 +46,24 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         prop::collection::vec(provider, 1..=4),
         0_usize..5,
         prop_oneof![3 => Just(None), 1 => (0_i64..15).prop_map(Some)],
+        prop::bool::weighted(0.25),
         prop::collection::vec(prop::collection::vec(work(7), 0..8), 4),
         prop::collection::vec(work(16), 0..14),
         prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
         any::<bool>(),
     )
-        .prop_map(|(providers, policy, wait, local, bags, latency, completions_first)| Drawn {
-            providers,
-            policy,
-            wait,
-            local,
-            bags,
-            latency,
-            completions_first,
-        })
+        .prop_map(
+            |(providers, policy, wait, relaxed, local, bags, latency, completions_first)| Drawn {
+                providers,
+                policy,
+                wait,
+                relaxed,
+                local,
+                bags,
+                latency,
+                completions_first,
+            },
+        )
 }
 
 fn scheduling(kind: usize) -> Scheduling {
@@ -88,13 +94,14 @@ fn setup(drawn: &Drawn) -> Setup {
             if let Some(time) = profiling {
                 let time = (Span::from_secs(time), Span::from_secs(2 * time));
                 // Half the error, never less than the truth: see `bags` for the run times.
-                provider.bargaining.estimates = Estimates::Profiled { error: 0.5, time };
+                provider.bargaining.estimates = Estimates::Profiled { error: (1, 2), time };
             }
         });
     }
     let coordinated = drawn.providers.iter().any(|provider| provider.1 == 3);
     setup = setup.negotiator(CompositionPolicy::ALL[drawn.policy]).change_negotiator(|it| {
         it.coordinated = coordinated;
+        it.options.relax_to_composite = drawn.relaxed;
         it.offers_wait = drawn.wait.map(Span::from_secs);
     });
     let mut number = 0;

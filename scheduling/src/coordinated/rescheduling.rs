@@ -88,15 +88,19 @@ impl fmt::Display for ReschedulingConfig {
     }
 }
 
-/// What moving work up in place has cost, whatever came of it.
+/// What rescheduling has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
+    /// How often waiting work was looked at because something had ended early.
+    pub reschedules: u64,
     /// Turns that were looked at.
     pub turns: u64,
     /// Searches of the profile for an earlier place.
     pub searches: u64,
     /// Moves; tasks that go from one place to the same other one move at once.
     pub moves: u64,
+    /// Tasks and jobs that got another start, counted anew in every pass.
+    pub moved: u64,
 }
 
 /// Tasks of one entry that wait for the same start, and what decides their turn.
@@ -119,7 +123,7 @@ impl ConservativeBags {
         if rule == Rescheduling::None {
             return;
         }
-        self.counts.reschedules += 1;
+        self.effort.reschedules += 1;
         let turns = self.turns(|entry, start| {
             let key = match (rule, entry.kind) {
                 (Rescheduling::Compress | Rescheduling::None, _) => start,
@@ -184,7 +188,7 @@ impl ConservativeBags {
                 self.profile.remove(freed, start + span, moving * width);
                 entry.take(start, moving);
                 entry.put(earlier, moving);
-                self.counts.moved += u64::from(moving);
+                self.effort.moved += u64::from(moving);
                 self.effort.moves += 1;
                 left -= moving;
             }
@@ -204,7 +208,7 @@ impl ConservativeBags {
             if new.latest_completion() > promised.max(old.latest_completion()) {
                 return;
             }
-            rebuilt.counts.moved += tasks_moved(&old.waiting, &new.waiting);
+            rebuilt.effort.moved += tasks_moved(&old.waiting, &new.waiting);
         }
         *self = rebuilt;
     }

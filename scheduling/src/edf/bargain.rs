@@ -4,11 +4,11 @@ use haggle_model::Time;
 
 use crate::bags::{Award, BagRequest, Bargainer, Batch, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
+use crate::placing::free_slots;
 use crate::scheduler::Slot;
 
 use super::Edf;
 use super::demand::Demand;
-use super::free_slots::free_slots;
 use super::plan::Entry;
 use super::trial::Trial;
 
@@ -131,7 +131,7 @@ impl Bargainer for Edf {
     }
 
     fn free_slots(&mut self, now: Time) -> Vec<FreeSlot> {
-        free_slots(&self.plan.whole(), now)
+        free_slots(self.plan.whole().iter(), now)
     }
 
     fn tasks_due(&mut self, now: Time, started: &mut Vec<(Slot, u32)>) {

@@ -201,7 +201,7 @@ proptest! {
         let run = |rule: Rescheduling| {
             let mut queue = ConservativeBags::new(4, rule.into(), Fractions::default());
             let said = replay(&mut queue, &arrivals);
-            (said, queue.counts().reschedules)
+            (said, queue.effort().reschedules)
         };
         let (coordinated, reschedules) = run(Rescheduling::Coordinated);
         prop_assert_eq!(reschedules, 0);
@@ -345,5 +345,5 @@ fn work_behind_a_job_without_a_limit_starts_when_that_ends() {
     queue.finished(at(7), Slot(0));
     queue.start_due(at(7), &mut Vec::new());
     assert_eq!(planned(&queue, 1), [(7, 2), (12, 1)]);
-    assert_eq!(queue.counts().moved, 3);
+    assert_eq!(queue.effort().moved, 3);
 }

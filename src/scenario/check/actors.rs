@@ -9,6 +9,7 @@ impl Check<'_> {
     pub(super) fn check_actors(&mut self, names: &Names) {
         self.check_presence();
         self.check_processor_total();
+        self.check_profiling();
         self.check_users(names);
         self.check_metaschedulers(names);
         self.check_links(names);
@@ -47,6 +48,26 @@ impl Check<'_> {
                     "lower `processors` or `count`".to_owned(),
                 );
                 return;
+            }
+        }
+    }
+
+    /// Profiling takes from one time to a longer one.
+    fn check_profiling(&mut self) {
+        for (index, provider) in self.scenario.providers.iter().enumerate() {
+            let Some(estimates) = provider.estimates else { continue };
+            if estimates.time_max < estimates.time_min {
+                let path = Path::root().key("provider").index(index).key("estimates");
+                self.report(
+                    &path,
+                    format!(
+                        "`time-max` is {}, less than `time-min`, {}",
+                        estimates.time_max, estimates.time_min
+                    ),
+                    "no time is that long",
+                    "the smaller one is the minimum; they are 5min and 30min if not given"
+                        .to_owned(),
+                );
             }
         }
     }

@@ -98,8 +98,9 @@ pub struct Offers {
     pub resolution: TimeSpan,
     /// Whether tasks placed in published free time slots stay exactly there.
     pub pinned: bool,
-    /// How long an offer can be taken up; no task of it starts before.
-    pub validity: TimeSpan,
+    /// How long an offer can be taken up, and is held then; without it, four times the longest latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validity: Option<TimeSpan>,
     /// Completions are offered up to this much later than planned, at random.
     pub padding: Share,
     /// How long the provider takes to answer a call; its offers may be stale by then.
@@ -114,7 +115,7 @@ impl Default for Offers {
             late: Late::default(),
             resolution: TimeSpan(Span::from_secs(1)),
             pinned: false,
-            validity: TimeSpan::ZERO,
+            validity: None,
             padding: share("0%"),
             delay: TimeSpan::ZERO,
         }
