@@ -309,7 +309,7 @@ impl Conservative {
     /// present place, and says what it leaves behind.
     fn try_earlier(&mut self, slot: Slot, from: Time) -> Option<Region> {
         let Booking { processors, span, start: booked, end, .. } = *self.booking(slot);
-        let start = self.profile.earlier_fit(processors, span, from, booked)?;
+        let start = self.profile.earlier_fit(processors, span, from, booked)?.start;
         self.unbook(slot);
         self.book(slot, start);
         self.region((start + span).max(booked), end.min(Time::FOREVER), processors)

@@ -167,7 +167,7 @@ impl LocalScheduler for ConservativeBags {
         self.profile.forget_before(now);
         // The job takes time that may be planned for others: all that waits is
         // planned anew around it, first come, first served.
-        let turns = self.turns(|_, _| (Time::ZERO, Time::ZERO));
+        let turns = self.turns(None, |_, _| Time::ZERO, |entry| (Span::ZERO, entry.sequence));
         self.drop_plan(&turns);
         let entry = self.entry(slot);
         let (planned_end, _) = entry.running.pop_first().expect("only a running job overruns");

@@ -19,7 +19,7 @@
 use haggle_model::{Span, Time};
 
 /// Breakpoints in a block before it is split in two.
-const BLOCK_CAPACITY: usize = 64;
+const BLOCK_CAPACITY: usize = 32;
 
 /// The availability of one machine over time.
 #[derive(Clone, Debug)]
@@ -45,6 +45,25 @@ struct Block {
     free: Vec<i32>,
     /// To be added to every value of `free`: changes that covered the whole block.
     pending: i32,
+}
+
+/// Where a job could go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// When it would start.
+    pub start: Time,
+    /// Processors that are free there all the while.
+    pub free: u32,
+}
+
+impl Fit {
+    fn new(start: i64, free: i32) -> Fit {
+        Fit { start: Time::from_micros(start), free: free.max(0) as u32 }
+    }
+
+    fn narrowed(self, free: i32) -> Fit {
+        Fit { free: self.free.min(free.max(0) as u32), ..self }
+    }
 }
 
 /// A place in the profile: block and breakpoint inside it.
@@ -103,6 +122,12 @@ impl Profile {
         self.value(place).max(0) as u32
     }
 
+    /// The first instant from `from` on at which a processor is free;
+    /// [`Time::FOREVER`] if there is none.
+    pub fn first_free(&self, from: Time) -> Time {
+        self.earliest_fit(1, Span::TICK, from).unwrap_or(Time::FOREVER)
+    }
+
     /// Fewest and most free processors during `[start, end)`, which is not empty.
     pub fn bounds(&self, start: Time, end: Time) -> (u32, u32) {
         let (mut min, mut max) = (self.capacity, 0);
@@ -133,7 +158,7 @@ impl Profile {
     /// Only `from` and the breakpoints after it need to be tried, for free
     /// capacity can rise at a breakpoint only.
     pub fn earliest_fit(&self, processors: u32, span: Span, from: Time) -> Option<Time> {
-        self.search(processors, span, from, Time::FOREVER, i64::MAX)
+        self.search(processors, span, from, Time::FOREVER, i64::MAX).map(|fit| fit.start)
     }
 
     /// As [`Profile::earliest_fit`], but [`Time::FOREVER`] where the machine is
@@ -152,11 +177,12 @@ impl Profile {
         from: Time,
         latest: Time,
     ) -> Option<Time> {
-        self.search(processors, span, from, latest, i64::MAX)
+        self.search(processors, span, from, latest, i64::MAX).map(|fit| fit.start)
     }
 
     /// Earliest start in `[from, booked)` for a job that is booked here at
-    /// `booked` with the same `processors` and `span`.
+    /// `booked` with the same `processors` and `span`, and how many processors
+    /// are free there until `booked` or its end.
     ///
     /// From `booked` on the job can use its own place, so only the time before
     /// it has to be free, and nothing needs to be lifted out to find out that
@@ -167,7 +193,7 @@ impl Profile {
         span: Span,
         from: Time,
         booked: Time,
-    ) -> Option<Time> {
+    ) -> Option<Fit> {
         self.search(processors, span, from, booked - Span::TICK, booked.as_micros())
     }
 
@@ -178,19 +204,18 @@ impl Profile {
         from: Time,
         latest: Time,
         own_place: i64,
-    ) -> Option<Time> {
+    ) -> Option<Fit> {
         let wanted = i32::try_from(processors).ok()?;
         let (from, span, latest) = (from.as_micros(), span.as_micros(), latest.as_micros());
         let start = self.find(from);
-        // Start of the run of steps with enough free processors that the scan is in.
-        let mut candidate: Option<i64> = None;
+        // The run of steps with enough free processors that the scan is in.
+        let mut candidate: Option<Fit> = None;
+        let is_long = |fit: &Fit, time| time >= own_place || time - fit.start.as_micros() >= span;
         let mut entry = start.entry;
         for (index, summary) in self.summaries.iter().enumerate().skip(start.block) {
             if entry == 0 {
-                match candidate {
-                    Some(time) if summary.first >= own_place || summary.first - time >= span => {
-                        return Some(Time::from_micros(time));
-                    }
+                match &candidate {
+                    Some(fit) if is_long(fit, summary.first) => return candidate,
                     None if summary.first > latest => return None,
                     _ => {}
                 }
@@ -198,36 +223,29 @@ impl Profile {
                     candidate = None;
                     continue;
                 }
-                if summary.min >= wanted {
-                    candidate = candidate.or(Some(summary.first.max(from)));
+                let fit =
+                    candidate.unwrap_or_else(|| Fit::new(summary.first.max(from), summary.min));
+                let following = self.summaries.get(index + 1);
+                let goes_on = following.is_some_and(|next| !is_long(&fit, next.first));
+                if summary.min >= wanted && goes_on {
+                    candidate = Some(fit.narrowed(summary.min));
                     continue;
                 }
             }
             let block = &self.blocks[index];
-            let threshold = wanted - block.pending;
-            for (&time, &free) in block.times[entry..].iter().zip(&block.free[entry..]) {
-                match candidate {
-                    Some(start) => {
-                        if time >= own_place || time - start >= span {
-                            return Some(Time::from_micros(start));
-                        }
-                        if free < threshold {
-                            candidate = None;
-                        }
-                    }
-                    None => {
-                        if time > latest {
-                            return None;
-                        }
-                        if free >= threshold {
-                            candidate = Some(time.max(from));
-                        }
-                    }
-                }
+            for (entry, &time) in block.times.iter().enumerate().skip(entry) {
+                let free = block.free[entry] + block.pending;
+                candidate = match candidate {
+                    Some(fit) if is_long(&fit, time) => return candidate,
+                    None if time > latest => return None,
+                    _ if free < wanted => None,
+                    Some(fit) => Some(fit.narrowed(free)),
+                    None => Some(Fit::new(time.max(from), free)),
+                };
             }
             entry = 0;
         }
-        candidate.filter(|&time| time <= latest).map(Time::from_micros)
+        candidate.filter(|fit| fit.start.as_micros() <= latest)
     }
 
     /// The hull of the stretches in which at least `processors` are free all
@@ -386,111 +404,131 @@ impl Profile {
         if start >= end || delta == 0 {
             return;
         }
-        let bounded = end < Time::FOREVER.as_micros();
-        // The later end first: a split moves only places behind it.
-        if bounded {
-            self.split(end);
-        }
-        let first = self.split(start);
-        let mut entry = first.entry;
-        let mut index = first.block;
-        // Where the breakpoint at `end` is, once the loop has come to it.
-        let mut behind = None;
+        let Place { block: mut index, mut entry } = self.begin(start, delta);
         while index < self.blocks.len() {
-            if entry == 0 && bounded && self.summaries[index].first == end {
-                behind = Some(Place { block: index, entry: 0 });
-                break;
+            if let Some(following) = self.summaries.get(index + 1) {
+                if following.first <= end {
+                    self.change_to_end(index, entry, delta);
+                    (index, entry) = (index + 1, 0);
+                    continue;
+                }
+            } else if end == Time::FOREVER.as_micros() {
+                self.change_to_end(index, entry, delta);
+                return;
             }
-            let ends_inside = match self.summaries.get(index + 1) {
-                Some(following) => following.first > end,
-                None => bounded,
-            };
-            if ends_inside {
-                let last = self.blocks[index].times[entry..].partition_point(|&time| time < end);
-                self.change_entries(index, entry..entry + last, delta);
-                behind = Some(Place { block: index, entry: entry + last });
-                break;
+            // The end is near as a rule: bookings are short beside the profile.
+            let Block { times, free, .. } = &mut self.blocks[index];
+            while entry < times.len() && times[entry] < end {
+                free[entry] += delta;
+                entry += 1;
             }
-            if entry > 0 {
-                let len = self.blocks[index].times.len();
-                self.change_entries(index, entry..len, delta);
-            } else {
-                let summary = &mut self.summaries[index];
-                summary.min += delta;
-                summary.max += delta;
-                self.blocks[index].pending += delta;
-            }
-            entry = 0;
-            index += 1;
-        }
-        if let Some(place) = behind {
-            self.join(place);
-        }
-        self.join(first);
-    }
-
-    fn change_entries(&mut self, index: usize, entries: std::ops::Range<usize>, delta: i32) {
-        for free in &mut self.blocks[index].free[entries] {
-            *free += delta;
-        }
-        self.summarise(index);
-        debug_assert!(
-            self.summaries[index].min >= 0 && self.summaries[index].max <= self.capacity,
-            "booked more than the machine has, or gave back more than was booked"
-        );
-    }
-
-    /// Makes `time` a breakpoint and says where it is.
-    fn split(&mut self, time: i64) -> Place {
-        let place = self.find(time);
-        let block = &mut self.blocks[place.block];
-        if block.times[place.entry] == time {
-            return place;
-        }
-        let value = block.free[place.entry];
-        let mut place = Place { block: place.block, entry: place.entry + 1 };
-        block.times.insert(place.entry, time);
-        block.free.insert(place.entry, value);
-        if block.times.len() > BLOCK_CAPACITY {
-            let half = BLOCK_CAPACITY / 2;
-            let upper = Block {
-                times: block.times.split_off(half),
-                free: block.free.split_off(half),
-                pending: block.pending,
-            };
-            self.blocks.insert(place.block + 1, upper);
-            self.summaries.insert(place.block + 1, Summary { first: 0, min: 0, max: 0 });
-            self.summarise(place.block);
-            self.summarise(place.block + 1);
-            if place.entry >= half {
-                place = Place { block: place.block + 1, entry: place.entry - half };
-            }
-        }
-        place
-    }
-
-    /// Removes the breakpoint at `place` if the steps on both sides are equal.
-    fn join(&mut self, place: Place) {
-        let before = match (place.block, place.entry) {
-            (0, 0) => return,
-            (block, 0) => Place { block: block - 1, entry: self.blocks[block - 1].times.len() - 1 },
-            (block, entry) => Place { block, entry: entry - 1 },
-        };
-        if self.value(before) != self.value(place) {
+            self.finish(Place { block: index, entry }, end, delta);
             return;
         }
-        let block = &mut self.blocks[place.block];
-        block.times.remove(place.entry);
-        block.free.remove(place.entry);
-        if block.times.is_empty() {
-            self.blocks.remove(place.block);
-            self.summaries.remove(place.block);
+        // The last breakpoint there was has gone.
+        if end < Time::FOREVER.as_micros() {
+            let last = self.blocks.len() - 1;
+            let place = Place { block: last, entry: self.blocks[last].times.len() };
+            self.finish(place, end, delta);
+        }
+    }
+
+    /// Makes a change of `delta` begin at `time`: says from which breakpoint on
+    /// values change. If the steps on both sides of `time` will be equal there
+    /// is none at `time` any more.
+    fn begin(&mut self, time: i64, delta: i32) -> Place {
+        let place = self.find(time);
+        let block = &self.blocks[place.block];
+        let value = block.free[place.entry];
+        if block.times[place.entry] != time {
+            return self.insert(Place { entry: place.entry + 1, ..place }, time, value);
+        }
+        let joins =
+            self.value_before(place).is_some_and(|before| before == value + block.pending + delta);
+        if joins { self.drop(place) } else { place }
+    }
+
+    /// Makes a change of `delta` end at `time`, where `place` is of the first
+    /// breakpoint there or later, and all before it has changed.
+    fn finish(&mut self, place: Place, time: i64, delta: i32) {
+        let block = &self.blocks[place.block];
+        let before = self.value_before(place).expect("what changed is before it");
+        if block.times.get(place.entry) != Some(&time) {
+            let place = self.insert(place, time, before - delta - block.pending);
+            self.summarise(place.block);
+        } else if block.free[place.entry] + block.pending == before {
+            self.drop(place);
         } else {
-            // Its value stands on in the neighbour, but that may be the block before.
-            if place.entry == 0 {
-                self.summarise(place.block);
+            self.summarise(place.block);
+        }
+    }
+
+    /// Changes all steps of a block from `entry` on.
+    fn change_to_end(&mut self, index: usize, entry: usize, delta: i32) {
+        if entry == 0 {
+            let summary = &mut self.summaries[index];
+            summary.min += delta;
+            summary.max += delta;
+            self.blocks[index].pending += delta;
+        } else {
+            for free in &mut self.blocks[index].free[entry..] {
+                *free += delta;
             }
-            self.merge_small(place.block);
+            self.summarise(index);
+        }
+    }
+
+    /// Puts a breakpoint at `place` and says where it is then; `free` is less
+    /// the block's pending changes. The caller sums up that block.
+    fn insert(&mut self, place: Place, time: i64, free: i32) -> Place {
+        let Place { block: index, entry } = place;
+        let block = &mut self.blocks[index];
+        block.times.insert(entry, time);
+        block.free.insert(entry, free);
+        if block.times.len() <= BLOCK_CAPACITY {
+            return place;
+        }
+        let half = BLOCK_CAPACITY / 2;
+        let upper = Block {
+            times: block.times.split_off(half),
+            free: block.free.split_off(half),
+            pending: block.pending,
+        };
+        self.blocks.insert(index + 1, upper);
+        self.summaries.insert(index + 1, Summary { first: 0, min: 0, max: 0 });
+        self.summarise(index);
+        self.summarise(index + 1);
+        if entry < half { place } else { Place { block: index + 1, entry: entry - half } }
+    }
+
+    /// Removes a breakpoint and says where the one behind it is then.
+    fn drop(&mut self, place: Place) -> Place {
+        let Place { block: index, entry } = place;
+        let block = &mut self.blocks[index];
+        block.times.remove(entry);
+        block.free.remove(entry);
+        if block.times.is_empty() {
+            self.blocks.remove(index);
+            self.summaries.remove(index);
+            return Place { block: index, entry: 0 };
+        }
+        self.merge_small(index);
+        self.summarise(index);
+        match entry < self.blocks[index].times.len() {
+            true => place,
+            false => Place { block: index + 1, entry: 0 },
+        }
+    }
+
+    /// Value of the step before the one at `place`.
+    fn value_before(&self, place: Place) -> Option<i32> {
+        let block = &self.blocks[place.block];
+        match place.entry.checked_sub(1) {
+            Some(entry) => Some(block.free[entry] + block.pending),
+            None => {
+                let block = &self.blocks[place.block.checked_sub(1)?];
+                block.free.last().map(|free| free + block.pending)
+            }
         }
     }
 
@@ -509,7 +547,6 @@ impl Profile {
         let shift = upper.pending - block.pending;
         block.times.extend(upper.times);
         block.free.extend(upper.free.iter().map(|free| free + shift));
-        self.summarise(index);
     }
 
     fn summarise(&mut self, index: usize) {
@@ -520,12 +557,20 @@ impl Profile {
             min = min.min(free);
             max = max.max(free);
         }
-        self.summaries[index] =
-            Summary { first: block.times[0], min: min + block.pending, max: max + block.pending };
+        let (min, max) = (min + block.pending, max + block.pending);
+        debug_assert!(
+            min >= 0 && max <= self.capacity,
+            "booked more than the machine has, or gave back more than was booked"
+        );
+        self.summaries[index] = Summary { first: block.times[0], min, max };
     }
 
     /// The step that covers `time`.
     fn find(&self, time: i64) -> Place {
+        // Most searches begin at the present, which is what the profile begins with.
+        if self.blocks[0].times.get(1).is_some_and(|&second| time < second) {
+            return Place { block: 0, entry: 0 };
+        }
         let block = self.summaries.partition_point(|summary| summary.first <= time) - 1;
         let entry = self.blocks[block].times.partition_point(|&start| start <= time) - 1;
         Place { block, entry }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use haggle_model::Time;
+use haggle_model::{Span, Time};
 
 use super::ConservativeBags;
 use super::entry::{Entry, Kind};
 use crate::bags::Batch;
 use crate::placing::place;
+use crate::profile::Fit;
 use crate::scheduler::Slot;
 
 /// In which order waiting work is moved up.
@@ -103,17 +104,33 @@ pub struct Effort {
     pub moved: u64,
 }
 
-/// Tasks of one entry that wait for the same start, and what decides their turn.
+/// Tasks of one entry that wait for the same start.
 ///
-/// Tasks of one entry with the same start are interchangeable, and within an
-/// entry every order goes by start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// They are interchangeable, and within an entry every order goes by start.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    keys: (Time, Time),
-    sequence: u64,
-    start: Time,
     slot: Slot,
     tasks: u32,
+    width: u32,
+    start: Time,
+    /// They do not start before.
+    earliest: Time,
+    span: Span,
+}
+
+/// All that waits, in the order in which it is looked at.
+#[derive(Debug)]
+pub(super) struct Turns {
+    turns: Vec<Turn>,
+    /// What a turn is sorted by in the upper half, its index in `turns` in the
+    /// lower one: whole numbers sort several times faster than turns.
+    order: Vec<u128>,
+}
+
+impl Turns {
+    fn iter(&self) -> impl Iterator<Item = Turn> {
+        self.order.iter().map(|&key| self.turns[key as u64 as usize])
+    }
 }
 
 impl ConservativeBags {
@@ -124,42 +141,54 @@ impl ConservativeBags {
             return;
         }
         self.effort.reschedules += 1;
-        let turns = self.turns(|entry, start| {
-            let key = match (rule, entry.kind) {
+        let turns = self.turns(
+            // What starts now has its processors, unless all is planned anew.
+            (!rebuild).then_some(now),
+            |entry, start| match (rule, entry.kind) {
                 (Rescheduling::Compress | Rescheduling::None, _) => start,
                 (Rescheduling::Coordinated, Kind::Share) => {
                     entry.bag_expected.unwrap_or(entry.latest_completion())
                 }
                 (Rescheduling::Coordinated | Rescheduling::Uncoordinated, _) => start + entry.span,
-            };
-            (key, Time::ZERO)
-        });
+            },
+            |entry| (Span::ZERO, entry.sequence),
+        );
         if rebuild {
             self.rebuild(now, &turns);
         } else {
             self.move_up(now, &turns);
         }
         if second_pass && rule != Rescheduling::Compress {
-            let turns = self.turns(|entry, start| (start, start + entry.span));
+            let open = self.profile.first_free(now);
+            let turns =
+                self.turns(Some(open), |_, start| start, |entry| (entry.span, entry.sequence));
             self.move_up(now, &turns);
         }
     }
 
-    /// All that waits, ordered by `keys`, then arrival, then start.
-    pub(super) fn turns(&self, keys: impl Fn(&Entry, Time) -> (Time, Time)) -> Vec<Turn> {
-        let mut turns = Vec::new();
-        for (slot, entry) in self.in_slots() {
-            let sequence = entry.sequence;
-            turns.extend(entry.waiting.iter().map(|&Batch { start, tasks }| Turn {
-                keys: keys(entry, start),
-                sequence,
-                start,
-                slot,
-                tasks,
-            }));
+    /// All that waits to start after `after`, ordered by `key`, then by `tie`, then by start.
+    pub(super) fn turns(
+        &self,
+        after: Option<Time>,
+        key: impl Fn(&Entry, Time) -> Time,
+        tie: impl Fn(&Entry) -> (Span, u64),
+    ) -> Turns {
+        let waits = self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty());
+        let mut entries: Vec<_> = waits.map(|(slot, entry)| (tie(entry), slot, entry)).collect();
+        entries.sort_unstable_by_key(|&(tie, ..)| tie);
+        let (mut turns, mut order) = (Vec::new(), Vec::new());
+        for (_, slot, entry) in entries {
+            let &Entry { width, span, earliest, .. } = entry;
+            let first = entry.waiting.partition_point(|batch| Some(batch.start) <= after);
+            for &Batch { start, tasks } in &entry.waiting[first..] {
+                // Negative times sort before others.
+                let key = key(entry, start).as_micros() as u64 ^ (1 << 63);
+                order.push(u128::from(key) << 64 | turns.len() as u128);
+                turns.push(Turn { slot, tasks, width, start, earliest, span });
+            }
         }
-        turns.sort_unstable();
-        turns
+        order.sort_unstable();
+        Turns { turns, order }
     }
 
     /// Puts one task after the other to its earliest fit, all others staying in place.
@@ -168,36 +197,42 @@ impl ConservativeBags {
     /// s on it has its own place, and it leaves nothing behind before s. So the
     /// next one finds the same t until that time is full, and as many as fit
     /// there move together.
-    fn move_up(&mut self, now: Time, turns: &[Turn]) {
-        for &Turn { start, slot, tasks, .. } in turns {
-            let entry = self.entries[slot.index()].as_mut().expect("what waits has an entry");
-            let (width, span) = (entry.width, entry.span);
-            let from = now.max(entry.earliest);
+    fn move_up(&mut self, now: Time, turns: &Turns) {
+        // Nothing is free before this: moves fill what they find and leave holes
+        // behind it only. Most that waits is planned without a gap before it.
+        let mut open = self.profile.first_free(now);
+        for Turn { slot, tasks, width, start, earliest, span } in turns.iter() {
+            let from = now.max(earliest);
             let mut left = tasks;
             self.effort.turns += 1;
-            while left > 0 && start > from {
+            while left > 0 && start > from.max(open) {
                 self.effort.searches += 1;
-                let earlier = self.profile.earlier_fit(width, span, from, start);
-                let Some(earlier) = earlier else { break };
+                let fit = self.profile.earlier_fit(width, span, from, start);
+                let Some(Fit { start: earlier, free }) = fit else { break };
                 debug_assert!(earlier < start, "a planned start has grown");
-                let room = self.profile.min_free(earlier, (earlier + span).min(start));
-                let moving = left.min(room / width);
+                let moving = left.min(free / width);
+                let fills = earlier == open;
                 // What both places have in common stays booked.
                 let (freed, booked) = ((earlier + span).max(start), (earlier + span).min(start));
                 self.profile.add(earlier, booked, moving * width);
                 self.profile.remove(freed, start + span, moving * width);
+                let entry = self.entry(slot);
                 entry.take(start, moving);
                 entry.put(earlier, moving);
                 self.effort.moved += u64::from(moving);
                 self.effort.moves += 1;
                 left -= moving;
+                if fills {
+                    open = self.profile.first_free(earlier);
+                }
+                debug_assert_eq!(open, self.profile.first_free(now), "a hole before all others");
             }
         }
     }
 
     /// Drops the plan and makes it anew in the order of `turns`, unless that
     /// breaks what has been promised.
-    fn rebuild(&mut self, now: Time, turns: &[Turn]) {
+    fn rebuild(&mut self, now: Time, turns: &Turns) {
         let mut rebuilt = self.clone();
         rebuilt.drop_plan(turns);
         rebuilt.plan_anew(now, turns);
@@ -214,22 +249,18 @@ impl ConservativeBags {
     }
 
     /// Takes all that waits out of the plan.
-    pub(super) fn drop_plan(&mut self, turns: &[Turn]) {
-        for &Turn { start, slot, tasks, .. } in turns {
-            let entry = self.entry(slot);
-            entry.take(start, tasks);
-            let (end, processors) = (start + entry.span, tasks * entry.width);
-            self.profile.remove(start, end, processors);
+    pub(super) fn drop_plan(&mut self, turns: &Turns) {
+        for Turn { slot, tasks, width, start, span, .. } in turns.iter() {
+            self.entry(slot).take(start, tasks);
+            self.profile.remove(start, start + span, tasks * width);
         }
     }
 
     /// Plans what was dropped, in the order of `turns`.
-    pub(super) fn plan_anew(&mut self, now: Time, turns: &[Turn]) {
-        for &Turn { slot, tasks, .. } in turns {
-            let entry = self.entries[slot.index()].as_mut().expect("what waits has an entry");
-            let from = now.max(entry.earliest);
-            for batch in place(&mut self.profile, entry.width, entry.span, tasks, from) {
-                entry.put(batch.start, batch.tasks);
+    pub(super) fn plan_anew(&mut self, now: Time, turns: &Turns) {
+        for Turn { slot, tasks, width, earliest, span, .. } in turns.iter() {
+            for batch in place(&mut self.profile, width, span, tasks, now.max(earliest)) {
+                self.entry(slot).put(batch.start, batch.tasks);
             }
         }
     }

@@ -84,10 +84,12 @@ proptest! {
             lifted.booked.swap_remove(index);
             let span = booked.end - booked.start;
             let earlier = lifted.earliest_fit(booked.processors, span, 0).filter(|&t| t < booked.start);
-            prop_assert_eq!(
-                fast.earlier_fit(booked.processors, Span::from_micros(span), at(0), at(booked.start)),
-                earlier.map(at)
-            );
+            let fit = fast.earlier_fit(booked.processors, Span::from_micros(span), at(0), at(booked.start));
+            prop_assert_eq!(fit.map(|fit| fit.start), earlier.map(at));
+            if let Some(fit) = fit {
+                let until = (fit.start + Span::from_micros(span)).min(at(booked.start));
+                prop_assert_eq!(fit.free, fast.min_free(fit.start, until));
+            }
         }
         // Breakpoints are forgotten without changing what comes later.
         let mut later = fast.clone();
