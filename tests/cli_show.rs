@@ -39,6 +39,7 @@ fn every_default_is_written_out() {
 
     [network]
     latency = "0s"
+    jitter = "0s"
 
     [results]
     warm-up = "0s"

@@ -62,7 +62,7 @@ impl Actor for Mixer {
 fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
     let mut mixers: Vec<Mixer> =
         (0..actors).map(|i| Mixer { state: u64::from(i) + 1, actors, later }).collect();
-    let network = Network::default();
+    let mut network = Network::default();
     let mut clock = Clock::new(EventOrder::SubmissionsFirst);
     for i in 0..in_flight {
         let (from, to) = (ActorId(0), ActorId(i % actors));
@@ -78,7 +78,7 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
         for effect in out.effects.drain(..) {
             let (at, addressee, message) = match effect {
                 Effect::Send { to: other, message } => {
-                    (now + network.latency(to, other), other, message)
+                    (network.arrival(now, to, other), other, message)
                 }
                 Effect::Wake { at, message } => {
                     let Small::Work(word) = message else { continue };

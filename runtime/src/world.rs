@@ -213,9 +213,7 @@ impl<'a> Course<'a> {
         let now = self.clock.now();
         for effect in out.effects.drain(..) {
             let (at, to, message) = match effect {
-                Effect::Send { to, message } => {
-                    (now + self.network.latency(actor, to), to, message)
-                }
+                Effect::Send { to, message } => (self.network.arrival(now, actor, to), to, message),
                 Effect::Wake { at, message } => (at, actor, message),
             };
             let phase = message.phase();

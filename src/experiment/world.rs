@@ -173,6 +173,13 @@ fn network(scenario: &Scenario, addresses: &BTreeMap<&str, ActorId>) -> Network 
     for (a, b, latency) in links {
         network.link(a, b, latency);
     }
+    if scenario.network.jitter.0 > Span::ZERO {
+        let mut names: Vec<_> = addresses.iter().map(|(name, id)| (id.index(), *name)).collect();
+        names.sort_unstable();
+        let seed = scenario.scenario.seed;
+        let streams = names.into_iter().map(|(_, name)| stream(seed, name, "jitter")).collect();
+        network.jitter(scenario.network.jitter.0, streams);
+    }
     network
 }
 
@@ -236,11 +243,11 @@ fn parts(share: Share) -> (u32, u32) {
 }
 
 /// How long offers have to last so that an agreement can be reached: until the
-/// slowest answer is there, and the award is on its way.
+/// slowest answer is there, and the award is on its way, at the slowest.
 fn agreement_time(scenario: &Scenario) -> Span {
     let links = scenario.network.links.iter().map(|link| link.latency.0);
     let slowest = links.fold(scenario.network.latency.0, Span::max);
-    slowest.scaled(4.0)
+    (slowest + scenario.network.jitter.0).scaled(4.0)
 }
 
 fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {

@@ -28,6 +28,7 @@ struct Drawn {
     local: Vec<Vec<Work>>,
     bags: Vec<Work>,
     latency: i64,
+    jitter: i64,
     completions_first: bool,
 }
 
@@ -49,11 +50,20 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         prop::bool::weighted(0.25),
         prop::collection::vec(prop::collection::vec(work(7), 0..8), 4),
         prop::collection::vec(work(16), 0..14),
-        prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
+        prop_oneof![2 => Just((0_i64, 0_i64)), 1 => (0_i64..4, 0_i64..4)],
         any::<bool>(),
     )
         .prop_map(
-            |(providers, policy, wait, relaxed, local, bags, latency, completions_first)| Drawn {
+            |(
+                providers,
+                policy,
+                wait,
+                relaxed,
+                local,
+                bags,
+                (latency, jitter),
+                completions_first,
+            )| Drawn {
                 providers,
                 policy,
                 wait,
@@ -61,6 +71,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 local,
                 bags,
                 latency,
+                jitter,
                 completions_first,
             },
         )
@@ -88,7 +99,7 @@ fn setup(drawn: &Drawn) -> Setup {
             provider.scheduler = scheduling(kind);
             provider.speed = f64::from(speed) / 2.0;
             provider.disclosure = Disclosure::Queue;
-            provider.bargaining.validity = Span::from_secs(4 * drawn.latency);
+            provider.bargaining.validity = Span::from_secs(4 * (drawn.latency + drawn.jitter));
             provider.bargaining.padding = f64::from(padding) / 100.0;
             provider.bargaining.delay = Span::from_secs(delay);
             if let Some(time) = profiling {
@@ -124,6 +135,7 @@ fn setup(drawn: &Drawn) -> Setup {
     }
     setup = setup.user(providers, list(&drawn.bags, JobShape::Bag));
     setup.latency = Span::from_secs(drawn.latency);
+    setup.jitter = Span::from_secs(drawn.jitter);
     if drawn.completions_first {
         setup.order = haggle_runtime::EventOrder::CompletionsFirst;
     }

@@ -27,6 +27,7 @@ pub(crate) struct Setup {
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
+    pub(crate) jitter: Span,
 }
 
 /// What a run left behind.
@@ -130,8 +131,11 @@ impl Setup {
             actors.push(AnyActor::User(User::new(config)));
             arrivals.push((me, Box::new(jobs.clone().into_iter().map(Ok))));
         }
-        let sites = (0..actors.len() as u32).collect();
-        World { actors, arrivals, network: Network::new(self.latency, sites), order: self.order }
+        let sites: Vec<u32> = (0..actors.len() as u32).collect();
+        let streams = sites.iter().map(|site| stream(1, &site.to_string(), "jitter")).collect();
+        let mut network = Network::new(self.latency, sites);
+        network.jitter(self.jitter, streams);
+        World { actors, arrivals, network, order: self.order }
     }
 
     pub(crate) fn run(&self, driver: Driver) -> Ran {

@@ -11,6 +11,8 @@ use crate::scenario::quantity::{Name, TimeSpan};
 pub struct Network {
     /// One-way latency between actors without a link of their own.
     pub latency: TimeSpan,
+    /// Every message takes up to this much longer, at random; those from one actor to another stay in order.
+    pub jitter: TimeSpan,
     /// Links that differ.
     #[serde(rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
@@ -18,7 +20,7 @@ pub struct Network {
 
 impl Default for Network {
     fn default() -> Network {
-        Network { latency: TimeSpan::ZERO, links: Vec::new() }
+        Network { latency: TimeSpan::ZERO, jitter: TimeSpan::ZERO, links: Vec::new() }
     }
 }
 
