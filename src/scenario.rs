@@ -49,6 +49,7 @@ mod suggest;
 
 mod check;
 mod conform;
+mod inherit;
 mod log_path;
 mod resolve;
 mod schema;

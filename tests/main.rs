@@ -5,6 +5,7 @@ mod claims;
 mod cli_bargaining;
 mod cli_compare;
 mod cli_explain;
+mod cli_extends;
 mod cli_new;
 mod cli_plot;
 mod cli_replay;

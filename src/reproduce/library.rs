@@ -56,11 +56,13 @@ impl Library {
         match self {
             Library::Folder(folder) => Source::read(&folder.join(inside)),
             Library::Embedded => {
-                let path = Path::new("scenarios").join(&inside);
-                match EMBEDDED.get_file(&inside).and_then(|file| file.contents_utf8()) {
-                    Some(text) => Ok(Source::new(path, text)),
-                    None => Err(ReadError { path, error: io::ErrorKind::NotFound.into() }),
-                }
+                let root = Path::new("scenarios");
+                Source::read_with(&root.join(inside), &|path| {
+                    let file =
+                        path.strip_prefix(root).ok().and_then(|path| EMBEDDED.get_file(path));
+                    let text = file.and_then(|file| file.contents_utf8());
+                    text.map(str::to_owned).ok_or_else(|| io::ErrorKind::NotFound.into())
+                })
             }
         }
     }

@@ -73,6 +73,10 @@ pub struct Scenario {
     /// What is drawn from the results.
     #[serde(rename = "figure", default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
+    /// Single values to change in what is extended: paths as in a sweep, each with its value.
+    #[serde(default, skip_serializing)]
+    #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
+    pub set: toml::Table,
     /// What is varied from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,

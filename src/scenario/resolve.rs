@@ -10,6 +10,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     if scenario.scenario.name.is_none() {
         scenario.scenario.name = Some(Name::like(&source.stem()));
     }
+    scenario.scenario.extends = None;
     let written = std::mem::take(&mut scenario.providers);
     scenario.providers = written.iter().flat_map(replicate).collect();
     // What only bargaining reads is not written out for others.

@@ -1,6 +1,6 @@
 //! The text of a scenario and where it came from.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
@@ -11,7 +11,12 @@ pub struct Source {
     pub path: PathBuf,
     /// The text, shared with the problems that point into it.
     pub text: Arc<str>,
+    /// The scenario that it extends.
+    pub base: Option<Arc<Source>>,
 }
+
+/// Scenarios that extend each other one after the other; more are a circle.
+const LONGEST_CHAIN: usize = 16;
 
 /// Why a scenario file could not even be read.
 #[derive(Debug, thiserror::Error)]
@@ -25,17 +30,62 @@ pub struct ReadError {
 }
 
 impl Source {
-    /// A text that stands for the file at `path`.
+    /// A text that stands for the file at `path` and extends no other.
     pub fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Source {
-        Source { path: path.into(), text: text.into() }
+        Source { path: path.into(), text: text.into(), base: None }
     }
 
-    /// Reads the file at `path`.
+    /// Reads the file at `path`, and what it extends.
+    ///
+    /// # Errors
+    /// If one of them cannot be read, or they extend each other in a circle.
     pub fn read(path: &Path) -> Result<Source, ReadError> {
-        match fs::read_to_string(path) {
-            Ok(text) => Ok(Source::new(path, text)),
-            Err(error) => Err(ReadError { path: path.to_owned(), error }),
+        Source::read_with(path, &|path| fs::read_to_string(path))
+    }
+
+    /// As [`Source::read`], by other means.
+    ///
+    /// # Errors
+    /// As [`Source::read`].
+    pub fn read_with(
+        path: &Path,
+        read: &dyn Fn(&Path) -> io::Result<String>,
+    ) -> Result<Source, ReadError> {
+        let mut chain: Vec<Source> = Vec::new();
+        let mut next = Some(path.to_owned());
+        while let Some(path) = next {
+            if chain.len() == LONGEST_CHAIN {
+                return Err(ReadError { path, error: io::Error::other("it extends itself") });
+            }
+            let named = |error: io::Error| match chain.last() {
+                Some(Source { path: by, .. }) => {
+                    io::Error::new(error.kind(), format!("{error}; `{}` extends it", by.display()))
+                }
+                None => error,
+            };
+            let source = match read(&path) {
+                Ok(text) => Source::new(path, text),
+                Err(error) => return Err(ReadError { error: named(error), path }),
+            };
+            next = source.extends().map(|name| source.folder().join(name));
+            chain.push(source);
         }
+        let mut last = chain.pop().expect("at least the file itself");
+        while let Some(source) = chain.pop() {
+            last = Source { base: Some(Arc::new(last)), ..source };
+        }
+        Ok(last)
+    }
+
+    /// The file in the same folder that this one extends. What is wrong with the
+    /// text is found when it is checked.
+    fn extends(&self) -> Option<String> {
+        let table: toml::Table = self.text.parse().ok()?;
+        let name = table.get("scenario")?.get("extends")?.as_str()?.to_owned();
+        let mut components = Path::new(&name).components();
+        let is_name =
+            matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
+        is_name.then_some(name)
     }
 
     /// The folder from which the scenario's relative paths start.

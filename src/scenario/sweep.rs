@@ -10,6 +10,7 @@ use super::check::Check;
 use super::conform::{Findings, conform};
 use super::document::{self, Node, Path};
 use super::file::{Axis, Figure};
+use super::inherit::inherit;
 use super::resolve::{fill_rules, resolve};
 use super::{InvalidScenario, Logs, Problem, Scenario, Source};
 
@@ -94,7 +95,11 @@ impl Experiment {
             Ok(root) => root,
             Err(problems) => return Err(InvalidScenario::new(source, problems)),
         };
+        if let Err(problem) = inherit(&mut root, &source) {
+            return Err(InvalidScenario::new(source, vec![problem]));
+        }
         let mut findings = conform(&mut root);
+        axis::set_once(&mut root, &mut findings);
         let scenario = match Scenario::deserialize(root.to_toml()) {
             Ok(scenario) => scenario,
             Err(error) => {

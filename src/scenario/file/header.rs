@@ -15,6 +15,9 @@ pub struct Header {
     /// What the scenario is there to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Another scenario in the same folder, of which this one changes a part.
+    #[serde(skip_serializing)]
+    pub extends: Option<String>,
     /// Master seed of all randomness; replication n uses seed + n.
     // Below 2^53 even with replications, so that JSON readers of any language get the same number.
     #[schemars(range(min = 0, max = 9_000_000_000_000_000_u64))]
@@ -32,6 +35,7 @@ impl Default for Header {
         Header {
             name: None,
             description: None,
+            extends: None,
             seed: 1,
             until: None,
             events_order: EventsOrder::default(),

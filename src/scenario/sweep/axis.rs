@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use crate::scenario::conform::Findings;
+use crate::scenario::conform::{Findings, conform};
 use crate::scenario::document::{Entry, Node, Path, Step, Value};
 use crate::scenario::file::Axis;
 use crate::scenario::schema::{SCHEMA, plain, type_of};
@@ -86,6 +86,31 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
     places
 }
 
+/// Puts what the scenario sets, once for all variants, where it belongs.
+pub(super) fn set_once(root: &mut Node, findings: &mut Findings) {
+    let Value::Table(entries) = &mut root.value else { return };
+    let Some(at) = entries.iter().position(|entry| entry.key == "set") else { return };
+    let settings = entries.remove(at).node;
+    for (path, value) in puts(root, &settings, findings) {
+        set(root, &path.0, &value, &settings.span);
+    }
+    let after = conform(root);
+    findings.problems.extend(after.problems);
+    findings.replaced.extend(after.replaced);
+}
+
+/// What a table of paths with values puts where.
+fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<(Path, Node)> {
+    let mut puts = Vec::new();
+    if let Value::Table(entries) = &settings.value {
+        for entry in entries {
+            let paths = find(root, &entry.key, &entry.key_span, findings);
+            puts.extend(paths.into_iter().flatten().map(|path| (path, entry.node.clone())));
+        }
+    }
+    puts
+}
+
 /// The names of an axis's variants and what each puts where.
 fn variants(
     root: &Node,
@@ -93,7 +118,7 @@ fn variants(
     findings: &mut Findings,
 ) -> (Vec<Node>, Vec<Vec<(Path, Node)>>) {
     let mut names: Vec<Node> = Vec::new();
-    let mut puts = Vec::new();
+    let mut all = Vec::new();
     for variant in variants {
         let Some(name) = variant.get("name") else { continue };
         if names.iter().any(|other| other.text() == name.text()) {
@@ -104,19 +129,11 @@ fn variants(
                 help: Some("give one of them another `name`".into()),
             });
         }
-        let mut own = Vec::new();
-        let set = variant.get("set").map(|node| &node.value);
-        if let Some(Value::Table(entries)) = set {
-            for entry in entries {
-                let paths = find(root, &entry.key, &entry.key_span, findings);
-                let put = |path| (path, entry.node.clone());
-                own.extend(paths.into_iter().flatten().map(put));
-            }
-        }
+        let settings = variant.get("set");
+        all.push(settings.map_or_else(Vec::new, |settings| puts(root, settings, findings)));
         names.push(name.clone());
-        puts.push(own);
     }
-    (names, puts)
+    (names, all)
 }
 
 /// Everything that `path` means; reports one that leads nowhere.
