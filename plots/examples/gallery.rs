@@ -132,6 +132,7 @@ fn scatter() -> ScatterChart {
         y: (y, Some(y * 0.1)),
     };
     ScatterChart {
+        x_log: false,
         title: "What disclosed items buy".to_owned(),
         x_label: "disclosed items".to_owned(),
         y_label: "delayed jobs, %".to_owned(),

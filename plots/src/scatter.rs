@@ -16,6 +16,8 @@ pub struct ScatterChart {
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
+    /// Whether values lie on the x axis by their logarithms, if all are above 0.
+    pub x_log: bool,
     /// The points; each has a colour of its own.
     pub points: Vec<ScatterPoint>,
 }
@@ -75,6 +77,13 @@ impl Chart for ScatterChart {
         let (low, high) =
             range(self.placed().map(|(_, point)| reach(point.x))).unwrap_or((0.0, 1.0));
         // Room on both sides, for the points on the edges and for their names.
+        if self.x_log && self.placed().all(|(_, point)| point.x.0 > 0.0) {
+            let least = self.placed().map(|(_, point)| point.x.0).fold(high, f64::min);
+            // A whisker may reach to where there is no logarithm.
+            let low = if low > 0.0 { low } else { least / 2.0 };
+            let edge = (high / low).powf(0.08).max(1.1);
+            return Axis::log(&self.x_label, low / edge, high * edge);
+        }
         let edge = (high - low).max(1e-9) * 0.08;
         let most = ((room / 110.0) as usize).clamp(3, 8);
         Axis::linear(&self.x_label, low - edge, high + edge, most)

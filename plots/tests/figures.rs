@@ -131,6 +131,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         y: (y, Some(0.4)),
     };
     let scatter = ScatterChart {
+        x_log: true,
         title: "Scatter".to_owned(),
         x_label: "disclosed items".to_owned(),
         y_label: "delayed jobs, %".to_owned(),

@@ -81,6 +81,7 @@ fn names_of_points_do_not_cover_each_other() {
         y: (5.0, None),
     });
     let figure = Figure::Scatter(ScatterChart {
+        x_log: false,
         title: "Price".to_owned(),
         x_label: "items".to_owned(),
         y_label: "delay".to_owned(),

@@ -91,6 +91,9 @@ pub struct Draw {
     /// Strips along lines instead of whiskers.
     #[serde(default)]
     pub band: bool,
+    /// How values lie on the x axis of a scatter.
+    #[serde(default)]
+    pub x_scale: XScale,
     /// How values lie on the y axis of lines.
     #[serde(default)]
     pub y_scale: YScale,
@@ -162,7 +165,18 @@ pub enum Spread {
     None,
 }
 
-/// How values lie on an axis.
+/// How values lie on an x axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum XScale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By their logarithms.
+    Log,
+}
+
+/// How values lie on a y axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum YScale {

@@ -102,6 +102,7 @@ fn scatter(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> ScatterChart {
         title: title(shown, panel),
         x_label: shown.x_label(),
         y_label: shown.y_label(panel),
+        x_log: shown.draw.x_scale == catalogue::XScale::Log,
         points: shown.series.iter().enumerate().filter_map(point).collect(),
     }
 }
