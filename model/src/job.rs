@@ -37,6 +37,11 @@ pub enum JobShape {
 /// No scheduler and no policy reads it; the provider's machine does, when it
 /// starts the job. The field is private so that a reader has to say
 /// [`HiddenRunTime::reveal_to_machine`], which is easy to search for.
+///
+/// ```compile_fail,E0616
+/// let hidden = haggle_model::job::HiddenRunTime::new(haggle_model::Span::from_secs(60));
+/// let run_time = hidden.0;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HiddenRunTime(Span);
 

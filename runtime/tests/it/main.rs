@@ -6,4 +6,5 @@ mod disclosure;
 mod golden;
 mod invariants;
 mod metascheduling;
+mod privacy;
 mod setup;

@@ -36,6 +36,8 @@ pub(crate) struct Ran {
     /// `time from>to kind job`, one line a message, and outcomes.
     pub(crate) log: String,
     pub(crate) records: Vec<JobRecord>,
+    /// (when, from, to, message) of all messages between actors.
+    pub(crate) messages: Vec<(Time, ActorId, ActorId, Message)>,
 }
 
 impl Setup {
@@ -97,6 +99,16 @@ impl Setup {
         self
     }
 
+    /// Gives each job of a user the run time of the one `shift` places behind it.
+    pub(crate) fn permute_run_times(&mut self, shift: usize) {
+        for (.., jobs) in &mut self.users {
+            let times: Vec<_> = jobs.iter().map(|job| job.run_time).collect();
+            for (at, job) in jobs.iter_mut().enumerate() {
+                job.run_time = times[(at + shift) % times.len()];
+            }
+        }
+    }
+
     fn world(&self) -> World {
         let mut actors = Vec::new();
         let providers = self.providers.len();
@@ -141,7 +153,7 @@ impl Setup {
     pub(crate) fn run(&self, driver: Driver) -> Ran {
         let mut log = Log::default();
         let result = run(self.world(), driver, &mut log, &AtomicBool::new(false));
-        Ran { result, log: log.text, records: log.records }
+        Ran { result, log: log.text, records: log.records, messages: log.messages }
     }
 
     /// Runs on both drivers, which have to agree to the letter.
@@ -181,6 +193,7 @@ impl Ran {
 struct Log {
     text: String,
     records: Vec<JobRecord>,
+    messages: Vec<(Time, ActorId, ActorId, Message)>,
     bags: BagStories,
 }
 
@@ -194,6 +207,9 @@ impl Recorder for Log {
     ) -> Result<(), OutsideError> {
         let job = message.job().map_or("-".to_owned(), |job| job.0.to_string());
         writeln!(self.text, "{now} {}>{} {} {job}", from.0, to.0, message.kind())?;
+        if from != to {
+            self.messages.push((now, from, to, message.clone()));
+        }
         Ok(())
     }
 

@@ -1,0 +1,190 @@
+//! What bargaining actors let each other know, message by message.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_agents::Message;
+use haggle_model::{Disclosure, Job, JobShape, Span};
+use haggle_runtime::Driver;
+use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::{
+    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+};
+
+use crate::setup::{Ran, Setup, job};
+
+/// Two providers, one of each kind that bargains, local jobs at both, and bags.
+fn world(policy: CompositionPolicy, disclosure: Disclosure) -> Setup {
+    let rescheduling = ReschedulingConfig::from(Rescheduling::Coordinated);
+    let bags = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+    Setup::default()
+        .provider(4, Policy::Fcfs)
+        .change(|it| (it.scheduler, it.disclosure) = (bags, disclosure))
+        .provider(3, Policy::Fcfs)
+        .change(|it| {
+            (it.scheduler, it.disclosure) = (Scheduling::Edf(EdfConfig::default()), disclosure);
+        })
+        .negotiator(policy)
+        .change_negotiator(|it| it.coordinated = true)
+        .user(0, vec![job(1, 0, 30, 12, 2), job(2, 5, 20, 20, 3)])
+        .user(1, vec![job(3, 0, 10, 4, 2), job(4, 1, 40, 30, 2)])
+        .user(2, (0..8).map(|i| bag(10 + i, i, 10 + 3 * i, 7 + i, 5)).collect())
+}
+
+fn bag(number: i64, submit: i64, requested: i64, run: i64, tasks: u32) -> Job {
+    Job { shape: JobShape::Bag, ..job(number, submit, requested, run, tasks) }
+}
+
+/// The names of fields in what `{:?}` prints.
+fn fields(printed: &str) -> BTreeSet<String> {
+    let name = |c: char| c.is_alphanumeric() || c == '_';
+    let before = printed.match_indices(": ").filter_map(|(at, _)| {
+        let start = printed[..at].rfind(|c| !name(c)).map_or(0, |start| start + 1);
+        Some(&printed[start..at]).filter(|field| !field.is_empty())
+    });
+    before.map(str::to_owned).collect()
+}
+
+/// What is said in a run: "who to whom: kind" with the fields of such messages.
+fn said(ran: &Ran, metascheduler: u32) -> BTreeMap<String, BTreeSet<String>> {
+    let mut said: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (_, from, to, message) in &ran.messages {
+        let direction = match (from.0, to.0) {
+            (from, _) if from == metascheduler && to.0 < metascheduler => "asks",
+            (from, to) if from < metascheduler && to == metascheduler => "answers",
+            _ => continue,
+        };
+        let kind = format!("{direction} {}", message.kind());
+        said.entry(kind).or_default().extend(fields(&format!("{message:?}")));
+    }
+    said
+}
+
+/// Everything that may be said, and nothing more: Netto 2009, sections 6.2 and 7.3.
+const OFFERS: &str = "\
+answers new_completion_times: entries
+answers not_ready: completion epoch extra job offers tasks valid view
+answers offers: completion epoch extra job offers tasks valid view
+answers probe: epoch job
+answers ready: completion job
+answers share_finished: job outcome
+answers share_started: job
+asks abort: job
+asks bag_completion: completion job
+asks call: asks deadline job program task_time tasks wants_offers
+asks commit: expected job unheld
+asks prepare: award completion job offer tasks
+asks refresh: job
+asks release: job
+";
+
+/// Under free time slots there are no offers, but slots in answers, and places
+/// in what is asked for.
+const SLOTS: &str = "\
+answers new_completion_times: entries
+answers not_ready: end epoch extra job offers slots start task valid view
+answers offers: end epoch extra job offers slots start task valid view
+answers probe: epoch job
+answers ready: completion job
+answers share_finished: job outcome
+answers share_started: job
+asks abort: job
+asks bag_completion: completion job
+asks call: asks deadline job program task_time tasks wants_offers
+asks commit: expected job unheld
+asks prepare: award batches deadline job start tasks
+asks refresh: job
+asks release: job
+";
+
+#[test]
+fn t3_messages_have_the_fields_on_record() {
+    for (policy, level, extra) in LEVELS {
+        let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for latency in 0..3 {
+            let mut setup = world(policy, level);
+            setup.latency = Span::from_secs(latency);
+            for provider in &mut setup.providers {
+                provider.bargaining.validity = Span::from_secs(4 * latency);
+            }
+            let ran = setup.run(Driver::Sequential);
+            for (kind, fields) in said(&ran, 2) {
+                all.entry(kind).or_default().extend(fields);
+            }
+            for (.., message) in &ran.messages {
+                if let Message::Offers { view, .. } | Message::NotReady { view, .. } = message {
+                    let printed = format!("{view:?}");
+                    assert!(printed.starts_with(extra), "{level:?} answers with {printed}");
+                }
+            }
+        }
+        let known = if policy == CompositionPolicy::FreeTimeSlots { SLOTS } else { OFFERS };
+        let known: BTreeSet<&str> = known.lines().collect();
+        for (kind, fields) in all {
+            let line = format!("{kind}: {}", Vec::from_iter(fields).join(" "));
+            assert!(known.contains(line.as_str()), "{level:?}: not on record: {line}");
+        }
+    }
+}
+
+/// Each policy at the level it needs, and what views are called there.
+const LEVELS: [(CompositionPolicy, Disclosure, &str); 4] = [
+    (CompositionPolicy::OffersPlb, Disclosure::Offers, "Offers("),
+    (CompositionPolicy::OffersDplb, Disclosure::Power, "Power("),
+    (CompositionPolicy::OffersDplbV2, Disclosure::Load, "Load("),
+    (CompositionPolicy::FreeTimeSlots, Disclosure::Slots, "Slots("),
+];
+
+/// What a provider has answered until its first agreement, printed.
+fn first_offers(ran: &Ran, provider: u32) -> Vec<String> {
+    let said = ran.messages.iter().filter(|(_, from, ..)| from.0 == provider);
+    let until = said.take_while(|(.., message)| !matches!(message, Message::Ready { .. }));
+    until.map(|(now, .., message)| format!("{now} {message:?}")).collect()
+}
+
+#[test]
+fn t4_offers_do_not_depend_on_other_providers() {
+    for (policy, level, _) in LEVELS {
+        let alone = world(policy, level).run(Driver::Sequential);
+        let mut setup = world(policy, level);
+        setup.providers[1].processors = 40;
+        setup.providers[1].speed = 2.0;
+        let changed = setup.run(Driver::Sequential);
+        let (before, after) = (first_offers(&alone, 0), first_offers(&changed, 0));
+        assert!(!before.is_empty() && !after.is_empty(), "{policy:?}: nothing was offered");
+        assert_eq!(before[0], after[0], "{policy:?}");
+    }
+}
+
+/// Calls and submissions carry the program itself, which only machines run.
+fn fields_are_public(message: &Message) -> bool {
+    !matches!(message, Message::Call(_) | Message::Submit(_) | Message::JobDue(_))
+}
+
+/// Until something ends, nobody can tell how long anything really runs.
+#[test]
+fn run_times_decide_nothing_before_the_first_completion() {
+    for (policy, level, _) in LEVELS {
+        let run = |shift: usize| {
+            let mut setup = world(policy, level);
+            setup.permute_run_times(shift);
+            setup.run(Driver::Sequential)
+        };
+        let (one, other) = (run(0), run(3));
+        let first_end = |ran: &Ran| {
+            let runs = ran.records.iter().filter_map(|record| record.bag.as_ref());
+            let runs = runs.flat_map(|bag| bag.shares.iter().flat_map(|share| &share.runs));
+            let ends = ran.records.iter().map(|record| record.end);
+            ends.chain(runs.map(|run| run.end)).min().expect("something has run")
+        };
+        let first_end = first_end(&one).min(first_end(&other));
+        let before = |ran: &Ran| -> Vec<String> {
+            let messages = ran.messages.iter().take_while(|(now, ..)| *now < first_end);
+            let said = messages.filter(|(.., message)| fields_are_public(message));
+            said.map(|(now, from, to, message)| format!("{now} {from}>{to} {message:?}")).collect()
+        };
+        let (one_before, other_before) = (before(&one), before(&other));
+        assert!(one_before.len() > 20, "{policy:?}: too little happens before the first end");
+        assert_eq!(one_before, other_before, "{policy:?}");
+        assert_ne!(one.log, other.log, "{policy:?}: the run times make no difference at all");
+    }
+}
