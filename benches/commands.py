@@ -11,9 +11,11 @@ there are left out.
 """
 
 import argparse
+import csv
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -96,6 +98,22 @@ def scenario(text):
     return command
 
 
+def one_of(sweep, **settings):
+    """The first run of a sweep with these settings."""
+
+    def command(out):
+        path = ROOT / "scenarios" / sweep
+        if "$HAGGLE_TRACES" in path.read_text() and not TRACES:
+            return None
+        listed = subprocess.run([HAGGLE, "show", "--runs", path], capture_output=True, text=True)
+        rows = list(csv.DictReader(listed.stdout.splitlines(), delimiter="\t"))
+        number = next(row["run"] for row in rows if settings.items() <= row.items())
+        show = [HAGGLE, "show", "--run", number, path]
+        return scenario(subprocess.run(show, capture_output=True, text=True).stdout)(out)
+
+    return command
+
+
 CASES = {
     "sdsc10k easy": replay(SDSC, 128, [*EASY, "--first", "10000"]),
     "sdsc10k conservative": replay(SDSC, 128, [*CONSERVATIVE, "--first", "10000"]),
@@ -106,6 +124,15 @@ CASES = {
     "lublin conservative": replay(LUBLIN, 256, [*CONSERVATIVE, "--estimates", "exact"]),
     "100,000 jobs at once": scenario(DEEP),
     "1,000 providers, 1,000,000 jobs": scenario(MANY),
+    "offers, 60 days": one_of(
+        "netto-offers/policies.toml", deadlines="schema-1", policy="offers-plb"
+    ),
+    "rescheduling, 15 days": one_of(
+        "netto-rescheduling/policies.toml",
+        clusters="homogeneous",
+        policy="uncoordinated",
+        overestimation="100",
+    ),
 }
 
 

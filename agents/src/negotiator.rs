@@ -71,6 +71,8 @@ struct Bargain {
     submitter: ActorId,
     turn: u64,
     answers: Vec<Answer>,
+    /// Whether it is composed without the answers that have not come.
+    due: bool,
     /// Times it was composed in vain.
     round: u32,
     /// Times old offers were asked for anew.
@@ -83,8 +85,11 @@ struct Bargain {
 /// What a provider has answered.
 #[derive(Debug)]
 enum Answer {
-    /// Nothing yet; an old answer is no longer good.
+    /// Nothing yet.
     Awaited,
+    /// Nothing yet, but an old answer that is no longer good: the new one is
+    /// waited for however long that takes.
+    Refreshed,
     Offers {
         epoch: u64,
         /// When they must have been sent back to be in time.
@@ -196,6 +201,7 @@ impl Negotiator {
             submitter,
             turn,
             answers,
+            due: false,
             round: 0,
             refreshed: 0,
             preparing: None,
@@ -238,7 +244,15 @@ impl Negotiator {
             preparing.failed = true;
             self.conclude(now, id, out);
         } else {
-            self.compose_if_complete(now, id, false, out);
+            self.compose_if_complete(now, id, out);
+        }
+    }
+
+    /// Waiting for offers is over.
+    fn on_offers_due(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        if let Some(bargain) = self.open.get_mut(&id) {
+            bargain.due = true;
+            self.compose_if_complete(now, id, out);
         }
     }
 
@@ -251,14 +265,18 @@ impl Negotiator {
         }
     }
 
-    /// Composes once every answer is there and none is stale; `at_once` = with what is there.
-    fn compose_if_complete(&mut self, now: Time, id: JobId, at_once: bool, out: &mut Outbox) {
+    /// Composes once every answer is there and none is stale.
+    fn compose_if_complete(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         let Some(bargain) = self.open.get_mut(&id) else { return };
         if bargain.preparing.is_some() {
             return;
         }
-        let awaited = bargain.answers.iter().any(|answer| matches!(answer, Answer::Awaited));
-        if awaited && !at_once {
+        let due = bargain.due;
+        let awaited = |answer: &Answer| match answer {
+            Answer::Awaited => !due,
+            answer => matches!(answer, Answer::Refreshed),
+        };
+        if bargain.answers.iter().any(awaited) {
             return;
         }
         // Where offers never last as long as an agreement takes, asking has to end.
@@ -268,10 +286,10 @@ impl Negotiator {
             let stale = match answer {
                 Answer::Stale => true,
                 Answer::Offers { reply_by, .. } => asks && now > *reply_by,
-                Answer::Awaited | Answer::None => false,
+                Answer::Awaited | Answer::Refreshed | Answer::None => false,
             };
             if stale {
-                *answer = Answer::Awaited;
+                *answer = Answer::Refreshed;
                 refreshed = true;
                 out.send(provider, Message::Refresh { job: id });
             }
@@ -366,7 +384,7 @@ impl Negotiator {
                 bargain.answers[part.provider] = Answer::Stale;
             }
         }
-        self.compose_if_complete(now, id, false, out);
+        self.compose_if_complete(now, id, out);
     }
 
     fn commit(&mut self, now: Time, id: JobId, out: &mut Outbox) {
@@ -599,9 +617,7 @@ impl Actor for Negotiator {
             }
             Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
             Message::Wake(Timer::NextBag) => self.on_next_bag(now, out),
-            Message::Wake(Timer::OffersDue { job }) => {
-                self.compose_if_complete(now, job, true, out);
-            }
+            Message::Wake(Timer::OffersDue { job }) => self.on_offers_due(now, job, out),
             other => unreachable!("nobody sends a bargaining metascheduler {other:?}"),
         }
     }

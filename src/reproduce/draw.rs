@@ -120,12 +120,20 @@ impl<'a> Shown<'a> {
     ) -> Result<Shown<'a>, String> {
         let whole = draw.part();
         let named = |dimension: &Dimension| named(dimension, &whole, sources);
+        // No axis beside panels and series says what their values are.
+        let labelled = |dimension: &Dimension| -> Result<Vec<Named>, String> {
+            let mut all = named(dimension)?;
+            if let Some(label) = &dimension.label {
+                all.iter_mut().for_each(|it| it.name = format!("{label} {}", it.name));
+            }
+            Ok(all)
+        };
         let scatter = draw.kind == DrawKind::Scatter;
         let mut shown = Shown {
             draw,
             title: draw.title.clone().unwrap_or_else(|| figure.about.clone()),
-            panels: named(&draw.panels)?,
-            series: named(&draw.series)?,
+            panels: labelled(&draw.panels)?,
+            series: labelled(&draw.series)?,
             x: if scatter { vec![Named::nothing()] } else { named(&draw.x)? },
             cells: Vec::new(),
         };

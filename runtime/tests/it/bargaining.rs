@@ -217,6 +217,26 @@ fn cx_10_a_stale_offer_is_not_taken_up() {
     );
 }
 
+/// As CX-10, but the metascheduler waits for 200 s only: it asks the one that has
+/// answered anew, and does not wait for the other.
+#[test]
+fn waiting_for_offers_ends_even_where_some_have_gone_stale() {
+    let rule = Rescheduling::Coordinated;
+    let profiles =
+        Estimates::Profiled { error: (1, 2), time: (Span::from_secs(300), Span::from_secs(300)) };
+    let setup = backfilling(Setup::default(), 2, rule);
+    let ran = backfilling(setup, 1, rule)
+        .change(|provider| provider.bargaining.estimates = profiles)
+        .negotiator(CompositionPolicy::OffersNoLb)
+        .change_negotiator(|it| it.offers_wait = Some(Span::from_secs(200)))
+        .user(0, vec![job(1, 100, 2_000, 2_000, 2)])
+        .user(2, vec![bag(2, 0, 1_000, 800, 2, None)])
+        .run_on_both();
+    assert_eq!(starts(&ran, 2), [(0, 2_100, 2)]);
+    assert_eq!(promised(&ran, 2), 3_100);
+    assert!(about(&ran, 0).contains(&"200 2>0 commit 0"));
+}
+
 /// A provider refuses what is above its level, and the others get the bag.
 #[test]
 fn a_question_above_a_providers_level_is_refused() {

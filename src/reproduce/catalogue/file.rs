@@ -195,7 +195,7 @@ pub enum YScale {
 pub struct Dimension {
     /// An axis of the sweep.
     pub axis: Option<String>,
-    /// What it is called; without it, the axis.
+    /// What x is called; without it, the axis. Of panels and series, what stands before each value.
     pub label: Option<String>,
     /// Which values of the axis, in this order; or any parts. Without them, all of the axis.
     #[serde(default, deserialize_with = "parts")]
