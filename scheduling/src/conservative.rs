@@ -25,7 +25,7 @@ use haggle_model::{Span, Time};
 
 use crate::hints::Hints;
 use crate::index::{Entry, FIRST, Index, Key, class_of};
-use crate::scheduler::{LocalScheduler, Request, Slot};
+use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
 
 /// What happens to the waiting jobs' reservations when a job ends.
@@ -245,13 +245,18 @@ impl Conservative {
         if self.given_back.is_empty() && !self.out_of_order {
             return;
         }
-        self.given_back.clear();
         self.out_of_order = false;
+        self.replan_around(now, |_| {});
+    }
+
+    /// Drops all reservations, makes a `change` and makes them again in the queue's order.
+    fn replan_around(&mut self, now: Time, change: impl FnOnce(&mut Conservative)) {
         let waiting = self.queue();
         self.hints.forget();
         for entry in &waiting {
             self.unbook(entry.slot);
         }
+        change(self);
         for entry in &waiting {
             let start = self
                 .profile
@@ -259,6 +264,7 @@ impl Conservative {
                 .expect("a queued job fits the empty machine");
             self.book(entry.slot, start);
         }
+        self.given_back.clear();
     }
 
     /// One pass over the waiting jobs: each that can start earlier does.
@@ -436,23 +442,46 @@ impl LocalScheduler for Conservative {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        self.profile.forget_before(now);
         // The job takes time that may be booked: everything that waits is planned anew around it.
-        let waiting = self.queue();
-        self.hints.forget();
-        for entry in &waiting {
-            self.unbook(entry.slot);
+        self.replan_around(now, |queue| {
+            let job = queue.bookings[slot.index()].as_mut().expect("only a running job overruns");
+            queue.profile.add(job.end, end, job.processors);
+            job.end = end;
+        });
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.profile.forget_before(now);
+        self.replan_around(now, |queue| {
+            for job in killed {
+                let job = queue.bookings[job.slot.index()].take().expect("only a running job dies");
+                queue.free += job.processors;
+                queue.profile.remove(now, job.end, job.processors);
+            }
+            queue.free -= processors;
+            queue.profile.add(now, Time::FOREVER, processors);
+        });
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.profile.forget_before(now);
+        self.free += processors;
+        self.profile.remove(now, Time::FOREVER, processors);
+        if self.compression == Compression::None {
+            // Reservations stay where they are, but some jobs had none.
+            let mut without = self.queue();
+            without.retain(|entry| entry.booked == Time::FOREVER);
+            for Entry { slot, processors, span, .. } in without {
+                self.unbook(slot);
+                let start = self.profile.earliest_or_never(processors, span, now);
+                self.book(slot, start.expect("a queued job fits the empty machine"));
+            }
+            return;
         }
-        let booking = self.bookings[slot.index()].as_mut().expect("only a running job overruns");
-        self.profile.add(booking.end, end, booking.processors);
-        booking.end = end;
-        for entry in &waiting {
-            let start = self
-                .profile
-                .earliest_or_never(entry.processors, entry.span, now)
-                .expect("a queued job fits the empty machine");
-            self.book(entry.slot, start);
-        }
-        self.given_back.clear();
+        let region = self.region(now, Time::FOREVER, processors);
+        self.given_back.extend(region);
+        self.compress(now);
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {

@@ -24,7 +24,7 @@ use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offe
 use crate::composition::QueueEntry;
 use crate::placing::{free_slots, place};
 use crate::profile::Profile;
-use crate::scheduler::{LocalScheduler, Request, Slot};
+use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 
 /// A queue of rigid jobs and shares of bags, first come first served, with
 /// conservative backfilling.
@@ -165,16 +165,38 @@ impl LocalScheduler for ConservativeBags {
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         self.profile.forget_before(now);
-        // The job takes time that may be planned for others: all that waits is
-        // planned anew around it, first come, first served.
-        let turns = self.turns(None, |_, _| Time::ZERO, |entry| (Span::ZERO, entry.sequence));
-        self.drop_plan(&turns);
-        let entry = self.entry(slot);
-        let (planned_end, _) = entry.running.pop_first().expect("only a running job overruns");
-        entry.running.insert(end, 1);
-        let processors = entry.width;
-        self.profile.add(planned_end, end, processors);
-        self.plan_anew(now, &turns);
+        // The job takes time that may be planned for others.
+        self.plan_anew_around(now, |queue| {
+            let entry = queue.entry(slot);
+            let (planned_end, _) = entry.running.pop_first().expect("only a running job overruns");
+            entry.running.insert(end, 1);
+            let processors = entry.width;
+            queue.profile.add(planned_end, end, processors);
+        });
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.profile.forget_before(now);
+        for &Killed { slot, processors, planned_end } in killed {
+            let tasks = processors / self.entry(slot).width;
+            self.end(now, slot, tasks, planned_end);
+        }
+        self.plan_anew_around(now, |queue| {
+            queue.free -= processors;
+            queue.profile.add(now, Time::FOREVER, processors);
+        });
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.profile.forget_before(now);
+        self.free += processors;
+        self.profile.remove(now, Time::FOREVER, processors);
+        if self.rescheduling.rule == Rescheduling::None {
+            // What is planned stays, but some had no place at all.
+            self.plan_anew_around(now, |_| {});
+        } else {
+            self.ended_early = true;
+        }
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {

@@ -13,7 +13,7 @@ use haggle_model::{Span, Time};
 use crate::fcfs::{store, take};
 use crate::index::{Entry, Fits, Index, Key};
 use crate::running::Running;
-use crate::scheduler::{LocalScheduler, Request, Slot};
+use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
 
 /// Starts the head of the queue, then whatever does not delay the new head.
@@ -70,13 +70,24 @@ impl Easy {
         self.decided.push_back(entry);
     }
 
+    /// Puts what was decided but has not started back to its place in the queue.
+    fn revoke(&mut self, now: Time) {
+        for entry in std::mem::take(&mut self.decided) {
+            self.running.unbook(now, entry.processors, entry.span);
+            store(&mut self.entries, entry);
+            self.waiting.insert(entry);
+        }
+        self.news = News::Everything;
+    }
+
     /// What may start now without delaying `head`.
     fn room_beside(&mut self, now: Time, head: &Entry) -> Fits {
         let profile = self.running.profile(now);
         let free = profile.free_at(now);
-        let shadow = profile
-            .earliest_fit(head.processors, head.span, now)
-            .expect("a queued job fits the empty machine");
+        let Some(shadow) = profile.earliest_fit(head.processors, head.span, now) else {
+            // So many processors have failed that nobody can say when it starts.
+            return Fits { processors: free, span: Span::FOREVER, any_span_up_to: free };
+        };
         let extra = profile.free_at(shadow) - head.processors;
         Fits { processors: free, span: shadow - now, any_span_up_to: extra.min(free) }
     }
@@ -156,14 +167,18 @@ impl LocalScheduler for Easy {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        // What was decided on the processors of a job that goes on after all
-        // goes back to its place in the queue.
-        for entry in std::mem::take(&mut self.decided) {
-            self.running.unbook(now, entry.processors, entry.span);
-            store(&mut self.entries, entry);
-            self.waiting.insert(entry);
-        }
+        // What was decided on the processors of a job that goes on after all.
+        self.revoke(now);
         self.running.overran(slot, end);
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.revoke(now);
+        self.running.failed(now, processors, killed);
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.running.restored(now, processors);
         self.news = News::Everything;
     }
 

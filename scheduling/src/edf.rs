@@ -23,7 +23,7 @@ mod work;
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Batch, Fractions};
-use crate::scheduler::{LocalScheduler, Request, Slot};
+use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 
 use demand::Demand;
 use plan::{Entry, Plan};
@@ -180,6 +180,22 @@ impl LocalScheduler for Edf {
         let over = self.works.extend(slot, now, end);
         self.plan.forget_before(now);
         self.plan.overrun(now, &over, end);
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        for &Killed { slot, processors, planned_end } in killed {
+            self.tasks_finished(now, slot, processors, planned_end);
+        }
+        self.free -= processors;
+        self.plan.forget_before(now);
+        self.plan.overrun(now, &[(now, processors)], Time::FOREVER);
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.free += processors;
+        self.plan.forget_before(now);
+        self.plan.release(now, Time::FOREVER, processors);
+        self.given_back = true;
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {

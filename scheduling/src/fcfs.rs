@@ -4,7 +4,7 @@ use haggle_model::{Span, Time};
 
 use crate::index::{Entry, Index};
 use crate::running::Running;
-use crate::scheduler::{LocalScheduler, Request, Slot};
+use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
 
 /// Starts the head of the queue as soon as its processors are free.
@@ -54,6 +54,14 @@ impl LocalScheduler for Fcfs {
 
     fn overran(&mut self, _now: Time, slot: Slot, end: Time) {
         self.running.overran(slot, end);
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.running.failed(now, processors, killed);
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.running.restored(now, processors);
     }
 
     fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {

@@ -35,4 +35,4 @@ pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use profile::Profile;
 pub use queue::Order;
-pub use scheduler::{LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot};
+pub use scheduler::{Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot};

@@ -4,7 +4,7 @@
 use haggle_model::{Span, Time};
 
 use crate::Profile;
-use crate::scheduler::Slot;
+use crate::scheduler::{Killed, Slot};
 
 /// What runs, by slot, with the availability profile it leaves.
 #[derive(Debug)]
@@ -65,6 +65,22 @@ impl Running {
         let job = self.jobs[slot.index()].take().expect("only a running job ends");
         self.free += job.processors;
         self.profile.remove(now, job.planned_end, job.processors);
+    }
+
+    /// Processors fail for who knows how long, and jobs with them.
+    pub(crate) fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        for job in killed {
+            self.finished(now, job.slot);
+        }
+        self.free -= processors;
+        self.profile.forget_before(now);
+        self.profile.add(now, Time::FOREVER, processors);
+    }
+
+    pub(crate) fn restored(&mut self, now: Time, processors: u32) {
+        self.free += processors;
+        self.profile.forget_before(now);
+        self.profile.remove(now, Time::FOREVER, processors);
     }
 
     pub(crate) fn overran(&mut self, slot: Slot, end: Time) {

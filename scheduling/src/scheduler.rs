@@ -42,6 +42,17 @@ impl Request {
     }
 }
 
+/// What has run on processors that fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Killed {
+    /// The job or share.
+    pub slot: Slot,
+    /// How many it held: all of a rigid job, one for each task of a share.
+    pub processors: u32,
+    /// When they were planned to end.
+    pub planned_end: Time,
+}
+
 /// Decides which waiting jobs start on one space-shared machine.
 ///
 /// The provider tells it of every submission and every end, each followed by
@@ -56,6 +67,15 @@ pub trait LocalScheduler: fmt::Debug + Send {
 
     /// A running job goes on past its planned end, at least until `end`.
     fn overran(&mut self, now: Time, slot: Slot, end: Time);
+
+    /// `processors` fail, and what ran on one of them is `killed`: it is gone
+    /// here, and the provider may submit it again. What has failed is planned for
+    /// nothing until it is [`LocalScheduler::restored`], which nobody foresees;
+    /// promises may break.
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]);
+
+    /// Processors that had failed are back.
+    fn restored(&mut self, now: Time, processors: u32);
 
     /// Takes a waiting job out of the queue; `false` if it does not wait here.
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool;

@@ -108,7 +108,7 @@ pub struct Effort {
 ///
 /// They are interchangeable, and within an entry every order goes by start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+struct Turn {
     slot: Slot,
     tasks: u32,
     width: u32,
@@ -120,7 +120,7 @@ pub(super) struct Turn {
 
 /// All that waits, in the order in which it is looked at.
 #[derive(Debug)]
-pub(super) struct Turns {
+struct Turns {
     turns: Vec<Turn>,
     /// What a turn is sorted by in the upper half, its index in `turns` in the
     /// lower one: whole numbers sort several times faster than turns.
@@ -167,7 +167,7 @@ impl ConservativeBags {
     }
 
     /// All that waits to start after `after`, ordered by `key`, then by `tie`, then by start.
-    pub(super) fn turns(
+    fn turns(
         &self,
         after: Option<Time>,
         key: impl Fn(&Entry, Time) -> Time,
@@ -248,8 +248,21 @@ impl ConservativeBags {
         *self = rebuilt;
     }
 
+    /// Takes all that waits out of the plan, makes a `change` and plans it anew,
+    /// first come, first served.
+    pub(super) fn plan_anew_around(
+        &mut self,
+        now: Time,
+        change: impl FnOnce(&mut ConservativeBags),
+    ) {
+        let turns = self.turns(None, |_, _| Time::ZERO, |entry| (Span::ZERO, entry.sequence));
+        self.drop_plan(&turns);
+        change(self);
+        self.plan_anew(now, &turns);
+    }
+
     /// Takes all that waits out of the plan.
-    pub(super) fn drop_plan(&mut self, turns: &Turns) {
+    fn drop_plan(&mut self, turns: &Turns) {
         for Turn { slot, tasks, width, start, span, .. } in turns.iter() {
             self.entry(slot).take(start, tasks);
             self.profile.remove(start, start + span, tasks * width);
@@ -257,7 +270,7 @@ impl ConservativeBags {
     }
 
     /// Plans what was dropped, in the order of `turns`.
-    pub(super) fn plan_anew(&mut self, now: Time, turns: &Turns) {
+    fn plan_anew(&mut self, now: Time, turns: &Turns) {
         for Turn { slot, tasks, width, earliest, span, .. } in turns.iter() {
             for batch in place(&mut self.profile, width, span, tasks, now.max(earliest)) {
                 self.entry(slot).put(batch.start, batch.tasks);

@@ -6,6 +6,7 @@ mod coordinated;
 mod coordination;
 mod edf;
 mod edf_history;
+mod failures;
 mod obvious;
 mod obvious_edf;
 mod one_by_one;

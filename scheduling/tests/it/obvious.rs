@@ -2,7 +2,7 @@
 //! looked at after every event. Slow, short, and written from the definitions.
 
 use haggle_model::{Span, Time};
-use haggle_scheduling::{Compression, LocalScheduler, Order, Policy, Request, Slot};
+use haggle_scheduling::{Compression, Killed, LocalScheduler, Order, Policy, Request, Slot};
 
 /// One booking: `[start, end)` and processors.
 #[derive(Clone, Copy, Debug)]
@@ -183,6 +183,14 @@ impl LocalScheduler for Obvious {
 
     fn overran(&mut self, _: Time, _: Slot, _: Time) {
         unreachable!("jobs of these tests keep to their request");
+    }
+
+    fn failed(&mut self, _now: Time, _processors: u32, _killed: &[Killed]) {
+        unreachable!("nothing fails in the histories that are compared")
+    }
+
+    fn restored(&mut self, _now: Time, _processors: u32) {
+        unreachable!("nothing fails in the histories that are compared")
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {

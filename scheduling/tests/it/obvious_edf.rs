@@ -4,8 +4,8 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::QueueEntry;
 use haggle_scheduling::{
-    Award, BagRequest, Bargainer, Batch, EdfConfig, EdfMode, EdfStats, FreeSlot, LocalScheduler,
-    Offer, Request, Slot,
+    Award, BagRequest, Bargainer, Batch, EdfConfig, EdfMode, EdfStats, FreeSlot, Killed,
+    LocalScheduler, Offer, Request, Slot,
 };
 
 /// Free processors from each time on, in microseconds.
@@ -259,6 +259,14 @@ impl LocalScheduler for ObviousEdf {
 
     fn overran(&mut self, _now: Time, _slot: Slot, _end: Time) {
         unreachable!("no job runs over its limit here");
+    }
+
+    fn failed(&mut self, _now: Time, _processors: u32, _killed: &[Killed]) {
+        unreachable!("nothing fails in the histories that are compared")
+    }
+
+    fn restored(&mut self, _now: Time, _processors: u32) {
+        unreachable!("nothing fails in the histories that are compared")
     }
 
     fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {

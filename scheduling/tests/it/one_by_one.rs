@@ -4,7 +4,7 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::QueueEntry;
 use haggle_scheduling::{
-    Award, BagRequest, Bargainer, Fractions, FreeSlot, LocalScheduler, Offer, Request,
+    Award, BagRequest, Bargainer, Fractions, FreeSlot, Killed, LocalScheduler, Offer, Request,
     Rescheduling, ReschedulingConfig, Slot,
 };
 
@@ -217,6 +217,14 @@ impl LocalScheduler for OneByOne {
 
     fn overran(&mut self, _: Time, _: Slot, _: Time) {
         unreachable!("jobs of these tests keep to their request");
+    }
+
+    fn failed(&mut self, _now: Time, _processors: u32, _killed: &[Killed]) {
+        unreachable!("nothing fails in the histories that are compared")
+    }
+
+    fn restored(&mut self, _now: Time, _processors: u32) {
+        unreachable!("nothing fails in the histories that are compared")
     }
 
     fn withdraw(&mut self, _: Time, slot: Slot) -> bool {

@@ -1,0 +1,228 @@
+//! Processors that fail and come back under every scheduler.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use haggle_model::{Span, Time};
+use haggle_scheduling::{
+    Compression, EdfConfig, Fractions, Killed, LocalScheduler, Order, Policy, Request,
+    Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Slot,
+};
+use proptest::prelude::*;
+
+const PROCESSORS: u32 = 8;
+
+fn schedulers() -> Vec<Scheduling> {
+    let mut all = vec![Scheduling::Edf(EdfConfig::default())];
+    for policy in Policy::ALL {
+        for compression in Compression::ALL {
+            if policy == Policy::Conservative || compression == Compression::ByStart {
+                let order = Order::Arrival;
+                all.push(SchedulerConfig { policy, order, compression }.into());
+            }
+        }
+    }
+    for rule in Rescheduling::ALL {
+        let rescheduling = ReschedulingConfig::from(rule);
+        all.push(Scheduling::Bags { rescheduling, fractions: Fractions::default() });
+    }
+    all
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    submit: i64,
+    processors: u32,
+    requested: i64,
+    run: i64,
+    deadline: Option<i64>,
+}
+
+/// (fails at, back after, processors).
+type Failure = (i64, i64, u32);
+
+fn work() -> impl Strategy<Value = Work> {
+    let times = (0_i64..60, 1..=PROCESSORS, 1_i64..20, 1_i64..=100);
+    (times, prop::option::of(0_i64..50)).prop_map(
+        |((submit, processors, requested, share), late)| {
+            let run = (requested * share / 100).max(1);
+            let deadline = late.map(|late| submit + requested + late);
+            Work { submit, processors, requested, run, deadline }
+        },
+    )
+}
+
+fn failure() -> impl Strategy<Value = Failure> {
+    (0_i64..90, 1_i64..40, 1..=PROCESSORS)
+}
+
+/// What a provider does with a scheduler, without knowing which processors are which.
+struct Machine<'a> {
+    work: &'a [Work],
+    scheduler: Box<dyn LocalScheduler>,
+    /// (planned end, attempt) of what runs.
+    running: BTreeMap<Slot, (Time, u32)>,
+    attempts: u32,
+    ends: BinaryHeap<Reverse<(Time, Slot, u32)>>,
+    failed: u32,
+    /// Starts of each job.
+    starts: Vec<u32>,
+    done: usize,
+}
+
+impl Machine<'_> {
+    fn used(&self) -> u32 {
+        self.running.keys().map(|slot| self.work[slot.index()].processors).sum()
+    }
+
+    fn submit(&mut self, now: Time, slot: Slot) {
+        let Work { processors, requested, deadline, .. } = self.work[slot.index()];
+        self.scheduler.submit(
+            now,
+            Request {
+                slot,
+                processors,
+                span: Some(Span::from_secs(requested)),
+                key: 0,
+                deadline: deadline.map(Time::from_secs),
+            },
+        );
+    }
+
+    /// Kills the youngest jobs until enough processors are free to fail.
+    fn fail(&mut self, now: Time, processors: u32) {
+        let mut killed = Vec::new();
+        while PROCESSORS - self.failed - self.used() < processors {
+            let youngest = self.running.iter().max_by_key(|(_, (_, attempt))| *attempt);
+            let (&slot, &(planned_end, _)) = youngest.expect("what is not free or failed runs");
+            self.running.remove(&slot);
+            let processors = self.work[slot.index()].processors;
+            killed.push(Killed { slot, processors, planned_end });
+        }
+        self.failed += processors;
+        self.scheduler.failed(now, processors, &killed);
+        for job in killed {
+            self.submit(now, job.slot);
+        }
+    }
+
+    fn start_due(&mut self, now: Time) {
+        let mut started = Vec::new();
+        self.scheduler.start_due(now, &mut started);
+        for slot in started {
+            let Work { requested, run, .. } = self.work[slot.index()];
+            self.attempts += 1;
+            let attempt = (now + Span::from_secs(requested), self.attempts);
+            assert!(self.running.insert(slot, attempt).is_none(), "it runs twice");
+            self.starts[slot.index()] += 1;
+            self.ends.push(Reverse((now + Span::from_secs(run), slot, self.attempts)));
+        }
+        assert!(self.used() + self.failed <= PROCESSORS, "more runs than the machine has");
+    }
+}
+
+/// Runs the work through failures; how often each job was started.
+fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32> {
+    let scheduler = scheduling.build(PROCESSORS);
+    let mut machine = Machine {
+        work,
+        scheduler,
+        running: BTreeMap::new(),
+        attempts: 0,
+        ends: BinaryHeap::new(),
+        failed: 0,
+        starts: vec![0; work.len()],
+        done: 0,
+    };
+    // Restores, failures, submissions: (time, kind, number).
+    let mut events = BinaryHeap::new();
+    for (slot, work) in (0..).zip(work) {
+        events.push(Reverse((Time::from_secs(work.submit), 2, slot)));
+    }
+    for &(at, after, processors) in failures {
+        events.push(Reverse((Time::from_secs(at), 1, processors)));
+        events.push(Reverse((Time::from_secs(at + after), 0, processors)));
+    }
+    let mut refused: BTreeMap<u32, u32> = BTreeMap::new();
+    loop {
+        let event = events.peek().map(|&Reverse((time, ..))| time);
+        let end = machine.ends.peek().map(|&Reverse((time, ..))| time);
+        let start = machine.scheduler.next_start().filter(|&start| start < Time::FOREVER);
+        let Some(now) = [event, end, start].into_iter().flatten().min() else { break };
+        while let Some(&Reverse((time, slot, attempt))) = machine.ends.peek()
+            && time == now
+        {
+            machine.ends.pop();
+            // What was killed does not end.
+            if machine.running.get(&slot).is_some_and(|&(_, current)| current == attempt) {
+                machine.running.remove(&slot);
+                machine.done += 1;
+                machine.scheduler.finished(now, slot);
+            }
+        }
+        while let Some(&Reverse((time, kind, number))) = events.peek()
+            && time == now
+        {
+            events.pop();
+            match kind {
+                0 if refused.get(&number).is_some_and(|&count| count > 0) => {
+                    *refused.get_mut(&number).expect("just seen") -= 1;
+                }
+                0 => {
+                    machine.failed -= number;
+                    machine.scheduler.restored(now, number);
+                }
+                1 if machine.failed + number > PROCESSORS => {
+                    *refused.entry(number).or_insert(0) += 1;
+                }
+                1 => machine.fail(now, number),
+                _ => machine.submit(now, Slot(number)),
+            }
+        }
+        machine.start_due(now);
+    }
+    assert_eq!(machine.done, work.len(), "some jobs never ended");
+    assert_eq!(machine.scheduler.queue_length(), 0);
+    machine.starts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn every_job_ends_and_nothing_runs_on_what_has_failed(
+        work in prop::collection::vec(work(), 1..30),
+        failures in prop::collection::vec(failure(), 0..8),
+    ) {
+        for scheduling in schedulers() {
+            let starts = run(&scheduling, &work, &failures);
+            if failures.is_empty() {
+                prop_assert!(starts.iter().all(|&starts| starts == 1));
+            }
+        }
+    }
+}
+
+/// A failure that hits nothing but free processors and goes unused changes no schedule.
+#[test]
+fn what_was_free_all_the_while_is_not_missed() {
+    let work = [
+        Work { submit: 0, processors: 4, requested: 10, run: 8, deadline: None },
+        Work { submit: 1, processors: 2, requested: 10, run: 5, deadline: None },
+    ];
+    for scheduling in schedulers() {
+        assert_eq!(run(&scheduling, &work, &[(2, 3, 2)]), [1, 1], "{scheduling}");
+    }
+}
+
+/// While half of the machine is down, a job as wide as all of it waits and others pass.
+#[test]
+fn a_job_that_is_too_wide_for_what_is_left_waits() {
+    let work = [
+        Work { submit: 1, processors: 8, requested: 5, run: 5, deadline: None },
+        Work { submit: 2, processors: 2, requested: 5, run: 5, deadline: None },
+    ];
+    for scheduling in schedulers() {
+        assert_eq!(run(&scheduling, &work, &[(0, 100, 4)]), [1, 1], "{scheduling}");
+    }
+}
