@@ -171,6 +171,7 @@ impl Provider {
             span: walltime,
             key: job.key,
             deadline: job.deadline,
+            ahead: false,
         };
         let promised_end = self.scheduler.submit(now, request);
         self.load.waiting += work(job.processors, walltime);

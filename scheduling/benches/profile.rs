@@ -85,6 +85,7 @@ fn schedule(config: SchedulerConfig, jobs: u32, gap: i64) -> i64 {
                     span: Some(Span::from_secs(run * (1 + numbers.below(8) as i64))),
                     key: 0,
                     deadline: None,
+                    ahead: false,
                 },
             );
             next += 1;

@@ -136,7 +136,8 @@ fn arrive(queue: &mut ConservativeBags, now: Time, slot: Slot, work: &Work) {
     let span = work.span();
     if work.job {
         let processors = work.size;
-        let request = Request { slot, processors, span: Some(span), key: 0, deadline: None };
+        let request =
+            Request { slot, processors, span: Some(span), key: 0, deadline: None, ahead: false };
         queue.submit(now, request);
         return;
     }

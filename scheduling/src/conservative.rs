@@ -170,6 +170,20 @@ impl Conservative {
         self.bookings[slot.index()].as_ref().expect("a slot in use has a booking")
     }
 
+    /// Books a new job at its earliest fit from `from` on.
+    fn reserve(&mut self, from: Time, slot: Slot, processors: u32, span: Span, rank: Key) {
+        let start = self
+            .profile
+            .earliest_or_never(processors, span, from)
+            .expect("the provider refuses jobs wider than the machine");
+        let booking = Booking { processors, span, rank, start, end: start + span, running: false };
+        self.bookings[slot.index()] = Some(booking);
+        if self.compression != Compression::ByStart {
+            self.waiting.insert(Entry { key: rank, slot, processors, span, booked: start });
+        }
+        self.book(slot, start);
+    }
+
     /// Books a waiting job at `start` and files it.
     fn book(&mut self, slot: Slot, start: Time) {
         let booking = self.bookings[slot.index()].as_mut().expect("a slot in use has a booking");
@@ -407,28 +421,23 @@ impl LocalScheduler for Conservative {
         let rank = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
         self.out_of_order |= self.order != Order::Arrival;
-        let from = if self.waiting.len() < DEEP {
-            now
-        } else {
-            self.hints.earliest(&self.profile, request.processors, span, now)
-        };
-        let start = self
-            .profile
-            .earliest_or_never(request.processors, span, from)
-            .expect("the provider refuses jobs wider than the machine");
         let index = request.slot.index();
         if index >= self.bookings.len() {
             self.bookings.resize(index + 1, None);
         }
-        let processors = request.processors;
-        self.bookings[index] =
-            Some(Booking { processors, span, rank, start, end: start + span, running: false });
-        if self.compression != Compression::ByStart {
-            let slot = request.slot;
-            self.waiting.insert(Entry { key: rank, slot, processors, span, booked: start });
+        let Request { slot, processors, .. } = request;
+        if request.ahead {
+            self.replan_around(now, |queue| queue.reserve(now, slot, processors, span, rank));
+        } else {
+            let from = if self.waiting.len() < DEEP {
+                now
+            } else {
+                self.hints.earliest(&self.profile, processors, span, now)
+            };
+            self.reserve(from, slot, processors, span, rank);
         }
-        self.book(request.slot, start);
-        (start < Time::FOREVER && request.span.is_some()).then(|| start + span)
+        let Booking { start, end, .. } = *self.booking(slot);
+        (start < Time::FOREVER && request.span.is_some()).then_some(end)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {

@@ -36,6 +36,7 @@ impl Order {
     /// The key of the `sequence`-th queued request.
     pub(crate) fn key(self, request: &Request, span: Span, sequence: u32) -> Key {
         let primary = match self {
+            _ if request.ahead => i64::MIN,
             Order::Arrival => 0,
             Order::Shortest => span.as_micros(),
             Order::Largest => -i64::from(request.processors),

@@ -33,6 +33,9 @@ pub struct Request {
     pub key: i64,
     /// Latest completion its user wishes.
     pub deadline: Option<Time>,
+    /// Whether it goes ahead of all that waits: it ran already and was lost.
+    /// A queue in the order of deadlines goes by these all the same.
+    pub ahead: bool,
 }
 
 impl Request {

@@ -63,7 +63,7 @@ fn bag(tasks: u32, span: i64) -> BagRequest {
 
 fn job(slot: Slot, processors: u32, span: i64) -> Request {
     let span = Some(Span::from_micros(span));
-    Request { slot, processors, span, key: 0, deadline: None }
+    Request { slot, processors, span, key: 0, deadline: None, ahead: false }
 }
 
 fn at(micros: i64) -> Time {

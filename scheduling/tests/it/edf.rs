@@ -26,6 +26,7 @@ fn submit(edf: &mut Edf, slot: u32, processors: u32, span: i64, deadline: i64) -
         span: Some(Span::from_secs(span)),
         key: 0,
         deadline: Some(at(deadline)),
+        ahead: false,
     };
     let promise = edf.submit(Time::ZERO, request).expect("a deadline is promised");
     promise.as_micros() / 1_000_000
@@ -197,6 +198,7 @@ fn jobs_without_deadline_or_limit_are_promised_nothing_and_delay_no_promise() {
         span: span.map(Span::from_secs),
         key: 0,
         deadline: deadline.map(at),
+        ahead: false,
     };
     assert_eq!(edf.submit(at(0), request(0, Some(10), None)), None);
     assert_eq!(edf.submit(at(0), request(1, None, Some(5))), None);

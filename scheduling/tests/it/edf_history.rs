@@ -196,6 +196,7 @@ impl Pair {
                     span: Some(Span::from_micros(span)),
                     key: 0,
                     deadline: deadline_in(deadline),
+                    ahead: false,
                 };
                 let estimate = |edf: &mut dyn LocalScheduler| {
                     edf.estimate_start(now, request.processors, request.span)
@@ -315,6 +316,7 @@ proptest! {
             span: Some(Span::from_secs(span)),
             key: 0,
             deadline: Some(deadline),
+            ahead: false,
         };
         let wished = now + Span::from_secs(span);
         let promise = pair.fast.clone().submit(now, request(wished)).expect("it has a deadline");
@@ -366,6 +368,7 @@ proptest! {
                     span: Some(Span::from_secs(span)),
                     key: 0,
                     deadline: Some(at(origin + span + slack)),
+                    ahead: false,
                 };
                 edf.submit(at(origin), request);
             }

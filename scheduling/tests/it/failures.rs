@@ -85,6 +85,8 @@ impl Machine<'_> {
                 span: Some(Span::from_secs(requested)),
                 key: 0,
                 deadline: deadline.map(Time::from_secs),
+                // What was killed keeps its place every other time.
+                ahead: self.starts[slot.index()] % 2 == 1,
             },
         );
     }
@@ -212,6 +214,40 @@ fn what_was_free_all_the_while_is_not_missed() {
     ];
     for scheduling in schedulers() {
         assert_eq!(run(&scheduling, &work, &[(2, 3, 2)]), [1, 1], "{scheduling}");
+    }
+}
+
+/// The job that was killed comes before the one that was next.
+#[test]
+fn a_lost_job_can_go_ahead_of_all_that_waits() {
+    for policy in Policy::ALL {
+        let config =
+            SchedulerConfig { policy, order: Order::Arrival, compression: Compression::ByStart };
+        let mut scheduler = config.build(4);
+        let request = |slot, ahead| Request {
+            slot: Slot(slot),
+            processors: 4,
+            span: Some(Span::from_secs(10)),
+            key: 0,
+            deadline: None,
+            ahead,
+        };
+        let mut started = Vec::new();
+        let at = Time::from_secs;
+        scheduler.submit(at(0), request(0, false));
+        scheduler.submit(at(0), request(1, false));
+        scheduler.start_due(at(0), &mut started);
+        let killed = Killed { slot: Slot(0), processors: 4, planned_end: at(10) };
+        scheduler.failed(at(3), 1, &[killed]);
+        scheduler.submit(at(3), request(0, true));
+        scheduler.start_due(at(3), &mut started);
+        assert_eq!(started, [Slot(0)], "{config}: nothing fits while a processor is down");
+        scheduler.restored(at(7), 1);
+        scheduler.start_due(at(7), &mut started);
+        assert_eq!(started, [Slot(0), Slot(0)], "{config}");
+        scheduler.finished(at(17), Slot(0));
+        scheduler.start_due(at(17), &mut started);
+        assert_eq!(started, [Slot(0), Slot(0), Slot(1)], "{config}");
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn replay(
                 span: Some(Span::from_secs(jobs[next].requested)),
                 key: jobs[next].key,
                 deadline: None,
+                ahead: false,
             };
             promises[next] = scheduler.submit(at, request).map(seconds);
             next += 1;

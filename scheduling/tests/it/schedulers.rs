@@ -74,6 +74,7 @@ proptest! {
                         span: Some(Span::from_secs(job.requested)),
                         key: 0,
                         deadline: None,
+                        ahead: false,
                     };
                     fast.submit(now, request);
                     obvious.submit(now, request);
@@ -127,6 +128,7 @@ fn an_overrunning_job_pushes_reservations_back_and_nobody_shares_processors() {
         span: Some(Span::from_secs(10)),
         key: 0,
         deadline: None,
+        ahead: false,
     };
     let mut started = Vec::new();
     scheduler.submit(Time::ZERO, request(0, 3));
@@ -149,8 +151,14 @@ fn jobs_without_a_limit_hold_their_processors_for_ever_in_the_plan() {
         let mut scheduler = config.build(4);
         let mut started = Vec::new();
         for slot in 0..4 {
-            let request =
-                Request { slot: Slot(slot), processors: 3, span: None, key: 0, deadline: None };
+            let request = Request {
+                slot: Slot(slot),
+                processors: 3,
+                span: None,
+                key: 0,
+                deadline: None,
+                ahead: false,
+            };
             assert_eq!(scheduler.submit(Time::ZERO, request), None);
             scheduler.start_due(Time::ZERO, &mut started);
         }

@@ -86,7 +86,7 @@ impl System {
     pub(crate) fn submit(&mut self, site: usize, processors: u32, span: i64, run: i64) -> Slot {
         let slot = self.new_slot(site, span, run, false);
         let span = Some(Span::from_micros(span));
-        let request = Request { slot, processors, span, key: 0, deadline: None };
+        let request = Request { slot, processors, span, key: 0, deadline: None, ahead: false };
         self.sites[site].submit(at(self.now), request);
         slot
     }
