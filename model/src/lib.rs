@@ -7,6 +7,7 @@ pub mod bag_stories;
 pub mod disclosure;
 pub mod ids;
 pub mod job;
+mod lines;
 pub mod observation;
 pub mod platform;
 pub mod processors;
