@@ -2,7 +2,7 @@
 
 use haggle_model::{ActorId, Observation, Time};
 
-use crate::{Message, Metascheduler, Negotiator, Provider, User};
+use crate::{Message, Metascheduler, Nature, Negotiator, Provider, User};
 
 /// Something that takes messages.
 ///
@@ -85,6 +85,8 @@ pub enum AnyActor {
     Metascheduler(Box<Metascheduler>),
     /// Places bags of tasks by bargaining.
     Negotiator(Box<Negotiator>),
+    /// Makes processors fail.
+    Nature(Nature),
 }
 
 impl Actor for AnyActor {
@@ -98,6 +100,7 @@ impl Actor for AnyActor {
                 metascheduler.on_message(now, from, message, out);
             }
             AnyActor::Negotiator(negotiator) => negotiator.on_message(now, from, message, out),
+            AnyActor::Nature(nature) => nature.on_message(now, from, message, out),
         }
     }
 }

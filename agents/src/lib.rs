@@ -18,6 +18,7 @@
 pub mod actor;
 pub mod message;
 pub mod metascheduler;
+pub mod nature;
 pub mod negotiator;
 pub mod provider;
 pub mod user;
@@ -25,6 +26,7 @@ pub mod user;
 pub use actor::{Actor, AnyActor, Effect, Outbox};
 pub use message::{Call, Message, Phase, Submission, Timer};
 pub use metascheduler::{Metascheduler, MetaschedulerConfig};
+pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
-pub use provider::{Bargaining, Estimates, Overrun, Provider, ProviderConfig};
+pub use provider::{Bargaining, Estimates, OnFailure, Overrun, Provider, ProviderConfig};
 pub use user::{User, UserConfig};

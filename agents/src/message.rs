@@ -1,7 +1,9 @@
 //! Every message there is: all causes of change on one screen.
 
 use haggle_model::job::HiddenRunTime;
-use haggle_model::{ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
+use haggle_model::{
+    ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, ProcessorSet, Refusal, Span, Time,
+};
 use haggle_scheduling::Award;
 use haggle_scheduling::composition::AnyView;
 
@@ -179,6 +181,25 @@ pub enum Message {
         completion: Time,
     },
 
+    // Resources.
+    /// The failures of a run to nature: this resource fails, and is back then.
+    OutageDue {
+        /// Its number in nature's list.
+        resource: u32,
+        /// When it is back; [`Time::FOREVER`] = never.
+        restore: Time,
+    },
+    /// Nature to provider: processors of yours fail now.
+    Failed {
+        /// The provider's own numbers.
+        processors: ProcessorSet,
+    },
+    /// Nature to provider: processors of yours are back.
+    Restored {
+        /// The provider's own numbers.
+        processors: ProcessorSet,
+    },
+
     // Execution.
     /// Provider to metascheduler: the first tasks of its share have started.
     ShareStarted {
@@ -248,6 +269,11 @@ pub enum Timer {
     },
     /// Metascheduler: this instant's messages are delivered, the next bag can be taken up.
     NextBag,
+    /// Nature: this resource is back.
+    RestoreDue {
+        /// Its number in nature's list.
+        resource: u32,
+    },
 }
 
 /// A metascheduler's call for offers.
@@ -308,6 +334,10 @@ impl Message {
     /// When in an instant it is delivered.
     pub fn phase(&self) -> Phase {
         match self {
+            Message::OutageDue { .. }
+            | Message::Failed { .. }
+            | Message::Restored { .. }
+            | Message::Wake(Timer::RestoreDue { .. }) => Phase::Resource,
             Message::JobDue(_) | Message::Submit(_) => Phase::Submission,
             Message::Wake(Timer::RunEnds { .. } | Timer::TasksEnd { .. }) => Phase::Completion,
             Message::Wake(Timer::EstimateReady { .. } | Timer::OffersDue { .. }) => {
@@ -361,6 +391,9 @@ impl Message {
             Message::BagCompletion { .. } => "bag_completion",
             Message::ShareStarted { .. } => "share_started",
             Message::ShareFinished { .. } => "share_finished",
+            Message::OutageDue { .. } => "outage_due",
+            Message::Failed { .. } => "failed",
+            Message::Restored { .. } => "restored",
             Message::Started { .. } => "started",
             Message::Finished { .. } => "finished",
             Message::Wake(_) => "wake",
@@ -403,7 +436,11 @@ impl Message {
                 | Timer::OffersDue { job },
             ) => Some(*job),
             Message::Call(call) => Some(call.job),
-            Message::NewCompletionTimes { .. } | Message::Wake(_) => None,
+            Message::NewCompletionTimes { .. }
+            | Message::OutageDue { .. }
+            | Message::Failed { .. }
+            | Message::Restored { .. }
+            | Message::Wake(_) => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Providers: each owns processors, a queue and a local scheduler, and tells
 //! others no more than its disclosure level allows.
 
+mod failures;
 mod load;
 mod negotiation;
 mod rescheduling;
@@ -24,6 +25,7 @@ use self::shares::Share;
 use crate::message::{Message, Submission, Timer};
 use crate::{Actor, Outbox};
 
+pub use failures::OnFailure;
 pub use negotiation::{Bargaining, Estimates};
 
 /// What happens to a job that is not done when its requested time is over.
@@ -60,6 +62,8 @@ pub struct ProviderConfig {
     pub scheduler: Scheduling,
     /// What happens to jobs that run over their request.
     pub overrun: Overrun,
+    /// What happens to rigid jobs whose processors fail.
+    pub on_failure: OnFailure,
     /// How much it tells.
     pub disclosure: Disclosure,
     /// How it negotiates over bags, if its scheduler does.
@@ -117,9 +121,25 @@ struct HeldJob {
 #[derive(Debug)]
 struct Run {
     start: Time,
+    /// When it ends unless its processors fail; nobody looks at it before.
+    end: Time,
     planned_end: Time,
     outcome: JobOutcome,
     processors: ProcessorSet,
+}
+
+impl HeldJob {
+    fn request(&self, slot: Slot, ahead: bool) -> Request {
+        let job = &self.submission.job;
+        Request {
+            slot,
+            processors: job.processors,
+            span: self.walltime,
+            key: job.key,
+            deadline: job.deadline,
+            ahead,
+        }
+    }
 }
 
 impl Provider {
@@ -165,19 +185,11 @@ impl Provider {
         }
         let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
         let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
-        let request = Request {
-            slot,
-            processors: job.processors,
-            span: walltime,
-            key: job.key,
-            deadline: job.deadline,
-            ahead: false,
-        };
-        let promised_end = self.scheduler.submit(now, request);
         self.load.waiting += work(job.processors, walltime);
         self.slots.insert(id, slot);
-        let held =
-            HeldJob { submission, submitter, queued: now, walltime, promised_end, run: None };
+        let mut held =
+            HeldJob { submission, submitter, queued: now, walltime, promised_end: None, run: None };
+        held.promised_end = self.scheduler.submit(now, held.request(slot, false));
         let held = Some(Held::Job(held));
         if slot.index() == self.jobs.len() {
             self.jobs.push(held);
@@ -189,6 +201,14 @@ impl Provider {
     }
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        // What was to end now may have been lost, and its slot have another job.
+        let ends = |held: &Held| match held {
+            Held::Job(held) => held.run.as_ref().is_some_and(|run| run.end == now),
+            Held::Share(_) | Held::Part => false,
+        };
+        if !self.jobs[slot.index()].as_ref().is_some_and(ends) {
+            return;
+        }
         self.scheduler.finished(now, slot);
         let held = self.release_job(slot);
         let run = held.run.expect("only a running job ends");
@@ -381,7 +401,8 @@ impl Provider {
         out.wake(now + lasts, Message::Wake(Timer::RunEnds { slot: slot.0 }));
         disclose_status(out, held.submitter, &held.submission);
         out.send(held.submitter, Message::Started { job: job.id });
-        held.run = Some(Run { start: now, planned_end, outcome, processors });
+        let end = now + lasts;
+        held.run = Some(Run { start: now, end, planned_end, outcome, processors });
     }
 
     fn release(&mut self, slot: Slot) -> Held {
@@ -441,6 +462,8 @@ impl Actor for Provider {
             Message::BagCompletion { job, completion } => {
                 self.on_bag_completion(job, completion, out);
             }
+            Message::Failed { processors } => self.on_failed(now, &processors, out),
+            Message::Restored { processors } => self.on_restored(now, &processors, out),
             Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
             Message::EstimateRequest { job, processors, requested_time } => {
                 self.on_estimate_requested(now, from, job, processors, requested_time, out);

@@ -16,6 +16,8 @@ pub enum JobOutcome {
     Rejected(Refusal),
     /// Its user withdrew it while it waited.
     Cancelled,
+    /// Its processors failed, and it was not started again.
+    Failed,
 }
 
 impl JobOutcome {
@@ -26,6 +28,7 @@ impl JobOutcome {
             JobOutcome::WalltimeReached => "walltime_reached",
             JobOutcome::Rejected(_) => "rejected",
             JobOutcome::Cancelled => "cancelled",
+            JobOutcome::Failed => "failed",
         }
     }
 }
@@ -238,6 +241,31 @@ pub enum Observation {
         provider: ProviderId,
         /// When and where they ran.
         run: TaskRun,
+    },
+    /// Processors have failed under a job, or under tasks of a bag, and what they did is lost.
+    AttemptLost {
+        /// The job.
+        job: JobId,
+        /// Whose processors they are.
+        provider: ProviderId,
+        /// When this try had started.
+        start: Time,
+        /// The provider's own numbers of what it held.
+        processors: ProcessorSet,
+    },
+    /// Processors of the observed provider have failed.
+    ProcessorsFailed {
+        /// Whose they are.
+        provider: ProviderId,
+        /// Their numbers there.
+        processors: ProcessorSet,
+    },
+    /// Processors of the observed provider are back.
+    ProcessorsRestored {
+        /// Whose they are.
+        provider: ProviderId,
+        /// Their numbers there.
+        processors: ProcessorSet,
     },
     /// A provider is done with its share of a bag; its runs were observed one by one.
     ShareOver(Box<ShareRecord>),

@@ -9,6 +9,8 @@ pub enum ActorKind {
     Provider,
     /// Places jobs on providers.
     Metascheduler,
+    /// Makes resources fail and gives them back.
+    Nature,
 }
 
 impl ActorKind {
@@ -18,6 +20,7 @@ impl ActorKind {
             ActorKind::User => "user",
             ActorKind::Provider => "provider",
             ActorKind::Metascheduler => "metascheduler",
+            ActorKind::Nature => "nature",
         }
     }
 }

@@ -103,6 +103,44 @@ impl ProcessorSet {
         }
     }
 
+    /// Whether some processor is in both sets.
+    pub fn intersects(&self, other: &ProcessorSet) -> bool {
+        !self.intersection(other).is_empty()
+    }
+
+    /// What is in both sets.
+    pub fn intersection(&self, other: &ProcessorSet) -> ProcessorSet {
+        let mut intervals = Vec::new();
+        let (mut ours, mut theirs) = (self.intervals.iter(), other.intervals.iter());
+        let (mut a, mut b) = (ours.next(), theirs.next());
+        while let (Some(&(first, last)), Some(&(other_first, other_last))) = (a, b) {
+            let both = (first.max(other_first), last.min(other_last));
+            if both.0 <= both.1 {
+                intervals.push(both);
+            }
+            if last < other_last { a = ours.next() } else { b = theirs.next() }
+        }
+        ProcessorSet { intervals }
+    }
+
+    /// Takes the processors of `other` out.
+    ///
+    /// # Panics
+    /// If one is not in: then somebody else holds it, which is a bug.
+    pub fn remove_all(&mut self, other: &ProcessorSet) {
+        for &(first, last) in &other.intervals {
+            let at = self.intervals.partition_point(|&(_, end)| end < first);
+            let covers = |&(start, end): &(u32, u32)| start <= first && last <= end;
+            let &(start, end) =
+                self.intervals.get(at).filter(|interval| covers(interval)).unwrap_or_else(|| {
+                    panic!("processors {first} to {last} are not all in the set")
+                });
+            let left = (start < first).then(|| (start, first - 1));
+            let right = (last < end).then(|| (last + 1, end));
+            self.intervals.splice(at..=at, left.into_iter().chain(right));
+        }
+    }
+
     /// What is in either set or in both.
     pub fn union(&self, other: &ProcessorSet) -> ProcessorSet {
         let mut all: Vec<(u32, u32)> =

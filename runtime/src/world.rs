@@ -6,6 +6,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, Phase};
+use haggle_model::failures::Outage;
 use haggle_model::{ActorId, Job, JobId, Observation, Time};
 
 use crate::actix_driver;
@@ -26,10 +27,21 @@ pub struct World {
     /// grow with the length of a log. The world numbers them in order of
     /// (submission, place in this list).
     pub arrivals: Vec<(ActorId, Arrivals)>,
+    /// What fails when; read one ahead.
+    pub outages: Option<Outages>,
     /// Latencies.
     pub network: Network,
     /// What comes first at one instant.
     pub order: EventOrder,
+}
+
+/// The failures of a run. They may go on for ever: what is to fail after every
+/// job is over does not happen.
+pub struct Outages {
+    /// Who makes resources fail.
+    pub nature: ActorId,
+    /// Number of a resource in nature's list and its outage, in order of failure.
+    pub due: Box<dyn Iterator<Item = (usize, Outage)> + Send>,
 }
 
 /// Takes down what happens. Nothing it does can change the run.
@@ -117,8 +129,8 @@ pub fn run(
     recorder: &mut dyn Recorder,
     stop: &AtomicBool,
 ) -> Result<RunStats, RunError> {
-    let World { mut actors, arrivals, network, order } = world;
-    let course = Course::new(arrivals, network, order, recorder, stop)?;
+    let World { mut actors, arrivals, outages, network, order } = world;
+    let course = Course::new(arrivals, outages, network, order, recorder, stop)?;
     match driver {
         Driver::Sequential => course.finish(|now, delivery, out| {
             let Delivery { from, to, message, .. } = delivery;
@@ -132,10 +144,12 @@ pub fn run(
 pub(crate) struct Course<'a> {
     clock: Clock<Message>,
     arrivals: Merged,
+    outages: Option<Outages>,
     network: Network,
     recorder: &'a mut dyn Recorder,
     stop: &'a AtomicBool,
     stats: RunStats,
+    jobs_over: u64,
 }
 
 /// How often, in messages, the stop flag is looked at.
@@ -144,6 +158,7 @@ const STOP_INTERVAL: u64 = 1024;
 impl<'a> Course<'a> {
     fn new(
         arrivals: Vec<(ActorId, Arrivals)>,
+        outages: Option<Outages>,
         network: Network,
         order: EventOrder,
         recorder: &'a mut dyn Recorder,
@@ -151,9 +166,18 @@ impl<'a> Course<'a> {
     ) -> Result<Course<'a>, RunError> {
         let arrivals = Merged::new(arrivals)?;
         let clock = Clock::new(order);
-        let mut course =
-            Course { clock, arrivals, network, recorder, stop, stats: RunStats::default() };
+        let mut course = Course {
+            clock,
+            arrivals,
+            outages,
+            network,
+            recorder,
+            stop,
+            stats: RunStats::default(),
+            jobs_over: 0,
+        };
         course.admit_next()?;
+        course.admit_outage();
         Ok(course)
     }
 
@@ -181,8 +205,21 @@ impl<'a> Course<'a> {
 
     /// The next message to deliver, already in the record.
     pub(crate) fn take_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
-        let Some(delivery) = self.clock.next_delivery() else {
-            return Ok(None);
+        let delivery = loop {
+            let Some(delivery) = self.clock.next_delivery() else {
+                return Ok(None);
+            };
+            if delivery.message.phase() != Phase::Resource {
+                break delivery;
+            }
+            // Nature has no end: what it would do to nobody's jobs is left out.
+            if self.stats.jobs == self.jobs_over && self.arrivals.heads.is_empty() {
+                continue;
+            }
+            if matches!(delivery.message, Message::OutageDue { .. }) {
+                self.admit_outage();
+            }
+            break delivery;
         };
         if self.stats.messages.is_multiple_of(STOP_INTERVAL) && self.stop.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted);
@@ -213,6 +250,10 @@ impl<'a> Course<'a> {
         let now = self.clock.now();
         for effect in out.effects.drain(..) {
             let (at, to, message) = match effect {
+                // Nature needs no network.
+                Effect::Send { to, message } if message.phase() == Phase::Resource => {
+                    (now, to, message)
+                }
                 Effect::Send { to, message } => (self.network.arrival(now, actor, to), to, message),
                 Effect::Wake { at, message } => (at, actor, message),
             };
@@ -221,12 +262,23 @@ impl<'a> Course<'a> {
             self.clock.schedule(at, phase, delivery);
         }
         for observation in out.observations.drain(..) {
+            self.jobs_over += u64::from(matches!(observation, Observation::JobOver(_)));
             self.recorder.observed(now, actor, observation).map_err(RunError::Record)?;
         }
         if arrival {
             self.admit_next()?;
         }
         Ok(())
+    }
+
+    /// Puts the next outage on its way to nature.
+    fn admit_outage(&mut self) {
+        let Some(outages) = &mut self.outages else { return };
+        let Some((resource, Outage { fail, restore })) = outages.due.next() else { return };
+        let (nature, resource) = (outages.nature, resource as u32);
+        let message = Message::OutageDue { resource, restore };
+        let delivery = Delivery { from: nature, to: nature, hops: 0, message };
+        self.clock.schedule(fail, Phase::Resource, delivery);
     }
 
     /// Puts the next job of the workloads on its way to its user.

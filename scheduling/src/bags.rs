@@ -138,6 +138,11 @@ pub trait Bargainer: LocalScheduler {
     /// The share is forgotten when its last task has ended.
     fn tasks_finished(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time);
 
+    /// Tasks of a share that were killed wait again, at the earliest place there
+    /// is and for the deadline that was promised; it may be too late for that.
+    /// The share is known even if it had nothing else left.
+    fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest);
+
     /// The metascheduler has said when the whole bag of this share will be done.
     fn bag_expected(&mut self, _slot: Slot, _completion: Time) {}
 

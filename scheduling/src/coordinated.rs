@@ -291,6 +291,22 @@ impl Bargainer for ConservativeBags {
         self.end(now, slot, tasks, planned_end);
     }
 
+    fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest) {
+        self.profile.forget_before(now);
+        let earliest = now.max(tasks.earliest);
+        let batches = place(&mut self.profile, 1, tasks.span, tasks.tasks, earliest);
+        match self.entries.get_mut(slot.index()) {
+            Some(Some(entry)) => {
+                for batch in batches {
+                    entry.put(batch.start, batch.tasks);
+                }
+            }
+            _ => {
+                self.accept(slot, Kind::Share, 1, tasks.span, tasks.earliest, &batches);
+            }
+        }
+    }
+
     fn bag_expected(&mut self, slot: Slot, completion: Time) {
         // The message may come when all is done here.
         let Some(Some(entry)) = self.entries.get_mut(slot.index()) else { return };

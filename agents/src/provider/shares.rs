@@ -34,9 +34,32 @@ pub(super) struct Share {
 #[derive(Debug)]
 pub(super) struct Running {
     start: Time,
+    /// When they end unless their processors fail.
+    end: Time,
     planned_end: Time,
     outcome: JobOutcome,
     processors: ProcessorSet,
+}
+
+impl Running {
+    /// Takes those tasks out that run on `failed` processors: when they started,
+    /// when they were planned to end, and what they held.
+    pub(super) fn lose(
+        running: &mut Option<Running>,
+        failed: &ProcessorSet,
+    ) -> Option<(Time, Time, ProcessorSet)> {
+        let tasks = running.as_mut()?;
+        let lost = tasks.processors.intersection(failed);
+        if lost.is_empty() {
+            return None;
+        }
+        let (start, planned_end) = (tasks.start, tasks.planned_end);
+        tasks.processors.remove_all(&lost);
+        if tasks.processors.is_empty() {
+            *running = None;
+        }
+        Some((start, planned_end, lost))
+    }
 }
 
 impl Provider {
@@ -64,17 +87,18 @@ impl Provider {
             out.send(share.metascheduler, Message::ShareStarted { job });
         }
         let run = share.running.len() as u32;
-        share.running.push(Some(Running { start: now, planned_end, outcome, processors }));
-        out.wake(now + lasts, Message::Wake(Timer::TasksEnd { slot: slot.0, run }));
+        let end = now + lasts;
+        share.running.push(Some(Running { start: now, end, planned_end, outcome, processors }));
+        out.wake(end, Message::Wake(Timer::TasksEnd { slot: slot.0, run }));
     }
 
     /// Tasks that ran together have come to their end.
     pub(super) fn on_tasks_ended(&mut self, now: Time, slot: Slot, run: u32, out: &mut Outbox) {
-        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else {
-            unreachable!("a slot in use by a share holds it until its last task has ended")
-        };
-        let running = share.running[run as usize].take().expect("tasks end once");
-        let Running { start, planned_end, outcome, processors } = running;
+        // They may have been lost, and their slot be used by another share.
+        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else { return };
+        let running = share.running.get_mut(run as usize);
+        let Some(running) = running.and_then(|it| it.take_if(|it| it.end == now)) else { return };
+        let Running { start, planned_end, outcome, processors, .. } = running;
         let tasks = processors.count();
         self.free.insert_all(&processors);
         self.load.ended(tasks, planned_end);

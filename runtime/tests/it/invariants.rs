@@ -147,7 +147,7 @@ proptest! {
                         prop_assert!(record.end <= promised);
                     }
                 }
-                JobOutcome::Cancelled | JobOutcome::Rejected(_) => {
+                JobOutcome::Cancelled | JobOutcome::Rejected(_) | JobOutcome::Failed => {
                     prop_assert_eq!(record.start, None);
                 }
             }

@@ -3,6 +3,7 @@
 mod bargaining;
 mod bargaining_invariants;
 mod disclosure;
+mod failures;
 mod golden;
 mod invariants;
 mod metascheduling;

@@ -4,15 +4,16 @@ use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::{
-    AnyActor, Bargaining, Message, Metascheduler, MetaschedulerConfig, Negotiator,
-    NegotiatorConfig, Overrun, Provider, ProviderConfig, User, UserConfig,
+    AnyActor, Bargaining, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator,
+    NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
 };
+use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::random::stream;
 use haggle_model::{
-    ActorId, BagStories, Disclosure, Job, JobClass, JobOutcome, JobRecord, Observation, ProviderId,
-    Span, Time,
+    ActorId, BagStories, Disclosure, Job, JobClass, JobOutcome, JobRecord, Observation,
+    ProcessorSet, ProviderId, Span, Time,
 };
-use haggle_runtime::world::OutsideError;
+use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunError, RunStats, World, run};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
@@ -28,6 +29,8 @@ pub(crate) struct Setup {
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
+    /// (provider, processors, its outages in seconds).
+    pub(crate) failing: Vec<(u32, ProcessorSet, Vec<(i64, i64)>)>,
 }
 
 /// What a run left behind.
@@ -38,6 +41,8 @@ pub(crate) struct Ran {
     pub(crate) records: Vec<JobRecord>,
     /// (when, from, to, message) of all messages between actors.
     pub(crate) messages: Vec<(Time, ActorId, ActorId, Message)>,
+    /// (provider, start, end, processors) of all that was lost.
+    pub(crate) lost: Vec<(u32, Time, Time, ProcessorSet)>,
 }
 
 impl Setup {
@@ -50,6 +55,7 @@ impl Setup {
             speed: 1.0,
             scheduler: SchedulerConfig { policy, order, compression }.into(),
             overrun: Overrun::Kill,
+            on_failure: OnFailure::Restart,
             disclosure: Disclosure::Offers,
             bargaining: Bargaining::default(),
         });
@@ -147,13 +153,32 @@ impl Setup {
         let streams = sites.iter().map(|site| stream(1, &site.to_string(), "jitter")).collect();
         let mut network = Network::new(self.latency, sites);
         network.jitter(self.jitter, streams);
-        World { actors, arrivals, network, order: self.order }
+        let outages = (!self.failing.is_empty()).then(|| self.outages(&mut actors));
+        World { actors, arrivals, outages, network, order: self.order }
+    }
+
+    /// Adds nature to the actors.
+    fn outages(&self, actors: &mut Vec<AnyActor>) -> Outages {
+        let nature = ActorId(actors.len() as u32);
+        let owned = self.failing.iter();
+        let owned = owned.map(|(owner, processors, _)| (ActorId(*owner), processors.clone()));
+        actors.push(AnyActor::Nature(Nature::new(owned.collect())));
+        let resources = self.failing.iter().enumerate().map(|(number, (.., outages))| {
+            let time = Time::from_secs;
+            let outage = |&(fail, restore)| Outage { fail: time(fail), restore: time(restore) };
+            let outages = OutageList::united(outages.iter().map(outage).collect());
+            Resource { name: number.to_string(), cause: Cause::List(outages) }
+        });
+        let failures = Failures { resources: resources.collect(), ..Failures::default() };
+        let due = failures.outages().expect("lists are always good");
+        Outages { nature, due: Box::new(due) }
     }
 
     pub(crate) fn run(&self, driver: Driver) -> Ran {
         let mut log = Log::default();
         let result = run(self.world(), driver, &mut log, &AtomicBool::new(false));
-        Ran { result, log: log.text, records: log.records, messages: log.messages }
+        let Log { text: log, records, messages, lost, .. } = log;
+        Ran { result, log, records, messages, lost }
     }
 
     /// Runs on both drivers, which have to agree to the letter.
@@ -194,6 +219,7 @@ struct Log {
     text: String,
     records: Vec<JobRecord>,
     messages: Vec<(Time, ActorId, ActorId, Message)>,
+    lost: Vec<(u32, Time, Time, ProcessorSet)>,
     bags: BagStories,
 }
 
@@ -225,6 +251,16 @@ impl Recorder for Log {
             }
             Observation::ShareOver(share) => self.bags.share_over(*share),
             Observation::OffersMade(_) => {}
+            Observation::AttemptLost { job, provider, start, processors } => {
+                writeln!(self.text, "{now} {} | loses {} [{processors}]", actor.0, job.0)?;
+                self.lost.push((provider.0, start, now, processors));
+            }
+            Observation::ProcessorsFailed { processors, .. } => {
+                writeln!(self.text, "{now} {} | fails [{processors}]", actor.0)?;
+            }
+            Observation::ProcessorsRestored { processors, .. } => {
+                writeln!(self.text, "{now} {} | has back [{processors}]", actor.0)?;
+            }
             Observation::JobOver(mut record) => {
                 self.bags.complete(&mut record);
                 let number = record.job.number;

@@ -159,6 +159,17 @@ impl Bargainer for Edf {
         }
     }
 
+    fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest) {
+        self.plan.forget_before(now);
+        let waiting = self.waiting().find(|&(other, ..)| other == slot).map_or(0, |it| it.1);
+        self.plan.remove(slot);
+        if !self.works.is_open(slot) {
+            self.works.open(slot);
+        }
+        let demand = Demand::tasks(waiting + tasks.tasks, tasks.span, tasks.earliest);
+        self.accept(now, slot, demand, tasks.deadline.unwrap_or(now));
+    }
+
     fn queue(&self) -> Vec<QueueEntry> {
         let entry = |(_, processors, promise)| QueueEntry { processors, promise };
         self.waiting().map(entry).collect()

@@ -24,6 +24,10 @@ impl Works {
         self.0[slot.index()] = Some(Work::default());
     }
 
+    pub(super) fn is_open(&self, slot: Slot) -> bool {
+        self.get(slot).is_some()
+    }
+
     pub(super) fn close(&mut self, slot: Slot) {
         self.0[slot.index()] = None;
     }

@@ -109,14 +109,14 @@ impl SwfRecord {
     }
 
     /// A job after a simulation. Status is 1 for completed, 0 for stopped at
-    /// its requested time and 5 for rejected or cancelled; wait runs from the
+    /// its requested time or lost with its processors, and 5 for rejected or cancelled; wait runs from the
     /// submission to the start.
     pub fn from_job_record(record: &JobRecord) -> SwfRecord {
         let job = &record.job;
         let described = SwfRecord::described(job);
         let status = match record.outcome {
             JobOutcome::Completed => 1,
-            JobOutcome::WalltimeReached => 0,
+            JobOutcome::WalltimeReached | JobOutcome::Failed => 0,
             JobOutcome::Rejected(_) | JobOutcome::Cancelled => 5,
         };
         match record.start {

@@ -1,0 +1,48 @@
+//! Nature: makes processors fail and gives them back.
+
+use haggle_model::{ActorId, ProcessorSet, Time};
+
+use crate::message::{Message, Timer};
+use crate::{Actor, Outbox};
+
+/// Tells the owners of resources when something of theirs fails and when it is back.
+///
+/// What fails when is decided before the run, whatever happens in it: nature is
+/// told of each outage when it begins.
+#[derive(Debug)]
+pub struct Nature {
+    /// What fails as one: whose it is, and which processors.
+    resources: Vec<(ActorId, ProcessorSet)>,
+}
+
+impl Nature {
+    /// Nature for these resources, each an owner and the processors that fail together.
+    pub fn new(resources: Vec<(ActorId, ProcessorSet)>) -> Nature {
+        Nature { resources }
+    }
+
+    fn on_outage(&mut self, resource: u32, restore: Time, out: &mut Outbox) {
+        let (owner, processors) = self.resources[resource as usize].clone();
+        out.send(owner, Message::Failed { processors });
+        if restore < Time::FOREVER {
+            out.wake(restore, Message::Wake(Timer::RestoreDue { resource }));
+        }
+    }
+
+    fn on_restore_due(&mut self, resource: u32, out: &mut Outbox) {
+        let (owner, processors) = self.resources[resource as usize].clone();
+        out.send(owner, Message::Restored { processors });
+    }
+}
+
+impl Actor for Nature {
+    type Message = Message;
+
+    fn on_message(&mut self, _now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::OutageDue { resource, restore } => self.on_outage(resource, restore, out),
+            Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
+            other => unreachable!("nobody sends nature {other:?}"),
+        }
+    }
+}

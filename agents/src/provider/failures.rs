@@ -1,0 +1,156 @@
+//! Processors that fail under what runs on them.
+//!
+//! A rigid job that has lost one of its processors is lost as a whole; of a bag
+//! the tasks on failed processors are. What becomes of them is the provider's
+//! choice, see [`OnFailure`]; tasks of a bag always wait again. The local
+//! scheduler plans around what has failed as if it never came back, for nobody
+//! foresees when it does.
+
+use haggle_model::{JobOutcome, JobRecord, Observation, ProcessorSet, Time};
+use haggle_scheduling::{BagRequest, Killed, Slot};
+
+use super::load::work;
+use super::shares::Running;
+use super::{Held, Provider, Run, disclose_status};
+use crate::Outbox;
+use crate::message::{Message, Submission};
+
+/// What happens to a rigid job whose processors fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum OnFailure {
+    /// It starts again from the beginning, ahead of all that waits.
+    #[default]
+    Restart,
+    /// It starts again from the beginning, after waiting behind all others.
+    Requeue,
+    /// It is over: [`JobOutcome::Failed`].
+    Fail,
+}
+
+impl OnFailure {
+    /// All choices, in the order of the manual.
+    pub const ALL: [OnFailure; 3] = [OnFailure::Restart, OnFailure::Requeue, OnFailure::Fail];
+
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OnFailure::Restart => "restart",
+            OnFailure::Requeue => "requeue",
+            OnFailure::Fail => "fail",
+        }
+    }
+}
+
+impl Provider {
+    pub(super) fn on_failed(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
+        let mut killed = Vec::new();
+        let mut lost_jobs = Vec::new();
+        let mut lost_tasks = Vec::new();
+        for index in 0..self.jobs.len() {
+            let slot = Slot(index as u32);
+            match self.jobs[index].as_mut() {
+                Some(Held::Job(held)) => {
+                    let hit = |run: &mut Run| run.processors.intersects(processors);
+                    let Some(run) = held.run.take_if(hit) else { continue };
+                    self.free.insert_all(&run.processors);
+                    let (count, planned_end) = (run.processors.count(), run.planned_end);
+                    self.load.ended(count, planned_end);
+                    killed.push(Killed { slot, processors: count, planned_end });
+                    out.observe(Observation::AttemptLost {
+                        job: held.submission.job.id,
+                        provider: self.config.id,
+                        start: run.start,
+                        processors: run.processors,
+                    });
+                    lost_jobs.push(slot);
+                }
+                Some(Held::Share(share)) => {
+                    let mut tasks = 0;
+                    for run in &mut share.running {
+                        let Some((start, planned_end, lost)) = Running::lose(run, processors)
+                        else {
+                            continue;
+                        };
+                        let count = lost.count();
+                        self.free.insert_all(&lost);
+                        self.load.ended(count, planned_end);
+                        killed.push(Killed { slot, processors: count, planned_end });
+                        out.observe(Observation::AttemptLost {
+                            job: share.call.job,
+                            provider: self.config.id,
+                            start,
+                            processors: lost,
+                        });
+                        tasks += count;
+                    }
+                    if tasks > 0 {
+                        lost_tasks.push((slot, tasks));
+                    }
+                }
+                Some(Held::Part) | None => {}
+            }
+        }
+        let provider = self.config.id;
+        out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });
+        self.free.remove_all(processors);
+        self.scheduler.failed(now, processors.count(), &killed);
+        for slot in lost_jobs {
+            self.lost_job(now, slot, out);
+        }
+        for (slot, tasks) in lost_tasks {
+            self.lost_tasks(now, slot, tasks);
+        }
+        self.plan_changed(now, out);
+    }
+
+    /// A rigid job has lost its processors, and the scheduler has forgotten it.
+    fn lost_job(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        if self.config.on_failure == OnFailure::Fail {
+            let held = self.release_job(slot);
+            let outcome = JobOutcome::Failed;
+            disclose_status(out, held.submitter, &held.submission);
+            out.send(held.submitter, Message::Finished { job: held.submission.job.id, outcome });
+            let Submission { job, class, .. } = *held.submission;
+            out.observe(Observation::JobOver(Box::new(JobRecord {
+                provider: Some(self.config.id),
+                queued: Some(held.queued),
+                walltime: held.walltime,
+                promised_end: held.promised_end,
+                ..JobRecord::never_queued(job, class, outcome, now)
+            })));
+            return;
+        }
+        let ahead = self.config.on_failure == OnFailure::Restart;
+        let Some(Held::Job(held)) = &self.jobs[slot.index()] else {
+            unreachable!("a lost job is held until it is over")
+        };
+        let request = held.request(slot, ahead);
+        self.load.waiting += work(request.processors, request.span);
+        // What was promised first stands: if it is broken now, that is to be seen.
+        self.scheduler.submit(now, request);
+    }
+
+    /// Tasks of a share have lost their processors.
+    fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32) {
+        let Some(Held::Share(share)) = &self.jobs[slot.index()] else {
+            unreachable!("a share is held until its last task is over")
+        };
+        self.load.waiting += work(tasks, Some(share.walltime));
+        let lost = BagRequest {
+            tasks,
+            span: share.walltime,
+            deadline: Some(share.promised_end),
+            earliest: now,
+        };
+        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
+        bargainer.wait_again(now, slot, &lost);
+    }
+
+    pub(super) fn on_restored(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
+        let provider = self.config.id;
+        out.observe(Observation::ProcessorsRestored { provider, processors: processors.clone() });
+        self.free.insert_all(processors);
+        self.scheduler.restored(now, processors.count());
+        self.plan_changed(now, out);
+    }
+}

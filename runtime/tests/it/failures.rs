@@ -1,0 +1,252 @@
+//! Processors that fail under providers of every kind.
+
+use std::collections::BTreeMap;
+
+use haggle_agents::OnFailure;
+use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
+use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::{
+    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+};
+use proptest::prelude::*;
+
+use crate::setup::{Ran, Setup, job};
+
+fn lines(ran: &Ran) -> Vec<&str> {
+    ran.log.lines().filter(|line| !line.contains("wake")).collect()
+}
+
+/// Two processors, one job on each; the second fails from 3 to 5.
+fn two_jobs(on_failure: OnFailure) -> Ran {
+    let mut setup = Setup::default()
+        .provider(2, Policy::Fcfs)
+        .change(|provider| provider.on_failure = on_failure)
+        .user(0, vec![job(1, 0, 10, 8, 1), job(2, 0, 10, 6, 1), job(3, 1, 10, 2, 1)]);
+    setup.failing = vec![(0, ProcessorSet::range(1, 1), vec![(3, 5)])];
+    setup.run_on_both()
+}
+
+fn ends(ran: &Ran) -> Vec<(i64, i64, JobOutcome)> {
+    let secs = |time: Time| time.as_micros() / 1_000_000;
+    let mut records: Vec<&JobRecord> = ran.records.iter().collect();
+    records.sort_by_key(|record| record.job.number);
+    let start = |record: &JobRecord| record.start.map_or(-1, secs);
+    records.iter().map(|record| (start(record), secs(record.end), record.outcome)).collect()
+}
+
+#[test]
+fn a_lost_job_starts_again_before_others() {
+    let ran = two_jobs(OnFailure::Restart);
+    let done = JobOutcome::Completed;
+    assert_eq!(ends(&ran), [(0, 8, done), (5, 11, done), (8, 10, done)]);
+    assert_eq!(
+        lines(&ran),
+        [
+            "0 1>1 job_due 0",
+            "0 1>0 submit 0",
+            "0 1>1 job_due 1",
+            "0 1>0 submit 1",
+            "0 0>1 accepted 0",
+            "0 0>1 started 0",
+            "0 0>1 accepted 1",
+            "0 0>1 started 1",
+            "1 1>1 job_due 2",
+            "1 1>0 submit 2",
+            "1 0>1 accepted 2",
+            "3 2>2 outage_due -",
+            "3 2>0 failed -",
+            "3 0 | loses 1 [1]",
+            "3 0 | fails [1]",
+            "5 2>0 restored -",
+            "5 0 | has back [1]",
+            "5 0>1 started 1",
+            "8 0 | 1 completed [0]",
+            "8 0>1 finished 0",
+            "8 0>1 started 2",
+            "10 0 | 3 completed [0]",
+            "10 0>1 finished 2",
+            "11 0 | 2 completed [1]",
+            "11 0>1 finished 1",
+        ]
+    );
+}
+
+#[test]
+fn a_lost_job_can_go_behind_all_others() {
+    let done = JobOutcome::Completed;
+    let ran = two_jobs(OnFailure::Requeue);
+    assert_eq!(ends(&ran), [(0, 8, done), (7, 13, done), (5, 7, done)]);
+}
+
+#[test]
+fn a_lost_job_can_be_over() {
+    let done = JobOutcome::Completed;
+    let ran = two_jobs(OnFailure::Fail);
+    assert_eq!(ends(&ran), [(0, 8, done), (-1, 3, JobOutcome::Failed), (5, 7, done)]);
+}
+
+/// What would fail after the last job is over does not.
+#[test]
+fn nature_ends_with_the_last_job() {
+    let mut setup = Setup::default().provider(1, Policy::Easy).user(0, vec![job(1, 0, 5, 5, 1)]);
+    setup.failing = vec![(0, ProcessorSet::range(0, 1), vec![(6, 7), (100, 200)])];
+    let ran = setup.run_on_both();
+    assert_eq!(ran.result.expect("it ends").end, Time::from_secs(5));
+    assert!(!ran.log.contains("outage_due"));
+}
+
+/// Tasks on failed processors wait again; the others of their share go on.
+#[test]
+fn tasks_of_a_bag_that_are_lost_wait_again() {
+    let mut setup = Setup::default()
+        .provider(4, Policy::Fcfs)
+        .change(|provider| provider.scheduler = Scheduling::Edf(EdfConfig::default()))
+        .negotiator(CompositionPolicy::OffersPlb)
+        .user(1, vec![Job { shape: JobShape::Bag, ..job(1, 0, 10, 10, 4) }]);
+    setup.failing = vec![(0, ProcessorSet::range(0, 2), vec![(4, 6)])];
+    let ran = setup.run_on_both();
+    let bag = ran.records[0].bag.as_ref().expect("a bag");
+    let secs = |time: Time| time.as_micros() / 1_000_000;
+    let runs: Vec<_> = bag.shares[0]
+        .runs
+        .iter()
+        .map(|run| (secs(run.start), secs(run.end), run.processors.to_string()))
+        .collect();
+    assert_eq!(runs, [(0, 10, "2-3".into()), (6, 16, "0-1".into())]);
+    assert_eq!(secs(ran.records[0].promised_end.expect("promised")), 10);
+}
+
+/// (submission gap, requested, run in percent, processors).
+type Work = (i64, i64, i64, u32);
+
+fn work() -> impl Strategy<Value = Vec<Work>> {
+    prop::collection::vec((0_i64..12, 1_i64..20, 1_i64..=100, 1_u32..=4), 0..10)
+}
+
+fn scheduling(kind: usize) -> Option<Scheduling> {
+    let bags = |rule| Scheduling::Bags {
+        rescheduling: ReschedulingConfig::from(rule),
+        fractions: Fractions::default(),
+    };
+    match kind {
+        0 => Some(Scheduling::Edf(EdfConfig::default())),
+        1 => Some(bags(Rescheduling::Coordinated)),
+        2 => Some(bags(Rescheduling::None)),
+        _ => None,
+    }
+}
+
+/// (kind of scheduler, choice of what happens, local jobs, outages of its two halves).
+type Drawn = (usize, usize, Vec<Work>, [Vec<(i64, i64)>; 2]);
+
+fn provider() -> impl Strategy<Value = Drawn> {
+    let outages = || prop::collection::vec((0_i64..150, 1_i64..40), 0..6);
+    let outages = (outages(), outages()).prop_map(|(a, b)| [a, b]);
+    (0_usize..6, 0_usize..3, work(), outages)
+}
+
+fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
+    let mut setup = Setup::default();
+    for (number, (kind, choice, _, outages)) in (0..).zip(drawn) {
+        setup = setup.provider(4, Policy::ALL[kind % 3]).change(|provider| {
+            if let Some(scheduling) = scheduling(*kind) {
+                provider.scheduler = scheduling;
+            }
+            provider.disclosure = Disclosure::Queue;
+            provider.on_failure = OnFailure::ALL[*choice];
+            provider.bargaining.validity = Span::from_secs(4 * latency);
+        });
+        for (half, outages) in (0..).zip(outages) {
+            let times = outages.iter().map(|&(fail, after)| (fail, fail + after)).collect();
+            setup.failing.push((number, ProcessorSet::range(2 * half, 2), times));
+        }
+    }
+    setup = setup.negotiator(CompositionPolicy::OffersPlb);
+    let mut number = 0;
+    let mut list = |drawn: &[Work], shape| {
+        let mut submit = 0;
+        let jobs = drawn.iter().map(|&(gap, requested, share, processors)| {
+            submit += gap;
+            number += 1;
+            let run = (requested * share / 100).max(1);
+            Job { shape, ..job(number, submit, requested, run, processors) }
+        });
+        jobs.collect::<Vec<_>>()
+    };
+    for (provider, (.., jobs, _)) in drawn.iter().enumerate() {
+        setup = setup.user(provider, list(jobs, JobShape::Rigid));
+    }
+    setup = setup.user(drawn.len(), list(bags, JobShape::Bag));
+    setup.latency = Span::from_secs(latency);
+    setup
+}
+
+/// (provider, processor) to what held it when, and when it was down.
+fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
+    let mut uses: BTreeMap<(u32, u32), Vec<(Time, Time)>> = BTreeMap::new();
+    let mut hold = |provider: u32, processors: &ProcessorSet, start, end| {
+        for &(first, last) in processors.intervals() {
+            for processor in first..=last {
+                uses.entry((provider, processor)).or_default().push((start, end));
+            }
+        }
+    };
+    for record in &ran.records {
+        if let (Some(provider), Some(start), None) = (record.provider, record.start, &record.bag) {
+            hold(provider.0, &record.processors, start, record.end);
+        }
+        for share in record.bag.iter().flat_map(|bag| &bag.shares) {
+            for run in &share.runs {
+                hold(share.provider.0, &run.processors, run.start, run.end);
+            }
+        }
+    }
+    for (provider, start, end, processors) in &ran.lost {
+        hold(*provider, processors, *start, *end);
+    }
+    for (provider, processors, outages) in &setup.failing {
+        let mut outages: Vec<_> = outages.clone();
+        outages.sort_unstable();
+        let mut until = i64::MIN;
+        for (fail, restore) in outages {
+            // Those that overlap are one.
+            let from = fail.max(until);
+            if from < restore {
+                hold(*provider, processors, Time::from_secs(from), Time::from_secs(restore));
+                until = restore;
+            }
+        }
+    }
+    uses
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_job_is_lost_and_nothing_runs_on_what_is_down(
+        drawn in prop::collection::vec(provider(), 1..4),
+        bags in work(),
+        latency in prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
+    ) {
+        let setup = setup(&drawn, &bags, latency);
+        let ran = setup.run_on_both();
+        let jobs = ran.result.as_ref().expect("it ends").jobs;
+        prop_assert_eq!(ran.records.len() as u64, jobs);
+        let mut uses = uses(&ran, &setup);
+        for ((provider, processor), stretches) in &mut uses {
+            stretches.sort_unstable();
+            for pair in stretches.windows(2) {
+                prop_assert!(
+                    pair[0].1 <= pair[1].0,
+                    "processor {} of provider {}: {:?}\n{}", processor, provider, pair, ran.log
+                );
+            }
+        }
+        for record in &ran.records {
+            let choice = record.provider.map(|it| OnFailure::ALL[drawn[it.0 as usize].1]);
+            let may_fail = choice == Some(OnFailure::Fail) && record.bag.is_none();
+            prop_assert!(record.outcome != JobOutcome::Failed || may_fail);
+        }
+    }
+}
