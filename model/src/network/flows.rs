@@ -1,6 +1,7 @@
 //! Data under way, as fluids that share links.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
 
 use super::link::{Capacity, LinkId, Network};
@@ -61,9 +62,13 @@ pub struct Completion {
 pub struct Flows {
     sharing: Sharing,
     links: Vec<SharedLink>,
-    flows: BTreeMap<FlowId, Flow>,
-    /// When each flow begins to move data, or has moved all at its present rate.
-    due: BTreeSet<(Time, FlowId)>,
+    /// Flows under way, each in a slot of its own, and slots that are free.
+    slots: Vec<Option<Flow>>,
+    free: Vec<usize>,
+    slot_of: BTreeMap<FlowId, usize>,
+    /// When flows begin to move data, or have moved all. An entry is out of date
+    /// unless it is that of a flow under way; the first one never is.
+    due: BinaryHeap<Reverse<Due>>,
     /// What nobody has been told of yet.
     completed: Vec<Completion>,
     started: u64,
@@ -73,17 +78,27 @@ pub struct Flows {
 struct SharedLink {
     /// Capacity, bit/s; not used where flows do not share.
     capacity: f64,
-    /// The flows whose data flow over it.
-    flows: BTreeSet<FlowId>,
+    /// The flows whose data flow over it, in order.
+    flows: Vec<(FlowId, usize)>,
     /// Sum of their weights.
     weight: f64,
 }
 
 struct Flow {
+    id: FlowId,
     path: Path,
+    weight: f64,
     bytes: u64,
     phase: Phase,
     due: Time,
+}
+
+/// The order of fields is the order of what happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: Time,
+    flow: FlowId,
+    slot: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -102,14 +117,16 @@ impl Flows {
                 Capacity::Shared(rate) => rate,
                 Capacity::PerFlow(_) | Capacity::Unlimited => f64::INFINITY,
             },
-            flows: BTreeSet::new(),
+            flows: Vec::new(),
             weight: 0.0,
         };
         Flows {
             sharing,
             links: network.links().iter().map(link).collect(),
-            flows: BTreeMap::new(),
-            due: BTreeSet::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            slot_of: BTreeMap::new(),
+            due: BinaryHeap::new(),
             completed: Vec::new(),
             started: 0,
             now: Time::ZERO,
@@ -129,8 +146,14 @@ impl Flows {
         self.started += 1;
         let is_instant = bytes == 0 || path.is_local();
         let due = if is_instant { now } else { now + path.latency() };
-        self.due.insert((due, id));
-        self.flows.insert(id, Flow { path, bytes, phase: Phase::Latency, due });
+        let weight = path.weight();
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[slot] = Some(Flow { id, path, weight, bytes, phase: Phase::Latency, due });
+        self.slot_of.insert(id, slot);
+        self.due.push(Reverse(Due { at: due, flow: id, slot }));
         id
     }
 
@@ -141,8 +164,9 @@ impl Flows {
         self.settle(now);
         let moved = self.moved(id, now)?;
         let mut touched = BTreeSet::new();
-        self.remove(id, &mut touched);
+        self.remove(*self.slot_of.get(&id)?, &mut touched);
         self.share(now, &touched);
+        self.forget_outdated();
         Some(moved)
     }
 
@@ -157,20 +181,20 @@ impl Flows {
     /// begins to move data and so slows others down. No flow completes before it.
     pub fn next_event(&self) -> Option<Time> {
         let told_late = self.completed.first().map(|completion| completion.at);
-        told_late.or_else(|| self.due.first().map(|&(at, _)| at))
+        told_late.or_else(|| self.due.peek().map(|Reverse(due)| due.at))
     }
 
     /// When a flow completes if no other flow starts or ends; `None` if it is not
     /// under way, or waits for its latency.
     pub fn completion(&self, id: FlowId) -> Option<Time> {
-        let flow = self.flows.get(&id)?;
+        let flow = self.flow(id)?;
         matches!(flow.phase, Phase::Flowing { .. }).then_some(flow.due)
     }
 
     /// The present rate of a flow, bit/s: zero while it waits for its latency;
     /// `None` if it is not under way.
     pub fn rate(&self, id: FlowId) -> Option<f64> {
-        Some(match self.flows.get(&id)?.phase {
+        Some(match self.flow(id)?.phase {
             Phase::Latency => 0.0,
             Phase::Flowing { rate, .. } => rate,
         })
@@ -179,7 +203,7 @@ impl Flows {
     /// How many whole bytes of a flow have arrived at `now`, which is not after
     /// [`Flows::next_event`]; `None` if it is not under way.
     pub fn moved(&self, id: FlowId, now: Time) -> Option<u64> {
-        let flow = self.flows.get(&id)?;
+        let flow = self.flow(id)?;
         Some(match flow.phase {
             Phase::Latency => 0,
             Phase::Flowing { .. } => {
@@ -190,12 +214,12 @@ impl Flows {
 
     /// How many flows are under way.
     pub fn len(&self) -> usize {
-        self.flows.len()
+        self.slot_of.len()
     }
 
     /// Whether nothing is under way.
     pub fn is_empty(&self) -> bool {
-        self.flows.is_empty()
+        self.slot_of.is_empty()
     }
 
     /// How long `bytes` over `path` would take if they started now, with the flows
@@ -207,7 +231,7 @@ impl Flows {
         }
         let rate = match self.sharing {
             _ if path.shared().is_empty() => path.rate_max(),
-            Sharing::Literal => self.literal_rate(path, path.weight()),
+            Sharing::Literal => self.literal_rate(path, path.weight(), path.weight()),
             Sharing::MaxMin => {
                 let touched = path.shared().iter().copied().collect();
                 self.max_min_rates(&touched, Some(path)).1.unwrap_or(path.rate_max())
@@ -216,51 +240,82 @@ impl Flows {
         path.latency() + Span::from_secs_f64(8.0 * bytes as f64 / rate)
     }
 
+    fn flow(&self, id: FlowId) -> Option<&Flow> {
+        self.slots[*self.slot_of.get(&id)?].as_ref()
+    }
+
     /// Lets everything happen that is due up to `now`, instant by instant.
     fn settle(&mut self, now: Time) {
         debug_assert!(now >= self.now, "time goes back from {:?} to {now:?}", self.now);
-        while let Some(&(at, _)) = self.due.first().filter(|&&(at, _)| at <= now) {
+        while let Some(at) = self.next_due().filter(|&at| at <= now) {
             let mut touched = BTreeSet::new();
-            while let Some(&(due, id)) = self.due.first().filter(|&&(due, _)| due == at) {
-                self.happen(due, id, &mut touched);
+            while self.next_due() == Some(at)
+                && let Some(Reverse(due)) = self.due.pop()
+            {
+                self.happen(due, &mut touched);
+                self.forget_outdated();
             }
             self.share(at, &touched);
+            self.forget_outdated();
         }
         self.now = now;
     }
 
+    fn next_due(&self) -> Option<Time> {
+        self.due.peek().map(|Reverse(due)| due.at)
+    }
+
+    /// Makes the first entry of `due` one that is not out of date, and throws all
+    /// such away when they are more than the others.
+    fn forget_outdated(&mut self) {
+        let slots = &self.slots;
+        let is_current = |due: &Due| {
+            slots[due.slot].as_ref().is_some_and(|flow| flow.id == due.flow && flow.due == due.at)
+        };
+        const FEW: usize = 64;
+        if self.due.len() > 2 * self.slot_of.len() + FEW {
+            self.due.retain(|Reverse(due)| is_current(due));
+        }
+        while self.due.peek().is_some_and(|Reverse(due)| !is_current(due)) {
+            self.due.pop();
+        }
+    }
+
     /// A flow begins to move data, or has moved them all.
-    fn happen(&mut self, at: Time, id: FlowId, touched: &mut BTreeSet<LinkId>) {
-        let Some(flow) = self.flows.get_mut(&id) else { return };
+    fn happen(&mut self, Due { at, flow: id, slot }: Due, touched: &mut BTreeSet<LinkId>) {
+        let Some(flow) = &mut self.slots[slot] else { return };
         let is_instant = flow.bytes == 0 || flow.path.is_local();
         if is_instant || matches!(flow.phase, Phase::Flowing { .. }) {
-            self.remove(id, touched);
+            self.remove(slot, touched);
             self.completed.push(Completion { at, flow: id });
             return;
         }
-        self.due.remove(&(at, id));
         let left_bits = 8.0 * flow.bytes as f64;
         flow.phase = Phase::Flowing { left_bits, since: at, rate: 0.0 };
         // Until its links are shared out, which follows at once.
         flow.due = Time::FOREVER;
         if flow.path.shared().is_empty() {
             let rate = flow.path.rate_max();
-            self.set_rate(at, id, rate);
+            self.set_rate(at, slot, rate);
             return;
         }
         for &link in flow.path.shared() {
-            self.links[link.0].flows.insert(id);
+            let flows = &mut self.links[link.0].flows;
+            flows.insert(flows.partition_point(|&(other, _)| other < id), (id, slot));
             touched.insert(link);
         }
-        self.due.insert((Time::FOREVER, id));
     }
 
-    fn remove(&mut self, id: FlowId, touched: &mut BTreeSet<LinkId>) {
-        let Some(flow) = self.flows.remove(&id) else { return };
-        self.due.remove(&(flow.due, id));
+    fn remove(&mut self, slot: usize, touched: &mut BTreeSet<LinkId>) {
+        let Some(flow) = self.slots[slot].take() else { return };
+        self.free.push(slot);
+        self.slot_of.remove(&flow.id);
         if matches!(flow.phase, Phase::Flowing { .. }) {
             for &link in flow.path.shared() {
-                self.links[link.0].flows.remove(&id);
+                let flows = &mut self.links[link.0].flows;
+                if let Ok(place) = flows.binary_search(&(flow.id, slot)) {
+                    flows.remove(place);
+                }
                 touched.insert(link);
             }
         }
@@ -275,26 +330,41 @@ impl Flows {
             Sharing::Literal => self.literal_rates(touched),
             Sharing::MaxMin => self.max_min_rates(touched, None).0,
         };
-        for (id, rate) in rates {
-            self.set_rate(at, id, rate);
+        for (slot, rate) in rates {
+            self.set_rate(at, slot, rate);
         }
     }
 
-    fn literal_rates(&mut self, touched: &BTreeSet<LinkId>) -> Vec<(FlowId, f64)> {
-        let mut changed = BTreeSet::new();
+    /// Rates by slot.
+    fn literal_rates(&mut self, touched: &BTreeSet<LinkId>) -> Vec<(usize, f64)> {
         for &LinkId(link) in touched {
             // Summed anew each time: what comes and goes must leave no rounding behind.
-            let link = &mut self.links[link];
-            link.weight = link.flows.iter().map(|id| self.flows[id].path.weight()).sum();
-            changed.extend(&link.flows);
+            let flows = self.flows_on(LinkId(link));
+            let weight = flows.map(|(_, flow)| flow.weight).sum();
+            self.links[link].weight = weight;
         }
-        let rate = |id| (id, self.literal_rate(&self.flows[&id].path, 0.0));
+        let changed = self.flows_on_any(touched.iter().copied());
+        let rate =
+            |(slot, flow): (usize, &Flow)| (slot, self.literal_rate(&flow.path, flow.weight, 0.0));
         changed.into_iter().map(rate).collect()
     }
 
+    /// The flows whose data flow over a link, each with its slot.
+    fn flows_on(&self, link: LinkId) -> impl Iterator<Item = (usize, &Flow)> {
+        let slots = self.links[link.0].flows.iter().map(|&(_, slot)| slot);
+        slots.filter_map(|slot| Some((slot, self.slots[slot].as_ref()?)))
+    }
+
+    /// The flows on at least one of the links, in order, each with its slot.
+    fn flows_on_any(&self, links: impl Iterator<Item = LinkId>) -> Vec<(usize, &Flow)> {
+        let mut flows: Vec<_> = links.flat_map(|link| self.flows_on(link)).collect();
+        flows.sort_by_key(|(_, flow)| flow.id);
+        flows.dedup_by_key(|(_, flow)| flow.id);
+        flows
+    }
+
     /// What `path` gets of the links it shares, with `more` weight on each.
-    fn literal_rate(&self, path: &Path, more: f64) -> f64 {
-        let weight = path.weight();
+    fn literal_rate(&self, path: &Path, weight: f64, more: f64) -> f64 {
         let share = |&LinkId(link): &LinkId| {
             let link = &self.links[link];
             link.capacity * (weight / (link.weight + more))
@@ -302,32 +372,30 @@ impl Flows {
         path.shared().iter().map(share).fold(path.rate_max(), f64::min)
     }
 
-    /// Rates of all flows that are connected with the touched links, and of `one_more`.
+    /// Rates by slot of all flows that are connected with the touched links, and
+    /// that of `one_more`.
     fn max_min_rates(
         &self,
         touched: &BTreeSet<LinkId>,
         one_more: Option<&Path>,
-    ) -> (Vec<(FlowId, f64)>, Option<f64>) {
-        // Links and flows that are connected, found from link to link.
-        let mut places: BTreeMap<LinkId, usize> =
-            (0..).zip(touched).map(|(i, &l)| (l, i)).collect();
+    ) -> (Vec<(usize, f64)>, Option<f64>) {
+        // The links that are connected, found from link to link.
+        let mut places: BTreeMap<LinkId, usize> = touched.iter().copied().zip(0..).collect();
         let mut links: Vec<LinkId> = touched.iter().copied().collect();
-        let mut ids = BTreeSet::new();
         let mut next = 0;
-        while next < links.len() {
-            for &id in &self.links[links[next].0].flows {
-                if ids.insert(id) {
-                    for &link in self.flows[&id].path.shared() {
-                        places.entry(link).or_insert_with(|| {
-                            links.push(link);
-                            links.len() - 1
-                        });
-                    }
+        while let Some(&link) = links.get(next) {
+            for (_, flow) in self.flows_on(link) {
+                for &other in flow.path.shared() {
+                    places.entry(other).or_insert_with(|| {
+                        links.push(other);
+                        links.len() - 1
+                    });
                 }
             }
             next += 1;
         }
-        let paths: Vec<&Path> = ids.iter().map(|id| &self.flows[id].path).chain(one_more).collect();
+        let flows = self.flows_on_any(links.iter().copied());
+        let paths: Vec<&Path> = flows.iter().map(|(_, flow)| &flow.path).chain(one_more).collect();
         let crossed: Vec<Vec<usize>> = paths
             .iter()
             .map(|path| path.shared().iter().map(|link| places[link]).collect())
@@ -340,19 +408,18 @@ impl Flows {
         let capacities: Vec<f64> = links.iter().map(|link| self.links[link.0].capacity).collect();
         let rates = max_min(&capacities, &demands);
         let more = one_more.and_then(|_| rates.last().copied());
-        (ids.into_iter().zip(rates).collect(), more)
+        (flows.into_iter().map(|(slot, _)| slot).zip(rates).collect(), more)
     }
 
-    fn set_rate(&mut self, at: Time, id: FlowId, new_rate: f64) {
-        let Some(flow) = self.flows.get_mut(&id) else { return };
+    fn set_rate(&mut self, at: Time, slot: usize, new_rate: f64) {
+        let Some(flow) = &mut self.slots[slot] else { return };
         let left_bits = flow.left_bits(at);
         match &mut flow.phase {
             Phase::Flowing { rate, .. } if *rate == new_rate => return,
             phase => *phase = Phase::Flowing { left_bits, since: at, rate: new_rate },
         }
-        self.due.remove(&(flow.due, id));
         flow.due = at + Span::from_secs_f64(left_bits / new_rate);
-        self.due.insert((flow.due, id));
+        self.due.push(Reverse(Due { at: flow.due, flow: flow.id, slot }));
     }
 }
 
