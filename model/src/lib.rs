@@ -1,12 +1,16 @@
 //! What the world is made of: time, identifiers, jobs, processors, what can be
-//! observed of a run, and the workloads that bring jobs into it.
+//! observed of a run, the workloads that bring jobs into it, and the failures that
+//! take resources out of it.
 //!
 //! This crate knows nothing of scheduling, messages or files of results.
 
 pub mod bag_stories;
 pub mod disclosure;
+pub mod failures;
 pub mod ids;
 pub mod job;
+mod lines;
+pub mod network;
 pub mod observation;
 pub mod platform;
 pub mod processors;

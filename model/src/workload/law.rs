@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp, Gamma, LogNormal, Normal, Poisson, Weibull};
+use statrs::function::gamma::gamma;
 
 use crate::random::Stream;
 
@@ -104,6 +105,34 @@ impl Law {
     pub fn among(values: impl IntoIterator<Item = f64>) -> Law {
         let weighted = |value| Weighted { value, weight: 1.0 };
         Law::Choice(values.into_iter().map(weighted).collect())
+    }
+
+    /// The Weibull law of this shape whose mean is `mean`: its scale is
+    /// `mean` / Γ(1 + 1 / `shape`).
+    pub fn weibull_with_mean(shape: f64, mean: f64) -> Law {
+        Law::Weibull { shape, scale: mean / gamma(1.0 + 1.0 / shape) }
+    }
+
+    /// The lognormal law of this `sigma` whose mean, not its logarithm's, is
+    /// `mean`: mu is ln `mean` - `sigma`² / 2.
+    pub fn lognormal_with_mean(mean: f64, sigma: f64) -> Law {
+        Law::Lognormal { mu: mean.ln() - sigma * sigma / 2.0, sigma }
+    }
+
+    /// The mean; infinite or not a number where the parameters are out of range.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Law::Constant(value) => value,
+            Law::Uniform { low, high } => low + (high - low) / 2.0,
+            Law::Choice(ref choices) => {
+                let total: f64 = choices.iter().map(|choice| choice.weight).sum();
+                choices.iter().map(|choice| choice.value * (choice.weight / total)).sum()
+            }
+            Law::Exponential { mean } | Law::Normal { mean, .. } | Law::Poisson { mean } => mean,
+            Law::Lognormal { mu, sigma } => (mu + sigma * sigma / 2.0).exp(),
+            Law::Weibull { shape, scale } => scale * gamma(1.0 + 1.0 / shape),
+            Law::Gamma { shape, scale } => shape * scale,
+        }
     }
 
     /// The word used in scenarios and messages.
@@ -255,6 +284,7 @@ mod tests {
 
     /// Mean over 20,000 draws against `mean`, within five standard errors.
     fn check_mean(law: Law, mean: f64, deviation: f64) {
+        assert!((law.mean() - mean).abs() < 1e-4 * mean.abs(), "{law:?}: {}", law.mean());
         const DRAWS: u32 = 20_000;
         let sampler = law.sampler().expect("a good law");
         let mut stream = stream(3, "law", law.name());
@@ -274,6 +304,8 @@ mod tests {
         check_mean(Law::Lognormal { mu: 0.0, sigma: 0.5 }, 1.1331, 0.604);
         check_mean(Law::Poisson { mean: 5.0 }, 5.0, 2.24);
         check_mean(Law::Weibull { shape: 2.0, scale: 3.0 }, 2.6587, 1.39);
+        check_mean(Law::weibull_with_mean(0.75, 3.0), 3.0, 4.07);
+        check_mean(Law::lognormal_with_mean(5.0, 0.5), 5.0, 2.67);
         check_mean(Law::Gamma { shape: 4.2, scale: 0.94 }, 3.948, 1.93);
     }
 

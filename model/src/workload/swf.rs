@@ -8,7 +8,7 @@
 mod error;
 mod header;
 mod input;
-mod number;
+pub(crate) mod number;
 mod reader;
 mod record;
 mod scan;

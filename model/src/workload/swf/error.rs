@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::record::FIELD_NAMES;
+use crate::lines::Unreadable;
 
 /// A problem in a log with its place: `ctc.swf:17:25: field 4 (run time): …`.
 #[derive(Debug)]
@@ -52,6 +53,16 @@ impl SwfProblem {
             self,
             SwfProblem::LineTooLong(_) | SwfProblem::FieldCount(_) | SwfProblem::Field { .. }
         )
+    }
+}
+
+impl From<Unreadable> for SwfProblem {
+    fn from(unreadable: Unreadable) -> SwfProblem {
+        match unreadable {
+            Unreadable::Open(error) => SwfProblem::Open(error),
+            Unreadable::Read(error) => SwfProblem::Read(error),
+            Unreadable::Compression(kind) => SwfProblem::Compression(kind),
+        }
     }
 }
 

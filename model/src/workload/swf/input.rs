@@ -1,17 +1,12 @@
 //! Opening a log: plain, gzip or zstd, from a file or from standard input.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
-use flate2::read::MultiGzDecoder;
-
-use super::error::{SwfError, SwfProblem};
+use super::error::SwfError;
 use super::reader::{Malformed, SwfReader};
-
-/// Large enough that the cost of a call over the boxed input disappears.
-const BUFFER_BYTES: usize = 128 * 1024;
+use crate::lines;
 
 /// A reader of a log that was opened by name.
 pub type SwfLog = SwfReader<Box<dyn BufRead + Send>>;
@@ -21,58 +16,14 @@ pub type SwfLog = SwfReader<Box<dyn BufRead + Send>>;
 /// Compression is told from the first bytes, not from the name, because names
 /// are changed by hand and standard input has none.
 pub fn open(path: &Path, malformed: Malformed) -> Result<SwfLog, SwfError> {
-    let from_stdin = path == Path::new("-");
-    let log: Arc<str> =
-        if from_stdin { Arc::from("<stdin>") } else { Arc::from(path.display().to_string()) };
-    let whole_log = |problem| SwfError { log: Arc::clone(&log), line: 0, column: 0, problem };
-    let input = if from_stdin {
-        decompressed(io::stdin())
-    } else {
-        let file = File::open(path).map_err(|error| whole_log(SwfProblem::Open(error)))?;
-        decompressed(file)
-    }
-    .map_err(whole_log)?;
-    SwfReader::new(input, Arc::clone(&log), malformed)
-}
-
-/// The plain text of `input`, whatever it is packed in.
-pub(super) fn decompressed<'a>(
-    mut input: impl Read + Send + 'a,
-) -> Result<Box<dyn BufRead + Send + 'a>, SwfProblem> {
-    let mut start = Vec::with_capacity(6);
-    (&mut input).take(6).read_to_end(&mut start).map_err(SwfProblem::Read)?;
-    let packing = packing(&start);
-    let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(input));
-    Ok(match packing {
-        Packing::Plain => Box::new(whole),
-        Packing::Gzip => {
-            let plain = MultiGzDecoder::new(whole);
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
-        }
-        Packing::Zstd => {
-            let plain = zstd::Decoder::with_buffer(whole).map_err(SwfProblem::Read)?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
-        }
-        Packing::Unread(kind) => return Err(SwfProblem::Compression(kind)),
-    })
-}
-
-enum Packing {
-    Plain,
-    Gzip,
-    Zstd,
-    Unread(&'static str),
-}
-
-fn packing(start: &[u8]) -> Packing {
-    match start {
-        [0x1f, 0x8b, ..] => Packing::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => Packing::Unread("xz"),
-        [b'B', b'Z', b'h', ..] => Packing::Unread("bzip2"),
-        [b'P', b'K', 3, 4, ..] => Packing::Unread("zip"),
-        _ => Packing::Plain,
-    }
+    let log: Arc<str> = Arc::from(lines::name(path));
+    let input = lines::open(path).map_err(|unreadable| SwfError {
+        log: Arc::clone(&log),
+        line: 0,
+        column: 0,
+        problem: unreadable.into(),
+    })?;
+    SwfReader::new(input, log, malformed)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ pub(super) const SECONDS_MAX: i64 = 1_000_000_000_000;
 const MICROS_MAX: i64 = SECONDS_MAX * MICROS_PER_SECOND;
 
 /// What should have stood where a number could not be read.
-pub(super) type Expected = &'static str;
+pub(crate) type Expected = &'static str;
 
 const A_NUMBER: Expected = "a number";
 const A_WHOLE_NUMBER: Expected = "a whole number";
@@ -28,7 +28,7 @@ pub(super) enum Decimals {
 
 /// A time in seconds, to the microsecond, further decimals rounded up.
 #[inline]
-pub(super) fn span(token: &[u8]) -> Result<Span, Expected> {
+pub(crate) fn span(token: &[u8]) -> Result<Span, Expected> {
     match decimal(token) {
         Some(Decimal { negative, whole, micros, more }) if whole <= SECONDS_MAX => {
             let magnitude = whole * MICROS_PER_SECOND + micros;

@@ -1,9 +1,7 @@
 //! The streaming reader: bytes in, records out, one reused line buffer.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::sync::Arc;
-
-use memchr::memchr;
 
 use super::error::{SwfError, SwfProblem};
 use super::header::SwfHeader;
@@ -11,10 +9,9 @@ use super::number::{self, Decimals};
 use super::record::SwfRecord;
 use super::scan;
 use crate::Time;
+use crate::lines::{self, Found};
 
-/// Longest line that is read, bytes: no real line comes near it, and without a
-/// bound a binary file would be read into memory as one line.
-pub const LINE_BYTES_MAX: usize = 64 * 1024;
+pub use crate::lines::LINE_BYTES_MAX;
 
 /// Longest header that is kept, bytes.
 const HEADER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -39,6 +36,15 @@ pub struct SkippedLines {
     pub count: u64,
     /// What was wrong with the first few.
     pub first: Vec<String>,
+}
+
+impl SkippedLines {
+    pub(crate) fn add(&mut self, error: &impl std::error::Error) {
+        self.count += 1;
+        if self.first.len() < SKIPPED_KEPT {
+            self.first.push(error.to_string());
+        }
+    }
 }
 
 /// Reads records one by one; the header is read when the reader is made.
@@ -148,7 +154,8 @@ impl<R: BufRead> SwfReader<R> {
 
     /// Brings the next line into the buffer; `false` at the end of the log.
     fn next_line(&mut self) -> Result<bool, SwfProblem> {
-        let found = fill_line(&mut self.input, &mut self.buffer).map_err(SwfProblem::Read)?;
+        let found =
+            lines::fill_line(&mut self.input, &mut self.buffer).map_err(SwfProblem::Read)?;
         if found != Found::End {
             self.line += 1;
         }
@@ -193,10 +200,7 @@ impl<R: BufRead> SwfReader<R> {
         if self.malformed == Malformed::Refuse || !error.problem.is_one_line() {
             return Err(error);
         }
-        self.skipped.count += 1;
-        if self.skipped.first.len() < SKIPPED_KEPT {
-            self.skipped.first.push(error.to_string());
-        }
+        self.skipped.add(&error);
         Ok(())
     }
 
@@ -222,11 +226,11 @@ impl<R: BufRead> Iterator for SwfReader<R> {
 /// Reads a whole log from memory and says how many records it holds: the entry
 /// for fuzzing and for checks of a text. No input makes it panic.
 pub fn parse_bytes(bytes: &[u8], malformed: Malformed) -> Result<u64, SwfError> {
-    let input = super::input::decompressed(bytes).map_err(|problem| SwfError {
+    let input = lines::decompressed(bytes).map_err(|unreadable| SwfError {
         log: Arc::from("<memory>"),
         line: 0,
         column: 0,
-        problem,
+        problem: unreadable.into(),
     })?;
     let mut count = 0;
     for record in SwfReader::new(input, "<memory>", malformed)? {
@@ -234,47 +238,6 @@ pub fn parse_bytes(bytes: &[u8], malformed: Malformed) -> Result<u64, SwfError> 
         count += 1;
     }
     Ok(count)
-}
-
-#[derive(PartialEq, Eq)]
-enum Found {
-    End,
-    Line,
-    TooLong,
-}
-
-/// Reads up to the next line feed, which is left out, into `line`.
-fn fill_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Found> {
-    line.clear();
-    let mut too_long = false;
-    let mut any = false;
-    loop {
-        let available = match input.fill_buf() {
-            Ok(available) => available,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if available.is_empty() {
-            break;
-        }
-        any = true;
-        let end = memchr(b'\n', available);
-        let part = &available[..end.unwrap_or(available.len())];
-        too_long |= line.len() + part.len() > LINE_BYTES_MAX;
-        if !too_long {
-            line.extend_from_slice(part);
-        }
-        let used = part.len() + usize::from(end.is_some());
-        input.consume(used);
-        if end.is_some() {
-            break;
-        }
-    }
-    Ok(match (any, too_long) {
-        (false, _) => Found::End,
-        (true, false) => Found::Line,
-        (true, true) => Found::TooLong,
-    })
 }
 
 #[derive(PartialEq, Eq)]

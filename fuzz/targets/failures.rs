@@ -1,0 +1,23 @@
+//! Whatever bytes a record of failures has, plain or packed, reading it ends in
+//! nodes or in an error of one line that names the file; outages of a node never overlap.
+
+#![no_main]
+
+use haggle_model::failures::recorded::{TraceFormat, parse_bytes};
+use haggle_model::workload::swf::Malformed;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    for format in [TraceFormat::FailureTraceArchive, TraceFormat::Lanl] {
+        if let Err(error) = parse_bytes(bytes, format, Malformed::Refuse) {
+            let text = error.to_string();
+            assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
+        }
+        // What is skipped is skipped; only broken packing can still be an error.
+        let Ok(recording) = parse_bytes(bytes, format, Malformed::Skip) else { continue };
+        for node in &recording.nodes {
+            let outages = node.outages.as_slice();
+            assert!(outages.windows(2).all(|pair| pair[0].restore < pair[1].fail), "{node:?}");
+        }
+    }
+});

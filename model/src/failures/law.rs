@@ -1,0 +1,59 @@
+//! How long a resource is up, and how long it is down.
+
+use crate::Span;
+use crate::workload::Law;
+
+/// One minute: the unit of the published table of uniform laws.
+pub const MINUTE: Span = Span::from_secs(60);
+
+/// An alternating renewal process: up for a time drawn from `up`, down for a
+/// time drawn from `down`, and so on; all draws are independent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailureLaw {
+    /// Time to failure, in `unit`s.
+    pub up: Law,
+    /// Time to repair, in `unit`s.
+    pub down: Law,
+    /// What the numbers of both laws count.
+    pub unit: Span,
+    /// Multiplies every time to failure; 1 = as drawn. Calibrates a measured availability.
+    pub up_factor: f64,
+    /// How the process begins.
+    pub start: Start,
+}
+
+/// How an alternating process begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// Up, with a whole time to failure from time zero on.
+    #[default]
+    Up,
+    /// As if it had gone on for long: a time to failure begins at -U(0, 5) x the
+    /// mean time to failure, and what happens before time zero is passed over. A
+    /// resource that is down at time zero starts down.
+    Stationary,
+}
+
+impl FailureLaw {
+    /// Times to failure and repair in `unit`s, up at time zero.
+    pub fn new(up: Law, down: Law, unit: Span) -> FailureLaw {
+        FailureLaw { up, down, unit, up_factor: 1.0, start: Start::Up }
+    }
+
+    /// Mean time to failure in seconds, with the factor.
+    pub fn mean_up_secs(&self) -> f64 {
+        self.up.mean() * self.unit.as_secs_f64() * self.up_factor
+    }
+
+    /// Mean time to repair in seconds.
+    pub fn mean_down_secs(&self) -> f64 {
+        self.down.mean() * self.unit.as_secs_f64()
+    }
+
+    /// The renewal availability, from 0 to 1: m_up / (m_up + m_down) with the
+    /// means of the two laws. It is what a measured availability tends to.
+    pub fn availability(&self) -> f64 {
+        let up = self.mean_up_secs();
+        up / (up + self.mean_down_secs())
+    }
+}

@@ -1,0 +1,268 @@
+//! The outages of all resources of a platform, in order of time.
+//!
+//! A resource's own failures are a process by itself, which nothing else
+//! touches; induced failures are laid over it. So the same failures come of their
+//! own with and without a correlation, and two runs can be compared. Where the
+//! two meet, the rule is one sentence: a failure of a resource that is down
+//! changes nothing. An outage that has begun is neither cut nor made longer, and
+//! every time to repair is one draw. A failure of its own that changes nothing
+//! still spreads: what causes it strikes all the same.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use super::correlation::Correlation;
+use super::error::FailureError;
+use super::law::FailureLaw;
+use super::outage::{Outage, OutageList};
+use super::renewal::Renewal;
+use crate::Time;
+
+/// What fails on a platform, and why.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failures {
+    /// The run's master seed.
+    pub seed: u64,
+    /// All resources; their places are used by the groups and in what comes out.
+    pub resources: Vec<Resource>,
+    /// What fails together.
+    pub correlations: Vec<Correlation>,
+}
+
+/// A resource that may fail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// Its name; draws depend on it.
+    pub name: String,
+    /// Why it fails.
+    pub cause: Cause,
+}
+
+/// Why a resource fails.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Cause {
+    /// It does not.
+    #[default]
+    None,
+    /// By chance.
+    Law(FailureLaw),
+    /// As listed, or as recorded.
+    List(OutageList),
+}
+
+impl Failures {
+    /// The outages of all resources, each with the place of its resource, in
+    /// order of failure.
+    ///
+    /// Memory grows with the number of resources, and the cost of an outage with the
+    /// logarithm of that; a correlation draws once for every member of the group
+    /// when one of them fails.
+    pub fn outages(&self) -> Result<PlatformOutages, FailureError> {
+        self.watched(0..self.resources.len())
+    }
+
+    /// The outages of the resource at `place` alone, the same as among those of
+    /// all; none if there is no such resource.
+    ///
+    /// What may spread to it is followed as well, so under a correlation this
+    /// costs as much as the failures of its whole group.
+    pub fn outages_of(&self, place: usize) -> Result<ResourceOutages, FailureError> {
+        let end = self.resources.len().min(place.saturating_add(1));
+        self.watched(place.min(end)..end).map(ResourceOutages)
+    }
+
+    fn watched(&self, watched: Range<usize>) -> Result<PlatformOutages, FailureError> {
+        let mut members: Vec<Member> = self.resources.iter().map(|_| Member::new()).collect();
+        // What can show in the outages of the watched: their own failures, and
+        // those of every resource in a group with one of them that follows a law.
+        let mut matters = vec![false; members.len()];
+        matters[watched.clone()].fill(true);
+        let mut correlations = Vec::with_capacity(self.correlations.len());
+        for correlation in &self.correlations {
+            let groups = correlation.group_of_each(members.len())?;
+            if correlation.probability == 0.0 {
+                continue;
+            }
+            let can_be_hit = |&place: &usize| {
+                watched.contains(&place) && matches!(self.resources[place].cause, Cause::Law(_))
+            };
+            for group in &correlation.groups {
+                if group.iter().any(can_be_hit) {
+                    group.iter().for_each(|&place| matters[place] = true);
+                }
+            }
+            for ((member, resource), group) in members.iter_mut().zip(&self.resources).zip(groups) {
+                let key = correlation.key(self.seed, &resource.name);
+                member.memberships.push(group.map(|group| Membership { group, key }));
+            }
+            correlations.push(correlation.clone());
+        }
+        for (place, resource) in self.resources.iter().enumerate() {
+            if matters[place] {
+                members[place].process = Process::new(&resource.cause, self.seed, &resource.name)?;
+            }
+        }
+        let mut outages = PlatformOutages {
+            correlations,
+            lasting: watched.len(),
+            watched,
+            upcoming: BinaryHeap::with_capacity(members.len()),
+            members,
+        };
+        (0..self.resources.len()).for_each(|place| outages.schedule(place));
+        Ok(outages)
+    }
+}
+
+/// The outages of several resources, each with the place of its resource, in
+/// order of failure. Made by [`Failures::outages`].
+pub struct PlatformOutages {
+    correlations: Vec<Correlation>,
+    members: Vec<Member>,
+    upcoming: BinaryHeap<Reverse<Upcoming>>,
+    /// The resources whose outages are given.
+    watched: Range<usize>,
+    /// How many of those are not down for ever.
+    lasting: usize,
+}
+
+struct Member {
+    process: Process,
+    /// Its group in each of the correlations, if it is in one.
+    memberships: Vec<Option<Membership>>,
+    /// Failures of its own so far.
+    failures: u64,
+    /// When it is up again after its last outage.
+    restored: Option<Time>,
+}
+
+#[derive(Clone, Copy)]
+struct Membership {
+    group: usize,
+    /// What its draws depend on.
+    key: u64,
+}
+
+enum Process {
+    Drawn(Box<Renewal>),
+    Listed(std::vec::IntoIter<Outage>),
+}
+
+/// An outage that may come to pass; the order of fields is the order of outages.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Upcoming {
+    fail: Time,
+    origin: Origin,
+    place: usize,
+    restore: Time,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    Own,
+    Induced,
+}
+
+impl Process {
+    fn new(cause: &Cause, seed: u64, resource: &str) -> Result<Process, FailureError> {
+        Ok(match cause {
+            Cause::None => Process::Listed(Vec::new().into_iter()),
+            Cause::List(list) => Process::Listed(list.clone().into_iter()),
+            Cause::Law(law) => Process::Drawn(Box::new(Renewal::new(law, seed, resource)?)),
+        })
+    }
+
+    fn next(&mut self) -> Option<Outage> {
+        match self {
+            Process::Drawn(renewal) => renewal.next(),
+            Process::Listed(list) => list.next(),
+        }
+    }
+}
+
+impl Member {
+    fn new() -> Member {
+        Member {
+            process: Process::Listed(Vec::new().into_iter()),
+            memberships: Vec::new(),
+            failures: 0,
+            restored: None,
+        }
+    }
+}
+
+impl PlatformOutages {
+    fn schedule(&mut self, place: usize) {
+        if let Some(Outage { fail, restore }) = self.members[place].process.next() {
+            self.upcoming.push(Reverse(Upcoming { fail, origin: Origin::Own, place, restore }));
+        }
+    }
+
+    /// Lets a failure of its own at `place` spread.
+    fn spread(&mut self, place: usize, fail: Time) {
+        let trigger = &self.members[place];
+        if !matches!(trigger.process, Process::Drawn(_)) {
+            return;
+        }
+        for (index, correlation) in self.correlations.iter().enumerate() {
+            let Some(Membership { group, key }) = trigger.memberships[index] else { continue };
+            let failure_key = Correlation::failure_key(key, trigger.failures);
+            let others = correlation.groups[group].iter().copied();
+            for place in others.filter(|&other| other != place && self.watched.contains(&other)) {
+                let hit = &self.members[place];
+                let (Process::Drawn(renewal), Some(Membership { key, .. })) =
+                    (&hit.process, hit.memberships[index])
+                else {
+                    continue;
+                };
+                let Some((delay, mut draws)) = correlation.hit(failure_key, key) else { continue };
+                let Outage { fail, restore } = renewal.outage_at(fail + delay, &mut draws);
+                if fail < Time::FOREVER {
+                    let origin = Origin::Induced;
+                    self.upcoming.push(Reverse(Upcoming { fail, origin, place, restore }));
+                }
+            }
+        }
+        self.members[place].failures += 1;
+    }
+}
+
+impl Iterator for PlatformOutages {
+    type Item = (usize, Outage);
+
+    fn next(&mut self) -> Option<(usize, Outage)> {
+        loop {
+            if self.lasting == 0 {
+                return None;
+            }
+            let Reverse(Upcoming { fail, origin, place, restore }) = self.upcoming.pop()?;
+            if origin == Origin::Own {
+                self.schedule(place);
+                self.spread(place, fail);
+            }
+            let member = &mut self.members[place];
+            // Also at the very instant of its return, for up and down take turns.
+            if member.restored.is_some_and(|restored| fail <= restored) {
+                continue;
+            }
+            member.restored = Some(restore);
+            let is_watched = self.watched.contains(&place);
+            self.lasting -= usize::from(is_watched && restore >= Time::FOREVER);
+            if is_watched && restore > Time::ZERO {
+                return Some((place, Outage { fail, restore }));
+            }
+        }
+    }
+}
+
+/// The outages of one resource, in order. Made by [`Failures::outages_of`].
+pub struct ResourceOutages(PlatformOutages);
+
+impl Iterator for ResourceOutages {
+    type Item = Outage;
+
+    fn next(&mut self) -> Option<Outage> {
+        self.0.next().map(|(_, outage)| outage)
+    }
+}

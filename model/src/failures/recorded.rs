@@ -1,0 +1,124 @@
+//! Recorded failures of real machines, as outages per node.
+//!
+//! Two formats are read, plain or packed with gzip or zstd: the event table of
+//! the Failure Trace Archive (Kondo et al. 2010) and the records that Los Alamos
+//! National Laboratory published as LA-UR-05-7318. See [`TraceFormat`].
+//!
+//! ```text
+//! file -> lines -> events -> Recording: nodes with their outages
+//!                              | choose nodes
+//!                              v
+//!                            RecordedNode -> outages within a window -> Cause::List
+//! ```
+//!
+//! A file is read line by line; memory holds the outages only. A node is down
+//! while at least one event says so, and outages that overlap or touch are one.
+//! Time in which nothing is recorded of a node counts as up.
+
+mod choice;
+mod clock;
+mod error;
+mod fta;
+mod lanl;
+mod reader;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use choice::{ChoiceError, NodeChoice};
+pub use error::{TraceError, TraceProblem};
+pub use reader::parse_bytes;
+
+use super::outage::OutageList;
+use crate::workload::swf::{Malformed, SkippedLines};
+use crate::{Span, Time};
+
+/// How a file tells of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceFormat {
+    /// The `event_trace` table of a set of the Failure Trace Archive: one event a
+    /// line, nine fields between tabs, comments behind `#`.
+    ///
+    /// An event of type 0 means that the node was down from its start to its
+    /// stop, one of type 1 that it was up. Times are seconds since 1970-01-01
+    /// UTC. Nodes are told apart by platform and node id, because names collide.
+    /// Of a name such as `G1/site1/c2/node3`, `site1` becomes the site and
+    /// `site1/c2` the cluster; of a decimal number `10.003`, the system 10 becomes both.
+    FailureTraceArchive,
+    /// The failure records of Los Alamos National Laboratory: comma-separated values
+    /// under a line of column names, one failure a line. Columns are found by
+    /// name: `System`, `nodenumz`, `Prob Started` and `Prob Fixed`.
+    ///
+    /// The times are minutes on a local clock without zone. They are read as if
+    /// that clock showed UTC all year: a time zone only moves the whole record, and an
+    /// outage over a change of summer time is an hour too long or too short. The column
+    /// `Down Time` is not read. The system becomes site and cluster. Records without a
+    /// node number are taken as those of one more node of their system.
+    Lanl,
+}
+
+/// Recorded outages of many nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// The file as messages name it.
+    pub file: Arc<str>,
+    /// The nodes, in the order in which the file names them first.
+    pub nodes: Vec<RecordedNode>,
+    /// Malformed lines that were left out.
+    pub skipped: SkippedLines,
+}
+
+/// What was recorded of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedNode {
+    /// Its name; not always unique.
+    pub name: String,
+    /// Its site; empty if the record does not say.
+    pub site: String,
+    /// Its cluster within the site; empty if the record does not say.
+    pub cluster: String,
+    /// Start of the time in which it was observed, since 1970-01-01.
+    pub from: Time,
+    /// End of that time.
+    pub until: Time,
+    /// When it was down, since 1970-01-01.
+    pub outages: OutageList,
+}
+
+impl Recording {
+    /// Reads the file at `path`, or standard input for `-`.
+    pub fn open(
+        path: &Path,
+        format: TraceFormat,
+        malformed: Malformed,
+    ) -> Result<Recording, TraceError> {
+        reader::open(path, format, malformed)
+    }
+
+    /// When the first node began to be observed, since 1970-01-01.
+    pub fn from(&self) -> Time {
+        self.nodes.iter().map(|node| node.from).min().unwrap_or(Time::ZERO)
+    }
+
+    /// When the last node ceased to be observed, since 1970-01-01.
+    pub fn until(&self) -> Time {
+        self.nodes.iter().map(|node| node.until).max().unwrap_or(Time::ZERO)
+    }
+
+    /// The part of all observed time in which nodes were up, from 0 to 1: a node
+    /// that was observed for longer weighs more. 1 if nothing was observed.
+    pub fn availability(&self) -> f64 {
+        // Sums in 128 bits: a few nodes over tens of thousands of years would not fit 64.
+        let micros = |span: Span| i128::from(span.as_micros());
+        let observed: i128 = self.nodes.iter().map(|node| micros(node.until - node.from)).sum();
+        let down: i128 = self.nodes.iter().map(|node| micros(node.down())).sum();
+        if observed == 0 { 1.0 } else { (observed - down) as f64 / observed as f64 }
+    }
+}
+
+impl RecordedNode {
+    /// How long it was down in all.
+    pub fn down(&self) -> Span {
+        self.outages.as_slice().iter().map(|outage| outage.restore - outage.fail).sum()
+    }
+}

@@ -1,0 +1,308 @@
+//! From lines to outages per node.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::{TraceError, TraceProblem};
+use super::{RecordedNode, Recording, TraceFormat, fta, lanl};
+use crate::Time;
+use crate::failures::outage::{Outage, OutageList};
+use crate::lines::{self, Found, LINE_BYTES_MAX};
+use crate::workload::swf::{Malformed, SkippedLines};
+
+/// What one line says.
+pub(super) struct Event<'a> {
+    /// What tells the node from all others: platform or system, and number.
+    pub(super) node: (i64, i64),
+    /// The name of the node; empty if it follows from `node`.
+    pub(super) label: &'a [u8],
+    pub(super) is_down: bool,
+    pub(super) start: Time,
+    pub(super) stop: Time,
+}
+
+/// What a node is called, and where it stands.
+pub(super) struct Identity {
+    pub(super) name: String,
+    pub(super) site: String,
+    pub(super) cluster: String,
+}
+
+pub(super) fn open(
+    path: &Path,
+    format: TraceFormat,
+    malformed: Malformed,
+) -> Result<Recording, TraceError> {
+    let file: Arc<str> = Arc::from(lines::name(path));
+    match lines::open(path) {
+        Ok(input) => read(input, file, format, malformed),
+        Err(unreadable) => Err(TraceError { file, line: 0, problem: unreadable.into() }),
+    }
+}
+
+/// Reads a whole record from memory, plain or packed: the entry for fuzzing and
+/// for checks of a text. No input makes it panic.
+pub fn parse_bytes(
+    bytes: &[u8],
+    format: TraceFormat,
+    malformed: Malformed,
+) -> Result<Recording, TraceError> {
+    let file: Arc<str> = Arc::from("<memory>");
+    match lines::decompressed(bytes) {
+        Ok(input) => read(input, file, format, malformed),
+        Err(unreadable) => Err(TraceError { file, line: 0, problem: unreadable.into() }),
+    }
+}
+
+fn read(
+    mut input: impl BufRead,
+    file: Arc<str>,
+    format: TraceFormat,
+    malformed: Malformed,
+) -> Result<Recording, TraceError> {
+    let mut nodes = Nodes::new(format);
+    let mut table = lanl::Table::new();
+    let mut skipped = SkippedLines::default();
+    let mut buffer = Vec::new();
+    let mut line = 0;
+    loop {
+        let found = lines::fill_line(&mut input, &mut buffer);
+        if !matches!(found, Ok(Found::End)) {
+            line += 1;
+        }
+        if line == 1 && buffer.starts_with(b"\xef\xbb\xbf") {
+            buffer.drain(..3);
+        }
+        let event = match found {
+            Ok(Found::End) => break,
+            Ok(Found::TooLong) => Err(TraceProblem::LineTooLong(LINE_BYTES_MAX)),
+            Err(error) => Err(TraceProblem::Read(error)),
+            Ok(Found::Line) => match format {
+                TraceFormat::FailureTraceArchive => fta::event(&buffer),
+                TraceFormat::Lanl => table.event(&buffer),
+            },
+        };
+        match event {
+            Ok(Some(event)) => nodes.add(&event),
+            Ok(None) => {}
+            Err(problem) => {
+                let error = TraceError { file: Arc::clone(&file), line, problem };
+                if malformed == Malformed::Refuse || !error.problem.is_one_line() {
+                    return Err(error);
+                }
+                skipped.add(&error);
+            }
+        }
+    }
+    match nodes.finish() {
+        nodes if nodes.is_empty() => {
+            Err(TraceError { file, line: 0, problem: TraceProblem::Empty })
+        }
+        nodes => Ok(Recording { file, nodes, skipped }),
+    }
+}
+
+/// The nodes met so far.
+struct Nodes {
+    format: TraceFormat,
+    places: BTreeMap<(i64, i64), usize>,
+    nodes: Vec<Node>,
+    /// The node of the last event: files tell of one node after the other.
+    last: Option<((i64, i64), usize)>,
+}
+
+struct Node {
+    identity: Identity,
+    from: Time,
+    until: Time,
+    outages: Vec<Outage>,
+}
+
+impl Nodes {
+    fn new(format: TraceFormat) -> Nodes {
+        Nodes { format, places: BTreeMap::new(), nodes: Vec::new(), last: None }
+    }
+
+    fn add(&mut self, event: &Event<'_>) {
+        let &Event { start, stop, .. } = event;
+        let place = self.place(event);
+        let node = &mut self.nodes[place];
+        node.from = node.from.min(start);
+        node.until = node.until.max(stop);
+        if event.is_down {
+            node.outages.push(Outage { fail: start, restore: stop });
+        }
+    }
+
+    fn place(&mut self, event: &Event<'_>) -> usize {
+        if let Some((_, place)) = self.last.filter(|&(node, _)| node == event.node) {
+            return place;
+        }
+        let nodes = &mut self.nodes;
+        let place = *self.places.entry(event.node).or_insert_with(|| {
+            let identity = match self.format {
+                TraceFormat::FailureTraceArchive => fta::identity(event.label),
+                TraceFormat::Lanl => lanl::identity(event.node),
+            };
+            nodes.push(Node {
+                identity,
+                from: event.start,
+                until: event.stop,
+                outages: Vec::new(),
+            });
+            nodes.len() - 1
+        });
+        self.last = Some((event.node, place));
+        place
+    }
+
+    fn finish(self) -> Vec<RecordedNode> {
+        let from = self.nodes.iter().map(|node| node.from).min().unwrap_or(Time::ZERO);
+        let until = self.nodes.iter().map(|node| node.until).max().unwrap_or(Time::ZERO);
+        let recorded = |node: Node| {
+            // Records of failures alone do not say when a node was observed: it is
+            // taken to be there from the first of all failures to the last repair.
+            let (from, until) = match self.format {
+                TraceFormat::FailureTraceArchive => (node.from, node.until),
+                TraceFormat::Lanl => (from, until),
+            };
+            let Identity { name, site, cluster } = node.identity;
+            RecordedNode {
+                name,
+                site,
+                cluster,
+                from,
+                until,
+                outages: OutageList::united(node.outages),
+            }
+        };
+        self.nodes.into_iter().map(recorded).collect()
+    }
+}
+
+/// What `parse` makes of a field, or a problem that names it; `index` counts from 0.
+pub(super) fn field<T>(
+    index: usize,
+    name: &'static str,
+    text: &[u8],
+    expected: &'static str,
+    parse: impl Fn(&[u8]) -> Option<T>,
+) -> Result<T, TraceProblem> {
+    parse(text).ok_or_else(|| TraceProblem::Field {
+        number: index + 1,
+        name,
+        expected,
+        found: printable(text),
+    })
+}
+
+/// The start of a field as it can stand in a message of one line.
+pub(super) fn printable(text: &[u8]) -> String {
+    const SHOWN_BYTES_MAX: usize = 40;
+    let shown = &text[..text.len().min(SHOWN_BYTES_MAX)];
+    let dots = if shown.len() < text.len() { "..." } else { "" };
+    format!("{}{dots}", shown.escape_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TraceFormat::{FailureTraceArchive, Lanl};
+
+    const FTA: &str = "\
+# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason
+0\t0\t7\t5\tG1/north/c1/a\t0\t1000\t1060\tNULL
+1\t0\t7\t5\tG1/north/c1/a\t1\t1060\t1100\tNULL
+0\t0\t9\t5\t G1/south/c1/b \t1\t1000\t1050\tNULL
+1\t0\t9\t5\t G1/south/c1/b \t 0 \t1080\t1090\tNULL
+2\t1\t9\t5\t G1/south/c1/b \t 0 \t1050\t1080.5\tNULL
+";
+    const LANL: &str = "\
+System,nodes,nodenumz,Prob Started,Prob Fixed,Software
+2,49,0,6/21/2005 10:54,6/21/2005 11:00,\"MPI, PVM\"
+3,49,0,6/21/2005 11:54,6/21/2005 12:54,
+2,49,0,6/21/2005 10:30,6/21/2005 10:55,
+3,49,,6/21/2005 11:00,6/21/2005 11:10,
+";
+
+    fn refused(text: &str, format: TraceFormat) -> String {
+        parse_bytes(text.as_bytes(), format, Malformed::Refuse).expect_err("malformed").to_string()
+    }
+
+    #[test]
+    fn outages_of_a_node_are_sorted_and_united() {
+        let recording = parse_bytes(FTA.as_bytes(), FailureTraceArchive, Malformed::Refuse);
+        let recording = recording.expect("a good table");
+        let [a, b] = &recording.nodes[..] else { panic!("{recording:?}") };
+        assert_eq!((a.name.as_str(), a.site.as_str()), ("G1/north/c1/a", "north"));
+        assert_eq!(b.cluster, "south/c1");
+        let time = Time::from_secs;
+        assert_eq!(a.outages.as_slice(), [Outage { fail: time(1000), restore: time(1060) }]);
+        assert_eq!(b.outages.as_slice(), [Outage { fail: time(1050), restore: time(1090) }]);
+        assert_eq!((recording.from(), recording.until()), (time(1000), time(1100)));
+        assert_eq!(recording.availability(), 90.0 / 190.0);
+    }
+
+    #[test]
+    fn records_of_failures_alone_span_the_whole_file() {
+        let recording = parse_bytes(LANL.as_bytes(), Lanl, Malformed::Refuse);
+        let recording = recording.expect("a good file");
+        let [a, b, c] = &recording.nodes[..] else { panic!("{recording:?}") };
+        assert_eq!((a.name.as_str(), b.site.as_str(), c.name.as_str()), ("2.0", "3", "3"));
+        assert_eq!(a.down(), crate::Span::from_secs(30 * 60));
+        assert_eq!(b.until - b.from, crate::Span::from_secs(144 * 60));
+    }
+
+    #[test]
+    fn a_malformed_line_is_named_with_field_and_way_out() {
+        const WAY_OUT: &str = "; correct the line, or have malformed lines skipped";
+        assert_eq!(
+            refused(&FTA.replace("\t1060\tNULL", "\tabc\tNULL"), FailureTraceArchive),
+            format!(
+                "<memory>:2: field 8 (event_stop_time): expected a time in seconds, found \"abc\"{WAY_OUT}"
+            )
+        );
+        assert_eq!(
+            refused(&FTA.replace("1060\t1100", "1060\t1059"), FailureTraceArchive),
+            format!(
+                "<memory>:3: field 8 (event_stop_time): expected a time that is not before event_start_time, found \"1059\"{WAY_OUT}"
+            )
+        );
+        assert_eq!(
+            refused(&FTA.replace("\tNULL", ""), FailureTraceArchive),
+            format!("<memory>:2: expected 9 fields, found 8{WAY_OUT}")
+        );
+        assert_eq!(
+            refused(&LANL.replace("6/21/2005 12:54", "6/31/2005 12:54"), Lanl),
+            format!(
+                "<memory>:3: field 5 (Prob Fixed): expected a date and time such as 6/21/2005 10:54, found \"6/31/2005 12:54\"{WAY_OUT}"
+            )
+        );
+        assert_eq!(
+            refused(&LANL.replace("Prob Fixed", "Fixed"), Lanl),
+            "<memory>:1: no column \"Prob Fixed\" in the line of column names; expected the columns of LA-UR-05-7318"
+        );
+        assert_eq!(
+            refused("# nothing\n", FailureTraceArchive),
+            "<memory>: file holds no events that can be used"
+        );
+    }
+
+    #[test]
+    fn malformed_lines_can_be_skipped_and_are_counted() {
+        let text = FTA.replace("\t1060\tNULL", "\tabc\tNULL");
+        let recording = parse_bytes(text.as_bytes(), FailureTraceArchive, Malformed::Skip);
+        let recording = recording.expect("a good rest");
+        assert_eq!(recording.skipped.count, 1);
+        assert!(recording.skipped.first[0].starts_with("<memory>:2: field 8"));
+        assert!(recording.nodes[0].outages.as_slice().is_empty());
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = open(Path::new("no/such.tab"), Lanl, Malformed::Refuse).expect_err("none");
+        assert!(error.to_string().starts_with("no/such.tab: cannot open the file: "), "{error}");
+    }
+}

@@ -1,0 +1,126 @@
+//! The failures of one resource by themselves.
+
+use rand::RngExt;
+
+use super::error::FailureError;
+use super::law::{FailureLaw, Start};
+use super::outage::Outage;
+use crate::random::{Stream, stream};
+use crate::workload::Law;
+use crate::workload::law::Sampler;
+use crate::{Span, Time};
+
+/// Mean times to failure that the longest burn-in takes.
+const BURN_IN_MEANS: f64 = 5.0;
+
+/// An alternating renewal process, outage by outage; the first may lie before
+/// time zero. It ends only with an outage that is never over or never comes.
+pub(super) struct Renewal {
+    up: Times,
+    down: Times,
+    up_draws: Stream,
+    down_draws: Stream,
+    /// When the resource came back last.
+    restored: Time,
+}
+
+impl Renewal {
+    pub(super) fn new(
+        law: &FailureLaw,
+        seed: u64,
+        resource: &str,
+    ) -> Result<Renewal, FailureError> {
+        let factor = law.up_factor;
+        if !(factor > 0.0 && factor.is_finite()) {
+            return Err(FailureError::Factor { resource: resource.to_owned(), factor });
+        }
+        let unit = law.unit.as_secs_f64();
+        let up = Times::new(&law.up, unit * factor, resource, "up")?;
+        let restored = match law.start {
+            Start::Up => Time::ZERO,
+            Start::Stationary => {
+                let means = BURN_IN_MEANS * stream(seed, resource, "burn-in").random::<f64>();
+                Time::ZERO - Span::from_secs_f64(means * law.mean_up_secs())
+            }
+        };
+        Ok(Renewal {
+            up,
+            down: Times::new(&law.down, unit, resource, "down")?,
+            up_draws: stream(seed, resource, "times to failure"),
+            down_draws: stream(seed, resource, "times to repair"),
+            restored,
+        })
+    }
+
+    /// The outage that starts at `fail`, with a time to repair from `draws`.
+    pub(super) fn outage_at(&self, fail: Time, draws: &mut Stream) -> Outage {
+        Outage { fail, restore: (fail + self.down.draw(draws)).min(Time::FOREVER) }
+    }
+}
+
+impl Iterator for Renewal {
+    type Item = Outage;
+
+    fn next(&mut self) -> Option<Outage> {
+        if self.restored >= Time::FOREVER {
+            return None;
+        }
+        let fail = self.restored + self.up.draw(&mut self.up_draws);
+        if fail >= Time::FOREVER {
+            self.restored = Time::FOREVER;
+            return None;
+        }
+        let restore = fail + self.down.draw(&mut self.down_draws);
+        self.restored = restore.min(Time::FOREVER);
+        Some(Outage { fail, restore: self.restored })
+    }
+}
+
+/// Lengths of time that follow a law.
+struct Times {
+    law: Sampler,
+    /// What the law's numbers count.
+    unit_secs: f64,
+}
+
+impl Times {
+    fn new(
+        law: &Law,
+        unit_secs: f64,
+        resource: &str,
+        which: &'static str,
+    ) -> Result<Times, FailureError> {
+        let resource = || resource.to_owned();
+        let sampler = law.sampler().map_err(|problem| FailureError::Law {
+            resource: resource(),
+            which,
+            problem,
+        })?;
+        let mean = law.mean();
+        let is_time = is_never_negative(law) && mean > 0.0 && mean.is_finite();
+        if !is_time {
+            return Err(FailureError::NotATime { resource: resource(), which, law: law.name() });
+        }
+        Ok(Times { law: sampler, unit_secs })
+    }
+
+    /// A length rounded up to the next microsecond: one at least, so that up and
+    /// down take turns.
+    fn draw(&self, draws: &mut Stream) -> Span {
+        Span::from_secs_f64(self.law.sample(draws) * self.unit_secs).max(Span::TICK)
+    }
+}
+
+fn is_never_negative(law: &Law) -> bool {
+    match law {
+        Law::Constant(value) => *value >= 0.0,
+        Law::Uniform { low, .. } => *low >= 0.0,
+        Law::Choice(choices) => choices.iter().all(|choice| choice.value >= 0.0),
+        Law::Exponential { .. }
+        | Law::Lognormal { .. }
+        | Law::Poisson { .. }
+        | Law::Weibull { .. }
+        | Law::Gamma { .. } => true,
+        Law::Normal { .. } => false,
+    }
+}

@@ -1,0 +1,124 @@
+//! Text files line by line, plain or packed with gzip or zstd: what the readers
+//! of all formats share.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use memchr::memchr;
+
+/// Longest line that is read, bytes: no real line comes near it, and without a
+/// bound a binary file would be read into memory as one line.
+pub const LINE_BYTES_MAX: usize = 64 * 1024;
+
+/// Large enough that the cost of a call over the boxed input disappears.
+const BUFFER_BYTES: usize = 128 * 1024;
+
+/// Why a file has no lines.
+pub(crate) enum Unreadable {
+    /// It could not be opened.
+    Open(io::Error),
+    /// It could not be read on, or its compressed data are damaged.
+    Read(io::Error),
+    /// It is compressed in a way that is not read here.
+    Compression(&'static str),
+}
+
+/// The plain text of the file at `path`, or of standard input for `-`.
+///
+/// Compression is told from the first bytes, not from the name, because names
+/// are changed by hand and standard input has none.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
+    if path == Path::new("-") {
+        return decompressed(io::stdin());
+    }
+    decompressed(File::open(path).map_err(Unreadable::Open)?)
+}
+
+/// The file at `path` as messages name it.
+pub(crate) fn name(path: &Path) -> String {
+    if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+/// The plain text of `input`, whatever it is packed in.
+pub(crate) fn decompressed<'a>(
+    mut input: impl Read + Send + 'a,
+) -> Result<Box<dyn BufRead + Send + 'a>, Unreadable> {
+    let mut start = Vec::with_capacity(6);
+    (&mut input).take(6).read_to_end(&mut start).map_err(Unreadable::Read)?;
+    let packing = packing(&start);
+    let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(input));
+    Ok(match packing {
+        Packing::Plain => Box::new(whole),
+        Packing::Gzip => {
+            let plain = MultiGzDecoder::new(whole);
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
+        }
+        Packing::Zstd => {
+            let plain = zstd::Decoder::with_buffer(whole).map_err(Unreadable::Read)?;
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
+        }
+        Packing::Unread(kind) => return Err(Unreadable::Compression(kind)),
+    })
+}
+
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+    Unread(&'static str),
+}
+
+fn packing(start: &[u8]) -> Packing {
+    match start {
+        [0x1f, 0x8b, ..] => Packing::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Packing::Unread("xz"),
+        [b'B', b'Z', b'h', ..] => Packing::Unread("bzip2"),
+        [b'P', b'K', 3, 4, ..] => Packing::Unread("zip"),
+        _ => Packing::Plain,
+    }
+}
+
+/// What there was to read.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Found {
+    End,
+    Line,
+    TooLong,
+}
+
+/// Reads up to the next line feed, which is left out, into `line`.
+pub(crate) fn fill_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Found> {
+    line.clear();
+    let mut too_long = false;
+    let mut any = false;
+    loop {
+        let available = match input.fill_buf() {
+            Ok(available) => available,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if available.is_empty() {
+            break;
+        }
+        any = true;
+        let end = memchr(b'\n', available);
+        let part = &available[..end.unwrap_or(available.len())];
+        too_long |= line.len() + part.len() > LINE_BYTES_MAX;
+        if !too_long {
+            line.extend_from_slice(part);
+        }
+        let used = part.len() + usize::from(end.is_some());
+        input.consume(used);
+        if end.is_some() {
+            break;
+        }
+    }
+    Ok(match (any, too_long) {
+        (false, _) => Found::End,
+        (true, false) => Found::Line,
+        (true, true) => Found::TooLong,
+    })
+}

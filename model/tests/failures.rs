@@ -1,0 +1,10 @@
+//! Failures end to end: what holds for all laws, recorded failures, and input that no record would hold.
+
+#[path = "failures/garbage.rs"]
+mod garbage;
+#[path = "failures/laws.rs"]
+mod laws;
+#[path = "failures/properties.rs"]
+mod properties;
+#[path = "failures/real_traces.rs"]
+mod real_traces;
