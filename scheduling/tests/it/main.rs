@@ -6,6 +6,8 @@ mod coordinated;
 mod coordination;
 mod edf;
 mod edf_history;
+mod grid_checkpoint;
+mod grid_time_shared;
 mod obvious;
 mod obvious_edf;
 mod one_by_one;
