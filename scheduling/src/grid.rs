@@ -12,20 +12,24 @@
 //! [`checkpoint`]. What the scheduler knows is in [`view`], what it is asked for
 //! in [`scheduler`]. The policies are in [`queues`], [`replication`], [`wqr`],
 //! [`combined`] and [`rescheduling`]; where replicas go is
-//! [`Resources::place`](resources::Resources::place).
+//! [`Resources::place`](resources::Resources::place). Sessions that cannot wait
+//! are placed by [`sessions`].
 //!
 //! The view files resources by speed and jobs by number of replicas, so a round
 //! costs about as much as what it decides: O(log n) a decision.
 
 pub mod checkpoint;
 pub mod combined;
+pub mod erlang;
 pub mod jobs;
+pub mod losses;
 pub mod queues;
 pub mod rank_set;
 pub mod replication;
 pub mod rescheduling;
 pub mod resources;
 pub mod scheduler;
+pub mod sessions;
 pub mod time_shared;
 pub mod units;
 pub mod view;
@@ -34,11 +38,13 @@ pub mod wqr;
 pub use checkpoint::{CheckpointCost, Expiry, FailureHistory, IntervalRule, IntervalState};
 pub use combined::CombinedFt;
 pub use jobs::{GridJob, Jobs, Turn};
+pub use losses::{JobFate, ReplicaFate};
 pub use queues::{Choice, QueueOrder, QueueScheduler};
 pub use replication::{Replicas, Replication};
 pub use rescheduling::Rescheduling;
 pub use resources::{LoadUnit, Preference, Resource, ResourceId, Resources, SiteId};
 pub use scheduler::{Action, Checkpointing, GridScheduler, Insight, Round};
+pub use sessions::{Session, SessionPolicy, Sessions};
 pub use time_shared::{Share, Sharing, TimeShared, Usage};
 pub use units::{EffectiveSpeed, Fraction, Speed, Work};
 pub use view::{Detection, Report, View};
