@@ -11,18 +11,20 @@
 //! What a resource does is in [`time_shared`], when a job saves its progress in
 //! [`checkpoint`]. What the scheduler knows is in [`view`], what it is asked for
 //! in [`scheduler`]. The policies are in [`queues`], [`replication`], [`wqr`],
-//! [`combined`] and [`rescheduling`]; where replicas go is
+//! [`combined`] and [`rescheduling`], and [`policy`] lists them; where replicas go is
 //! [`Resources::place`](resources::Resources::place). Sessions that cannot wait
 //! are placed by [`sessions`].
 //!
 //! The view files resources by speed and jobs by number of replicas, so a round
-//! costs about as much as what it decides: O(log n) a decision.
+//! costs about as much as what it decides, O(log n) a decision; only
+//! [`rescheduling`] looks at every job that runs.
 
 pub mod checkpoint;
 pub mod combined;
 pub mod erlang;
 pub mod jobs;
 pub mod losses;
+pub mod policy;
 pub mod queues;
 pub mod rank_set;
 pub mod replication;
@@ -39,6 +41,7 @@ pub use checkpoint::{CheckpointCost, Expiry, FailureHistory, IntervalRule, Inter
 pub use combined::CombinedFt;
 pub use jobs::{GridJob, Jobs, Turn};
 pub use losses::{JobFate, ReplicaFate};
+pub use policy::GridPolicy;
 pub use queues::{Choice, QueueOrder, QueueScheduler};
 pub use replication::{Replicas, Replication};
 pub use rescheduling::Rescheduling;

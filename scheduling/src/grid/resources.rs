@@ -273,22 +273,22 @@ impl Resources {
         if !resource.up {
             return;
         }
+        let rank = self.rank(id, Preference::EffectiveSpeed);
         self.refile_site(resource.site, |site| {
             site.avail += resource.avail.as_micro_mips();
             site.held += u64::from(resource.held);
+            if resource.is_available() {
+                site.fastest.insert(rank);
+            }
         });
         if resource.is_available() {
             self.free_slots += u64::from(resource.slots - resource.held);
             self.available.insert(id.0);
-            let rank = self.rank(id, Preference::EffectiveSpeed);
             self.fastest.insert(rank);
             let literal = self.rank(id, Preference::SpeedThenLoad);
             if let Some(preferred) = &mut self.preferred {
                 preferred.insert(literal);
             }
-            self.refile_site(resource.site, |site| {
-                site.fastest.insert(rank);
-            });
         }
     }
 
@@ -297,22 +297,20 @@ impl Resources {
         if !resource.up {
             return;
         }
+        let rank = self.rank(id, Preference::EffectiveSpeed);
         self.refile_site(resource.site, |site| {
             site.avail -= resource.avail.as_micro_mips();
             site.held -= u64::from(resource.held);
+            site.fastest.remove(&rank);
         });
         if resource.is_available() {
             self.free_slots -= u64::from(resource.slots - resource.held);
             self.available.remove(id.0);
-            let rank = self.rank(id, Preference::EffectiveSpeed);
             self.fastest.remove(&rank);
             let literal = self.rank(id, Preference::SpeedThenLoad);
             if let Some(preferred) = &mut self.preferred {
                 preferred.remove(&literal);
             }
-            self.refile_site(resource.site, |site| {
-                site.fastest.remove(&rank);
-            });
         }
     }
 

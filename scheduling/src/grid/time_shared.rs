@@ -60,6 +60,8 @@ pub enum Refused {
     Down,
     /// No slot, or not enough of its capacity, is left.
     Full,
+    /// The job has a slot there already.
+    Present,
 }
 
 /// What a resource has done so far.
@@ -138,9 +140,6 @@ impl TimeShared {
     }
 
     /// Gives a slot to a job of `length`, of which `done` has been done elsewhere.
-    ///
-    /// # Panics
-    /// If the job holds a slot here already.
     pub fn reserve(
         &mut self,
         now: Time,
@@ -151,6 +150,9 @@ impl TimeShared {
     ) -> Result<(), Refused> {
         self.advance(now);
         self.admits(share)?;
+        if self.jobs.contains_key(&job) {
+            return Err(Refused::Present);
+        }
         let rate = match self.sharing {
             Sharing::Equal { .. } => 1,
             Sharing::Reserved { .. } => {
@@ -160,8 +162,7 @@ impl TimeShared {
         };
         self.reserved += u64::from(share.0);
         let held = Held { length, done: done.min(length), share, rate, stage: Stage::Reserved };
-        let before = self.jobs.insert(job, held);
-        assert!(before.is_none(), "{job} holds a slot here already");
+        self.jobs.insert(job, held);
         Ok(())
     }
 

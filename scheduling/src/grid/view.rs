@@ -178,6 +178,16 @@ impl View {
         });
     }
 
+    /// Whether the death of a replica that died at a resource can still be noticed:
+    /// not once the resource has been seen to work again without it, unless that
+    /// is what reveals it. (Another outage may still reveal it by accident.)
+    pub fn may_notice(&self, job: JobId, resource: ResourceId) -> bool {
+        let expected = |occupant: &Occupant| {
+            occupant.job == job && matches!(occupant.stay, Stay::Slot | Stay::Output)
+        };
+        self.detection != Detection::None && self.occupants[resource.index()].iter().any(expected)
+    }
+
     /// A replica is sent to a resource, which reserves a slot for it.
     ///
     /// # Panics
@@ -214,6 +224,8 @@ impl View {
     /// # Panics
     /// As [`View::dispatch`].
     pub fn migrate(&mut self, now: Time, job: JobId, from: ResourceId, to: ResourceId) {
+        // One that has died unnoticed has no slot to give back.
+        self.vacate(job, from, |stay| stay == Stay::Unnoticed);
         let mut occupants = self.occupants[from.index()].iter_mut();
         if let Some(occupant) = occupants.find(|occupant| occupant.job == job) {
             occupant.stay = Stay::Leaving;

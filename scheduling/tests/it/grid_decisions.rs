@@ -6,6 +6,7 @@ use haggle_scheduling::grid::{
     QueueScheduler, Replicas, Replication, Report, Rescheduling, ResourceId, Round, SiteId, Speed,
     View, Work, Wqr,
 };
+use proptest::prelude::*;
 
 fn at(seconds: i64) -> Time {
     Time::from_secs(seconds)
@@ -231,6 +232,34 @@ fn ft_m7_an_outage_is_seen_if_it_is_shown_when_a_round_looks() {
     assert_eq!(seen(610, 1_510), Some(1_200));
 }
 
+proptest! {
+    /// What is reported late by up to 300 s, at rounds every 600 s.
+    #[test]
+    fn outages_longer_than_both_periods_are_always_seen(
+        from in 1..5_000_i64,
+        length in 900..4_000_i64,
+        delays in (0..=300_i64, 0..=300_i64),
+    ) {
+        let mut view = View::new(Detection::State, Preference::EffectiveSpeed);
+        view.add_resource(SiteId(0), true, Speed::from_mips(1), 1);
+        submit(&mut view, 0, 0, 1_000_000);
+        view.dispatch(at(0), job(0), ResourceId(0));
+        let (shown, hidden) = (from + delays.0, from + length + delays.1);
+        let mut seen = 0;
+        for round in (0..12_000).step_by(600) {
+            // A report that arrives with a round comes before it.
+            if (round - 599..=round).contains(&shown) {
+                down(&mut view, 0, from);
+            }
+            if (round - 599..=round).contains(&hidden) {
+                up(&mut view, 0, from + length, &[]);
+            }
+            seen += view.consult().len();
+        }
+        prop_assert_eq!(seen, 1);
+    }
+}
+
 #[test]
 fn an_outage_nobody_saw_is_revealed_by_the_next_one_or_by_a_restart_report() {
     let lost = |detection| {
@@ -239,7 +268,10 @@ fn an_outage_nobody_saw_is_revealed_by_the_next_one_or_by_a_restart_report() {
         submit(&mut view, 0, 0, 10);
         view.dispatch(at(0), job(0), ResourceId(0));
         up(&mut view, 0, 300, &[]);
+        let before = view.may_notice(job(0), ResourceId(0));
+        assert_eq!(before, detection != Detection::None);
         let at_restart = view.consult().len();
+        assert!(!view.may_notice(job(0), ResourceId(0)));
         assert!(view.resources().any_available(), "the slot is seen to be free");
         down(&mut view, 0, 900);
         (at_restart, view.consult().len())

@@ -8,6 +8,7 @@ mod edf;
 mod edf_history;
 mod grid_checkpoint;
 mod grid_decisions;
+mod grid_scale;
 mod grid_time_shared;
 mod grid_worlds;
 mod obvious;
