@@ -80,6 +80,21 @@ pub struct Usage {
 /// Calls come in order of time. Whoever drives it wakes up at
 /// [`TimeShared::next_completion`] and takes what has ended with
 /// [`TimeShared::take_completed`] before time goes on.
+///
+/// ```
+/// use haggle_model::{JobId, Time};
+/// use haggle_scheduling::grid::{Share, Sharing, Speed, TimeShared, Work};
+///
+/// let mut resource = TimeShared::new(Speed::from_mips(2), Sharing::Equal { slots: 2 });
+/// for (second, job) in [(0, JobId(0)), (1, JobId(1))] {
+///     let now = Time::from_secs(second);
+///     let length = Work::from_mi(6);
+///     resource.reserve(now, job, length, Work::ZERO, Share::WHOLE).expect("two slots");
+///     resource.start(now, job);
+/// }
+/// // One second at 2 MIPS, then four at 1 MIPS.
+/// assert_eq!(resource.next_completion(), Some(Time::from_secs(5)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct TimeShared {
     capacity: Speed,

@@ -224,8 +224,8 @@ impl View {
     /// # Panics
     /// As [`View::dispatch`].
     pub fn migrate(&mut self, now: Time, job: JobId, from: ResourceId, to: ResourceId) {
-        // One that has died unnoticed has no slot to give back.
-        self.vacate(job, from, |stay| stay == Stay::Unnoticed);
+        // One that has died unnoticed, or sends its output, has no slot to give back.
+        self.vacate(job, from, |stay| !stay.holds_slot());
         let mut occupants = self.occupants[from.index()].iter_mut();
         if let Some(occupant) = occupants.find(|occupant| occupant.job == job) {
             occupant.stay = Stay::Leaving;

@@ -3,6 +3,7 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, Situation};
 use haggle_scheduling::grid::{Expiry, Fraction, IntervalRule};
+use proptest::prelude::*;
 
 fn secs(seconds: i64) -> Span {
     Span::from_secs(seconds)
@@ -89,4 +90,42 @@ fn ft_m4_mean_failure_lengthens_on_a_resource_that_does_not_fail() {
     assert_eq!(run(Fraction::ONE), free);
     let limited = Course { written: vec![200, 2_200, 5_200, 7_200], omitted: 0, end: 10_040 };
     assert_eq!(run(Fraction::from_percent(25)), limited);
+}
+
+proptest! {
+    /// C < I_min ≤ I_J < α·E + I, and a step changes it by no more than I.
+    #[test]
+    fn mean_failure_intervals_stay_between_their_bounds(
+        interval in 1..5_000_i64,
+        minimum in 1..500_i64,
+        limit in 1..=100_u32,
+        courses in prop::collection::vec((1..20_000_i64, 0..20_000_i64, 1..40_i64), 1..60),
+    ) {
+        let rule = IntervalRule::MeanFailure {
+            interval: secs(interval),
+            minimum: Length::Fixed(secs(minimum)),
+            step: Length::Fixed(secs(interval)),
+            limit: Fraction::from_percent(limit),
+            first: secs(120),
+        };
+        let situation = |(execution, mean_failure, cost)| Situation {
+            now: Time::from_secs(1),
+            execution: secs(execution),
+            remaining: secs(execution / 2),
+            last_failure: Time::ZERO,
+            mean_failure: secs(mean_failure),
+            cost: secs(cost),
+        };
+        let (mut state, _) = rule.start(&situation(courses[0]));
+        let mut before = secs(interval);
+        for course in courses {
+            let now = situation(course);
+            let next = rule.written(&mut state, &now);
+            let grown = Fraction::from_percent(limit).of(now.execution) + secs(interval);
+            let least = secs(minimum).max(now.cost.scaled(1.001));
+            prop_assert!(next <= before || next <= grown || next == least);
+            prop_assert!(next >= before || (next > now.cost && next >= least));
+            before = next;
+        }
+    }
 }

@@ -359,4 +359,44 @@ proptest! {
         prop_assert_eq!(finished + ends(&mut cr).len(), jobs);
         prop_assert_eq!(cr.usage(now + Span::from_secs(1)).processed.as_parts(), all);
     }
+
+    /// A reserved share is the same whoever comes and goes.
+    #[test]
+    fn reserved_shares_do_not_depend_on_the_others(
+        jobs in prop::collection::vec((0..50_i64, 1..5_001_u32, 0..5_000_u128), 1..40),
+    ) {
+        let capacity = Speed::from_micro_mips(3);
+        let mut cr = TimeShared::new(capacity, Sharing::Reserved { slots: None });
+        let (mut now, mut found, mut expected, mut all) = (Time::ZERO, Vec::new(), Vec::new(), 0);
+        for (number, (wait, share, length)) in (0..).zip(jobs) {
+            let until = now + Span::from_micros(wait);
+            while let Some(end) = cr.next_completion().filter(|&end| end <= until) {
+                let mut completed = Vec::new();
+                cr.take_completed(end, &mut completed);
+                found.extend(completed.into_iter().map(|job| (job.0, end)));
+            }
+            now = until;
+            let work = Work::from_parts(length * Work::PER_MICRO / 7);
+            let given: u32 = expected.iter().filter(|&&(_, end, _)| end > now).map(|job| job.2).sum();
+            let reserved = cr.reserve(now, JobId(number), work, Work::ZERO, Share(share));
+            prop_assert_eq!(reserved.is_ok(), given + share <= 10_000);
+            if reserved.is_ok() {
+                cr.start(now, JobId(number));
+                let rate = 3 * u128::from(share) * (Work::PER_MICRO / 10_000);
+                let micros = work.as_parts().div_ceil(rate) as i64;
+                expected.push((number, now + Span::from_micros(micros), share));
+                all += work.as_parts();
+                // Jobs without length end at once.
+                let mut completed = Vec::new();
+                cr.take_completed(now, &mut completed);
+                found.extend(completed.into_iter().map(|job| (job.0, now)));
+            }
+        }
+        found.extend(ends(&mut cr));
+        found.sort_unstable();
+        let expected: Vec<_> = expected.into_iter().map(|(job, end, _)| (job, end)).collect();
+        prop_assert_eq!(found, expected);
+        let end = now + Span::from_secs(1_000);
+        prop_assert_eq!(cr.usage(end).processed.as_parts(), all);
+    }
 }

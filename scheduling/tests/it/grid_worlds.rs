@@ -19,6 +19,7 @@ use crate::obvious_grid::{Decisions, Plain};
 enum Step {
     Submit { mi: u64 },
     Round,
+    Computed { which: usize },
     Complete { which: usize },
     Save { which: usize },
     Fail { which: usize },
@@ -31,6 +32,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => (1..20_u64).prop_map(|mi| Step::Submit { mi }),
         4 => Just(Step::Round),
+        1 => any::<usize>().prop_map(|which| Step::Computed { which }),
         3 => any::<usize>().prop_map(|which| Step::Complete { which }),
         1 => any::<usize>().prop_map(|which| Step::Save { which }),
         1 => any::<usize>().prop_map(|which| Step::Fail { which }),
@@ -122,7 +124,27 @@ struct Truth {
     up: bool,
     avail: Speed,
     slots: usize,
+    /// Jobs that hold a slot.
     jobs: BTreeSet<JobId>,
+    /// Jobs that send their output.
+    outputs: BTreeSet<JobId>,
+}
+
+impl Truth {
+    fn all(&self) -> impl Iterator<Item = JobId> {
+        self.jobs.iter().chain(&self.outputs).copied()
+    }
+
+    fn end(&mut self, job: JobId) {
+        self.jobs.remove(&job);
+        self.outputs.remove(&job);
+    }
+}
+
+/// All replicas there really are.
+fn replicas(truth: &[Truth]) -> Vec<(JobId, ResourceId)> {
+    let resources = (0..).map(ResourceId).zip(truth);
+    resources.flat_map(|(id, there)| there.all().map(move |job| (job, id))).collect()
 }
 
 fn decided(actions: &[Action], view: &View) -> Decisions {
@@ -185,7 +207,8 @@ proptest! {
         for &(site, mips, slots) in &resources {
             let avail = Speed::from_mips(mips);
             view.add_resource(SiteId(site), true, avail, slots);
-            truth.push(Truth { up: true, avail, slots: slots as usize, jobs: BTreeSet::new() });
+            let (jobs, outputs) = (BTreeSet::new(), BTreeSet::new());
+            truth.push(Truth { up: true, avail, slots: slots as usize, jobs, outputs });
         }
         let (mut now, mut submitted) = (Time::ZERO, 0);
         for step in steps {
@@ -199,7 +222,7 @@ proptest! {
                 }
                 Step::Round => {
                     for loss in view.consult() {
-                        let alive = truth[loss.resource.index()].jobs.contains(&loss.job);
+                        let alive = replicas(&truth).contains(&(loss.job, loss.resource));
                         prop_assert!(!alive, "what is seen to have failed has");
                     }
                     let before = view.clone();
@@ -228,7 +251,7 @@ proptest! {
                     for action in actions {
                         match action {
                             Action::Cancel { job, resource } => {
-                                truth[resource.index()].jobs.remove(&job);
+                                truth[resource.index()].end(job);
                             }
                             Action::Checkpointing { .. } => {}
                             Action::Dispatch { job, resource, .. }
@@ -247,22 +270,27 @@ proptest! {
                         }
                     }
                     for (job, from) in moved {
-                        truth[from.index()].jobs.remove(&job);
+                        truth[from.index()].end(job);
                         view.leave(job, from);
                     }
                 }
+                Step::Computed { which } => {
+                    let replicas = replicas(&truth);
+                    if let Some(&(job, resource)) = replicas.get(which % replicas.len().max(1)) {
+                        view.computed(job, resource);
+                        truth[resource.index()].end(job);
+                        truth[resource.index()].outputs.insert(job);
+                    }
+                }
                 Step::Complete { which } => {
-                    let running: Vec<_> = (0..)
-                        .zip(&truth)
-                        .flat_map(|(id, there)| there.jobs.iter().map(move |&job| (job, ResourceId(id))))
-                        .collect();
+                    let running = replicas(&truth);
                     if let Some(&(job, resource)) = running.get(which % running.len().max(1)) {
                         let others = view.complete(job, resource);
-                        truth[resource.index()].jobs.remove(&job);
+                        truth[resource.index()].end(job);
                         for other in others {
-                            truth[other.index()].jobs.remove(&job);
+                            truth[other.index()].end(job);
                         }
-                        prop_assert!(truth.iter().all(|there| !there.jobs.contains(&job)));
+                        prop_assert!(replicas(&truth).iter().all(|replica| replica.0 != job));
                     }
                 }
                 Step::Save { which } if submitted > 0 => {
@@ -273,6 +301,7 @@ proptest! {
                     let there = &mut truth[which % resources.len()];
                     there.up = false;
                     there.jobs.clear();
+                    there.outputs.clear();
                 }
                 Step::Restore { which } => truth[which % resources.len()].up = true,
                 Step::Load { which, mips } => {
@@ -280,8 +309,8 @@ proptest! {
                 }
                 Step::Report { which } => {
                     let index = which % resources.len();
-                    let there = truth[index].clone();
-                    let jobs = there.jobs.into_iter().collect();
+                    let there = &truth[index];
+                    let jobs = there.all().collect();
                     let report = Report { taken: now, up: there.up, avail: there.avail, jobs };
                     view.report(ResourceId(index as u32), report);
                 }
