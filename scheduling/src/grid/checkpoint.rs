@@ -8,9 +8,15 @@
 //! the timer runs out next. A timer that runs out at or after the job's end
 //! does nothing, and a job that starts again elsewhere starts with a new state.
 
+mod cost;
+mod history;
+
 use haggle_model::{Span, Time};
 
-use super::units::{Fraction, Speed, Work, span_of};
+use super::units::{EffectiveSpeed, Fraction, Speed, Work, span_of};
+
+pub use self::cost::CheckpointCost;
+pub use self::history::{FailureHistory, MeanFailure};
 
 /// What an interval may depend on, at the instant of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +173,12 @@ impl Length {
     }
 }
 
+/// E or RE: how long `work` takes where a job gets a share of one in `sharers`
+/// of `avail`, rounded up to the next microsecond.
+pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
+    work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
+}
+
 /// Young's interval, rounded down to a microsecond and at least one.
 fn young(cost: Span, mtbf: Span) -> Span {
     span_of(root_of_twice(cost, mtbf)).max(Span::TICK)
@@ -190,109 +202,6 @@ fn root_of_twice(cost: Span, mtbf: Span) -> u128 {
 
 fn micros(span: Span) -> u128 {
     u128::try_from(span.as_micros()).expect("costs and means are not negative")
-}
-
-/// C: for how long writing a checkpoint stops the job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckpointCost {
-    /// The same for every job.
-    Constant(Span),
-    /// `base` for the shortest jobs, `base + slope` for jobs of `full` or longer,
-    /// and in proportion between them.
-    Affine {
-        /// For a job without length.
-        base: Span,
-        /// What the longest jobs pay in addition.
-        slope: Span,
-        /// From this length on the cost does not grow.
-        full: Work,
-    },
-}
-
-impl CheckpointCost {
-    /// 0.1 s to 5 s depending on the job's length, the full cost from 10 h at
-    /// 1 MIPS on (after section 4.3.4, which names the range only).
-    pub const BY_LENGTH: CheckpointCost = CheckpointCost::Affine {
-        base: Span::from_micros(100_000),
-        slope: Span::from_micros(4_900_000),
-        full: Work::from_mi(36_000),
-    };
-
-    /// C of a job of this length, rounded up to the next microsecond.
-    pub fn of(&self, length: Work) -> Span {
-        match *self {
-            CheckpointCost::Constant(cost) => cost,
-            CheckpointCost::Affine { base, slope, full } if length >= full => base + slope,
-            CheckpointCost::Affine { base, slope, full } => {
-                // In thousandths of a microsecond of reference time, so that products fit.
-                let nanos = |work: Work| work.as_parts() / (Work::PER_MICRO * 1_000);
-                let part = micros(slope).saturating_mul(nanos(length)).div_ceil(nanos(full).max(1));
-                base + span_of(part).min(slope)
-            }
-        }
-    }
-}
-
-/// How a resource's mean time between failures is estimated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MeanFailure {
-    /// Time since the start over the number of failures, or over one: the
-    /// interval that still runs counts.
-    #[default]
-    Elapsed,
-    /// Mean of the intervals that a failure has ended; for ever before the first.
-    Closed,
-}
-
-/// What is known of a resource's failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FailureHistory {
-    start: Time,
-    last: Time,
-    failures: u32,
-}
-
-impl FailureHistory {
-    /// Nothing has failed since `start`.
-    pub const fn new(start: Time) -> FailureHistory {
-        FailureHistory { start, last: start, failures: 0 }
-    }
-
-    /// The resource has failed.
-    pub fn failed(&mut self, now: Time) {
-        self.last = now;
-        self.failures += 1;
-    }
-
-    /// LF: the last failure, or the start.
-    pub const fn last_failure(&self) -> Time {
-        self.last
-    }
-
-    /// Failures so far.
-    pub const fn failures(&self) -> u32 {
-        self.failures
-    }
-
-    /// MF: the mean time between failures, rounded down to a microsecond.
-    pub fn mean_failure(&self, now: Time, estimate: MeanFailure) -> Span {
-        let failures = i64::from(self.failures);
-        match (estimate, failures) {
-            (MeanFailure::Closed, 0) => Span::FOREVER,
-            (MeanFailure::Closed, _) => {
-                Span::from_micros((self.last - self.start).as_micros() / failures)
-            }
-            (MeanFailure::Elapsed, _) => {
-                Span::from_micros((now - self.start).as_micros() / failures.max(1))
-            }
-        }
-    }
-}
-
-/// E or RE: how long `work` takes where a job gets a share of one in `sharers`
-/// of `avail`, rounded up to the next microsecond.
-pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
-    work.at_effective(super::EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
 }
 
 #[cfg(test)]
@@ -365,28 +274,5 @@ mod tests {
         let mut next = |mean| rule.written(&mut state, &situation(Span::ZERO, mean));
         assert_eq!(next(Span::FOREVER), secs(560));
         assert_eq!(next(secs(1)), secs(100));
-    }
-
-    #[test]
-    fn the_cost_grows_with_the_length_up_to_ten_hours() {
-        let cost = |mi| CheckpointCost::BY_LENGTH.of(Work::from_mi(mi)).as_micros();
-        assert_eq!(cost(0), 100_000);
-        assert_eq!(cost(18_000), 2_550_000);
-        assert_eq!(cost(36_000), 5_000_000);
-        assert_eq!(cost(1_000_000), 5_000_000);
-        assert_eq!(CheckpointCost::Constant(secs(2)).of(Work::from_mi(7)), secs(2));
-    }
-
-    #[test]
-    fn the_mean_failure_interval_counts_or_leaves_out_what_still_runs() {
-        let mut history = FailureHistory::new(Time::from_secs(100));
-        let now = Time::from_secs(1_000);
-        assert_eq!(history.mean_failure(now, MeanFailure::Elapsed), secs(900));
-        assert_eq!(history.mean_failure(now, MeanFailure::Closed), Span::FOREVER);
-        history.failed(Time::from_secs(300));
-        history.failed(Time::from_secs(500));
-        assert_eq!(history.last_failure(), Time::from_secs(500));
-        assert_eq!(history.mean_failure(now, MeanFailure::Elapsed), secs(450));
-        assert_eq!(history.mean_failure(now, MeanFailure::Closed), secs(200));
     }
 }

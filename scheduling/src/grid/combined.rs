@@ -66,7 +66,7 @@ impl CombinedFt {
                 let Some(replicated) = jobs.any_replicated(round.draw) else { return };
                 reduce(view, round, replicated);
             }
-            // A resource can have more jobs than slots in the view; then nothing was freed.
+            // What was cancelled may have held no slot, or one of a resource that is down.
             let Some(resource) = view.place(job) else { return };
             round.set_checkpointing(view, job, true);
             round.dispatch(view, job, resource, Restart::FromCheckpoint);
