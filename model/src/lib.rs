@@ -10,6 +10,7 @@ pub mod failures;
 pub mod ids;
 pub mod job;
 mod lines;
+pub mod network;
 pub mod observation;
 pub mod platform;
 pub mod processors;

@@ -13,6 +13,7 @@ pub mod coordinated;
 pub mod easy;
 pub mod edf;
 pub mod fcfs;
+pub mod grid;
 mod hints;
 pub mod holder;
 pub mod index;

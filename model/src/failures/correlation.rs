@@ -1,11 +1,11 @@
 //! Failures that come together: a site's power, a rack's switch.
 
-use rand::RngExt;
+use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1};
 
 use super::error::FailureError;
 use crate::Span;
-use crate::random::Stream;
+use crate::random::{Stream, splitmix, stream};
 
 /// Resources in groups that fail together now and then.
 ///
@@ -59,15 +59,33 @@ impl Correlation {
         Ok(groups)
     }
 
-    /// Whether a failure spreads, and after what delay.
+    /// What the draws of a resource depend on, as the one that fails on its own and
+    /// as one that is hit.
+    pub(super) fn key(&self, seed: u64, resource: &str) -> u64 {
+        stream(seed, resource, &format!("{} failures", self.name)).next_u64()
+    }
+
+    /// What the draws of the `number`th own failure of a resource depend on.
+    pub(super) fn failure_key(key: u64, number: u64) -> u64 {
+        splitmix(key.wrapping_add(number))
+    }
+
+    /// Whether a failure spreads to a resource, after what delay, and where to draw
+    /// its time to repair from.
     ///
-    /// Probability first, so that a failure that spreads at one probability also
-    /// does, with the same delay, at every higher one.
-    pub(super) fn delay(&self, draws: &mut Stream) -> Option<Span> {
-        if draws.random::<f64>() >= self.probability {
+    /// Each pair of a failure and a resource has draws of its own, so what becomes of
+    /// one does not depend on who else is in the group. Most failures do not
+    /// spread; one word decides that, and a stream is made for the rest only. A
+    /// failure that spreads at one probability also does, with the same delay, at
+    /// every higher one.
+    pub(super) fn hit(&self, failure_key: u64, key: u64) -> Option<(Span, Stream)> {
+        let word = splitmix(failure_key ^ key);
+        let point = (word >> 11) as f64 / (1_u64 << 53) as f64;
+        if point >= self.probability {
             return None;
         }
-        let means: f64 = Exp1.sample(draws);
-        Some(self.mean_delay.scaled(means))
+        let mut draws = Stream::seed_from_u64(word);
+        let means: f64 = Exp1.sample(&mut draws);
+        Some((self.mean_delay.scaled(means), draws))
     }
 }

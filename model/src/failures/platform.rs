@@ -18,7 +18,6 @@ use super::law::FailureLaw;
 use super::outage::{Outage, OutageList};
 use super::renewal::Renewal;
 use crate::Time;
-use crate::random::stream;
 
 /// What fails on a platform, and why.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,10 +73,7 @@ impl Failures {
     }
 
     fn watched(&self, watched: Range<usize>) -> Result<PlatformOutages, FailureError> {
-        let mut members: Vec<Member> = Vec::with_capacity(self.resources.len());
-        for resource in &self.resources {
-            members.push(Member::new(&resource.name));
-        }
+        let mut members: Vec<Member> = self.resources.iter().map(|_| Member::new()).collect();
         // What can show in the outages of the watched: their own failures, and
         // those of every resource in a group with one of them that follows a law.
         let mut matters = vec![false; members.len()];
@@ -96,8 +92,9 @@ impl Failures {
                     group.iter().for_each(|&place| matters[place] = true);
                 }
             }
-            for (member, group) in members.iter_mut().zip(groups) {
-                member.groups.push(group);
+            for ((member, resource), group) in members.iter_mut().zip(&self.resources).zip(groups) {
+                let key = correlation.key(self.seed, &resource.name);
+                member.memberships.push(group.map(|group| Membership { group, key }));
             }
             correlations.push(correlation.clone());
         }
@@ -107,7 +104,6 @@ impl Failures {
             }
         }
         let mut outages = PlatformOutages {
-            seed: self.seed,
             correlations,
             lasting: watched.len(),
             watched,
@@ -122,7 +118,6 @@ impl Failures {
 /// The outages of several resources, each with the place of its resource, in
 /// order of failure. Made by [`Failures::outages`].
 pub struct PlatformOutages {
-    seed: u64,
     correlations: Vec<Correlation>,
     members: Vec<Member>,
     upcoming: BinaryHeap<Reverse<Upcoming>>,
@@ -133,14 +128,20 @@ pub struct PlatformOutages {
 }
 
 struct Member {
-    name: String,
     process: Process,
-    /// Its group in each of the correlations.
-    groups: Vec<Option<usize>>,
+    /// Its group in each of the correlations, if it is in one.
+    memberships: Vec<Option<Membership>>,
     /// Failures of its own so far.
     failures: u64,
     /// When it is up again after its last outage.
     restored: Option<Time>,
+}
+
+#[derive(Clone, Copy)]
+struct Membership {
+    group: usize,
+    /// What its draws depend on.
+    key: u64,
 }
 
 enum Process {
@@ -181,11 +182,10 @@ impl Process {
 }
 
 impl Member {
-    fn new(name: &str) -> Member {
+    fn new() -> Member {
         Member {
-            name: name.to_owned(),
             process: Process::Listed(Vec::new().into_iter()),
-            groups: Vec::new(),
+            memberships: Vec::new(),
             failures: 0,
             restored: None,
         }
@@ -193,13 +193,6 @@ impl Member {
 }
 
 impl PlatformOutages {
-    /// The other resources of the group of `place` in a correlation.
-    fn partners(&self, correlation: usize, place: usize) -> impl Iterator<Item = usize> {
-        let group = self.members[place].groups[correlation];
-        let members = group.map(|group| &self.correlations[correlation].groups[group]);
-        members.into_iter().flatten().copied().filter(move |&partner| partner != place)
-    }
-
     fn schedule(&mut self, place: usize) {
         if let Some(Outage { fail, restore }) = self.members[place].process.next() {
             self.upcoming.push(Reverse(Upcoming { fail, origin: Origin::Own, place, restore }));
@@ -212,30 +205,26 @@ impl PlatformOutages {
         if !matches!(trigger.process, Process::Drawn(_)) {
             return;
         }
-        let mut induced = Vec::new();
         for (index, correlation) in self.correlations.iter().enumerate() {
-            for partner in self.partners(index, place) {
-                if !self.watched.contains(&partner) {
+            let Some(Membership { group, key }) = trigger.memberships[index] else { continue };
+            let failure_key = Correlation::failure_key(key, trigger.failures);
+            let others = correlation.groups[group].iter().copied();
+            for place in others.filter(|&other| other != place && self.watched.contains(&other)) {
+                let hit = &self.members[place];
+                let (Process::Drawn(renewal), Some(Membership { key, .. })) =
+                    (&hit.process, hit.memberships[index])
+                else {
                     continue;
-                }
-                let hit = &self.members[partner];
-                let Process::Drawn(renewal) = &hit.process else { continue };
-                // A stream for each failure and each resource it may spread to: what
-                // becomes of one does not depend on the others in the group.
-                let (kind, cause, number) = (&correlation.name, &trigger.name, trigger.failures);
-                let purpose = format!("{kind} failure after {cause}, {number}");
-                let mut draws = stream(self.seed, &hit.name, &purpose);
-                let Some(delay) = correlation.delay(&mut draws) else { continue };
-                let fail = fail + delay;
+                };
+                let Some((delay, mut draws)) = correlation.hit(failure_key, key) else { continue };
+                let Outage { fail, restore } = renewal.outage_at(fail + delay, &mut draws);
                 if fail < Time::FOREVER {
-                    let Outage { fail, restore } = renewal.outage_at(fail, &mut draws);
                     let origin = Origin::Induced;
-                    induced.push(Reverse(Upcoming { fail, origin, place: partner, restore }));
+                    self.upcoming.push(Reverse(Upcoming { fail, origin, place, restore }));
                 }
             }
         }
         self.members[place].failures += 1;
-        self.upcoming.extend(induced);
     }
 }
 

@@ -1,0 +1,448 @@
+//! Data under way, as fluids that share links.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::fmt;
+
+use super::link::{Capacity, LinkId, Network};
+use super::path::Path;
+use super::sharing::{Demand, Sharing, max_min};
+use crate::{Span, Time};
+
+/// A flow of a [`Flows`]: numbered from 0 in the order of their starts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u64);
+
+/// A flow whose data have all arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// When the last byte arrived.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+}
+
+/// Everything that is being transferred.
+///
+/// To drive it: [`start`](Flows::start) and [`abort`](Flows::abort) flows as time
+/// goes on, ask after each change for the [`next_event`](Flows::next_event), and
+/// [`advance`](Flows::advance) to it when that time has come. The times that are passed in never
+/// go back.
+///
+/// A flow first waits for the latency of its path, during which it takes nothing
+/// from others; then its data flow until all have arrived. No bytes, or a path
+/// from a node to itself, take no time at all. Times of completion are whole microseconds,
+/// rounded up; what is due at one instant happens in the order of flows, and rates are
+/// computed once after it.
+///
+/// # Cost
+///
+/// A flow that starts or ends touches the links it shares. Under
+/// [`Sharing::Literal`], rates are computed again for the flows on those links and
+/// for no others. Under [`Sharing::MaxMin`] a change can move through a chain of links
+/// that share flows, so all flows of the connected part of the network are computed
+/// again, in a few passes. Each rate that changes costs the logarithm of the number of flows;
+/// time that passes costs nothing. Over a [`Star`](super::Star) with unlimited service links, few flows
+/// share a link, whatever their number.
+///
+/// ```
+/// use haggle_model::network::{Capacity, Flows, Link, LinkId, Network, Sharing};
+/// use haggle_model::{Span, Time};
+/// let link = Link { capacity: Capacity::Shared(1e9), latency: Span::ZERO };
+/// let network = Network::new(vec![link]).unwrap();
+/// let path = network.path(&[LinkId(0)]).unwrap();
+/// let mut flows = Flows::new(&network, Sharing::Literal);
+/// let flow = flows.start(Time::ZERO, path, 1_000_000_000);
+/// flows.advance(Time::ZERO);
+/// assert_eq!(flows.next_event(), Some(Time::from_secs(8)));
+/// assert_eq!(flows.moved(flow, Time::from_secs(2)), Some(250_000_000));
+/// let completions = flows.advance(Time::from_secs(8));
+/// assert_eq!(completions[0].flow, flow);
+/// ```
+pub struct Flows {
+    sharing: Sharing,
+    links: Vec<SharedLink>,
+    /// Flows under way, each in a slot of its own, and slots that are free.
+    slots: Vec<Option<Flow>>,
+    free: Vec<usize>,
+    slot_of: BTreeMap<FlowId, usize>,
+    /// When flows begin to move data, or have moved all. An entry is out of date
+    /// unless it is that of a flow under way; the first one never is.
+    due: BinaryHeap<Reverse<Due>>,
+    /// What nobody has been told of yet.
+    completed: Vec<Completion>,
+    started: u64,
+    now: Time,
+}
+
+struct SharedLink {
+    /// Capacity, bit/s; not used where flows do not share.
+    capacity: f64,
+    /// The flows whose data flow over it, in order.
+    flows: Vec<(FlowId, usize)>,
+    /// Sum of their weights.
+    weight: f64,
+}
+
+struct Flow {
+    id: FlowId,
+    path: Path,
+    weight: f64,
+    bytes: u64,
+    phase: Phase,
+    due: Time,
+}
+
+/// The order of fields is the order of what happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: Time,
+    flow: FlowId,
+    slot: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    /// Nothing has arrived yet.
+    Latency,
+    /// `left_bits` were left at `since`; from then on `rate` bit/s flow.
+    Flowing { left_bits: f64, since: Time, rate: f64 },
+}
+
+impl Flows {
+    /// No flows yet, over the links of `network`.
+    pub fn new(network: &Network, sharing: Sharing) -> Flows {
+        let link = |link: &super::Link| SharedLink {
+            capacity: match link.capacity {
+                Capacity::Shared(rate) => rate,
+                Capacity::PerFlow(_) | Capacity::Unlimited => f64::INFINITY,
+            },
+            flows: Vec::new(),
+            weight: 0.0,
+        };
+        Flows {
+            sharing,
+            links: network.links().iter().map(link).collect(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            slot_of: BTreeMap::new(),
+            due: BinaryHeap::new(),
+            completed: Vec::new(),
+            started: 0,
+            now: Time::ZERO,
+        }
+    }
+
+    /// No flows yet, for paths that share nothing ([`Path::constant`]).
+    pub fn unshared() -> Flows {
+        let network = Network::new(Vec::new()).expect("no link is wrong");
+        Flows::new(&network, Sharing::Literal)
+    }
+
+    /// Starts a flow of `bytes` at `now`; the path belongs to the network.
+    pub fn start(&mut self, now: Time, path: Path, bytes: u64) -> FlowId {
+        self.settle(now);
+        let id = FlowId(self.started);
+        self.started += 1;
+        let is_instant = bytes == 0 || path.is_local();
+        let due = if is_instant { now } else { now + path.latency() };
+        let weight = path.weight();
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[slot] = Some(Flow { id, path, weight, bytes, phase: Phase::Latency, due });
+        self.slot_of.insert(id, slot);
+        self.due.push(Reverse(Due { at: due, flow: id, slot }));
+        id
+    }
+
+    /// Ends a flow at `now` before its time and says how many bytes had arrived;
+    /// `None` if it is not under way. One that completes at this very instant has
+    /// completed, and [`Flows::advance`] tells of it.
+    pub fn abort(&mut self, now: Time, id: FlowId) -> Option<u64> {
+        self.settle(now);
+        let moved = self.moved(id, now)?;
+        let mut touched = BTreeSet::new();
+        self.remove(*self.slot_of.get(&id)?, &mut touched);
+        self.share(now, &touched);
+        self.forget_outdated();
+        Some(moved)
+    }
+
+    /// Lets time pass up to `now` and gives the flows that have completed, in
+    /// order of time and then of flows.
+    pub fn advance(&mut self, now: Time) -> Vec<Completion> {
+        self.settle(now);
+        std::mem::take(&mut self.completed)
+    }
+
+    /// The next instant at which something happens by itself: a flow completes, or
+    /// begins to move data and so slows others down. No flow completes before it.
+    pub fn next_event(&self) -> Option<Time> {
+        let told_late = self.completed.first().map(|completion| completion.at);
+        told_late.or_else(|| self.due.peek().map(|Reverse(due)| due.at))
+    }
+
+    /// When a flow completes if no other flow starts or ends; `None` if it is not
+    /// under way, or waits for its latency.
+    pub fn completion(&self, id: FlowId) -> Option<Time> {
+        let flow = self.flow(id)?;
+        matches!(flow.phase, Phase::Flowing { .. }).then_some(flow.due)
+    }
+
+    /// The present rate of a flow, bit/s: zero while it waits for its latency;
+    /// `None` if it is not under way.
+    pub fn rate(&self, id: FlowId) -> Option<f64> {
+        Some(match self.flow(id)?.phase {
+            Phase::Latency => 0.0,
+            Phase::Flowing { rate, .. } => rate,
+        })
+    }
+
+    /// How many whole bytes of a flow have arrived at `now`, which is not after
+    /// [`Flows::next_event`]; `None` if it is not under way.
+    pub fn moved(&self, id: FlowId, now: Time) -> Option<u64> {
+        let flow = self.flow(id)?;
+        Some(match flow.phase {
+            Phase::Latency => 0,
+            Phase::Flowing { .. } => {
+                flow.bytes - ((flow.left_bits(now) / 8.0).ceil() as u64).min(flow.bytes)
+            }
+        })
+    }
+
+    /// How many flows are under way.
+    pub fn len(&self) -> usize {
+        self.slot_of.len()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.slot_of.is_empty()
+    }
+
+    /// How long `bytes` over `path` would take if they started now, with the flows
+    /// whose data flow at present and no others (Chtepen 2011, equation 5.2):
+    /// latency + size / rate, with the rate that sharing would give them at first.
+    pub fn predicted(&self, path: &Path, bytes: u64) -> Span {
+        if bytes == 0 || path.is_local() {
+            return Span::ZERO;
+        }
+        let rate = match self.sharing {
+            _ if path.shared().is_empty() => path.rate_max(),
+            Sharing::Literal => self.literal_rate(path, path.weight(), path.weight()),
+            Sharing::MaxMin => {
+                let touched = path.shared().iter().copied().collect();
+                self.max_min_rates(&touched, Some(path)).1.unwrap_or(path.rate_max())
+            }
+        };
+        path.latency() + Span::from_secs_f64(8.0 * bytes as f64 / rate)
+    }
+
+    fn flow(&self, id: FlowId) -> Option<&Flow> {
+        self.slots[*self.slot_of.get(&id)?].as_ref()
+    }
+
+    /// Lets everything happen that is due up to `now`, instant by instant.
+    fn settle(&mut self, now: Time) {
+        debug_assert!(now >= self.now, "time goes back from {:?} to {now:?}", self.now);
+        while let Some(at) = self.next_due().filter(|&at| at <= now) {
+            let mut touched = BTreeSet::new();
+            while self.next_due() == Some(at)
+                && let Some(Reverse(due)) = self.due.pop()
+            {
+                self.happen(due, &mut touched);
+                self.forget_outdated();
+            }
+            self.share(at, &touched);
+            self.forget_outdated();
+        }
+        self.now = now;
+    }
+
+    fn next_due(&self) -> Option<Time> {
+        self.due.peek().map(|Reverse(due)| due.at)
+    }
+
+    /// Makes the first entry of `due` one that is not out of date, and throws all
+    /// such away when they are more than the others.
+    fn forget_outdated(&mut self) {
+        let slots = &self.slots;
+        let is_current = |due: &Due| {
+            slots[due.slot].as_ref().is_some_and(|flow| flow.id == due.flow && flow.due == due.at)
+        };
+        const FEW: usize = 64;
+        if self.due.len() > 2 * self.slot_of.len() + FEW {
+            self.due.retain(|Reverse(due)| is_current(due));
+        }
+        while self.due.peek().is_some_and(|Reverse(due)| !is_current(due)) {
+            self.due.pop();
+        }
+    }
+
+    /// A flow begins to move data, or has moved them all.
+    fn happen(&mut self, Due { at, flow: id, slot }: Due, touched: &mut BTreeSet<LinkId>) {
+        let Some(flow) = &mut self.slots[slot] else { return };
+        let is_instant = flow.bytes == 0 || flow.path.is_local();
+        if is_instant || matches!(flow.phase, Phase::Flowing { .. }) {
+            self.remove(slot, touched);
+            self.completed.push(Completion { at, flow: id });
+            return;
+        }
+        let left_bits = 8.0 * flow.bytes as f64;
+        flow.phase = Phase::Flowing { left_bits, since: at, rate: 0.0 };
+        // Until its links are shared out, which follows at once.
+        flow.due = Time::FOREVER;
+        if flow.path.shared().is_empty() {
+            let rate = flow.path.rate_max();
+            self.set_rate(at, slot, rate);
+            return;
+        }
+        for &link in flow.path.shared() {
+            let flows = &mut self.links[link.0].flows;
+            flows.insert(flows.partition_point(|&(other, _)| other < id), (id, slot));
+            touched.insert(link);
+        }
+    }
+
+    fn remove(&mut self, slot: usize, touched: &mut BTreeSet<LinkId>) {
+        let Some(flow) = self.slots[slot].take() else { return };
+        self.free.push(slot);
+        self.slot_of.remove(&flow.id);
+        if matches!(flow.phase, Phase::Flowing { .. }) {
+            for &link in flow.path.shared() {
+                let flows = &mut self.links[link.0].flows;
+                if let Ok(place) = flows.binary_search(&(flow.id, slot)) {
+                    flows.remove(place);
+                }
+                touched.insert(link);
+            }
+        }
+    }
+
+    /// Shares out the links that flows have come to or gone from.
+    fn share(&mut self, at: Time, touched: &BTreeSet<LinkId>) {
+        if touched.is_empty() {
+            return;
+        }
+        let rates = match self.sharing {
+            Sharing::Literal => self.literal_rates(touched),
+            Sharing::MaxMin => self.max_min_rates(touched, None).0,
+        };
+        for (slot, rate) in rates {
+            self.set_rate(at, slot, rate);
+        }
+    }
+
+    /// Rates by slot.
+    fn literal_rates(&mut self, touched: &BTreeSet<LinkId>) -> Vec<(usize, f64)> {
+        for &LinkId(link) in touched {
+            // Summed anew each time: what comes and goes must leave no rounding behind.
+            let flows = self.flows_on(LinkId(link));
+            let weight = flows.map(|(_, flow)| flow.weight).sum();
+            self.links[link].weight = weight;
+        }
+        let changed = self.flows_on_any(touched.iter().copied());
+        let rate =
+            |(slot, flow): (usize, &Flow)| (slot, self.literal_rate(&flow.path, flow.weight, 0.0));
+        changed.into_iter().map(rate).collect()
+    }
+
+    /// The flows whose data flow over a link, each with its slot.
+    fn flows_on(&self, link: LinkId) -> impl Iterator<Item = (usize, &Flow)> {
+        let slots = self.links[link.0].flows.iter().map(|&(_, slot)| slot);
+        slots.filter_map(|slot| Some((slot, self.slots[slot].as_ref()?)))
+    }
+
+    /// The flows on at least one of the links, in order, each with its slot.
+    fn flows_on_any(&self, links: impl Iterator<Item = LinkId>) -> Vec<(usize, &Flow)> {
+        let mut flows: Vec<_> = links.flat_map(|link| self.flows_on(link)).collect();
+        flows.sort_by_key(|(_, flow)| flow.id);
+        flows.dedup_by_key(|(_, flow)| flow.id);
+        flows
+    }
+
+    /// What `path` gets of the links it shares, with `more` weight on each.
+    fn literal_rate(&self, path: &Path, weight: f64, more: f64) -> f64 {
+        let share = |&LinkId(link): &LinkId| {
+            let link = &self.links[link];
+            link.capacity * (weight / (link.weight + more))
+        };
+        path.shared().iter().map(share).fold(path.rate_max(), f64::min)
+    }
+
+    /// Rates by slot of all flows that are connected with the touched links, and
+    /// that of `one_more`.
+    fn max_min_rates(
+        &self,
+        touched: &BTreeSet<LinkId>,
+        one_more: Option<&Path>,
+    ) -> (Vec<(usize, f64)>, Option<f64>) {
+        // The links that are connected, found from link to link.
+        let mut places: BTreeMap<LinkId, usize> = touched.iter().copied().zip(0..).collect();
+        let mut links: Vec<LinkId> = touched.iter().copied().collect();
+        let mut next = 0;
+        while let Some(&link) = links.get(next) {
+            for (_, flow) in self.flows_on(link) {
+                for &other in flow.path.shared() {
+                    places.entry(other).or_insert_with(|| {
+                        links.push(other);
+                        links.len() - 1
+                    });
+                }
+            }
+            next += 1;
+        }
+        let flows = self.flows_on_any(links.iter().copied());
+        let paths: Vec<&Path> = flows.iter().map(|(_, flow)| &flow.path).chain(one_more).collect();
+        let crossed: Vec<Vec<usize>> = paths
+            .iter()
+            .map(|path| path.shared().iter().map(|link| places[link]).collect())
+            .collect();
+        let demands: Vec<Demand<'_>> = paths
+            .iter()
+            .zip(&crossed)
+            .map(|(path, links)| Demand { weight: path.weight(), rate_max: path.rate_max(), links })
+            .collect();
+        let capacities: Vec<f64> = links.iter().map(|link| self.links[link.0].capacity).collect();
+        let rates = max_min(&capacities, &demands);
+        let more = one_more.and_then(|_| rates.last().copied());
+        (flows.into_iter().map(|(slot, _)| slot).zip(rates).collect(), more)
+    }
+
+    fn set_rate(&mut self, at: Time, slot: usize, new_rate: f64) {
+        let Some(flow) = &mut self.slots[slot] else { return };
+        let left_bits = flow.left_bits(at);
+        match &mut flow.phase {
+            Phase::Flowing { rate, .. } if *rate == new_rate => return,
+            phase => *phase = Phase::Flowing { left_bits, since: at, rate: new_rate },
+        }
+        flow.due = at + Span::from_secs_f64(left_bits / new_rate);
+        self.due.push(Reverse(Due { at: flow.due, flow: flow.id, slot }));
+    }
+}
+
+impl Flow {
+    fn left_bits(&self, now: Time) -> f64 {
+        match self.phase {
+            Phase::Latency => 8.0 * self.bytes as f64,
+            Phase::Flowing { rate, .. } if rate == f64::INFINITY => 0.0,
+            Phase::Flowing { left_bits, since, rate } => {
+                (left_bits - rate * (now - since).as_secs_f64()).max(0.0)
+            }
+        }
+    }
+}
+
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "flow#{}", self.0)
+    }
+}
+
+impl fmt::Debug for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

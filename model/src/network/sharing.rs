@@ -1,0 +1,112 @@
+//! How flows share the links they cross.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// How flows share a link. A flow weighs the inverse of its route's latency, so that
+/// a short route gets more (Chtepen 2011, equations 5.2 and 5.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// Of each shared link, a flow is given capacity x weight / Σ weights of the
+    /// flows on it, and it takes the least of what its links give. What it leaves
+    /// of the others stays unused.
+    #[default]
+    Literal,
+    /// Weighted max-min fairness: the rates of all flows grow in proportion to
+    /// their weights until a link is full or a flow has reached its highest rate;
+    /// the others grow on. Nothing that could be used stays unused.
+    MaxMin,
+}
+
+/// A flow that wants as much as it can get.
+pub(super) struct Demand<'a> {
+    pub(super) weight: f64,
+    /// Highest rate; may be infinite.
+    pub(super) rate_max: f64,
+    /// The links it crosses, as places in the list of links.
+    pub(super) links: &'a [usize],
+}
+
+/// Max-min fair rates of `demands` over links of these capacities, by progressive
+/// filling. Every demand crosses a link or has a highest rate.
+///
+/// The common level rises; what stops it next, a full link or a highest rate, comes
+/// from a heap. A link's level only rises while flows leave it, so an entry that
+/// is out of date is too low: it is computed again when it comes up.
+pub(super) fn max_min(capacities: &[f64], demands: &[Demand<'_>]) -> Vec<f64> {
+    let mut on_link = vec![Vec::new(); capacities.len()];
+    let mut stops = BinaryHeap::with_capacity(capacities.len() + demands.len());
+    for (index, demand) in demands.iter().enumerate() {
+        demand.links.iter().for_each(|&link| on_link[link].push(index));
+        if demand.rate_max.is_finite() {
+            let level = demand.rate_max / demand.weight;
+            stops.push(Reverse(Stop { level, at: At::Demand(index) }));
+        }
+    }
+    for link in 0..capacities.len() {
+        stops.push(Reverse(Stop { level: 0.0, at: At::Link(link) }));
+    }
+    let mut rates: Vec<Option<f64>> = vec![None; demands.len()];
+    while let Some(Reverse(Stop { level, at })) = stops.pop() {
+        match at {
+            At::Demand(index) => {
+                rates[index].get_or_insert(demands[index].rate_max);
+            }
+            At::Link(link) => {
+                let (mut left, mut weight) = (capacities[link], 0.0);
+                for &index in &on_link[link] {
+                    match rates[index] {
+                        Some(rate) => left -= rate,
+                        None => weight += demands[index].weight,
+                    }
+                }
+                if weight == 0.0 {
+                    continue;
+                }
+                let level_now = left.max(0.0) / weight;
+                if level_now > level {
+                    stops.push(Reverse(Stop { level: level_now, at }));
+                    continue;
+                }
+                for &index in &on_link[link] {
+                    let Demand { weight, rate_max, .. } = demands[index];
+                    rates[index].get_or_insert((level_now * weight).min(rate_max));
+                }
+            }
+        }
+    }
+    rates.into_iter().map(|rate| rate.unwrap_or(f64::INFINITY)).collect()
+}
+
+/// Where the level stops rising for some flows.
+#[derive(Clone, Copy)]
+struct Stop {
+    level: f64,
+    at: At,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum At {
+    Demand(usize),
+    Link(usize),
+}
+
+impl Ord for Stop {
+    fn cmp(&self, other: &Stop) -> Ordering {
+        self.level.total_cmp(&other.level).then(self.at.cmp(&other.at))
+    }
+}
+
+impl PartialOrd for Stop {
+    fn partial_cmp(&self, other: &Stop) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Stop {
+    fn eq(&self, other: &Stop) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Stop {}

@@ -1,0 +1,203 @@
+//! Sites as stars, with a link between any two of them.
+
+use super::error::NetworkError;
+use super::link::{Capacity, Link, LinkId, Network};
+use super::path::Path;
+use crate::Span;
+use crate::random::stream;
+use crate::workload::Law;
+
+/// What a [`Star`] is made from. The defaults are those of Chtepen 2011, sections
+/// 4.3.4 and 5.6.1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StarParameters {
+    /// How many resources each site has.
+    pub sites: Vec<usize>,
+    /// How many services there are (scheduler, storage, ...): they stand together in one
+    /// more site.
+    pub services: usize,
+    /// Capacity of a resource's link to the switch of its site: 1 Gbit/s.
+    pub lan_capacity: Capacity,
+    /// Capacity of a service's link; unlimited, because all input and output goes over
+    /// these links, so that with a finite one they would decide everything.
+    pub service_capacity: Capacity,
+    /// Latency of the links of resources and services: 1 ms.
+    pub lan_latency: Span,
+    /// Capacity of a link between two sites: 5 Mbit/s for every flow.
+    pub wan_capacity: Capacity,
+    /// Latency of a link between two sites, seconds, drawn once for each: U(0.003, 0.010).
+    pub wan_latency: Law,
+}
+
+impl Default for StarParameters {
+    fn default() -> StarParameters {
+        StarParameters {
+            sites: Vec::new(),
+            services: 1,
+            lan_capacity: Capacity::Shared(1e9),
+            service_capacity: Capacity::Unlimited,
+            lan_latency: Span::from_micros(1000),
+            wan_capacity: Capacity::PerFlow(5e6),
+            wan_latency: Law::Uniform { low: 0.003, high: 0.010 },
+        }
+    }
+}
+
+/// A place that data come from or go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// A resource, counted from 0 over all sites in their order.
+    Resource(usize),
+    /// A service, counted from 0.
+    Service(usize),
+}
+
+/// Sites in which each node has a link to a switch, and a link between the
+/// switches of any two sites; the services are a site of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Star {
+    network: Network,
+    /// The site of each resource.
+    site_of: Vec<usize>,
+    services: usize,
+    /// Sites, the service site included; it is the last.
+    sites: usize,
+}
+
+impl Star {
+    /// Builds the network; latencies between sites depend on the run's master
+    /// `seed` and the two sites only.
+    pub fn new(parameters: &StarParameters, seed: u64) -> Result<Star, NetworkError> {
+        let sites = parameters.sites.len() + 1;
+        let site_of: Vec<usize> = (0..)
+            .zip(&parameters.sites)
+            .flat_map(|(site, &count)| std::iter::repeat_n(site, count))
+            .collect();
+        let latency = parameters.lan_latency;
+        let lan = Link { capacity: parameters.lan_capacity, latency };
+        let service = Link { capacity: parameters.service_capacity, latency };
+        let mut links = vec![lan; site_of.len()];
+        links.resize(site_of.len() + parameters.services, service);
+        let wan_latency = parameters.wan_latency.sampler()?;
+        // In the order that `wan` counts in.
+        for far in 1..sites {
+            for near in 0..far {
+                let mut draws = stream(seed, &format!("sites {near} and {far}"), "latency");
+                let latency = Span::from_secs_f64(wan_latency.sample(&mut draws));
+                links.push(Link { capacity: parameters.wan_capacity, latency });
+            }
+        }
+        let network = Network::new(links)?;
+        Ok(Star { network, site_of, services: parameters.services, sites })
+    }
+
+    /// The links: first those of the resources, then those of the services, then
+    /// those between sites.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// How many sites there are, without that of the services.
+    pub fn sites(&self) -> usize {
+        self.sites - 1
+    }
+
+    /// The links from one node to another: none within a node, two links inside a
+    /// site, with the link between them for two sites.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such node.
+    pub fn route(&self, from: Node, to: Node) -> Vec<LinkId> {
+        if from == to {
+            return Vec::new();
+        }
+        let ((near, first), (far, last)) = (self.place(from), self.place(to));
+        if near == far { vec![first, last] } else { vec![first, self.wan(near, far), last] }
+    }
+
+    /// The path from one node to another.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such node.
+    pub fn path(&self, from: Node, to: Node) -> Path {
+        self.network.path(&self.route(from, to)).expect("a route has links of its own network")
+    }
+
+    /// Site and link of a node.
+    fn place(&self, node: Node) -> (usize, LinkId) {
+        match node {
+            Node::Resource(index) => (self.site_of[index], LinkId(index)),
+            Node::Service(index) => {
+                assert!(index < self.services, "there are {} services, not {index}", self.services);
+                (self.sites - 1, LinkId(self.site_of.len() + index))
+            }
+        }
+    }
+
+    /// The link between two sites: pairs are counted 0-1, 0-2, 1-2, 0-3, ...
+    fn wan(&self, one: usize, other: usize) -> LinkId {
+        let (near, far) = (one.min(other), one.max(other));
+        LinkId(self.site_of.len() + self.services + far * (far - 1) / 2 + near)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn star(sites: &[usize], seed: u64) -> Star {
+        let parameters =
+            StarParameters { sites: sites.to_vec(), services: 2, ..StarParameters::default() };
+        Star::new(&parameters, seed).expect("good parameters")
+    }
+
+    #[test]
+    fn routes_cross_two_links_in_a_site_and_three_between_sites() {
+        let star = star(&[2, 1, 3], 0);
+        let route =
+            |from, to| star.route(from, to).into_iter().map(|link| link.0).collect::<Vec<_>>();
+        let (resource, service) = (Node::Resource, Node::Service);
+        assert!(route(resource(1), resource(1)).is_empty());
+        assert_eq!(route(resource(0), resource(1)), [0, 1]);
+        // Links: 6 resources, 2 services, then the pairs 0-1, 0-2, 1-2, 0-s, 1-s, 2-s.
+        assert_eq!(route(resource(0), resource(2)), [0, 8, 2]);
+        assert_eq!(route(resource(5), resource(2)), [5, 10, 2]);
+        assert_eq!(route(resource(5), service(1)), [5, 13, 7]);
+        assert_eq!(route(service(0), service(1)), [6, 7]);
+        assert_eq!((star.network().links().len(), star.sites()), (14, 3));
+    }
+
+    #[test]
+    fn latencies_between_sites_depend_on_seed_and_sites_only() {
+        let latency = |star: &Star| star.path(Node::Resource(0), Node::Resource(1)).latency();
+        let (small, large) = (star(&[1, 1], 3), star(&[1, 1, 4], 3));
+        assert_eq!(latency(&small), latency(&large));
+        assert_ne!(latency(&small), latency(&star(&[1, 1], 4)));
+        let millis = latency(&small).as_secs_f64() * 1000.0;
+        assert!((5.0..12.0).contains(&millis), "{millis}");
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused() {
+        let message = |parameters: StarParameters| {
+            let parameters = StarParameters { sites: vec![1, 1], ..parameters };
+            Star::new(&parameters, 0).expect_err("wrong").to_string()
+        };
+        let rest = StarParameters::default;
+        assert_eq!(
+            message(StarParameters { lan_capacity: Capacity::Shared(0.0), ..rest() }),
+            "link 0: 0 bit/s, expected a finite number above 0"
+        );
+        assert_eq!(
+            message(StarParameters { wan_latency: Law::Constant(-0.5), ..rest() }),
+            "link 3: latency is -0.5 s, expected at least 0"
+        );
+        let network = star(&[1], 0);
+        assert_eq!(
+            network.network().path(&[LinkId(9)]).expect_err("wrong").to_string(),
+            "there is no link 9, only 0 to 3"
+        );
+    }
+}

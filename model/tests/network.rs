@@ -1,0 +1,8 @@
+//! Data transfers end to end: published examples, what holds for all flows, and how the cost grows.
+
+#[path = "network/examples.rs"]
+mod examples;
+#[path = "network/obvious.rs"]
+mod obvious;
+#[path = "network/properties.rs"]
+mod properties;

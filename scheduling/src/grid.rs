@@ -1,0 +1,54 @@
+//! Jobs on a grid of resources that fail: one scheduler sends every job to one
+//! or several time-shared resources (Chtepen 2011, chapters 2 to 4).
+//!
+//! ```text
+//!  reports of resources ─▶ View ─▶ a policy's round ─▶ actions: dispatch, cancel, migrate
+//!                           ▲                             │
+//!                           └──── what it decided itself ─┘
+//!  a resource:  TimeShared (who computes how fast)  +  IntervalRule (when it saves)
+//! ```
+//!
+//! What a resource does is in [`time_shared`], when a job saves its progress in
+//! [`checkpoint`]. What the scheduler knows is in [`view`], what it is asked for
+//! in [`scheduler`]. The policies are in [`queues`], [`replication`], [`wqr`],
+//! [`combined`] and [`rescheduling`], and [`policy`] lists them; where replicas go is
+//! [`Resources::place`](resources::Resources::place). Sessions that cannot wait
+//! are placed by [`sessions`].
+//!
+//! The view files resources by speed and jobs by number of replicas, so a round
+//! costs about as much as what it decides, O(log n) a decision; only
+//! [`rescheduling`] looks at every job that runs.
+
+pub mod checkpoint;
+pub mod combined;
+pub mod erlang;
+pub mod jobs;
+pub mod losses;
+pub mod policy;
+pub mod queues;
+pub mod rank_set;
+pub mod replication;
+pub mod rescheduling;
+pub mod resources;
+pub mod scheduler;
+pub mod sessions;
+pub mod time_shared;
+pub mod units;
+pub mod view;
+pub mod wqr;
+
+pub use checkpoint::{CheckpointCost, Expiry, FailureHistory, IntervalRule, IntervalState};
+pub use combined::CombinedFt;
+pub use jobs::{GridJob, Jobs, Turn};
+pub use losses::{JobFate, ReplicaFate};
+pub use policy::GridPolicy;
+pub use queues::{Choice, QueueOrder, QueueScheduler};
+pub use replication::{Replicas, Replication};
+pub use rescheduling::Rescheduling;
+pub use resources::{LoadUnit, Preference, Resource, ResourceId, Resources, SiteId};
+pub use scheduler::{Action, Checkpointing, GridScheduler, Insight, Round};
+pub use sessions::{Session, SessionPolicy, Sessions};
+pub use time_shared::{Share, Sharing, TimeShared, Usage};
+pub use units::{EffectiveSpeed, Fraction, Speed, Work};
+pub use view::{Detection, Report, View};
+pub use wqr::Wqr;

@@ -1,0 +1,278 @@
+//! When a job saves its progress (Chtepen 2011, section 4.3, and the optimal
+//! intervals of Young 1974 and Daly 2006 as references).
+//!
+//! When a job starts to compute, [`IntervalRule::start`] says when its timer
+//! runs out for the first time. When it does, [`IntervalRule::expire`] says
+//! whether a checkpoint is written, which takes C and makes the job pause, or
+//! omitted. When the checkpoint is written, [`IntervalRule::written`] says when
+//! the timer runs out next. A timer that runs out at or after the job's end
+//! does nothing, and a job that starts again elsewhere starts with a new state.
+
+mod cost;
+mod history;
+
+use haggle_model::{Span, Time};
+
+use super::units::{EffectiveSpeed, Fraction, Speed, Work, span_of};
+
+pub use self::cost::CheckpointCost;
+pub use self::history::{FailureHistory, MeanFailure};
+
+/// What an interval may depend on, at the instant of the decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// The present.
+    pub now: Time,
+    /// E: how long the whole job takes here at its present share.
+    pub execution: Span,
+    /// RE: how long what is left of it takes here at its present share.
+    pub remaining: Span,
+    /// LF: when this resource failed last; the start of the run if it has not yet.
+    pub last_failure: Time,
+    /// MF: mean time between failures of this resource.
+    pub mean_failure: Span,
+    /// C: for how long a checkpoint stops the job.
+    pub cost: Span,
+}
+
+/// The rule for the time between checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalRule {
+    /// Always the same (PeriodicCP).
+    Periodic {
+        /// The interval I.
+        interval: Span,
+    },
+    /// Always the same, but a checkpoint is omitted if the resource has not failed
+    /// for longer than the job takes, t − LF > E (LastFailureCP, section 4.3.2).
+    LastFailure {
+        /// The interval I.
+        interval: Span,
+        /// At most so many are omitted in a row; `None` = any number.
+        max_omit: Option<u32>,
+    },
+    /// Longer by a step where the job should end before the next failure,
+    /// RE < MF, shorter by a step where not (MeanFailureCP, section 4.3.3).
+    MeanFailure {
+        /// The interval I from which it sets out.
+        interval: Span,
+        /// I_min: it gets no shorter; at least 1.001·C, for a job must make progress.
+        minimum: Length,
+        /// By how much it changes; I in the publication.
+        step: Length,
+        /// α: it grows no more once it is α·E or longer, in (0, 1].
+        limit: Fraction,
+        /// t_i: time of the first checkpoint after the start.
+        first: Span,
+    },
+    /// √(2·C·MTBF), the first-order optimum (Young, Communications of the ACM 17(9), 1974).
+    Young {
+        /// The mean time between failures; `None` = MF as it is seen.
+        mtbf: Option<Span>,
+    },
+    /// √(2·C·M)·(1 + ⅓·√(C/2M) + ⅑·C/2M) − C, or M where C ≥ 2·M, the
+    /// higher-order optimum (Daly, Future Generation Computer Systems 22(3), 2006).
+    Daly {
+        /// The mean time between failures M; `None` = MF as it is seen.
+        mtbf: Option<Span>,
+    },
+}
+
+/// A length of time, or a part of how long the job takes (E).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// So long.
+    Fixed(Span),
+    /// So much of E.
+    OfExecution(Fraction),
+}
+
+/// What a rule remembers of a job on its resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntervalState {
+    /// I_J: the job's own interval.
+    interval: Span,
+    /// Checkpoints omitted in a row.
+    omitted: u32,
+}
+
+/// What happens when the timer has run out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// A checkpoint is written.
+    Write,
+    /// None is written; the timer runs out again after so long.
+    Omit(Span),
+}
+
+impl IntervalRule {
+    /// A job starts or goes on to compute on a resource: its state there, and
+    /// the time until its timer runs out.
+    pub fn start(&self, situation: &Situation) -> (IntervalState, Span) {
+        let state = |interval| IntervalState { interval, omitted: 0 };
+        match *self {
+            IntervalRule::Periodic { interval } | IntervalRule::LastFailure { interval, .. } => {
+                (state(interval), interval)
+            }
+            IntervalRule::MeanFailure { interval, first, .. } => (state(interval), first),
+            IntervalRule::Young { mtbf } => {
+                let interval = young(situation.cost, mtbf.unwrap_or(situation.mean_failure));
+                (state(interval), interval)
+            }
+            IntervalRule::Daly { mtbf } => {
+                let interval = daly(situation.cost, mtbf.unwrap_or(situation.mean_failure));
+                (state(interval), interval)
+            }
+        }
+    }
+
+    /// The timer has run out.
+    pub fn expire(&self, state: &mut IntervalState, situation: &Situation) -> Expiry {
+        if let IntervalRule::LastFailure { interval, max_omit } = *self {
+            let safe = situation.now - situation.last_failure > situation.execution;
+            if safe && max_omit.is_none_or(|most| state.omitted < most) {
+                state.omitted += 1;
+                return Expiry::Omit(interval);
+            }
+        }
+        state.omitted = 0;
+        Expiry::Write
+    }
+
+    /// A checkpoint has been written: the time until the timer runs out again.
+    pub fn written(&self, state: &mut IntervalState, situation: &Situation) -> Span {
+        match *self {
+            IntervalRule::Periodic { .. } | IntervalRule::LastFailure { .. } => {}
+            IntervalRule::MeanFailure { minimum, step, limit, .. } => {
+                let least = minimum
+                    .given(situation.execution)
+                    .max(situation.cost + Fraction::from_ppm(1_000).of(situation.cost))
+                    .max(Span::TICK);
+                let step = step.given(situation.execution);
+                let growing = situation.remaining < situation.mean_failure
+                    && state.interval < limit.of(situation.execution);
+                state.interval = match growing {
+                    true => state.interval + step,
+                    false => (state.interval - step).max(least),
+                };
+            }
+            IntervalRule::Young { .. } | IntervalRule::Daly { .. } => {
+                state.interval = self.start(situation).1;
+            }
+        }
+        state.interval
+    }
+}
+
+impl Length {
+    fn given(self, execution: Span) -> Span {
+        match self {
+            Length::Fixed(span) => span,
+            Length::OfExecution(fraction) => fraction.of(execution),
+        }
+    }
+}
+
+/// E or RE: how long `work` takes where a job gets a share of one in `sharers`
+/// of `avail`, rounded up to the next microsecond.
+pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
+    work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
+}
+
+/// Young's interval, rounded down to a microsecond and at least one.
+fn young(cost: Span, mtbf: Span) -> Span {
+    span_of(root_of_twice(cost, mtbf)).max(Span::TICK)
+}
+
+/// Daly's interval, rounded down to a microsecond and at least one. With
+/// s = √(2·C·M) it is s + C/3 + C·s/18M − C.
+fn daly(cost: Span, mtbf: Span) -> Span {
+    let (c, m) = (micros(cost), micros(mtbf));
+    if c >= 2 * m {
+        return mtbf.max(Span::TICK);
+    }
+    let root = root_of_twice(cost, mtbf);
+    span_of((root + c / 3 + c * root / (18 * m)).saturating_sub(c)).max(Span::TICK)
+}
+
+/// √(2·C·M), exact in integers, which are the same on every machine.
+fn root_of_twice(cost: Span, mtbf: Span) -> u128 {
+    (2 * micros(cost) * micros(mtbf)).isqrt()
+}
+
+fn micros(span: Span) -> u128 {
+    u128::try_from(span.as_micros()).expect("costs and means are not negative")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Span = Span::from_secs(3_600);
+
+    fn secs(seconds: i64) -> Span {
+        Span::from_secs(seconds)
+    }
+
+    fn situation(cost: Span, mean_failure: Span) -> Situation {
+        Situation {
+            now: Time::from_secs(50_000),
+            execution: secs(10_000),
+            remaining: secs(5_000),
+            last_failure: Time::ZERO,
+            mean_failure,
+            cost,
+        }
+    }
+
+    #[test]
+    fn young_and_daly_are_the_published_formulas() {
+        for (cost, mtbf) in [(10.0, 86_400.0), (300.0, 3_600.0), (0.1, 7_200.0)] {
+            let span = Span::from_secs_f64;
+            let seen = situation(span(cost), span(mtbf));
+            let first = |rule: IntervalRule| rule.start(&seen).1.as_secs_f64();
+            let root = (2.0 * cost * mtbf).sqrt();
+            let ratio = cost / (2.0 * mtbf);
+            let expected = root * (1.0 + ratio.sqrt() / 3.0 + ratio / 9.0) - cost;
+            assert!((first(IntervalRule::Young { mtbf: None }) - root).abs() < 1e-5);
+            assert!((first(IntervalRule::Daly { mtbf: None }) - expected).abs() < 1e-5);
+            let known = IntervalRule::Young { mtbf: Some(HOUR) };
+            assert!((first(known) - (2.0 * cost * 3_600.0).sqrt()).abs() < 1e-5);
+        }
+        let hopeless = situation(HOUR * 2, HOUR);
+        assert_eq!(IntervalRule::Daly { mtbf: None }.start(&hopeless).1, HOUR);
+        let free = situation(Span::ZERO, Span::FOREVER);
+        assert_eq!(IntervalRule::Young { mtbf: None }.start(&free).1, Span::TICK);
+        assert_eq!(IntervalRule::Daly { mtbf: None }.start(&free).1, Span::TICK);
+    }
+
+    #[test]
+    fn no_interval_is_as_short_as_the_checkpoint_takes() {
+        let rule = IntervalRule::MeanFailure {
+            interval: secs(60),
+            minimum: Length::Fixed(secs(1)),
+            step: Length::Fixed(secs(60)),
+            limit: Fraction::ONE,
+            first: secs(120),
+        };
+        let seen = situation(secs(10), Span::ZERO);
+        let (mut state, first) = rule.start(&seen);
+        assert_eq!(first, secs(120));
+        assert_eq!(rule.written(&mut state, &seen), Span::from_micros(10_010_000));
+    }
+
+    #[test]
+    fn a_step_may_be_a_fraction_of_the_execution_time() {
+        let rule = IntervalRule::MeanFailure {
+            interval: secs(60),
+            minimum: Length::OfExecution(Fraction::from_percent(1)),
+            step: Length::OfExecution(Fraction::from_percent(5)),
+            limit: Fraction::ONE,
+            first: secs(120),
+        };
+        let (mut state, _) = rule.start(&situation(Span::ZERO, Span::FOREVER));
+        let mut next = |mean| rule.written(&mut state, &situation(Span::ZERO, mean));
+        assert_eq!(next(Span::FOREVER), secs(560));
+        assert_eq!(next(secs(1)), secs(100));
+    }
+}

@@ -1,0 +1,81 @@
+//! What is known of a resource's failures.
+
+use haggle_model::{Span, Time};
+
+/// How a resource's mean time between failures is estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MeanFailure {
+    /// Time since the start over the number of failures, or over one: the
+    /// interval that still runs counts.
+    #[default]
+    Elapsed,
+    /// Mean of the intervals that a failure has ended; for ever before the first.
+    Closed,
+}
+
+/// What is known of a resource's failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureHistory {
+    start: Time,
+    last: Time,
+    failures: u32,
+}
+
+impl FailureHistory {
+    /// Nothing has failed since `start`.
+    pub const fn new(start: Time) -> FailureHistory {
+        FailureHistory { start, last: start, failures: 0 }
+    }
+
+    /// The resource has failed.
+    pub fn failed(&mut self, now: Time) {
+        self.last = now;
+        self.failures += 1;
+    }
+
+    /// LF: the last failure, or the start.
+    pub const fn last_failure(&self) -> Time {
+        self.last
+    }
+
+    /// Failures so far.
+    pub const fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// MF: the mean time between failures, rounded down to a microsecond.
+    pub fn mean_failure(&self, now: Time, estimate: MeanFailure) -> Span {
+        let failures = i64::from(self.failures);
+        match (estimate, failures) {
+            (MeanFailure::Closed, 0) => Span::FOREVER,
+            (MeanFailure::Closed, _) => {
+                Span::from_micros((self.last - self.start).as_micros() / failures)
+            }
+            (MeanFailure::Elapsed, _) => {
+                Span::from_micros((now - self.start).as_micros() / failures.max(1))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secs(seconds: i64) -> Span {
+        Span::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_mean_failure_interval_counts_or_leaves_out_what_still_runs() {
+        let mut history = FailureHistory::new(Time::from_secs(100));
+        let now = Time::from_secs(1_000);
+        assert_eq!(history.mean_failure(now, MeanFailure::Elapsed), secs(900));
+        assert_eq!(history.mean_failure(now, MeanFailure::Closed), Span::FOREVER);
+        history.failed(Time::from_secs(300));
+        history.failed(Time::from_secs(500));
+        assert_eq!(history.last_failure(), Time::from_secs(500));
+        assert_eq!(history.mean_failure(now, MeanFailure::Elapsed), secs(450));
+        assert_eq!(history.mean_failure(now, MeanFailure::Closed), secs(200));
+    }
+}

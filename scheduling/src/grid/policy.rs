@@ -1,0 +1,153 @@
+//! Any policy of a grid's scheduler, as a scenario describes it.
+
+use std::fmt;
+
+use super::combined::CombinedFt;
+use super::queues::QueueScheduler;
+use super::replication::{Replicas, Replication};
+use super::rescheduling::Rescheduling;
+use super::scheduler::GridScheduler;
+use super::units::Fraction;
+use super::view::Detection;
+use super::wqr::Wqr;
+
+/// The rule by which jobs are sent to resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridPolicy {
+    /// First come, first served, to random resources.
+    Fcfs,
+    /// First job, best computational resource.
+    Fjbcr,
+    /// The longest job to the best resource.
+    MaxMax,
+    /// The shortest job to the best resource.
+    MinMax,
+    /// So many replicas of each job, whatever happens.
+    UnconditionalRep(u32),
+    /// Up to so many replicas of those jobs that run when none waits.
+    Wqr(u32),
+    /// More replicas while there is room.
+    LoadDependentRep(Replicas),
+    /// So many replicas of each job; what is seen to have failed is replaced.
+    DetectionAndReplication(u32),
+    /// More replicas while there is room; what is seen to have failed is replaced.
+    FailureDependentRep(Replicas),
+    /// Replicas while there is room, checkpoints under load.
+    CombinedFt {
+        /// How many, and when there is room.
+        replicas: Replicas,
+        /// Replication begins again when so much is left for the next job.
+        resume: u64,
+    },
+    /// FJBCR that starts jobs again that were seen to have failed.
+    Migration {
+        /// Whether jobs write checkpoints and start from them.
+        checkpointing: bool,
+    },
+    /// As [`GridPolicy::Migration`], and jobs move to where they end earlier.
+    Rescheduling {
+        /// θ: the part of the time left that a move has to save.
+        gain: Fraction,
+        /// Whether jobs write checkpoints and start from them.
+        checkpointing: bool,
+    },
+}
+
+impl GridPolicy {
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            GridPolicy::Fcfs => "fcfs",
+            GridPolicy::Fjbcr => "fjbcr",
+            GridPolicy::MaxMax => "max-max",
+            GridPolicy::MinMax => "min-max",
+            GridPolicy::UnconditionalRep(_) => "unconditional-rep",
+            GridPolicy::Wqr(_) => "wqr",
+            GridPolicy::LoadDependentRep(_) => "load-dependent-rep",
+            GridPolicy::DetectionAndReplication(_) => "detection-and-replication",
+            GridPolicy::FailureDependentRep(_) => "failure-dependent-rep",
+            GridPolicy::CombinedFt { .. } => "combined-ft",
+            GridPolicy::Migration { .. } => "migration",
+            GridPolicy::Rescheduling { .. } => "rescheduling",
+        }
+    }
+
+    /// The scheduler.
+    pub fn build(self) -> Box<dyn GridScheduler> {
+        const NOTICED: Detection = Detection::RestartReport;
+        match self {
+            GridPolicy::Fcfs => Box::new(QueueScheduler::FCFS),
+            GridPolicy::Fjbcr => Box::new(QueueScheduler::FJBCR),
+            GridPolicy::MaxMax => Box::new(QueueScheduler::MAX_MAX),
+            GridPolicy::MinMax => Box::new(QueueScheduler::MIN_MAX),
+            GridPolicy::UnconditionalRep(count) => Box::new(Replication::unconditional(count)),
+            GridPolicy::Wqr(max) => Box::new(Wqr { max }),
+            GridPolicy::LoadDependentRep(replicas) => {
+                Box::new(Replication::load_dependent(replicas))
+            }
+            GridPolicy::DetectionAndReplication(count) => {
+                Box::new(Replication::with_detection(count))
+            }
+            GridPolicy::FailureDependentRep(replicas) => {
+                Box::new(Replication::failure_dependent(replicas))
+            }
+            GridPolicy::CombinedFt { replicas, resume } => {
+                Box::new(CombinedFt::new(replicas).with_hysteresis(resume))
+            }
+            GridPolicy::Migration { checkpointing } => {
+                Box::new(QueueScheduler::FJBCR.with_recovery(NOTICED, checkpointing))
+            }
+            GridPolicy::Rescheduling { gain, checkpointing } => {
+                Box::new(Rescheduling { gain, checkpointing, detection: NOTICED })
+            }
+        }
+    }
+
+    /// How many replicas a job gets in all; for the count of jobs that are lost
+    /// though more replicas are to follow, see [`fate`](super::losses::fate).
+    pub const fn replicas(self) -> u32 {
+        match self {
+            GridPolicy::UnconditionalRep(count)
+            | GridPolicy::Wqr(count)
+            | GridPolicy::DetectionAndReplication(count) => count,
+            GridPolicy::LoadDependentRep(replicas)
+            | GridPolicy::FailureDependentRep(replicas)
+            | GridPolicy::CombinedFt { replicas, .. } => replicas.max,
+            _ => 1,
+        }
+    }
+}
+
+/// Such as `fcfs`, `unconditional-rep (2)` or `combined-ft (1 to 3)`.
+impl fmt::Display for GridPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            GridPolicy::UnconditionalRep(count)
+            | GridPolicy::Wqr(count)
+            | GridPolicy::DetectionAndReplication(count) => write!(f, " ({count})"),
+            GridPolicy::LoadDependentRep(replicas)
+            | GridPolicy::FailureDependentRep(replicas)
+            | GridPolicy::CombinedFt { replicas, .. } => {
+                write!(f, " ({} to {})", replicas.min, replicas.max)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::LoadUnit;
+
+    #[test]
+    fn policies_print_with_their_replicas() {
+        let replicas = Replicas { min: 1, max: 3, room: 40, unit: LoadUnit::Resources };
+        let combined = GridPolicy::CombinedFt { replicas, resume: 40 };
+        assert_eq!(combined.to_string(), "combined-ft (1 to 3)");
+        assert_eq!(GridPolicy::UnconditionalRep(2).to_string(), "unconditional-rep (2)");
+        assert_eq!(GridPolicy::Fcfs.to_string(), "fcfs");
+        assert_eq!(combined.replicas(), 3);
+    }
+}

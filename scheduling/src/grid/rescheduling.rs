@@ -1,0 +1,94 @@
+//! Moves jobs that run to resources where they would end earlier (Chtepen 2011,
+//! section 2.2).
+
+use super::jobs::Turn;
+use super::queues::QueueScheduler;
+use super::resources::ResourceId;
+use super::scheduler::{Checkpointing, GridScheduler, Insight, Round};
+use super::units::{EffectiveSpeed, Fraction};
+use super::view::{Detection, View};
+
+/// Moves each job that runs, in order of arrival, to where it would end first,
+/// if that is worth it; then sends the jobs that wait as FJBCR does.
+///
+/// Staying takes RE, what is left at the present share. Moving takes C + NO + R0
+/// and what is left at avail/(n_res + 1) of the other resource; without
+/// checkpoints the whole length. A round looks at every job that runs once, and
+/// at other resources only where they are faster than its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rescheduling {
+    /// θ: a job moves if that takes less than (1 − θ) of staying.
+    pub gain: Fraction,
+    /// Whether a job that moves saves its progress first.
+    pub checkpointing: bool,
+    /// How it learns of failures.
+    pub detection: Detection,
+}
+
+impl Rescheduling {
+    /// Where the only replica of a job moves to, from `current`.
+    fn better(
+        &self,
+        view: &View,
+        insight: &dyn Insight,
+        (_, job): Turn,
+        current: ResourceId,
+    ) -> Option<ResourceId> {
+        let resources = view.resources();
+        let here = resources.get(current);
+        let length = view.job(job).length;
+        let left = length.saturating_sub(insight.progress(job, current));
+        let share = EffectiveSpeed::shared(here.avail, u64::from(here.held.max(1)));
+        let whole = i128::from(Fraction::ONE.as_ppm());
+        let part = whole - i128::from(self.gain.as_ppm());
+        let stay = i128::from(left.at_effective(share).as_micros()) * part;
+        let work = if self.checkpointing { left } else { length };
+        let mut best = None;
+        for id in resources.by_effective_speed() {
+            // Resources come in falling speed: from here on computing alone takes too long.
+            let computing = work.at_effective(resources.get(id).effective_speed());
+            let worth = |micros: i64| i128::from(micros) * whole < stay;
+            let beaten = best.is_some_and(|(moving, _)| computing >= moving);
+            if beaten || !worth(computing.as_micros()) {
+                break;
+            }
+            if id == current {
+                continue;
+            }
+            let Some(pause) = insight.moving_time(job, current, id) else { continue };
+            let moving = pause + computing;
+            if worth(moving.as_micros()) && best.is_none_or(|(least, _)| moving < least) {
+                best = Some((moving, id));
+            }
+        }
+        best.map(|(_, id)| id)
+    }
+}
+
+impl GridScheduler for Rescheduling {
+    fn detection(&self) -> Detection {
+        self.detection
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        if self.checkpointing { Checkpointing::Always } else { Checkpointing::Never }
+    }
+
+    fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
+        let mut after = None;
+        while view.resources().any_available()
+            && let Some(turn) = view.jobs().next_with(1, after)
+        {
+            after = Some(turn);
+            let current = view.job(turn.1).replicas[0];
+            let better = match view.resources().get(current).up {
+                true => self.better(view, round.insight, turn, current),
+                false => None,
+            };
+            if let Some(to) = better {
+                round.migrate(view, turn.1, current, to, self.checkpointing);
+            }
+        }
+        QueueScheduler::FJBCR.with_recovery(self.detection, self.checkpointing).round(view, round);
+    }
+}

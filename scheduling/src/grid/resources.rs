@@ -1,0 +1,325 @@
+//! The resources as a scheduler sees them, filed by what policies look for, so
+//! that no policy has to look at all of them.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::rank_set::RankSet;
+use super::units::{EffectiveSpeed, Speed};
+
+/// A resource: dense from 0, in the order in which the scenario names them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ResourceId(pub u32);
+
+/// A site, whose resources share a network: dense from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct SiteId(pub u32);
+
+impl ResourceId {
+    /// The number as an index into a vector.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SiteId {
+    /// The number as an index into a vector.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "resource#{}", self.0)
+    }
+}
+
+impl fmt::Debug for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for SiteId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "site#{}", self.0)
+    }
+}
+
+impl fmt::Debug for SiteId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What is known of one resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Where it stands.
+    pub site: SiteId,
+    /// Whether it works.
+    pub up: bool,
+    /// What the background load leaves of its speed.
+    pub avail: Speed,
+    /// Jobs that may hold a slot at the same time, n_max.
+    pub slots: u32,
+    /// Jobs that hold a slot, n_res.
+    pub held: u32,
+}
+
+impl Resource {
+    /// Whether it works and has a free slot.
+    pub const fn is_available(&self) -> bool {
+        self.up && self.held < self.slots
+    }
+
+    /// What one more job would get, avail/(n_res + 1).
+    pub const fn effective_speed(&self) -> EffectiveSpeed {
+        EffectiveSpeed::shared(self.avail, self.held as u64 + 1)
+    }
+}
+
+/// Which of two available resources is the faster one for one more job; then
+/// the one with more speed left, then the one named first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Preference {
+    /// The larger avail/(n_res + 1).
+    #[default]
+    EffectiveSpeed,
+    /// The larger avail, then fewer jobs: "highest MIPS and fewest jobs" to the letter.
+    SpeedThenLoad,
+}
+
+/// In what CA, the capacity left for the next job, is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoadUnit {
+    /// Available resources.
+    #[default]
+    Resources,
+    /// Free slots of resources that work.
+    Slots,
+}
+
+/// All resources. A change costs O(log n), and so do the answers.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    all: Vec<Resource>,
+    sites: Vec<Site>,
+    available: RankSet,
+    /// Available resources, the fastest last.
+    fastest: BTreeSet<Rank>,
+    /// The same in the order of [`Preference::SpeedThenLoad`], if that is asked for.
+    preferred: Option<BTreeSet<Rank>>,
+    /// Sites with an available resource, the most powerful last.
+    powerful: BTreeSet<SiteRank>,
+    free_slots: u64,
+}
+
+/// Greater is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    speed: EffectiveSpeed,
+    avail: Speed,
+    held: Reverse<u32>,
+    id: Reverse<ResourceId>,
+}
+
+type SiteRank = (EffectiveSpeed, Reverse<SiteId>);
+
+/// The resources of a site that work.
+#[derive(Clone, Debug, Default)]
+struct Site {
+    avail: u64,
+    held: u64,
+    /// Those available, the fastest last.
+    fastest: BTreeSet<Rank>,
+}
+
+/// MIPS_S: the speed left, over one more than the jobs (equation 4.3).
+const fn power(avail: u64, held: u64) -> EffectiveSpeed {
+    EffectiveSpeed::shared(Speed::from_micro_mips(avail), held + 1)
+}
+
+impl Resources {
+    /// None yet.
+    pub fn new(preference: Preference) -> Resources {
+        let literal = preference == Preference::SpeedThenLoad;
+        Resources { preferred: literal.then(BTreeSet::new), ..Resources::default() }
+    }
+
+    /// Adds a resource under the next number.
+    pub fn add(&mut self, resource: Resource) -> ResourceId {
+        let id = ResourceId(self.all.len() as u32);
+        let sites = self.sites.len().max(resource.site.index() + 1);
+        self.sites.resize_with(sites, Site::default);
+        self.all.push(resource);
+        self.file(id);
+        id
+    }
+
+    /// Changes a resource; its site stays.
+    pub fn change(&mut self, id: ResourceId, change: impl FnOnce(&mut Resource)) {
+        self.unfile(id);
+        let site = self.all[id.index()].site;
+        change(&mut self.all[id.index()]);
+        assert_eq!(self.all[id.index()].site, site, "{id} does not move");
+        self.file(id);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// One of them.
+    pub fn get(&self, id: ResourceId) -> &Resource {
+        &self.all[id.index()]
+    }
+
+    /// CA: what is left for the next job.
+    pub fn free(&self, unit: LoadUnit) -> u64 {
+        match unit {
+            LoadUnit::Resources => self.available.len() as u64,
+            LoadUnit::Slots => self.free_slots,
+        }
+    }
+
+    /// Whether any resource is available.
+    pub fn any_available(&self) -> bool {
+        !self.available.is_empty()
+    }
+
+    /// The available resource that is preferred for one more job.
+    pub fn fastest(&self) -> Option<ResourceId> {
+        self.preferred.as_ref().unwrap_or(&self.fastest).last().map(|rank| rank.id.0)
+    }
+
+    /// The available resources, the one with the largest effective speed first.
+    pub fn by_effective_speed(&self) -> impl Iterator<Item = ResourceId> {
+        self.fastest.iter().rev().map(|rank| rank.id.0)
+    }
+
+    /// An available resource that is none of `except`, drawn uniformly.
+    pub fn random(
+        &self,
+        except: &[ResourceId],
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<ResourceId> {
+        self.available.draw_except(except.iter().map(|id| id.0), draw).map(ResourceId)
+    }
+
+    /// Where the next replica of a job goes that has replicas on `copies`
+    /// (Chtepen 2011, section 4.4.1): to the site with the fewest of them, then
+    /// the largest power of equation 4.3, resources with a copy left out, then
+    /// the lowest number; there to the available resource with the largest
+    /// effective speed. `None` if all that are available have a copy.
+    pub fn place(&self, copies: &[ResourceId]) -> Option<ResourceId> {
+        let has_copy = |site| copies.iter().any(|&id| self.get(id).site == site);
+        let (_, Reverse(site)) = match self.powerful.iter().rev().find(|rank| !has_copy(rank.1.0)) {
+            Some(&rank) => rank,
+            None => self.best_with_copies(copies)?,
+        };
+        self.best_of(site, copies)
+    }
+
+    /// The best site among those with copies.
+    fn best_with_copies(&self, copies: &[ResourceId]) -> Option<SiteRank> {
+        let sites = copies.iter().map(|&id| self.get(id).site);
+        let candidates = sites.filter(|&site| self.best_of(site, copies).is_some());
+        let rank = |site: SiteId| {
+            let Site { mut avail, mut held, .. } = self.sites[site.index()];
+            let mut count = 0_u32;
+            for copy in copies.iter().map(|&id| self.get(id)).filter(|copy| copy.site == site) {
+                count += 1;
+                if copy.up {
+                    avail -= copy.avail.as_micro_mips();
+                    held -= u64::from(copy.held);
+                }
+            }
+            (Reverse(count), (power(avail, held), Reverse(site)))
+        };
+        candidates.map(rank).max().map(|(_, rank)| rank)
+    }
+
+    /// The available resource of a site with the largest effective speed, without `copies`.
+    fn best_of(&self, site: SiteId, copies: &[ResourceId]) -> Option<ResourceId> {
+        let mut best = self.sites[site.index()].fastest.iter().rev().map(|rank| rank.id.0);
+        best.find(|id| !copies.contains(id))
+    }
+
+    fn rank(&self, id: ResourceId, preference: Preference) -> Rank {
+        let resource = self.get(id);
+        let (jobs, held) = match preference {
+            Preference::EffectiveSpeed => (u64::from(resource.held) + 1, 0),
+            Preference::SpeedThenLoad => (1, resource.held),
+        };
+        Rank {
+            speed: EffectiveSpeed::shared(resource.avail, jobs),
+            avail: resource.avail,
+            held: Reverse(held),
+            id: Reverse(id),
+        }
+    }
+
+    fn file(&mut self, id: ResourceId) {
+        let resource = *self.get(id);
+        if !resource.up {
+            return;
+        }
+        let rank = self.rank(id, Preference::EffectiveSpeed);
+        self.refile_site(resource.site, |site| {
+            site.avail += resource.avail.as_micro_mips();
+            site.held += u64::from(resource.held);
+            if resource.is_available() {
+                site.fastest.insert(rank);
+            }
+        });
+        if resource.is_available() {
+            self.free_slots += u64::from(resource.slots - resource.held);
+            self.available.insert(id.0);
+            self.fastest.insert(rank);
+            let literal = self.rank(id, Preference::SpeedThenLoad);
+            if let Some(preferred) = &mut self.preferred {
+                preferred.insert(literal);
+            }
+        }
+    }
+
+    fn unfile(&mut self, id: ResourceId) {
+        let resource = *self.get(id);
+        if !resource.up {
+            return;
+        }
+        let rank = self.rank(id, Preference::EffectiveSpeed);
+        self.refile_site(resource.site, |site| {
+            site.avail -= resource.avail.as_micro_mips();
+            site.held -= u64::from(resource.held);
+            site.fastest.remove(&rank);
+        });
+        if resource.is_available() {
+            self.free_slots -= u64::from(resource.slots - resource.held);
+            self.available.remove(id.0);
+            self.fastest.remove(&rank);
+            let literal = self.rank(id, Preference::SpeedThenLoad);
+            if let Some(preferred) = &mut self.preferred {
+                preferred.remove(&literal);
+            }
+        }
+    }
+
+    fn refile_site(&mut self, id: SiteId, change: impl FnOnce(&mut Site)) {
+        let site = &mut self.sites[id.index()];
+        self.powerful.remove(&(power(site.avail, site.held), Reverse(id)));
+        change(site);
+        if !site.fastest.is_empty() {
+            self.powerful.insert((power(site.avail, site.held), Reverse(id)));
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What a grid's scheduler is asked for, and what it answers.
+
+use haggle_model::{JobId, Span, Time};
+
+use super::resources::ResourceId;
+use super::units::Work;
+use super::view::{Detection, View};
+
+/// A policy that decides in rounds which job goes where.
+///
+/// Before a round the view is told what happened and [consulted](View::consult).
+/// The policy enters its decisions into the view as it makes them, so that it
+/// fills no resource twice, and leaves them in the round as actions.
+pub trait GridScheduler: std::fmt::Debug + Send {
+    /// How it learns of failures; the view is made with it.
+    fn detection(&self) -> Detection;
+
+    /// Who writes checkpoints.
+    fn checkpointing(&self) -> Checkpointing {
+        Checkpointing::Never
+    }
+
+    /// Decides what can be decided now.
+    fn round(&mut self, view: &mut View, round: &mut Round<'_>);
+}
+
+/// Which jobs write checkpoints under a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Checkpointing {
+    /// None.
+    Never,
+    /// All.
+    Always,
+    /// Those for which it is switched on, see [`Action::Checkpointing`].
+    Switched,
+}
+
+/// A decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// A replica is ended.
+    Cancel {
+        /// The job.
+        job: JobId,
+        /// Where the replica is.
+        resource: ResourceId,
+    },
+    /// The replicas of a job begin or cease to write checkpoints; a checkpoint
+    /// that is being written is finished.
+    Checkpointing {
+        /// The job.
+        job: JobId,
+        /// Whether they begin.
+        on: bool,
+    },
+    /// A replica is sent to a resource.
+    Dispatch {
+        /// The job.
+        job: JobId,
+        /// Where it goes.
+        resource: ResourceId,
+        /// What the checkpoint holds from which it starts; zero = from the beginning.
+        from: Work,
+    },
+    /// The only replica of a job moves.
+    Migrate {
+        /// The job.
+        job: JobId,
+        /// Where it is.
+        from: ResourceId,
+        /// Where it goes.
+        to: ResourceId,
+        /// Whether it saves its progress first; otherwise it starts again.
+        save: bool,
+    },
+}
+
+impl Action {
+    /// Slots are given back before they are given away.
+    const fn order(&self) -> u8 {
+        match self {
+            Action::Cancel { .. } => 0,
+            Action::Checkpointing { .. } => 1,
+            Action::Dispatch { .. } | Action::Migrate { .. } => 2,
+        }
+    }
+}
+
+/// What a policy may ask of the grid during a round, beyond its view.
+pub trait Insight {
+    /// What the replica of a job on a resource has done, with what it started
+    /// from; of one that died unnoticed, what it had done then.
+    fn progress(&self, _job: JobId, _resource: ResourceId) -> Work {
+        Work::ZERO
+    }
+
+    /// How long a job would not compute if it moved: writing a checkpoint,
+    /// transfer of input and checkpoint, and recovery, C + NO + R0. `None` if it
+    /// cannot move now, for it does not compute.
+    fn moving_time(&self, _job: JobId, _from: ResourceId, _to: ResourceId) -> Option<Span> {
+        None
+    }
+}
+
+/// Nothing can be asked.
+impl Insight for () {}
+
+/// A round of decisions.
+pub struct Round<'a> {
+    /// When it takes place.
+    pub now: Time,
+    /// Answers what the view does not hold.
+    pub insight: &'a dyn Insight,
+    /// Draws a number below its argument, uniformly.
+    pub draw: &'a mut dyn FnMut(usize) -> usize,
+    actions: Vec<Action>,
+}
+
+impl<'a> Round<'a> {
+    /// A round without decisions.
+    pub fn new(
+        now: Time,
+        insight: &'a dyn Insight,
+        draw: &'a mut dyn FnMut(usize) -> usize,
+    ) -> Round<'a> {
+        Round { now, insight, draw, actions: Vec::new() }
+    }
+
+    /// The decisions, in the order in which they are to be sent: cancels first.
+    pub fn into_actions(mut self) -> Vec<Action> {
+        self.actions.sort_by_key(Action::order);
+        self.actions
+    }
+
+    /// Sends a replica to a resource, from its newest checkpoint or from the beginning.
+    pub(crate) fn dispatch(
+        &mut self,
+        view: &mut View,
+        job: JobId,
+        resource: ResourceId,
+        restart: Restart,
+    ) {
+        let from = match restart {
+            Restart::FromCheckpoint => view.job(job).saved,
+            Restart::FromBeginning => Work::ZERO,
+        };
+        view.dispatch(self.now, job, resource);
+        self.actions.push(Action::Dispatch { job, resource, from });
+    }
+
+    /// Ends a replica.
+    pub(crate) fn cancel(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
+        view.cancel(job, resource);
+        self.actions.push(Action::Cancel { job, resource });
+    }
+
+    /// Moves a replica.
+    pub(crate) fn migrate(
+        &mut self,
+        view: &mut View,
+        job: JobId,
+        from: ResourceId,
+        to: ResourceId,
+        save: bool,
+    ) {
+        view.migrate(self.now, job, from, to);
+        self.actions.push(Action::Migrate { job, from, to, save });
+    }
+
+    /// Switches a job's checkpoints, unless they are so already.
+    pub(crate) fn set_checkpointing(&mut self, view: &mut View, job: JobId, on: bool) {
+        if view.job(job).checkpointing != on {
+            view.set_checkpointing(job, on);
+            self.actions.push(Action::Checkpointing { job, on });
+        }
+    }
+}
+
+/// Where a job starts that has been started before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Restart {
+    /// At its newest available checkpoint.
+    FromCheckpoint,
+    /// At the beginning.
+    FromBeginning,
+}

@@ -1,0 +1,446 @@
+//! One time-shared resource: who holds a slot on it, who computes, how fast,
+//! and when the next job ends (Chtepen 2011, section 2.2 and equation 5.1).
+//!
+//! A job [`reserve`](TimeShared::reserve)s a slot, [`start`](TimeShared::start)s
+//! to compute once its input is there, may [`pause`](TimeShared::pause) to write
+//! a checkpoint and [`resume`](TimeShared::resume), and gives its slot back when
+//! it has been computed or is [`release`](TimeShared::release)d. A job that is
+//! paused holds its share but makes no progress.
+//!
+//! Every resource has a clock of its own, against which each job computes at a
+//! constant rate. With equal shares it shows the work a job that has always been
+//! there would have done, V = ∫ avail/n dt; with reserved shares it shows the time.
+//! So a job's end on that clock is known when it starts and stays the same however
+//! many come and go, and a change costs O(log n).
+//!
+//! **Rounding.** Work is counted exactly: a job's end is rounded up to the next
+//! microsecond, and what the processor could have done in the rest of it is not
+//! counted. Above 22 jobs an equal share may not be a whole number of
+//! [`Work`]'s parts; less than one part a job is carried over to the next change then.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_model::{JobId, Span, Time};
+
+use super::units::{Speed, Work, span_of};
+
+/// How a resource divides its capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// All that compute get the same, v = (capacity − background)/n.
+    Equal {
+        /// Jobs that may hold a slot at the same time.
+        slots: u32,
+    },
+    /// Each job gets the share of the capacity it asked for.
+    Reserved {
+        /// Jobs that may hold a slot at the same time; `None` = any number.
+        slots: Option<u32>,
+    },
+}
+
+/// A share of a resource's capacity, in hundredths of a percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Share(pub u32);
+
+impl Share {
+    /// The whole resource.
+    pub const WHOLE: Share = Share(10_000);
+
+    /// So many percent.
+    pub const fn from_percent(percent: u32) -> Share {
+        Share(percent * 100)
+    }
+}
+
+/// Why a resource does not take a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It is down.
+    Down,
+    /// No slot, or not enough of its capacity, is left.
+    Full,
+    /// The job has a slot there already.
+    Present,
+}
+
+/// What a resource has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Time with at least one job that computes or writes a checkpoint.
+    pub busy: Span,
+    /// Time in which no further job would have been taken for lack of slots or capacity.
+    pub full: Span,
+    /// Work done, for jobs that were lost as well.
+    pub processed: Work,
+}
+
+/// A time-shared resource.
+///
+/// Calls come in order of time. Whoever drives it wakes up at
+/// [`TimeShared::next_completion`] and takes what has ended with
+/// [`TimeShared::take_completed`] before time goes on.
+///
+/// ```
+/// use haggle_model::{JobId, Time};
+/// use haggle_scheduling::grid::{Share, Sharing, Speed, TimeShared, Work};
+///
+/// let mut resource = TimeShared::new(Speed::from_mips(2), Sharing::Equal { slots: 2 });
+/// for (second, job) in [(0, JobId(0)), (1, JobId(1))] {
+///     let now = Time::from_secs(second);
+///     let length = Work::from_mi(6);
+///     resource.reserve(now, job, length, Work::ZERO, Share::WHOLE).expect("two slots");
+///     resource.start(now, job);
+/// }
+/// // One second at 2 MIPS, then four at 1 MIPS.
+/// assert_eq!(resource.next_completion(), Some(Time::from_secs(5)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct TimeShared {
+    capacity: Speed,
+    background: Speed,
+    sharing: Sharing,
+    up: bool,
+    now: Time,
+    clock: Clock,
+    jobs: BTreeMap<JobId, Held>,
+    /// Jobs that compute, by the clock's reading at their end.
+    ends: BTreeSet<(u128, JobId)>,
+    /// Jobs that compute or are paused.
+    sharers: u32,
+    /// Sum of the shares asked for by all that hold a slot.
+    reserved: u64,
+    /// Sum of the rates of all that compute.
+    rates: u128,
+    usage: Usage,
+}
+
+impl TimeShared {
+    /// An idle resource that is up at time zero.
+    pub fn new(capacity: Speed, sharing: Sharing) -> TimeShared {
+        TimeShared {
+            capacity,
+            background: Speed::ZERO,
+            sharing,
+            up: true,
+            now: Time::ZERO,
+            clock: Clock::default(),
+            jobs: BTreeMap::new(),
+            ends: BTreeSet::new(),
+            sharers: 0,
+            reserved: 0,
+            rates: 0,
+            usage: Usage::default(),
+        }
+    }
+
+    /// Whether a job with this share would be taken; with equal shares `share` does not matter.
+    pub fn admits(&self, share: Share) -> Result<(), Refused> {
+        let held = self.jobs.len();
+        let fits = match self.sharing {
+            Sharing::Equal { slots } => held < slots as usize,
+            Sharing::Reserved { slots } => {
+                let shares = u128::from(self.reserved + u64::from(share.0));
+                let capacity = u128::from(self.capacity.as_micro_mips());
+                let whole = u128::from(Share::WHOLE.0);
+                slots.is_none_or(|slots| held < slots as usize)
+                    && shares * capacity <= whole * u128::from(self.avail().as_micro_mips())
+            }
+        };
+        match (self.up, fits) {
+            (false, _) => Err(Refused::Down),
+            (true, false) => Err(Refused::Full),
+            (true, true) => Ok(()),
+        }
+    }
+
+    /// Gives a slot to a job of `length`, of which `done` has been done elsewhere.
+    pub fn reserve(
+        &mut self,
+        now: Time,
+        job: JobId,
+        length: Work,
+        done: Work,
+        share: Share,
+    ) -> Result<(), Refused> {
+        self.advance(now);
+        self.admits(share)?;
+        if self.jobs.contains_key(&job) {
+            return Err(Refused::Present);
+        }
+        let rate = match self.sharing {
+            Sharing::Equal { .. } => 1,
+            Sharing::Reserved { .. } => {
+                let part = Work::PER_MICRO / u128::from(Share::WHOLE.0);
+                u128::from(self.capacity.as_micro_mips()) * u128::from(share.0) * part
+            }
+        };
+        self.reserved += u64::from(share.0);
+        let held = Held { length, done: done.min(length), share, rate, stage: Stage::Reserved };
+        self.jobs.insert(job, held);
+        Ok(())
+    }
+
+    /// A job that has reserved a slot begins to compute.
+    ///
+    /// # Panics
+    /// If it has none, or computes already.
+    pub fn start(&mut self, now: Time, job: JobId) {
+        self.advance(now);
+        assert_eq!(self.held(job).stage, Stage::Reserved, "{job} starts once");
+        self.sharers += 1;
+        self.compute(job);
+    }
+
+    /// A job that computes stops to write a checkpoint. Says what it has done.
+    ///
+    /// # Panics
+    /// If it does not compute.
+    pub fn pause(&mut self, now: Time, job: JobId) -> Work {
+        self.advance(now);
+        self.halt(job);
+        let held = self.jobs.get_mut(&job).expect("a job that computes holds a slot");
+        held.stage = Stage::Paused;
+        held.done
+    }
+
+    /// A job that was paused goes on.
+    ///
+    /// # Panics
+    /// If it was not.
+    pub fn resume(&mut self, now: Time, job: JobId) {
+        self.advance(now);
+        assert_eq!(self.held(job).stage, Stage::Paused, "{job} is not paused");
+        self.compute(job);
+    }
+
+    /// A job leaves before its end. Says what it has done, or `None` if it holds no slot here.
+    pub fn release(&mut self, now: Time, job: JobId) -> Option<Work> {
+        self.advance(now);
+        self.jobs.contains_key(&job).then(|| self.leave(job))
+    }
+
+    /// Takes the jobs that have ended by now, in order of their end and number;
+    /// their slots are free at once.
+    pub fn take_completed(&mut self, now: Time, completed: &mut Vec<JobId>) {
+        self.advance(now);
+        let reading = self.clock.reading;
+        while let Some(&(_, job)) = self.ends.first().filter(|&&(end, _)| end <= reading) {
+            self.leave(job);
+            completed.push(job);
+        }
+    }
+
+    /// The load by others that compute here outside the grid changes.
+    pub fn set_background(&mut self, now: Time, background: Speed) {
+        self.advance(now);
+        self.background = background;
+    }
+
+    /// The resource fails: appends what each job had done, by number, and forgets all of them.
+    pub fn fail(&mut self, now: Time, lost: &mut Vec<(JobId, Work)>) {
+        self.advance(now);
+        while let Some(&job) = self.jobs.keys().next() {
+            let done = self.leave(job);
+            lost.push((job, done));
+        }
+        self.up = false;
+    }
+
+    /// The resource works again, without jobs.
+    pub fn restore(&mut self, now: Time) {
+        self.advance(now);
+        self.up = true;
+    }
+
+    /// When the next job ends if nothing changes before.
+    pub fn next_completion(&self) -> Option<Time> {
+        let &(end, _) = self.ends.first()?;
+        let left = end.saturating_sub(self.clock.reading);
+        let wait = match self.sharing {
+            Sharing::Equal { .. } => self.clock.until(left, self.rate(), self.sharers)?,
+            Sharing::Reserved { .. } => left,
+        };
+        // A job without a share never ends.
+        Some(self.now + span_of(wait)).filter(|&end| end < self.now + Span::FOREVER)
+    }
+
+    /// Time goes on, with nothing else happening, not beyond [`TimeShared::next_completion`].
+    pub fn advance(&mut self, now: Time) {
+        debug_assert!(now >= self.now, "time runs forwards");
+        debug_assert!(
+            self.next_completion().is_none_or(|end| now <= end),
+            "an end was passed over"
+        );
+        let span = now - self.now;
+        if span <= Span::ZERO {
+            return;
+        }
+        if self.sharers > 0 {
+            self.usage.busy += span;
+        }
+        if self.admits(Share(1)) == Err(Refused::Full) {
+            self.usage.full += span;
+        }
+        let micros = span.as_micros() as u128;
+        let before = self.clock.reading;
+        match self.sharing {
+            Sharing::Equal { .. } => self.clock.run(micros, self.rate(), self.sharers),
+            Sharing::Reserved { .. } => self.clock.reading += micros,
+        }
+        self.usage.processed += Work::from_parts((self.clock.reading - before) * self.rates);
+        self.now = now;
+    }
+
+    /// What a job has done by now, or `None` if it holds no slot here.
+    pub fn progress(&mut self, now: Time, job: JobId) -> Option<Work> {
+        self.advance(now);
+        self.jobs.get(&job).map(|held| held.progress(self.clock.reading))
+    }
+
+    /// The statistics up to now.
+    pub fn usage(&mut self, now: Time) -> Usage {
+        self.advance(now);
+        self.usage
+    }
+
+    /// The jobs that hold a slot, by number.
+    pub fn jobs(&self) -> impl Iterator<Item = JobId> {
+        self.jobs.keys().copied()
+    }
+
+    /// Jobs that hold a slot, n_res.
+    pub fn holders(&self) -> u32 {
+        self.jobs.len() as u32
+    }
+
+    /// Jobs that compute or write a checkpoint, n_run.
+    pub fn sharers(&self) -> u32 {
+        self.sharers
+    }
+
+    /// Whether it works.
+    pub fn is_up(&self) -> bool {
+        self.up
+    }
+
+    /// The speed of all jobs together: what the background load leaves.
+    pub fn avail(&self) -> Speed {
+        self.capacity.saturating_sub(self.background)
+    }
+
+    /// Parts of work per microsecond that equal shares are taken from.
+    fn rate(&self) -> u128 {
+        u128::from(self.avail().as_micro_mips()) * Work::PER_MICRO
+    }
+
+    fn held(&self, job: JobId) -> &Held {
+        self.jobs.get(&job).unwrap_or_else(|| panic!("{job} holds no slot here"))
+    }
+
+    fn compute(&mut self, job: JobId) {
+        let since = self.clock.reading;
+        let held = self.jobs.get_mut(&job).expect("the caller has looked");
+        held.stage = Stage::Computing { since };
+        self.rates += held.rate;
+        let end = held.end(since);
+        self.ends.insert((end, job));
+    }
+
+    /// Ends a stretch of computing and keeps what was done in it.
+    fn halt(&mut self, job: JobId) {
+        let reading = self.clock.reading;
+        let held = self.jobs.get_mut(&job).expect("the caller has looked");
+        let Stage::Computing { since } = held.stage else { panic!("{job} does not compute") };
+        self.ends.remove(&(held.end(since), job));
+        self.rates -= held.rate;
+        // What is left of the microsecond in which the job has ended is not used.
+        let given = Work::from_parts((reading - since) * held.rate);
+        let taken = held.progress(reading) - held.done;
+        self.usage.processed -= given - taken;
+        held.done += taken;
+    }
+
+    fn leave(&mut self, job: JobId) -> Work {
+        let stage = self.held(job).stage;
+        if matches!(stage, Stage::Computing { .. }) {
+            self.halt(job);
+        }
+        if stage != Stage::Reserved {
+            self.sharers -= 1;
+            if self.sharers == 0 {
+                self.clock.carry = 0;
+            }
+        }
+        let held = self.jobs.remove(&job).expect("it was there just now");
+        self.reserved -= u64::from(held.share.0);
+        held.done
+    }
+}
+
+/// A job that holds a slot.
+#[derive(Clone, Debug)]
+struct Held {
+    length: Work,
+    /// What it had done when its stage began.
+    done: Work,
+    share: Share,
+    /// Parts of work per step of the resource's clock.
+    rate: u128,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its input is on the way.
+    Reserved,
+    /// It computes since this reading of the clock.
+    Computing { since: u128 },
+    /// It writes a checkpoint.
+    Paused,
+}
+
+impl Held {
+    /// The reading at which it ends if it computes since `since`.
+    fn end(&self, since: u128) -> u128 {
+        let left = (self.length - self.done).as_parts();
+        match (left, self.rate) {
+            (0, _) => since,
+            (_, 0) => u128::MAX,
+            _ => since + left.div_ceil(self.rate),
+        }
+    }
+
+    fn progress(&self, reading: u128) -> Work {
+        let Stage::Computing { since } = self.stage else { return self.done };
+        (self.done + Work::from_parts((reading - since) * self.rate)).min(self.length)
+    }
+}
+
+/// What the rates of jobs refer to: virtual work or time.
+#[derive(Clone, Debug, Default)]
+struct Clock {
+    reading: u128,
+    /// What could not be divided evenly yet.
+    carry: u128,
+}
+
+impl Clock {
+    /// Divides `micros` of work at `rate` among `sharers`.
+    fn run(&mut self, micros: u128, rate: u128, sharers: u32) {
+        if sharers > 0 {
+            let work = micros * rate + self.carry;
+            self.reading += work / u128::from(sharers);
+            self.carry = work % u128::from(sharers);
+        }
+    }
+
+    /// Microseconds until the reading has grown by `left`, rounded up; `None` = never.
+    fn until(&self, left: u128, rate: u128, sharers: u32) -> Option<u128> {
+        match (left.saturating_mul(u128::from(sharers)).saturating_sub(self.carry), rate) {
+            (0, _) => Some(0),
+            (_, 0) => None,
+            (work, _) => Some(work.div_ceil(rate)),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! What a scheduler knows of the grid: what resources reported, late as that
+//! may be, and over it what it has done itself since (Chtepen 2011, section 2.2).
+//!
+//! The scheduler knows at once what it dispatched and cancelled, and which jobs
+//! have ended. Failures, repairs and load it learns from [`Report`]s. A report
+//! speaks only of replicas that were dispatched before it was taken; a slot
+//! given to a later one stays taken. Of several reports on a resource the last
+//! one counts when the view is [consulted](View::consult) before a round: an
+//! outage that begins and ends between two rounds is not seen.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{JobId, Time};
+
+use super::jobs::{GridJob, Jobs};
+use super::resources::{Preference, Resource, ResourceId, Resources, SiteId};
+use super::units::{Speed, Work};
+
+/// How a scheduler learns that replicas died with their resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Detection {
+    /// It never does.
+    #[default]
+    None,
+    /// It sees a resource that is down, and with it all replicas that were sent
+    /// there before. An outage that no round sees goes unnoticed (section 4.4.2).
+    State,
+    /// It also misses replicas on a resource that works again.
+    RestartReport,
+}
+
+/// What was found at a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// When it was looked at; a dispatch that was under way then counts as later.
+    pub taken: Time,
+    /// Whether it works.
+    pub up: bool,
+    /// What the background load leaves of its speed.
+    pub avail: Speed,
+    /// Jobs that hold a slot or send their output; none if it is down.
+    pub jobs: Vec<JobId>,
+}
+
+/// A replica that the scheduler has seen to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loss {
+    /// Where it was.
+    pub resource: ResourceId,
+    /// The job.
+    pub job: JobId,
+}
+
+/// The grid as its scheduler knows it.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    detection: Detection,
+    resources: Resources,
+    jobs: Jobs,
+    /// By resource.
+    occupants: Vec<Vec<Occupant>>,
+    /// The last report on each resource since the view was consulted.
+    reports: BTreeMap<ResourceId, Report>,
+}
+
+/// A replica at a resource.
+#[derive(Clone, Copy, Debug)]
+struct Occupant {
+    job: JobId,
+    since: Time,
+    stay: Stay,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stay {
+    /// It holds a slot.
+    Slot,
+    /// It holds a slot until its checkpoint is written, and goes on elsewhere.
+    Leaving,
+    /// It has been computed and sends its output.
+    Output,
+    /// It has died, and the scheduler has not noticed.
+    Unnoticed,
+}
+
+impl Stay {
+    const fn holds_slot(self) -> bool {
+        matches!(self, Stay::Slot | Stay::Leaving)
+    }
+}
+
+impl View {
+    /// An empty grid.
+    pub fn new(detection: Detection, preference: Preference) -> View {
+        View { detection, resources: Resources::new(preference), ..View::default() }
+    }
+
+    /// Adds a resource without jobs, up or down.
+    pub fn add_resource(&mut self, site: SiteId, up: bool, avail: Speed, slots: u32) -> ResourceId {
+        self.occupants.push(Vec::new());
+        self.resources.add(Resource { site, up, avail, slots, held: 0 })
+    }
+
+    /// A job has been submitted.
+    pub fn submit(&mut self, job: JobId, arrival: Time, length: Work) {
+        self.jobs.add(job, arrival, length);
+    }
+
+    /// The resources.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// The jobs.
+    pub fn jobs(&self) -> &Jobs {
+        &self.jobs
+    }
+
+    /// One job.
+    pub fn job(&self, job: JobId) -> &GridJob {
+        self.jobs.get(job)
+    }
+
+    /// Where the next replica of a job goes, see [`Resources::place`].
+    pub fn place(&self, job: JobId) -> Option<ResourceId> {
+        self.resources.place(&self.jobs.get(job).replicas)
+    }
+
+    /// Something was found at a resource. It counts from the next [`View::consult`] on.
+    /// Resources that neither failed nor changed their load need not be reported again.
+    pub fn report(&mut self, resource: ResourceId, report: Report) {
+        self.reports.insert(resource, report);
+    }
+
+    /// Takes the reports in before a round; says which replicas are seen to have failed.
+    /// They need a restart, and their jobs are queued again.
+    pub fn consult(&mut self) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        for (resource, report) in std::mem::take(&mut self.reports) {
+            self.read(resource, &report, &mut losses);
+        }
+        losses
+    }
+
+    fn read(&mut self, resource: ResourceId, report: &Report, losses: &mut Vec<Loss>) {
+        let noticed = match self.detection {
+            Detection::None => false,
+            Detection::State => !report.up,
+            Detection::RestartReport => true,
+        };
+        let mut occupants = std::mem::take(&mut self.occupants[resource.index()]);
+        let known = losses.len();
+        occupants.retain_mut(|occupant| {
+            let job = occupant.job;
+            let alive = report.up && report.jobs.contains(&job);
+            if alive || occupant.since >= report.taken {
+                return true;
+            }
+            // What leaves has its replica elsewhere already.
+            if occupant.stay == Stay::Leaving {
+                return false;
+            }
+            if noticed {
+                losses.push(Loss { resource, job });
+                return false;
+            }
+            occupant.stay = Stay::Unnoticed;
+            // Only another outage can reveal it.
+            self.detection == Detection::State
+        });
+        for loss in &losses[known..] {
+            self.forget_replica(loss.job, resource);
+        }
+        let held = occupants.iter().filter(|occupant| occupant.stay.holds_slot()).count() as u32;
+        self.occupants[resource.index()] = occupants;
+        self.resources.change(resource, |entry| {
+            (entry.up, entry.avail, entry.held) = (report.up, report.avail, held);
+        });
+    }
+
+    /// Whether the death of a replica that died at a resource can still be noticed:
+    /// not once the resource has been seen to work again without it, unless that
+    /// is what reveals it. (Another outage may still reveal it by accident.)
+    pub fn may_notice(&self, job: JobId, resource: ResourceId) -> bool {
+        let expected = |occupant: &Occupant| {
+            occupant.job == job && matches!(occupant.stay, Stay::Slot | Stay::Output)
+        };
+        self.detection != Detection::None && self.occupants[resource.index()].iter().any(expected)
+    }
+
+    /// A replica is sent to a resource, which reserves a slot for it.
+    ///
+    /// # Panics
+    /// If the job is done or has a replica there, or the resource is not available.
+    pub fn dispatch(&mut self, now: Time, job: JobId, resource: ResourceId) {
+        assert!(self.resources.get(resource).is_available(), "{resource} has no slot for {job}");
+        let entry = self.jobs.get(job);
+        assert!(!entry.done, "{job} is done");
+        assert!(!entry.replicas.contains(&resource), "{job} is on {resource} already");
+        self.jobs.change(job, |job| {
+            job.replicas.push(resource);
+            job.dispatches += 1;
+        });
+        self.occupants[resource.index()].push(Occupant { job, since: now, stay: Stay::Slot });
+        self.resources.change(resource, |entry| entry.held += 1);
+    }
+
+    /// A resource has not taken a replica that was sent there: it does not count
+    /// as a dispatch, and the job is queued again.
+    pub fn refuse(&mut self, job: JobId, resource: ResourceId) {
+        self.cancel(job, resource);
+        self.jobs.change(job, |job| job.dispatches -= 1);
+    }
+
+    /// A replica is not needed any more; its slot counts as free at once.
+    pub fn cancel(&mut self, job: JobId, resource: ResourceId) {
+        self.forget_replica(job, resource);
+        self.vacate(job, resource, |stay| stay != Stay::Leaving);
+    }
+
+    /// A replica moves: it has a slot at `to`, and holds the one at `from` until
+    /// it has [left](View::leave).
+    ///
+    /// # Panics
+    /// As [`View::dispatch`].
+    pub fn migrate(&mut self, now: Time, job: JobId, from: ResourceId, to: ResourceId) {
+        // One that has died unnoticed, or sends its output, has no slot to give back.
+        self.vacate(job, from, |stay| !stay.holds_slot());
+        let mut occupants = self.occupants[from.index()].iter_mut();
+        if let Some(occupant) = occupants.find(|occupant| occupant.job == job) {
+            occupant.stay = Stay::Leaving;
+        }
+        self.dispatch(now, job, to);
+        self.forget_replica(job, from);
+    }
+
+    /// A replica that moves has given its old slot back.
+    pub fn leave(&mut self, job: JobId, from: ResourceId) {
+        self.vacate(job, from, |stay| stay == Stay::Leaving);
+    }
+
+    /// A replica has been computed and has given its slot back; its output is on the way.
+    pub fn computed(&mut self, job: JobId, resource: ResourceId) {
+        let mut occupants = self.occupants[resource.index()].iter_mut();
+        let holds = |occupant: &&mut Occupant| occupant.job == job && occupant.stay == Stay::Slot;
+        if let Some(occupant) = occupants.find(holds) {
+            occupant.stay = Stay::Output;
+            self.resources.change(resource, |entry| entry.held -= 1);
+        }
+    }
+
+    /// A replica on `resource` has completed its job: the slots of all replicas
+    /// are free at once. Says where the others are to be cancelled.
+    pub fn complete(&mut self, job: JobId, resource: ResourceId) -> Vec<ResourceId> {
+        let mut copies = self.jobs.get(job).replicas.clone();
+        self.jobs.change(job, |job| {
+            job.done = true;
+            job.replicas = Vec::new();
+        });
+        for &copy in &copies {
+            self.vacate(job, copy, |_| true);
+        }
+        copies.retain(|&copy| copy != resource);
+        copies
+    }
+
+    /// A checkpoint with this progress is available now; older ones that arrive
+    /// later do not count.
+    pub fn save(&mut self, job: JobId, progress: Work) {
+        self.jobs.save(job, progress);
+    }
+
+    /// The replicas of a job begin or cease to write checkpoints.
+    pub fn set_checkpointing(&mut self, job: JobId, on: bool) {
+        self.jobs.change(job, |job| job.checkpointing = on);
+    }
+
+    fn forget_replica(&mut self, job: JobId, resource: ResourceId) {
+        self.jobs.change(job, |job| job.replicas.retain(|&copy| copy != resource));
+    }
+
+    /// Forgets what a job has at a resource, where `which` applies.
+    fn vacate(&mut self, job: JobId, resource: ResourceId, which: impl Fn(Stay) -> bool) {
+        let occupants = &mut self.occupants[resource.index()];
+        let Some(index) =
+            occupants.iter().position(|occupant| occupant.job == job && which(occupant.stay))
+        else {
+            return;
+        };
+        if occupants.remove(index).stay.holds_slot() {
+            self.resources.change(resource, |entry| entry.held -= 1);
+        }
+    }
+}
