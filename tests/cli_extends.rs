@@ -63,6 +63,19 @@ fn what_is_not_said_is_inherited() {
     "#);
 }
 
+/// What the first one sets holds for it, and gives way to what the second one says.
+#[test]
+fn what_is_set_below_gives_way() {
+    let middle = "[scenario]\nextends = \"base.toml\"\n\n[set]\n\"network.latency\" = \"5s\"\n\
+                  \"provider.north.policy\" = \"fcfs\"\n";
+    let top = "[scenario]\nextends = \"middle.toml\"\n\n[network]\nlatency = \"1s\"\n";
+    let folder =
+        Folder::with(&[("base.toml", &*base()), ("middle.toml", middle), ("top.toml", top)]);
+    let shown = folder.haggle(&["show", "top.toml"]);
+    assert!(shown.contains("latency = \"1s\""), "{shown}");
+    assert!(shown.contains("policy = \"fcfs\""), "{shown}");
+}
+
 #[test]
 fn lists_and_sweeps_are_replaced_as_a_whole() {
     let derived = "[scenario]\nextends = \"base.toml\"\n\n[[provider]]\nname = \"south\"\nprocessors = 4\n\n\
@@ -125,14 +138,13 @@ fn mistakes_in_what_is_extended_are_shown_where_it_is_named() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × [[provider]] has no key `colour`
+      × what is extended has a problem: [[provider]] has no key `colour`
        ╭─[a.toml:2:11]
      2 │ extends = "wrong.toml"
        ·           ──────┬─────
-       ·                 ╰── unknown key
+       ·                 ╰── in this file
        ╰────
-      help: [[provider]] has `compression`, `count`, `disclosure`, `estimates`, `name`, `offers`,
-            `order`, `overrun`, `policy`, `processors`, `rescheduling`, `speed`
+      help: `haggle validate wrong.toml` shows where
 
     error: a.toml has 1 problem
       × what is extended has a problem: not TOML: unclosed table, expected `]`

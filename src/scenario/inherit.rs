@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::conform::Findings;
 use super::document::{self, Entry, Node, Path, Value};
 use super::{Problem, Source};
 
@@ -12,8 +13,13 @@ const OWN: [&str; 3] = ["name", "description", "extends"];
 ///
 /// Tables are put over tables, key by key; anything else takes the place of what
 /// was there, and so does a sweep as a whole. What comes from the other file has
-/// its place where that file is named: it can be validated by itself.
-pub(super) fn inherit(root: &mut Node, source: &Source) -> Result<(), Problem> {
+/// its place where that file is named: it can be validated by itself. What that
+/// file sets is `settle`d before, so that it does not undo what stands in `root`.
+pub(super) fn inherit(
+    root: &mut Node,
+    source: &Source,
+    settle: fn(&mut Node) -> Findings,
+) -> Result<(), Problem> {
     let at = Path::root().key("scenario").key("extends");
     let Some(name) = root.at(&at) else { return Ok(()) };
     let span = name.span.clone();
@@ -26,7 +32,10 @@ pub(super) fn inherit(root: &mut Node, source: &Source) -> Result<(), Problem> {
         Ok(under) => under,
         Err(problems) => return Err(broken(base, &problems[0], span)),
     };
-    inherit(&mut under, base).map_err(|problem| broken(base, &problem, span.clone()))?;
+    inherit(&mut under, base, settle).map_err(|problem| broken(base, &problem, span.clone()))?;
+    if let Some(problem) = settle(&mut under).problems.first() {
+        return Err(broken(base, problem, span));
+    }
     let value = Value::from_toml(under.to_toml(), &span);
     let mut under = Node { span, value };
     if let Value::Table(entries) = &mut under.value {

@@ -95,11 +95,10 @@ impl Experiment {
             Ok(root) => root,
             Err(problems) => return Err(InvalidScenario::new(source, problems)),
         };
-        if let Err(problem) = inherit(&mut root, &source) {
+        if let Err(problem) = inherit(&mut root, &source, axis::settle) {
             return Err(InvalidScenario::new(source, vec![problem]));
         }
-        let mut findings = conform(&mut root);
-        axis::set_once(&mut root, &mut findings);
+        let mut findings = axis::settle(&mut root);
         let scenario = match Scenario::deserialize(root.to_toml()) {
             Ok(scenario) => scenario,
             Err(error) => {

@@ -6,15 +6,15 @@ use proptest::prelude::*;
 
 const FTA: &str = "\
 # event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason
-    0\t    0\t    0\t    5\tG1/site1/c1/node1\t         0\t   1115811139\t   1116857352\t       NULL
-    1\t    0\t    0\t    5\tG1/site1/c1/node1\t         1\t   1116857352\t   1116857835\t       NULL
-    0\t    0\t  655\t    3\t             10.000\t         0\t   1099755300\t   1099906200\t       4022
+    0\t    0\t    0\t    5\tG1/site1/c1/node1\t         0\t   1000000000\t   1000086400\t       NULL
+    1\t    0\t    0\t    5\tG1/site1/c1/node1\t         1\t   1000086400\t   1000090000\t       NULL
+    0\t    0\t   12\t    3\t             7.3\t         0\t   1000200000\t   1000300000\t       17
 ";
 const LANL: &str = "\
 System,machine type,nodenumz,purpose,Prob Started,Prob Fixed,Down Time,Software
-2,cluster,0,compute,6/21/2005 10:54,6/21/2005 11:00,6,
-2,cluster,1,\"graphics, fe\",9/6/2005 9:13,9/6/2005 9:19,6,\"MPI, \"\"PVM\"\"\"
-24,smp,0,compute,12/10/2003 5:45,12/10/2003 6:05,20,None
+2,cluster,0,compute,3/14/2001 10:54,3/14/2001 11:00,6,
+2,cluster,1,\"graphics, fe\",5/7/2001 8:10,5/7/2001 8:40,30,\"MPI, \"\"PVM\"\"\"
+24,smp,0,compute,11/2/2001 4:30,11/2/2001 5:00,30,None
 ";
 
 fn check(bytes: &[u8]) {

@@ -86,17 +86,20 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
     places
 }
 
-/// Puts what the scenario sets, once for all variants, where it belongs.
-pub(super) fn set_once(root: &mut Node, findings: &mut Findings) {
-    let Value::Table(entries) = &mut root.value else { return };
-    let Some(at) = entries.iter().position(|entry| entry.key == "set") else { return };
+/// Checks a document against the schema, and puts what it sets once for all
+/// variants where it belongs.
+pub(super) fn settle(root: &mut Node) -> Findings {
+    let mut findings = conform(root);
+    let Value::Table(entries) = &mut root.value else { return findings };
+    let Some(at) = entries.iter().position(|entry| entry.key == "set") else { return findings };
     let settings = entries.remove(at).node;
-    for (path, value) in puts(root, &settings, findings) {
+    for (path, value) in puts(root, &settings, &mut findings) {
         set(root, &path.0, &value, &settings.span);
     }
     let after = conform(root);
     findings.problems.extend(after.problems);
     findings.replaced.extend(after.replaced);
+    findings
 }
 
 /// What a table of paths with values puts where.

@@ -2,7 +2,7 @@
 
 use crate::Time;
 
-/// Reads `month/day/year hour:minute`, such as `6/21/2005 10:54`, as time since
+/// Reads `month/day/year hour:minute`, such as `3/14/2001 10:54`, as time since
 /// 1970-01-01 00:00 on the same clock. The year has four digits.
 pub(super) fn wall_time(text: &[u8]) -> Option<Time> {
     let text = std::str::from_utf8(text).ok()?.trim();

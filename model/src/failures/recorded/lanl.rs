@@ -57,7 +57,7 @@ impl Table {
             })
         };
         let time = |index, name| {
-            let expected = "a date and time such as 6/21/2005 10:54";
+            let expected = "a date and time such as 3/14/2001 10:54";
             field(index, name, text(index), expected, wall_time)
         };
         let (start, stop) = (time(started, NAMES[2])?, time(fixed, NAMES[3])?);

@@ -221,10 +221,10 @@ mod tests {
 ";
     const LANL: &str = "\
 System,nodes,nodenumz,Prob Started,Prob Fixed,Software
-2,49,0,6/21/2005 10:54,6/21/2005 11:00,\"MPI, PVM\"
-3,49,0,6/21/2005 11:54,6/21/2005 12:54,
-2,49,0,6/21/2005 10:30,6/21/2005 10:55,
-3,49,,6/21/2005 11:00,6/21/2005 11:10,
+2,49,0,3/14/2001 10:54,3/14/2001 11:00,\"MPI, PVM\"
+3,49,0,3/14/2001 11:54,3/14/2001 12:54,
+2,49,0,3/14/2001 10:30,3/14/2001 10:55,
+3,49,,3/14/2001 11:00,3/14/2001 11:10,
 ";
 
     fn refused(text: &str, format: TraceFormat) -> String {
@@ -275,9 +275,9 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
             format!("<memory>:2: expected 9 fields, found 8{WAY_OUT}")
         );
         assert_eq!(
-            refused(&LANL.replace("6/21/2005 12:54", "6/31/2005 12:54"), Lanl),
+            refused(&LANL.replace("3/14/2001 12:54", "2/30/2001 12:54"), Lanl),
             format!(
-                "<memory>:3: field 5 (Prob Fixed): expected a date and time such as 6/21/2005 10:54, found \"6/31/2005 12:54\"{WAY_OUT}"
+                "<memory>:3: field 5 (Prob Fixed): expected a date and time such as 3/14/2001 10:54, found \"2/30/2001 12:54\"{WAY_OUT}"
             )
         );
         assert_eq!(
