@@ -2,6 +2,9 @@
 
 use haggle_model::{ActorId, Observation, Time};
 
+use crate::grid::{
+    CheckpointServer, DataNetwork, Dispatcher, GridResource, InformationService, Storage,
+};
 use crate::{Message, Metascheduler, Nature, Negotiator, Provider, User};
 
 /// Something that takes messages.
@@ -87,6 +90,25 @@ pub enum AnyActor {
     Negotiator(Box<Negotiator>),
     /// Makes processors fail.
     Nature(Nature),
+    /// Computes jobs of a grid.
+    GridResource(Box<GridResource>),
+    /// Sends jobs of a grid to resources.
+    Dispatcher(Box<Dispatcher>),
+    /// Tells the dispatcher of resources.
+    InformationService(Box<InformationService>),
+    /// Keeps checkpoints.
+    CheckpointServer(CheckpointServer),
+    /// Moves data.
+    DataNetwork(Box<DataNetwork>),
+    /// Keeps outputs.
+    Storage(Box<Storage>),
+}
+
+impl AnyActor {
+    /// Whether it has something to file when the run is over, see [`Message::RunOver`].
+    pub fn keeps_accounts(&self) -> bool {
+        matches!(self, AnyActor::GridResource(_) | AnyActor::Dispatcher(_))
+    }
 }
 
 impl Actor for AnyActor {
@@ -101,6 +123,12 @@ impl Actor for AnyActor {
             }
             AnyActor::Negotiator(negotiator) => negotiator.on_message(now, from, message, out),
             AnyActor::Nature(nature) => nature.on_message(now, from, message, out),
+            AnyActor::GridResource(resource) => resource.on_message(now, from, message, out),
+            AnyActor::Dispatcher(dispatcher) => dispatcher.on_message(now, from, message, out),
+            AnyActor::InformationService(service) => service.on_message(now, from, message, out),
+            AnyActor::CheckpointServer(server) => server.on_message(now, from, message, out),
+            AnyActor::DataNetwork(network) => network.on_message(now, from, message, out),
+            AnyActor::Storage(storage) => storage.on_message(now, from, message, out),
         }
     }
 }

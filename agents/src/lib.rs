@@ -16,6 +16,7 @@
 //! ```
 
 pub mod actor;
+pub mod grid;
 pub mod message;
 pub mod metascheduler;
 pub mod nature;

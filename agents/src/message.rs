@@ -7,6 +7,8 @@ use haggle_model::{
 use haggle_scheduling::Award;
 use haggle_scheduling::composition::AnyView;
 
+use crate::grid::{GridMessage, GridTimer};
+
 /// What one actor says to another, or to itself later.
 ///
 /// Grouped by protocol. Each variant says who sends it and what it discloses
@@ -226,6 +228,13 @@ pub enum Message {
         outcome: JobOutcome,
     },
 
+    /// Between the actors of a grid.
+    Grid(GridMessage),
+
+    /// The driver to every actor that keeps accounts: nothing more will happen in this
+    /// run, and nothing that is sent now arrives.
+    RunOver,
+
     /// An actor to itself.
     Wake(Timer),
 }
@@ -274,6 +283,8 @@ pub enum Timer {
         /// Its number in nature's list.
         resource: u32,
     },
+    /// An actor of a grid.
+    Grid(GridTimer),
 }
 
 /// A metascheduler's call for offers.
@@ -330,7 +341,20 @@ impl Phase {
     pub const COUNT: usize = 5;
 }
 
+impl From<GridMessage> for Message {
+    fn from(message: GridMessage) -> Message {
+        Message::Grid(message)
+    }
+}
+
 impl Message {
+    /// Whether it would come again for ever, whatever becomes of the jobs: what fails
+    /// and comes back, and the rounds of a scheduler.
+    pub fn recurs(&self) -> bool {
+        self.phase() == Phase::Resource
+            || matches!(self, Message::Wake(Timer::Grid(GridTimer::Round)))
+    }
+
     /// When in an instant it is delivered.
     pub fn phase(&self) -> Phase {
         match self {
@@ -343,6 +367,8 @@ impl Message {
             Message::Wake(Timer::EstimateReady { .. } | Timer::OffersDue { .. }) => {
                 Phase::Conversation
             }
+            Message::Grid(message) => message.phase(),
+            Message::Wake(Timer::Grid(timer)) => timer.phase(),
             Message::Wake(_) => Phase::Decision,
             _ => Phase::Conversation,
         }
@@ -396,6 +422,8 @@ impl Message {
             Message::Restored { .. } => "restored",
             Message::Started { .. } => "started",
             Message::Finished { .. } => "finished",
+            Message::Grid(message) => message.kind(),
+            Message::RunOver => "run_over",
             Message::Wake(_) => "wake",
         }
     }
@@ -440,7 +468,9 @@ impl Message {
             | Message::OutageDue { .. }
             | Message::Failed { .. }
             | Message::Restored { .. }
+            | Message::RunOver
             | Message::Wake(_) => None,
+            Message::Grid(message) => message.job(),
         }
     }
 }

@@ -7,6 +7,7 @@
 pub mod bag_stories;
 pub mod disclosure;
 pub mod failures;
+pub mod grid;
 pub mod ids;
 pub mod job;
 mod lines;
@@ -16,6 +17,7 @@ pub mod platform;
 pub mod processors;
 pub mod random;
 pub mod time;
+pub mod work;
 pub mod workload;
 
 pub use bag_stories::BagStories;

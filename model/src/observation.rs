@@ -3,6 +3,7 @@
 //! Actors put observations into their outbox; the driver hands them to the
 //! record. Nothing in the engine reads them back.
 
+use crate::grid::{GridJobRecord, ResourceAccount, TryRecord};
 use crate::{ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Span, Time};
 
 /// How a job ended.
@@ -253,6 +254,12 @@ pub enum Observation {
         /// The provider's own numbers of what it held.
         processors: ProcessorSet,
     },
+    /// A try of a job on a resource of a grid is over.
+    TryOver(Box<TryRecord>),
+    /// A job of a grid is over, or the run is.
+    GridJobOver(Box<GridJobRecord>),
+    /// The run is over, and this is what a resource of a grid has done.
+    ResourceAccount(ResourceAccount),
     /// Processors of the observed provider have failed.
     ProcessorsFailed {
         /// Whose they are.

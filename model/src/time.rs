@@ -18,6 +18,17 @@ pub struct Time(i64);
 pub struct Span(i64);
 
 impl Time {
+    /// The first multiple of `period` that is not before this time; this time for
+    /// a period of zero.
+    pub fn next_multiple_of(self, period: Span) -> Time {
+        let (now, period) = (self.as_micros(), period.as_micros());
+        if period <= 0 {
+            self
+        } else {
+            Time::from_micros((now + period - 1).div_euclid(period) * period)
+        }
+    }
+
     /// The start of the run.
     pub const ZERO: Time = Time(0);
     /// Later than everything; half of the range, so that adding a span to it cannot overflow.

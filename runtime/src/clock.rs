@@ -17,12 +17,20 @@ pub enum EventOrder {
     SubmissionsFirst,
     /// Completions before submissions.
     CompletionsFirst,
+    /// What ends by itself, what fails, what is said, submissions, decisions: a job that
+    /// is completed when its resource fails is completed, and a round of decisions knows
+    /// of all that happens at its instant (Chtepen 2011, section 2.2).
+    Grid,
 }
 
 impl EventOrder {
     /// The place of `phase` within an instant.
     const fn rank(self, phase: Phase) -> u8 {
         match (self, phase) {
+            (EventOrder::Grid, Phase::Completion) => 0,
+            (EventOrder::Grid, Phase::Resource) => 1,
+            (EventOrder::Grid, Phase::Conversation) => 2,
+            (EventOrder::Grid, Phase::Submission) => 3,
             (EventOrder::CompletionsFirst, Phase::Submission) => Phase::Completion as u8,
             (EventOrder::CompletionsFirst, Phase::Completion) => Phase::Submission as u8,
             _ => phase as u8,
@@ -51,6 +59,7 @@ pub struct Delivery<M> {
 pub struct Clock<M> {
     now: Time,
     order: EventOrder,
+    horizon: Option<Time>,
     sequence: u64,
     later: BinaryHeap<Event<M>>,
     due: [VecDeque<Delivery<M>>; Phase::COUNT],
@@ -70,6 +79,7 @@ impl<M> Clock<M> {
         Clock {
             now: Time::ZERO,
             order,
+            horizon: None,
             sequence: 0,
             later: BinaryHeap::new(),
             due: std::array::from_fn(|_| VecDeque::new()),
@@ -101,6 +111,16 @@ impl<M> Clock<M> {
         }
     }
 
+    /// Stops at `horizon`: what is to arrive later is never delivered.
+    pub fn until(self, horizon: Option<Time>) -> Clock<M> {
+        Clock { horizon, ..self }
+    }
+
+    /// Puts the clock to its horizon, when nothing is delivered any more.
+    pub fn stop(&mut self) {
+        self.now = self.horizon.unwrap_or(self.now);
+    }
+
     /// The next message, moving the clock to its instant; `None` when nothing is on its way.
     pub fn next_delivery(&mut self) -> Option<Delivery<M>> {
         let due = self.due.iter().position(|queue| !queue.is_empty());
@@ -109,6 +129,7 @@ impl<M> Clock<M> {
             (Some(rank), Some(event))
                 if event.time == self.now && (event.order >> 56) as usize <= rank => {}
             (Some(rank), _) => return self.due[rank].pop_front(),
+            (None, Some(event)) if self.horizon.is_some_and(|end| event.time > end) => return None,
             (None, Some(event)) => self.now = event.time,
             (None, None) => return None,
         }

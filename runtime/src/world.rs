@@ -1,7 +1,7 @@
 //! A run: actors, the jobs that come, the network between them, and the loop.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,6 +33,10 @@ pub struct World {
     pub network: Network,
     /// What comes first at one instant.
     pub order: EventOrder,
+    /// What is on its way when the run begins: when it arrives, and at whom.
+    pub initial: Vec<(Time, ActorId, Message)>,
+    /// When the run ends; what is to happen later does not. `None` = when every job is over.
+    pub horizon: Option<Time>,
 }
 
 /// The failures of a run. They may go on for ever: what is to fail after every
@@ -129,8 +133,9 @@ pub fn run(
     recorder: &mut dyn Recorder,
     stop: &AtomicBool,
 ) -> Result<RunStats, RunError> {
-    let World { mut actors, arrivals, outages, network, order } = world;
-    let course = Course::new(arrivals, outages, network, order, recorder, stop)?;
+    let mut actors = world.actors;
+    let course =
+        Course::new(World { actors: Vec::new(), ..world }, accountants(&actors), recorder, stop)?;
     match driver {
         Driver::Sequential => course.finish(|now, delivery, out| {
             let Delivery { from, to, message, .. } = delivery;
@@ -138,6 +143,12 @@ pub fn run(
         }),
         Driver::Actix => actix_driver::finish(course, actors),
     }
+}
+
+/// The actors that have something to file when the run is over.
+fn accountants(actors: &[AnyActor]) -> VecDeque<ActorId> {
+    let ids = (0..).map(ActorId).zip(actors);
+    ids.filter(|(_, actor)| actor.keeps_accounts()).map(|(id, _)| id).collect()
 }
 
 /// The course of a run: everything but the actors.
@@ -149,7 +160,14 @@ pub(crate) struct Course<'a> {
     recorder: &'a mut dyn Recorder,
     stop: &'a AtomicBool,
     stats: RunStats,
+    jobs_admitted: u64,
     jobs_over: u64,
+    /// Whether the run goes on until every job is over.
+    is_endless: bool,
+    /// Who files accounts when nothing happens any more.
+    accountants: VecDeque<ActorId>,
+    /// Whether they have begun: nothing that is sent now arrives.
+    is_over: bool,
 }
 
 /// How often, in messages, the stop flag is looked at.
@@ -157,15 +175,17 @@ const STOP_INTERVAL: u64 = 1024;
 
 impl<'a> Course<'a> {
     fn new(
-        arrivals: Vec<(ActorId, Arrivals)>,
-        outages: Option<Outages>,
-        network: Network,
-        order: EventOrder,
+        world: World,
+        accountants: VecDeque<ActorId>,
         recorder: &'a mut dyn Recorder,
         stop: &'a AtomicBool,
     ) -> Result<Course<'a>, RunError> {
+        let World { arrivals, outages, network, order, initial, horizon, .. } = world;
         let arrivals = Merged::new(arrivals)?;
-        let clock = Clock::new(order);
+        let mut clock = Clock::new(order).until(horizon);
+        for (at, to, message) in initial {
+            clock.schedule(at, message.phase(), Delivery { from: to, to, hops: 0, message });
+        }
         let mut course = Course {
             clock,
             arrivals,
@@ -174,7 +194,11 @@ impl<'a> Course<'a> {
             recorder,
             stop,
             stats: RunStats::default(),
+            jobs_admitted: 0,
             jobs_over: 0,
+            is_endless: horizon.is_none(),
+            accountants,
+            is_over: false,
         };
         course.admit_next()?;
         course.admit_outage();
@@ -206,14 +230,16 @@ impl<'a> Course<'a> {
     /// The next message to deliver, already in the record.
     pub(crate) fn take_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
         let delivery = loop {
-            let Some(delivery) = self.clock.next_delivery() else {
-                return Ok(None);
-            };
-            if delivery.message.phase() != Phase::Resource {
+            let delivery = if self.is_over { None } else { self.clock.next_delivery() };
+            let Some(delivery) = delivery else { return Ok(self.next_account()) };
+            if !delivery.message.recurs() {
                 break delivery;
             }
-            // Nature has no end: what it would do to nobody's jobs is left out.
-            if self.stats.jobs == self.jobs_over && self.arrivals.heads.is_empty() {
+            // Nature has no end: without a horizon, what it would do to nobody's jobs is left out.
+            if self.is_endless
+                && self.jobs_admitted == self.jobs_over
+                && self.arrivals.heads.is_empty()
+            {
                 continue;
             }
             if matches!(delivery.message, Message::OutageDue { .. }) {
@@ -225,6 +251,7 @@ impl<'a> Course<'a> {
             return Err(RunError::Interrupted);
         }
         self.stats.messages += 1;
+        self.stats.jobs += u64::from(matches!(delivery.message, Message::JobDue(_)));
         self.stats.end = self.clock.now();
         if delivery.hops > HOPS_MAX {
             return Err(RunError::ZeroTimeCycle {
@@ -237,6 +264,17 @@ impl<'a> Course<'a> {
             .delivered(self.clock.now(), delivery.from, delivery.to, &delivery.message)
             .map_err(RunError::Record)?;
         Ok(Some(delivery))
+    }
+
+    /// When nothing happens any more, those who keep accounts file them, one by one.
+    fn next_account(&mut self) -> Option<Delivery<Message>> {
+        self.is_over = true;
+        if !self.is_endless {
+            self.clock.stop();
+            self.stats.end = self.clock.now();
+        }
+        let to = self.accountants.pop_front()?;
+        Some(Delivery { from: to, to, hops: 0, message: Message::RunOver })
     }
 
     /// Carries out what `actor` put into its outbox on a message that came after `hops`.
@@ -262,7 +300,8 @@ impl<'a> Course<'a> {
             self.clock.schedule(at, phase, delivery);
         }
         for observation in out.observations.drain(..) {
-            self.jobs_over += u64::from(matches!(observation, Observation::JobOver(_)));
+            let over = matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_));
+            self.jobs_over += u64::from(over);
             self.recorder.observed(now, actor, observation).map_err(RunError::Record)?;
         }
         if arrival {
@@ -284,7 +323,7 @@ impl<'a> Course<'a> {
     /// Puts the next job of the workloads on its way to its user.
     fn admit_next(&mut self) -> Result<(), RunError> {
         if let Some((user, job)) = self.arrivals.take_next()? {
-            self.stats.jobs += 1;
+            self.jobs_admitted += 1;
             let (at, message) = (job.submit, Message::JobDue(Box::new(job)));
             let delivery = Delivery { from: user, to: user, hops: 0, message };
             self.clock.schedule(at, Phase::Submission, delivery);

@@ -59,6 +59,7 @@ pub struct Completion {
 /// let completions = flows.advance(Time::from_secs(8));
 /// assert_eq!(completions[0].flow, flow);
 /// ```
+#[derive(Clone, Debug)]
 pub struct Flows {
     sharing: Sharing,
     links: Vec<SharedLink>,
@@ -75,6 +76,7 @@ pub struct Flows {
     now: Time,
 }
 
+#[derive(Clone, Debug)]
 struct SharedLink {
     /// Capacity, bit/s; not used where flows do not share.
     capacity: f64,
@@ -84,6 +86,7 @@ struct SharedLink {
     weight: f64,
 }
 
+#[derive(Clone, Debug)]
 struct Flow {
     id: FlowId,
     path: Path,
@@ -94,14 +97,14 @@ struct Flow {
 }
 
 /// The order of fields is the order of what happens.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: Time,
     flow: FlowId,
     slot: usize,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Phase {
     /// Nothing has arrived yet.
     Latency,

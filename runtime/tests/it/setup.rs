@@ -154,7 +154,15 @@ impl Setup {
         let mut network = Network::new(self.latency, sites);
         network.jitter(self.jitter, streams);
         let outages = (!self.failing.is_empty()).then(|| self.outages(&mut actors));
-        World { actors, arrivals, outages, network, order: self.order }
+        World {
+            actors,
+            arrivals,
+            outages,
+            network,
+            order: self.order,
+            initial: Vec::new(),
+            horizon: None,
+        }
     }
 
     /// Adds nature to the actors.
@@ -251,6 +259,9 @@ impl Recorder for Log {
             }
             Observation::ShareOver(share) => self.bags.share_over(*share),
             Observation::OffersMade(_) => {}
+            Observation::TryOver(_)
+            | Observation::GridJobOver(_)
+            | Observation::ResourceAccount(_) => unreachable!("these worlds have no grid"),
             Observation::AttemptLost { job, provider, start, processors } => {
                 writeln!(self.text, "{now} {} | loses {} [{processors}]", actor.0, job.0)?;
                 self.lost.push((provider.0, start, now, processors));

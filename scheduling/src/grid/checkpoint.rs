@@ -13,7 +13,7 @@ mod history;
 
 use haggle_model::{Span, Time};
 
-use super::units::{EffectiveSpeed, Fraction, Speed, Work, span_of};
+use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work, span_of};
 
 pub use self::cost::CheckpointCost;
 pub use self::history::{FailureHistory, MeanFailure};

@@ -5,7 +5,7 @@ use haggle_model::JobId;
 
 use super::jobs::{Turn, most_advanced};
 use super::replication::Replicas;
-use super::scheduler::{Checkpointing, GridScheduler, Restart, Round};
+use super::scheduler::{Checkpointing, GridScheduler, Questions, Restart, Round};
 use super::view::{Detection, View};
 
 /// Switches between replicas and checkpoints by what is left for the next job.
@@ -114,6 +114,19 @@ impl GridScheduler for CombinedFt {
 
     fn checkpointing(&self) -> Checkpointing {
         Checkpointing::Switched
+    }
+
+    /// Of jobs with several replicas the most advanced one is kept.
+    fn questions(&self, view: &View) -> Questions {
+        let mut progress = Vec::new();
+        let mut after = None;
+        while self.next_mode(view) == Mode::Checkpoints
+            && let Some(turn @ (_, job)) = view.jobs().next_from(2, after)
+        {
+            after = Some(turn);
+            progress.extend(view.job(job).replicas.iter().map(|&resource| (job, resource)));
+        }
+        Questions { progress, traffic: false }
     }
 
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {

@@ -8,7 +8,7 @@ use haggle_model::{JobId, Time};
 
 use super::rank_set::RankSet;
 use super::resources::ResourceId;
-use super::units::Work;
+use haggle_model::work::Work;
 
 /// The order of every queue: by arrival, then by number.
 pub type Turn = (Time, JobId);

@@ -7,9 +7,9 @@ use super::queues::QueueScheduler;
 use super::replication::{Replicas, Replication};
 use super::rescheduling::Rescheduling;
 use super::scheduler::GridScheduler;
-use super::units::Fraction;
 use super::view::Detection;
 use super::wqr::Wqr;
+use haggle_model::work::Fraction;
 
 /// The rule by which jobs are sent to resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl GridPolicy {
     }
 
     /// How many replicas a job gets in all; for the count of jobs that are lost
-    /// though more replicas are to follow, see [`fate`](super::losses::fate).
+    /// though more replicas are to follow, see [`fate`](haggle_model::grid::fate).
     pub const fn replicas(self) -> u32 {
         match self {
             GridPolicy::UnconditionalRep(count)

@@ -4,9 +4,9 @@
 use super::jobs::Turn;
 use super::queues::QueueScheduler;
 use super::resources::ResourceId;
-use super::scheduler::{Checkpointing, GridScheduler, Insight, Round};
-use super::units::{EffectiveSpeed, Fraction};
+use super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, Round};
 use super::view::{Detection, View};
+use haggle_model::work::{EffectiveSpeed, Fraction};
 
 /// Moves each job that runs, in order of arrival, to where it would end first,
 /// if that is worth it; then sends the jobs that wait as FJBCR does.
@@ -72,6 +72,18 @@ impl GridScheduler for Rescheduling {
 
     fn checkpointing(&self) -> Checkpointing {
         if self.checkpointing { Checkpointing::Always } else { Checkpointing::Never }
+    }
+
+    fn questions(&self, view: &View) -> Questions {
+        let mut progress = Vec::new();
+        let mut after = None;
+        while view.resources().any_available()
+            && let Some(turn @ (_, job)) = view.jobs().next_with(1, after)
+        {
+            after = Some(turn);
+            progress.extend(view.job(job).replicas.iter().map(|&resource| (job, resource)));
+        }
+        Questions { traffic: !progress.is_empty(), progress }
     }
 
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::rank_set::RankSet;
-use super::units::{EffectiveSpeed, Speed};
+use haggle_model::work::{EffectiveSpeed, Speed};
 
 /// A resource: dense from 0, in the order in which the scenario names them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

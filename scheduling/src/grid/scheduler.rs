@@ -3,8 +3,8 @@
 use haggle_model::{JobId, Span, Time};
 
 use super::resources::ResourceId;
-use super::units::Work;
 use super::view::{Detection, View};
+use haggle_model::work::Work;
 
 /// A policy that decides in rounds which job goes where.
 ///
@@ -20,8 +20,22 @@ pub trait GridScheduler: std::fmt::Debug + Send {
         Checkpointing::Never
     }
 
+    /// What it has to know for the next round beyond the view, which has been consulted.
+    fn questions(&self, _view: &View) -> Questions {
+        Questions::default()
+    }
+
     /// Decides what can be decided now.
     fn round(&mut self, view: &mut View, round: &mut Round<'_>);
+}
+
+/// What a policy has to know for a round beyond the view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Questions {
+    /// How far these replicas are, see [`Insight::progress`].
+    pub progress: Vec<(JobId, ResourceId)>,
+    /// Whether it asks how long moving takes, see [`Insight::moving_time`].
+    pub traffic: bool,
 }
 
 /// Which jobs write checkpoints under a policy.

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{JobId, Span, Time};
 
-use super::units::{Speed, Work, span_of};
+use haggle_model::work::{Speed, Work, span_of};
 
 /// How a resource divides its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Usage {
     pub busy: Span,
     /// Time in which no further job would have been taken for lack of slots or capacity.
     pub full: Span,
+    /// Σ time in which jobs held a slot.
+    pub held: Span,
     /// Work done, for jobs that were lost as well.
     pub processed: Work,
 }
@@ -276,6 +278,7 @@ impl TimeShared {
         if span <= Span::ZERO {
             return;
         }
+        self.usage.held += Span::from_micros(span.as_micros() * self.jobs.len() as i64);
         if self.sharers > 0 {
             self.usage.busy += span;
         }

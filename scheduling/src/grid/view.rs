@@ -14,7 +14,7 @@ use haggle_model::{JobId, Time};
 
 use super::jobs::{GridJob, Jobs};
 use super::resources::{Preference, Resource, ResourceId, Resources, SiteId};
-use super::units::{Speed, Work};
+use haggle_model::work::{Speed, Work};
 
 /// How a scheduler learns that replicas died with their resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -262,6 +262,11 @@ impl View {
         }
         copies.retain(|&copy| copy != resource);
         copies
+    }
+
+    /// A job that was never sent anywhere is not wanted any more.
+    pub fn withdraw(&mut self, job: JobId) {
+        self.jobs.change(job, |job| job.done = true);
     }
 
     /// A checkpoint with this progress is available now; older ones that arrive

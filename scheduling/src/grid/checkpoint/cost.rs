@@ -2,7 +2,7 @@
 
 use haggle_model::Span;
 
-use crate::grid::units::{Work, span_of};
+use haggle_model::work::{Work, span_of};
 
 /// C: for how long writing a checkpoint stops the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

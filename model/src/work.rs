@@ -6,7 +6,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-use haggle_model::Span;
+use crate::Span;
 
 /// A computing speed in micro-MIPS: millionths of a million instructions per second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -94,7 +94,8 @@ impl Work {
 
     /// MI, for output only.
     pub fn as_mi_f64(self) -> f64 {
-        self.0 as f64 / Work::PER_MI as f64
+        let (whole, rest) = (self.0 / Work::PER_MI, self.0 % Work::PER_MI);
+        whole as f64 + rest as f64 / Work::PER_MI as f64
     }
 
     /// What is left of this work after `other`: nothing if that is more.
@@ -123,7 +124,7 @@ impl Work {
 }
 
 /// A span of so many microseconds, limited to [`Span::FOREVER`].
-pub(crate) fn span_of(micros: u128) -> Span {
+pub fn span_of(micros: u128) -> Span {
     i64::try_from(micros).map_or(Span::FOREVER, Span::from_micros).min(Span::FOREVER)
 }
 

@@ -1,0 +1,31 @@
+//! The actors of a grid of time-shared resources that fail (Chtepen 2011, chapter 2).
+//!
+//! ```text
+//!         Submit                 Dispatch, Cancel, Checkpointing, Move
+//!  user ─────────▶ dispatcher ──────────────────────────────────────▶ resource
+//!                   ▲  ▲  ▲    ◀── Refused, Computed, Delivered ──────   │ │ │
+//!            Report │  │  └── CheckpointAvailable ── checkpoint server ◀─┘ │ │
+//!       information ┘  └─────── Traffic ──── data network ◀── Transfer ─────┘ │
+//!           service ◀──────────────── Status ─────────────────────────────────┘
+//! ```
+//!
+//! The dispatcher decides in rounds, on what the information service lets it know.
+//! Messages between these actors take no time; data do.
+
+pub mod checkpoints;
+pub mod data_network;
+pub mod dispatcher;
+pub mod information;
+pub mod message;
+pub mod plan;
+pub mod resource;
+pub mod storage;
+
+pub use checkpoints::CheckpointServer;
+pub use data_network::{DataNetwork, Routes, Traffic};
+pub use dispatcher::{Dispatcher, DispatcherConfig, Known};
+pub use information::{Delay, InformationService};
+pub use message::{Dispatch, GridMessage, GridTimer, Status};
+pub use plan::{GridActors, GridPlan, PlannedResource};
+pub use resource::{BackgroundLoad, Checkpoints, GridResource, Home, JobData, ResourceRules};
+pub use storage::{Storage, StorageLimits};

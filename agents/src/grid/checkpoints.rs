@@ -1,0 +1,46 @@
+//! The checkpoint server: where jobs can be started from again.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{ActorId, JobId, Time};
+
+use super::message::{GridMessage, Saved};
+use crate::message::Message;
+use crate::{Actor, Outbox};
+
+/// Keeps the newest checkpoint of every job that is not done, and tells the dispatcher.
+#[derive(Debug)]
+pub struct CheckpointServer {
+    dispatcher: ActorId,
+    newest: BTreeMap<JobId, Saved>,
+}
+
+impl CheckpointServer {
+    /// Without checkpoints.
+    pub fn new(dispatcher: ActorId) -> CheckpointServer {
+        CheckpointServer { dispatcher, newest: BTreeMap::new() }
+    }
+
+    fn on_saved(&mut self, saved: Box<Saved>, out: &mut Outbox) {
+        let newest = self.newest.entry(saved.job).or_insert(*saved);
+        // Copies of a job save at different places; only what is further counts.
+        if saved.done >= newest.done {
+            *newest = *saved;
+            out.send(self.dispatcher, GridMessage::CheckpointAvailable(saved).into());
+        }
+    }
+}
+
+impl Actor for CheckpointServer {
+    type Message = Message;
+
+    fn on_message(&mut self, _now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::Grid(GridMessage::Saved(saved)) => self.on_saved(saved, out),
+            Message::Grid(GridMessage::Forget { job }) => {
+                self.newest.remove(&job);
+            }
+            other => unreachable!("nobody sends a checkpoint server {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The network that carries data: an actor that is asked to move them and says
+//! when they have arrived.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use haggle_model::network::{FlowId, Flows, Node, Path, Star};
+use haggle_model::{ActorId, Span, Time};
+
+use super::message::{GridMessage, GridTimer};
+use crate::message::{Message, Timer};
+use crate::{Actor, Outbox};
+
+/// The path of a transfer.
+#[derive(Clone, Debug)]
+pub enum Routes {
+    /// The same for every transfer, and not shared.
+    Constant(Path),
+    /// Sites as stars.
+    Star(Arc<Star>),
+}
+
+impl Routes {
+    fn path(&self, from: Node, to: Node) -> Path {
+        match self {
+            _ if from == to => Path::local(),
+            Routes::Constant(path) => path.clone(),
+            Routes::Star(star) => star.path(from, to),
+        }
+    }
+}
+
+/// How busy the links are at some instant.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    routes: Routes,
+    flows: Flows,
+}
+
+impl Traffic {
+    /// How long `bytes` would take, if nothing else started or ended (equation 5.2).
+    pub fn predicted(&self, from: Node, to: Node, bytes: u64) -> Span {
+        self.flows.predicted(&self.routes.path(from, to), bytes)
+    }
+}
+
+/// Two pictures are the same if as much is under way; for tests that compare messages.
+impl PartialEq for Traffic {
+    fn eq(&self, other: &Traffic) -> bool {
+        self.flows.len() == other.flows.len()
+    }
+}
+
+/// Moves data.
+#[derive(Debug)]
+pub struct DataNetwork {
+    routes: Routes,
+    flows: Flows,
+    under_way: BTreeMap<FlowId, Order>,
+    flow_of: BTreeMap<(ActorId, u32), FlowId>,
+    /// When the network wakes up next.
+    wakes: Option<Time>,
+}
+
+/// Who asked for a transfer, and between which nodes.
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    owner: ActorId,
+    number: u32,
+    ends: [Node; 2],
+}
+
+impl DataNetwork {
+    /// Nothing is under way; `flows` has the links of the routes.
+    pub fn new(routes: Routes, flows: Flows) -> DataNetwork {
+        DataNetwork {
+            routes,
+            flows,
+            under_way: BTreeMap::new(),
+            flow_of: BTreeMap::new(),
+            wakes: None,
+        }
+    }
+
+    fn start(&mut self, now: Time, order: Order, bytes: u64) {
+        let [from, to] = order.ends;
+        let flow = self.flows.start(now, self.routes.path(from, to), bytes);
+        self.under_way.insert(flow, order);
+        self.flow_of.insert((order.owner, order.number), flow);
+    }
+
+    fn abort(&mut self, now: Time, flow: FlowId) -> Option<Order> {
+        self.flows.abort(now, flow);
+        let order = self.under_way.remove(&flow)?;
+        self.flow_of.remove(&(order.owner, order.number));
+        Some(order)
+    }
+
+    /// Ends what others have on their way from or to a node; who fails ends its own transfers.
+    fn on_node_failed(&mut self, now: Time, failed: ActorId, node: Node, out: &mut Outbox) {
+        let hit = |(flow, order): (&FlowId, &Order)| {
+            (order.ends.contains(&node) && order.owner != failed).then_some(*flow)
+        };
+        let hit: Vec<FlowId> = self.under_way.iter().filter_map(hit).collect();
+        for flow in hit {
+            if let Some(Order { owner, number, .. }) = self.abort(now, flow) {
+                out.send(owner, GridMessage::TransferAborted { number }.into());
+            }
+        }
+    }
+
+    /// Tells of what has arrived, and sees to it that it wakes up for what comes next.
+    fn settle(&mut self, now: Time, out: &mut Outbox) {
+        for completion in self.flows.advance(now) {
+            let Some(order) = self.under_way.remove(&completion.flow) else { continue };
+            let Order { owner, number, .. } = order;
+            self.flow_of.remove(&(owner, number));
+            out.send(owner, GridMessage::Transferred { number }.into());
+        }
+        let next = self.flows.next_event().filter(|&next| next < Time::FOREVER);
+        if let Some(next) = next
+            && self.wakes.is_none_or(|wakes| wakes <= now || next < wakes)
+        {
+            self.wakes = Some(next);
+            out.wake(next, Message::Wake(Timer::Grid(GridTimer::DataArrive)));
+        }
+    }
+}
+
+impl Actor for DataNetwork {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, sender: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::Grid(GridMessage::Transfer { number, from, to, bytes }) => {
+                self.start(now, Order { owner: sender, number, ends: [from, to] }, bytes);
+            }
+            Message::Grid(GridMessage::AbortTransfer { number }) => {
+                if let Some(&flow) = self.flow_of.get(&(sender, number)) {
+                    self.abort(now, flow);
+                }
+            }
+            Message::Grid(GridMessage::NodeFailed { node }) => {
+                self.on_node_failed(now, sender, node, out);
+            }
+            Message::Grid(GridMessage::TrafficRequest) => {
+                let (routes, flows) = (self.routes.clone(), self.flows.clone());
+                let traffic = Box::new(Traffic { routes, flows });
+                out.send(sender, GridMessage::Traffic(traffic).into());
+            }
+            Message::Wake(Timer::Grid(GridTimer::DataArrive)) => {}
+            other => unreachable!("nobody sends a network {other:?}"),
+        }
+        self.settle(now, out);
+    }
+}

@@ -1,0 +1,512 @@
+//! The grid's scheduler: takes jobs from users and sends each to one or several resources.
+
+use std::collections::BTreeMap;
+
+use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::network::Node;
+use haggle_model::random::Stream;
+use haggle_model::work::{Speed, Work};
+use haggle_model::{ActorId, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
+use haggle_scheduling::grid::scheduler::Questions;
+use haggle_scheduling::grid::{
+    Action, Checkpointing, Detection, GridPolicy, GridScheduler, Insight, Preference, ResourceId,
+    Round, SiteId, View,
+};
+use rand::RngExt;
+
+use super::Traffic;
+use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
+use super::resource::{Checkpoints, JobData};
+use crate::message::{Message, Submission, Timer};
+use crate::{Actor, Outbox};
+
+/// A resource as the dispatcher knows it when the run begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Its address.
+    pub actor: ActorId,
+    /// Where it stands.
+    pub site: SiteId,
+    /// Whether it works.
+    pub up: bool,
+    /// What the load by others leaves of its speed.
+    pub avail: Speed,
+    /// Jobs it takes at a time.
+    pub slots: u32,
+}
+
+/// What a dispatcher starts from.
+#[derive(Clone, Debug)]
+pub struct DispatcherConfig {
+    /// The policy.
+    pub policy: GridPolicy,
+    /// Which resource is the best.
+    pub preference: Preference,
+    /// Time between rounds, I_GS; zero = whenever something has happened.
+    pub period: Span,
+    /// The resources.
+    pub resources: Vec<Known>,
+    /// The network that carries data.
+    pub network: ActorId,
+    /// The checkpoint server.
+    pub checkpoint_server: ActorId,
+    /// What jobs bring along, by workload.
+    pub data: Vec<JobData>,
+    /// How jobs save their progress, if any does.
+    pub checkpoints: Option<Checkpoints>,
+    /// Whether a job that has been computed cannot be lost any more. Otherwise its
+    /// copies go on until the output has arrived.
+    pub output_survives: bool,
+}
+
+/// The grid's scheduler.
+#[derive(Debug)]
+pub struct Dispatcher {
+    config: DispatcherConfig,
+    policy: Box<dyn GridScheduler>,
+    view: View,
+    by_actor: BTreeMap<ActorId, ResourceId>,
+    jobs: BTreeMap<JobId, Held>,
+    /// Jobs of which no try has been computed yet.
+    open: usize,
+    moving: BTreeMap<JobId, Moving>,
+    stream: Stream,
+    /// Whether it will wake up for a round.
+    awaits_round: bool,
+    answers: Answers,
+}
+
+/// A job that is not done.
+#[derive(Debug)]
+struct Held {
+    submission: Box<Submission>,
+    tries: u32,
+    /// Tries that are believed alive, and where.
+    alive: Vec<(ResourceId, u32)>,
+    /// The try that wrote the newest checkpoint.
+    saved_by: Option<u32>,
+    /// The try that was computed first, and when.
+    winner: Option<(u32, Time)>,
+}
+
+/// A job on its way from one resource to another.
+#[derive(Clone, Copy, Debug)]
+struct Moving {
+    since: Time,
+    from: ResourceId,
+    to: ResourceId,
+}
+
+/// What resources and network have answered before a round.
+#[derive(Debug, Default)]
+struct Answers {
+    awaited: usize,
+    progress: BTreeMap<(JobId, ResourceId), (Work, bool)>,
+    traffic: Option<Traffic>,
+}
+
+/// The answers, and what moving costs.
+struct Insights<'a> {
+    answers: &'a Answers,
+    config: &'a DispatcherConfig,
+    jobs: &'a BTreeMap<JobId, Held>,
+}
+
+impl Insight for Insights<'_> {
+    fn progress(&self, job: JobId, resource: ResourceId) -> Work {
+        self.answers.progress.get(&(job, resource)).map_or(Work::ZERO, |&(done, _)| done)
+    }
+
+    fn moving_time(&self, job: JobId, from: ResourceId, to: ResourceId) -> Option<Span> {
+        let &(_, computes) = self.answers.progress.get(&(job, from))?;
+        let traffic = self.answers.traffic.as_ref()?;
+        let submission = &self.jobs.get(&job)?.submission;
+        let data = self.config.data[usize::from(submission.job.workload)];
+        let (cost, recovery) = self
+            .config
+            .checkpoints
+            .map_or((Span::ZERO, Span::ZERO), |it| (it.cost.of(length(submission)), it.recovery));
+        let node = |id: ResourceId| Node::Resource(id.index());
+        let transfer = traffic.predicted(node(from), node(to), data.input + data.checkpoint);
+        computes.then_some(cost + transfer + recovery)
+    }
+}
+
+/// A job's length as its user describes it; a job without a requested time counts as the shortest.
+fn length(submission: &Submission) -> Work {
+    let time = submission.job.requested_time.unwrap_or(Span::ZERO);
+    Speed::from_mips(1).over(time)
+}
+
+impl Dispatcher {
+    /// A dispatcher without jobs.
+    pub fn new(config: DispatcherConfig, stream: Stream) -> Dispatcher {
+        let policy = config.policy.build();
+        let mut view = View::new(policy.detection(), config.preference);
+        let mut by_actor = BTreeMap::new();
+        for known in &config.resources {
+            let id = view.add_resource(known.site, known.up, known.avail, known.slots);
+            by_actor.insert(known.actor, id);
+        }
+        Dispatcher {
+            config,
+            policy,
+            view,
+            by_actor,
+            jobs: BTreeMap::new(),
+            open: 0,
+            moving: BTreeMap::new(),
+            stream,
+            awaits_round: false,
+            answers: Answers::default(),
+        }
+    }
+
+    fn actor(&self, resource: ResourceId) -> ActorId {
+        self.config.resources[resource.index()].actor
+    }
+
+    fn tell(&self, resource: ResourceId, message: GridMessage, out: &mut Outbox) {
+        out.send(self.actor(resource), message.into());
+    }
+
+    fn is_event_driven(&self) -> bool {
+        self.config.period == Span::ZERO
+    }
+
+    /// Sees to it that a round takes place, at the latest when the next one is due.
+    fn await_round(&mut self, now: Time, out: &mut Outbox) {
+        if !self.awaits_round && self.open > 0 {
+            self.awaits_round = true;
+            let at =
+                if self.is_event_driven() { now } else { now.next_multiple_of(self.config.period) };
+            out.wake(at, Message::Wake(Timer::Grid(GridTimer::Round)));
+        }
+    }
+
+    /// Something has happened that an event-driven scheduler reacts to.
+    fn react(&mut self, now: Time, out: &mut Outbox) {
+        if self.is_event_driven() {
+            self.await_round(now, out);
+        }
+    }
+
+    fn on_submit(
+        &mut self,
+        now: Time,
+        submission: Box<Submission>,
+        from: ActorId,
+        out: &mut Outbox,
+    ) {
+        let job = submission.job.id;
+        if submission.job.processors != 1 || submission.job.shape != JobShape::Rigid {
+            out.send(from, Message::Refused { submission, reason: Refusal::WrongShape });
+            return;
+        }
+        self.view.submit(job, now, length(&submission));
+        let held = Held { submission, tries: 0, alive: Vec::new(), saved_by: None, winner: None };
+        self.jobs.insert(job, held);
+        self.open += 1;
+        out.send(from, Message::Accepted { job });
+        self.await_round(now, out);
+    }
+
+    fn on_withdraw(&mut self, now: Time, job: JobId, from: ActorId, out: &mut Outbox) {
+        if self.jobs.get(&job).is_none_or(|held| held.tries > 0) {
+            out.send(from, Message::NotWithdrawn { job });
+            return;
+        }
+        self.view.withdraw(job);
+        self.open -= 1;
+        self.over(job, GridOutcome::Withdrawn(now), JobOutcome::Cancelled, out);
+    }
+
+    fn over(&mut self, job: JobId, outcome: GridOutcome, word: JobOutcome, out: &mut Outbox) {
+        let held = self.jobs.remove(&job).expect("a job is over once");
+        out.send(held.submission.user, Message::Finished { job, outcome: word });
+        let Submission { job, class, .. } = *held.submission;
+        out.observe(Observation::GridJobOver(Box::new(GridJobRecord { job, class, outcome })));
+    }
+
+    // Rounds.
+
+    fn on_round(&mut self, now: Time, out: &mut Outbox) {
+        self.awaits_round = false;
+        for loss in self.view.consult() {
+            if let Some(held) = self.jobs.get_mut(&loss.job) {
+                held.alive.retain(|&(resource, _)| resource != loss.resource);
+            }
+        }
+        let Questions { progress, traffic } = self.policy.questions(&self.view);
+        self.answers = Answers { awaited: progress.len(), ..Answers::default() };
+        for (job, resource) in progress {
+            self.tell(resource, GridMessage::ProgressRequest { job }, out);
+        }
+        if traffic {
+            self.answers.awaited += 1;
+            out.send(self.config.network, GridMessage::TrafficRequest.into());
+        }
+        if self.answers.awaited == 0 {
+            self.decide(now, out);
+        }
+    }
+
+    fn answered(&mut self, now: Time, out: &mut Outbox) {
+        self.answers.awaited -= 1;
+        if self.answers.awaited == 0 {
+            self.decide(now, out);
+        }
+    }
+
+    fn decide(&mut self, now: Time, out: &mut Outbox) {
+        let insight = Insights { answers: &self.answers, config: &self.config, jobs: &self.jobs };
+        let stream = &mut self.stream;
+        let mut draw = |bound: usize| stream.random_range(0..bound);
+        let mut round = Round::new(now, &insight, &mut draw);
+        self.policy.round(&mut self.view, &mut round);
+        for action in round.into_actions() {
+            self.carry_out(now, action, out);
+        }
+        if !self.is_event_driven() && self.open > 0 {
+            self.awaits_round = true;
+            out.wake(now + self.config.period, Message::Wake(Timer::Grid(GridTimer::Round)));
+        }
+    }
+
+    fn carry_out(&mut self, now: Time, action: Action, out: &mut Outbox) {
+        match action {
+            Action::Cancel { job, resource } => {
+                self.forget_try(job, resource);
+                self.tell(resource, GridMessage::Cancel { job }, out);
+            }
+            Action::Checkpointing { job, on } => {
+                for &(resource, _) in &self.jobs[&job].alive {
+                    self.tell(resource, GridMessage::Checkpointing { job, on }, out);
+                }
+            }
+            Action::Dispatch { job, resource, from } => {
+                self.dispatch(job, resource, from, false, out);
+            }
+            Action::Migrate { job, from, to, save } => {
+                self.forget_try(job, from);
+                if save {
+                    self.moving.insert(job, Moving { since: now, from, to });
+                    self.dispatch(job, to, Work::ZERO, true, out);
+                    let to = self.actor(to);
+                    self.tell(from, GridMessage::Move { job, to }, out);
+                } else {
+                    self.tell(from, GridMessage::Cancel { job }, out);
+                    self.view.leave(job, from);
+                    self.dispatch(job, to, Work::ZERO, false, out);
+                }
+            }
+        }
+    }
+
+    fn dispatch(&mut self, job: JobId, to: ResourceId, from: Work, moves: bool, out: &mut Outbox) {
+        let checkpointing = match self.policy.checkpointing() {
+            Checkpointing::Never => false,
+            Checkpointing::Always => true,
+            Checkpointing::Switched => self.view.job(job).checkpointing,
+        };
+        let held = self.jobs.get_mut(&job).expect("who is dispatched is not done");
+        held.tries += 1;
+        held.alive.push((to, held.tries));
+        let Submission { job: described, .. } = &*held.submission;
+        let dispatch = Dispatch {
+            job,
+            number: held.tries,
+            workload: described.workload,
+            run_time: described.run_time,
+            from,
+            parent: held.saved_by.filter(|_| from > Work::ZERO),
+            checkpointing,
+            moves,
+        };
+        self.tell(to, GridMessage::Dispatch(Box::new(dispatch)), out);
+    }
+
+    fn forget_try(&mut self, job: JobId, resource: ResourceId) {
+        if let Some(held) = self.jobs.get_mut(&job) {
+            held.alive.retain(|&(at, _)| at != resource);
+        }
+    }
+
+    // What resources tell.
+
+    fn on_refused(&mut self, job: JobId, resource: ResourceId) {
+        // One that had been noticed as lost, or is done, is refused to nobody.
+        let expected = self.jobs.get(&job).is_some_and(|held| {
+            held.winner.is_none() && held.alive.iter().any(|&(at, _)| at == resource)
+        });
+        if expected {
+            self.view.refuse(job, resource);
+            self.forget_try(job, resource);
+        }
+    }
+
+    fn on_computed(
+        &mut self,
+        now: Time,
+        (job, number): (JobId, u32),
+        resource: ResourceId,
+        delivered: bool,
+        out: &mut Outbox,
+    ) {
+        let is_open = self.jobs.get(&job).is_some_and(|held| held.winner.is_none());
+        if !is_open {
+            // Another try was faster, in this very instant.
+            if !delivered {
+                self.tell(resource, GridMessage::Cancel { job }, out);
+            }
+            return;
+        }
+        let held = self.jobs.get_mut(&job).expect("it is open");
+        if delivered || self.config.output_survives {
+            held.winner = Some((number, now));
+            self.complete(job, resource, out);
+            if delivered {
+                self.done(now, job, out);
+            }
+        } else {
+            self.view.computed(job, resource);
+        }
+        self.react(now, out);
+    }
+
+    /// A job cannot be lost any more: its copies are not needed.
+    fn complete(&mut self, job: JobId, resource: ResourceId, out: &mut Outbox) {
+        self.open -= 1;
+        if let Some(Moving { from, to, .. }) = self.moving.remove(&job) {
+            self.tell(from, GridMessage::Cancel { job }, out);
+            self.tell(to, GridMessage::Cancel { job }, out);
+        }
+        for copy in self.view.complete(job, resource) {
+            self.forget_try(job, copy);
+            self.tell(copy, GridMessage::Cancel { job }, out);
+        }
+    }
+
+    fn on_delivered(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
+        let Some(held) = self.jobs.get_mut(&job) else { return };
+        if held.winner.is_none() {
+            let number = held.alive.iter().find(|&&(at, _)| at == resource);
+            // It has been computed before; when exactly stands in the try's record.
+            held.winner = number.map(|&(_, number)| (number, now));
+            self.complete(job, resource, out);
+            self.react(now, out);
+        }
+        self.done(now, job, out);
+    }
+
+    fn done(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let held = &self.jobs[&job];
+        if held.saved_by.is_some() {
+            out.send(self.config.checkpoint_server, GridMessage::Forget { job }.into());
+        }
+        let Some((winner, computed)) = held.winner else { return };
+        let outcome = GridOutcome::Done { winner, computed, end: now };
+        self.over(job, outcome, JobOutcome::Completed, out);
+    }
+
+    fn on_left(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
+        self.moving.remove(&job);
+        self.view.leave(job, resource);
+        self.react(now, out);
+    }
+
+    /// What a job was to start from has not arrived.
+    fn on_stranded(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
+        if self.jobs.get(&job).is_some_and(|held| held.winner.is_none()) {
+            self.view.cancel(job, resource);
+            self.forget_try(job, resource);
+            self.react(now, out);
+        }
+    }
+
+    fn on_report(&mut self, now: Time, status: Status, out: &mut Outbox) {
+        let Status { resource, report } = status;
+        // Who was to leave a resource that has failed will arrive nowhere.
+        let lost = |(job, moving): (&JobId, &Moving)| {
+            let gone = moving.from == resource
+                && moving.since < report.taken
+                && !(report.up && report.jobs.contains(job));
+            gone.then_some((*job, moving.to))
+        };
+        let lost: Vec<(JobId, ResourceId)> = self.moving.iter().filter_map(lost).collect();
+        for (job, to) in lost {
+            self.moving.remove(&job);
+            self.view.cancel(job, to);
+            self.forget_try(job, to);
+            self.tell(to, GridMessage::Cancel { job }, out);
+        }
+        let before = *self.view.resources().get(resource);
+        let (restored, failed) = (report.up && !before.up, !report.up);
+        self.view.report(resource, report);
+        if restored || failed && self.policy.detection() != Detection::None {
+            self.react(now, out);
+        }
+    }
+
+    fn on_checkpoint_available(&mut self, saved: &Saved) {
+        let Some(held) = self.jobs.get_mut(&saved.job) else { return };
+        if saved.done >= self.view.job(saved.job).saved {
+            held.saved_by = Some(saved.number);
+            self.view.save(saved.job, saved.done);
+        }
+    }
+
+    fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        // Before the last round, the dispatcher would have learned of what it was told.
+        let restarts = self.policy.detection() != Detection::None;
+        let wanted = self.config.policy.replicas();
+        for (id, held) in std::mem::take(&mut self.jobs) {
+            let notices = |&(resource, number): &(ResourceId, u32)| {
+                (number, self.view.may_notice(id, resource))
+            };
+            let believed = held.alive.iter().map(notices).collect();
+            let Submission { job, class, .. } = *held.submission;
+            let outcome = GridOutcome::Open { end: now, wanted, believed, restarts };
+            out.observe(Observation::GridJobOver(Box::new(GridJobRecord { job, class, outcome })));
+        }
+    }
+}
+
+impl Actor for Dispatcher {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::Submit(submission) => self.on_submit(now, submission, from, out),
+            Message::Withdraw { job } => self.on_withdraw(now, job, from, out),
+            Message::RunOver => self.on_run_over(now, out),
+            Message::Wake(Timer::Grid(GridTimer::Round)) => self.on_round(now, out),
+            Message::Grid(GridMessage::Report(status)) => self.on_report(now, *status, out),
+            Message::Grid(GridMessage::CheckpointAvailable(saved)) => {
+                self.on_checkpoint_available(&saved);
+            }
+            Message::Grid(GridMessage::Traffic(traffic)) => {
+                self.answers.traffic = Some(*traffic);
+                self.answered(now, out);
+            }
+            Message::Grid(message) => {
+                let resource = self.by_actor[&from];
+                match message {
+                    GridMessage::Refused { job, .. } => self.on_refused(job, resource),
+                    GridMessage::Computed { job, number, delivered } => {
+                        self.on_computed(now, (job, number), resource, delivered, out);
+                    }
+                    GridMessage::Delivered { job } => self.on_delivered(now, job, resource, out),
+                    GridMessage::Left { job } => self.on_left(now, job, resource, out),
+                    GridMessage::Stranded { job } => self.on_stranded(now, job, resource, out),
+                    GridMessage::Progress { job, done, computes } => {
+                        self.answers.progress.insert((job, resource), (*done, computes));
+                        self.answered(now, out);
+                    }
+                    other => unreachable!("nobody sends a dispatcher {other:?}"),
+                }
+            }
+            other => unreachable!("nobody sends a dispatcher {other:?}"),
+        }
+    }
+}

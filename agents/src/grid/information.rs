@@ -1,0 +1,89 @@
+//! The information service: tells the dispatcher what resources told it, now or later.
+
+use std::collections::BTreeMap;
+
+use haggle_model::random::Stream;
+use haggle_model::{ActorId, Span, Time};
+use rand::RngExt;
+
+use super::message::{GridMessage, GridTimer, Status};
+use crate::message::{Message, Timer};
+use crate::{Actor, Outbox};
+use haggle_scheduling::grid::ResourceId;
+
+/// How late the dispatcher learns what has changed (Chtepen 2011, sections 2.2 and 4.3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    /// At once.
+    None,
+    /// At the next multiple of this; what has changed back by then is not seen.
+    Periodic(Span),
+    /// After a time drawn for each change, uniform from nothing to this; the changes of
+    /// one resource stay in order.
+    Random(Span),
+}
+
+/// Passes on what resources report.
+#[derive(Debug)]
+pub struct InformationService {
+    dispatcher: ActorId,
+    delay: Delay,
+    stream: Stream,
+    /// What is not known yet, by when it will be and in what order it came.
+    pending: BTreeMap<(Time, u64), Box<Status>>,
+    received: u64,
+    /// When the last change of a resource is known, where that is later than now.
+    last: BTreeMap<ResourceId, Time>,
+}
+
+impl InformationService {
+    /// Knows nothing yet.
+    pub fn new(dispatcher: ActorId, delay: Delay, stream: Stream) -> InformationService {
+        InformationService {
+            dispatcher,
+            delay,
+            stream,
+            pending: BTreeMap::new(),
+            received: 0,
+            last: BTreeMap::new(),
+        }
+    }
+
+    fn on_status(&mut self, now: Time, status: Box<Status>, out: &mut Outbox) {
+        let at = match self.delay {
+            Delay::None => now,
+            Delay::Periodic(period) => now.next_multiple_of(period),
+            Delay::Random(longest) => {
+                let drawn = self.stream.random_range(0..=longest.as_micros());
+                let last = self.last.entry(status.resource).or_insert(now);
+                *last = (now + Span::from_micros(drawn)).max(*last);
+                *last
+            }
+        };
+        if at == now {
+            out.send(self.dispatcher, GridMessage::Report(status).into());
+            return;
+        }
+        self.received += 1;
+        self.pending.insert((at, self.received), status);
+        out.wake(at, Message::Wake(Timer::Grid(GridTimer::ReportDue)));
+    }
+
+    fn on_report_due(&mut self, now: Time, out: &mut Outbox) {
+        while let Some(entry) = self.pending.first_entry().filter(|entry| entry.key().0 <= now) {
+            out.send(self.dispatcher, GridMessage::Report(entry.remove()).into());
+        }
+    }
+}
+
+impl Actor for InformationService {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::Grid(GridMessage::Status(status)) => self.on_status(now, status, out),
+            Message::Wake(Timer::Grid(GridTimer::ReportDue)) => self.on_report_due(now, out),
+            other => unreachable!("nobody sends an information service {other:?}"),
+        }
+    }
+}

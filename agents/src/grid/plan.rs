@@ -1,0 +1,185 @@
+//! A grid as a whole: from a description to actors that know each other.
+
+use std::sync::Arc;
+
+use haggle_model::network::{Flows, Node, Sharing as LinkSharing};
+use haggle_model::random::stream;
+use haggle_model::work::Speed;
+use haggle_model::{ActorId, ProcessorSet, Span};
+use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Sharing, SiteId};
+
+use super::{
+    BackgroundLoad, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
+    DispatcherConfig, GridResource, Home, InformationService, JobData, Known, ResourceRules,
+    Routes, Storage, StorageLimits,
+};
+use crate::{AnyActor, Nature};
+
+/// The node of storage and users in a [`haggle_model::network::Star`].
+pub const STORAGE: Node = Node::Service(0);
+
+/// The node of the checkpoint server.
+pub const CHECKPOINTS: Node = Node::Service(1);
+
+/// A grid before a run.
+#[derive(Clone, Debug)]
+pub struct GridPlan {
+    /// Master seed.
+    pub seed: u64,
+    /// The resources, in order of their sites.
+    pub resources: Vec<PlannedResource>,
+    /// The scheduler's policy.
+    pub policy: GridPolicy,
+    /// Which resource it takes for the best.
+    pub preference: Preference,
+    /// Time between its rounds; zero = whenever something has happened.
+    pub period: Span,
+    /// How late it learns of failures and load.
+    pub delay: Delay,
+    /// What jobs bring along, by workload.
+    pub data: Vec<JobData>,
+    /// How jobs save their progress, if they may.
+    pub checkpoints: Option<Checkpoints>,
+    /// How long a slot is held before the input is asked for.
+    pub prepare: Span,
+    /// Whether an output arrives though its resource fails meanwhile.
+    pub output_survives: bool,
+    /// Whether a job that starts from a checkpoint needs its input again.
+    pub restart_needs_input: bool,
+    /// The ways of data.
+    pub routes: Routes,
+    /// How data share links.
+    pub link_sharing: LinkSharing,
+    /// Limits of the storage, if it has any.
+    pub storage: Option<StorageLimits>,
+}
+
+/// A resource of a grid before a run.
+#[derive(Clone, Debug)]
+pub struct PlannedResource {
+    /// Its name; what is drawn for it depends on that.
+    pub name: String,
+    /// Where it stands.
+    pub site: SiteId,
+    /// How fast it computes.
+    pub capacity: Speed,
+    /// How jobs share it.
+    pub sharing: Sharing,
+    /// Whether it works when the run begins.
+    pub up: bool,
+    /// The load by others, if there is any.
+    pub load: Option<BackgroundLoad>,
+}
+
+/// The actors of a grid, in the order of their numbers.
+#[derive(Debug)]
+pub struct GridActors {
+    /// Resources first, then services.
+    pub actors: Vec<AnyActor>,
+    /// Whom users submit to.
+    pub dispatcher: ActorId,
+    /// Names of the services, in the order of their numbers, after the resources.
+    pub services: Vec<&'static str>,
+}
+
+impl GridPlan {
+    /// A grid in which nothing takes time but computing, without resources yet.
+    pub fn simple(policy: GridPolicy, routes: Routes) -> GridPlan {
+        GridPlan {
+            seed: 0,
+            resources: Vec::new(),
+            policy,
+            preference: Preference::EffectiveSpeed,
+            period: Span::ZERO,
+            delay: Delay::None,
+            data: vec![JobData::default()],
+            checkpoints: None,
+            prepare: Span::ZERO,
+            output_survives: false,
+            restart_needs_input: true,
+            routes,
+            link_sharing: LinkSharing::Literal,
+            storage: None,
+        }
+    }
+
+    /// The actors; the resources have the numbers from 0 on.
+    pub fn actors(&self) -> GridActors {
+        let count = self.resources.len() as u32;
+        let service = |place: u32| ActorId(count + place);
+        let [dispatcher, information, network, checkpoints, storage] = [0, 1, 2, 3, 4].map(service);
+        let home = Home {
+            dispatcher,
+            information,
+            network,
+            checkpoints,
+            storage: self.storage.map(|_| storage),
+            storage_node: STORAGE,
+            checkpoint_node: CHECKPOINTS,
+        };
+        let rules = Arc::new(ResourceRules {
+            home,
+            data: self.data.clone(),
+            checkpoints: self.checkpoints,
+            prepare: self.prepare,
+            output_survives: self.output_survives,
+            restart_needs_input: self.restart_needs_input,
+            moves: matches!(self.policy, GridPolicy::Rescheduling { .. }),
+        });
+        let mut actors = Vec::with_capacity(self.resources.len() + 5);
+        let mut known = Vec::with_capacity(self.resources.len());
+        for (id, planned) in (0..).map(ResourceId).zip(&self.resources) {
+            let rules = Arc::clone(&rules);
+            let PlannedResource { capacity, sharing, up, .. } = *planned;
+            let mut resource = GridResource::new(id, rules, capacity, sharing, up);
+            if let Some(load) = planned.load {
+                resource = resource.with_load(load, stream(self.seed, &planned.name, "load"));
+            }
+            known.push(Known {
+                actor: ActorId(id.0),
+                site: planned.site,
+                up,
+                avail: resource.avail(),
+                slots: match sharing {
+                    Sharing::Equal { slots } => slots,
+                    Sharing::Reserved { slots } => slots.unwrap_or(u32::MAX),
+                },
+            });
+            actors.push(AnyActor::GridResource(Box::new(resource)));
+        }
+        let config = DispatcherConfig {
+            policy: self.policy,
+            preference: self.preference,
+            period: self.period,
+            resources: known,
+            network,
+            checkpoint_server: checkpoints,
+            data: self.data.clone(),
+            checkpoints: self.checkpoints,
+            output_survives: self.output_survives,
+        };
+        let draws = |purpose| stream(self.seed, "grid", purpose);
+        actors.push(AnyActor::Dispatcher(Box::new(Dispatcher::new(config, draws("placement")))));
+        let service = InformationService::new(dispatcher, self.delay, draws("delay of reports"));
+        actors.push(AnyActor::InformationService(Box::new(service)));
+        let flows = match &self.routes {
+            Routes::Constant(_) => Flows::unshared(),
+            Routes::Star(star) => Flows::new(star.network(), self.link_sharing),
+        };
+        let network = DataNetwork::new(self.routes.clone(), flows);
+        actors.push(AnyActor::DataNetwork(Box::new(network)));
+        actors.push(AnyActor::CheckpointServer(CheckpointServer::new(dispatcher)));
+        let mut services = vec!["scheduler", "information", "network", "checkpoints"];
+        if let Some(limits) = self.storage {
+            actors.push(AnyActor::Storage(Box::new(Storage::new(limits))));
+            services.push("storage");
+        }
+        GridActors { actors, dispatcher, services }
+    }
+
+    /// Nature for the resources of the plan.
+    pub fn nature(&self) -> AnyActor {
+        let ids = (0..self.resources.len() as u32).map(ActorId);
+        AnyActor::Nature(Nature::new(ids.map(|id| (id, ProcessorSet::range(0, 1))).collect()))
+    }
+}

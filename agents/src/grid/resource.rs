@@ -1,0 +1,377 @@
+//! A computational resource: runs jobs by shares, saves their progress, fails.
+//!
+//! ```text
+//!  Dispatch ─▶ prepare ─▶ input ─▶ recovery ─▶ compute ⇄ write checkpoint ─▶ output ─▶ Delivered
+//!              └───────── slot held, no computing ────┘                     └─ no slot ─┘
+//! ```
+
+mod checkpointing;
+mod end;
+mod load;
+mod stages;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use haggle_model::grid::CheckpointRecord;
+use haggle_model::job::HiddenRunTime;
+use haggle_model::network::Node;
+use haggle_model::work::{Speed, Work};
+use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
+use haggle_scheduling::grid::checkpoint::MeanFailure;
+use haggle_scheduling::grid::{
+    CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Share, Sharing,
+    TimeShared,
+};
+
+use super::message::{Dispatch, GridMessage, GridTimer, Status};
+use crate::message::{Message, Timer};
+use crate::{Actor, Outbox};
+
+pub use load::BackgroundLoad;
+
+/// What a job of one workload brings along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobData {
+    /// Bytes that have to be there before it computes.
+    pub input: u64,
+    /// Bytes that have to be sent away before it is done.
+    pub output: u64,
+    /// Bytes of a checkpoint.
+    pub checkpoint: u64,
+    /// The part of a resource it asks for, where parts are reserved.
+    pub share: Share,
+}
+
+impl Default for JobData {
+    fn default() -> JobData {
+        JobData { input: 0, output: 0, checkpoint: 0, share: Share::WHOLE }
+    }
+}
+
+/// How jobs save their progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkpoints {
+    /// When.
+    pub rule: IntervalRule,
+    /// C: for how long that stops a job.
+    pub cost: CheckpointCost,
+    /// R0: how long recovery takes once the checkpoint is there.
+    pub recovery: Span,
+    /// How a resource estimates its mean time between failures.
+    pub mean_failure: MeanFailure,
+}
+
+/// Where the others are that a resource talks to.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    /// The dispatcher.
+    pub dispatcher: ActorId,
+    /// The information service.
+    pub information: ActorId,
+    /// The network that carries data.
+    pub network: ActorId,
+    /// The checkpoint server.
+    pub checkpoints: ActorId,
+    /// The storage, if it has limits.
+    pub storage: Option<ActorId>,
+    /// The node of storage and users.
+    pub storage_node: Node,
+    /// The node of the checkpoint server.
+    pub checkpoint_node: Node,
+}
+
+/// What all resources of a grid have in common.
+#[derive(Clone, Debug)]
+pub struct ResourceRules {
+    /// Who is where.
+    pub home: Home,
+    /// By workload.
+    pub data: Vec<JobData>,
+    /// How jobs save their progress, if any does.
+    pub checkpoints: Option<Checkpoints>,
+    /// How long a slot is held before the input is asked for.
+    pub prepare: Span,
+    /// Whether an output arrives though its resource fails meanwhile.
+    pub output_survives: bool,
+    /// Whether a job that starts from a checkpoint needs its input again.
+    pub restart_needs_input: bool,
+    /// Whether jobs may move from resource to resource.
+    pub moves: bool,
+}
+
+/// A resource.
+#[derive(Debug)]
+pub struct GridResource {
+    id: ResourceId,
+    rules: Arc<ResourceRules>,
+    machine: TimeShared,
+    replicas: BTreeMap<JobId, Replica>,
+    transfers: BTreeMap<u32, (JobId, Purpose)>,
+    transfers_started: u32,
+    /// When the next job has been computed, as far as the clock knows.
+    wakes: Option<Time>,
+    generation: u32,
+    timers: u32,
+    history: FailureHistory,
+    /// What jobs had done that died here, until the dispatcher knows.
+    dead: BTreeMap<JobId, Work>,
+    down_since: Option<Time>,
+    down: Span,
+    load: Option<Box<load::Load>>,
+}
+
+/// A job at a resource.
+#[derive(Debug)]
+struct Replica {
+    number: u32,
+    parent: Option<u32>,
+    workload: u16,
+    length: Work,
+    from: Work,
+    dispatched: Time,
+    started: Option<Time>,
+    stage: Stage,
+    /// When the stage began, or the job last started to compute.
+    since: Time,
+    computing: Span,
+    writing: Span,
+    checkpointing: bool,
+    interval: Option<IntervalState>,
+    /// The timer that counts.
+    timer: u32,
+    checkpoints: Vec<CheckpointRecord>,
+    omitted: u32,
+}
+
+/// Where a job is on its way through a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It waits to be prepared, for data, or for recovery.
+    Waiting,
+    /// It waits for the resource it comes from.
+    Expected,
+    /// It computes.
+    Computing,
+    /// It writes a checkpoint, and goes elsewhere after that if there is an address.
+    Writing(Option<ActorId>),
+    /// It has been computed and given its slot back, and its output waits or is on its way.
+    Output {
+        /// Whether it still waits for room.
+        waits: bool,
+    },
+}
+
+/// What a transfer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Input,
+    Recovery,
+    /// The checkpoint of this place in the list.
+    Checkpoint(usize),
+    Output,
+}
+
+impl GridResource {
+    /// An idle resource, up or down at time zero.
+    pub fn new(
+        id: ResourceId,
+        rules: Arc<ResourceRules>,
+        capacity: Speed,
+        sharing: Sharing,
+        up: bool,
+    ) -> GridResource {
+        let mut machine = TimeShared::new(capacity, sharing);
+        if !up {
+            machine.fail(Time::ZERO, &mut Vec::new());
+        }
+        GridResource {
+            id,
+            rules,
+            machine,
+            replicas: BTreeMap::new(),
+            transfers: BTreeMap::new(),
+            transfers_started: 0,
+            wakes: None,
+            generation: 0,
+            timers: 0,
+            history: FailureHistory::new(Time::ZERO),
+            dead: BTreeMap::new(),
+            down_since: (!up).then_some(Time::ZERO),
+            down: Span::ZERO,
+            load: None,
+        }
+    }
+
+    fn provider(&self) -> ProviderId {
+        ProviderId(self.id.0)
+    }
+
+    fn node(&self) -> Node {
+        Node::Resource(self.id.index())
+    }
+
+    fn data(&self, workload: u16) -> JobData {
+        self.rules.data[usize::from(workload)]
+    }
+
+    fn on_dispatch(&mut self, now: Time, dispatch: &Dispatch, out: &mut Outbox) {
+        let Dispatch { job, number, workload, from, .. } = *dispatch;
+        let length = work_of(dispatch.run_time);
+        let share = self.data(workload).share;
+        // A user may have said less than the job takes: what a checkpoint holds is never more.
+        let from = from.min(length);
+        if self.machine.reserve(now, job, length, from, share).is_err() {
+            out.send(self.rules.home.dispatcher, GridMessage::Refused { job, number }.into());
+            return;
+        }
+        self.dead.remove(&job);
+        let stage = if dispatch.moves { Stage::Expected } else { Stage::Waiting };
+        let replica = Replica {
+            number,
+            parent: dispatch.parent,
+            workload,
+            length,
+            from,
+            dispatched: now,
+            started: None,
+            stage,
+            since: now,
+            computing: Span::ZERO,
+            writing: Span::ZERO,
+            checkpointing: dispatch.checkpointing,
+            interval: None,
+            timer: 0,
+            checkpoints: Vec::new(),
+            omitted: 0,
+        };
+        self.replicas.insert(job, replica);
+        if stage == Stage::Waiting {
+            if self.rules.prepare > Span::ZERO {
+                out.wake(now + self.rules.prepare, wake(GridTimer::Prepared { job, number }));
+            } else {
+                self.fetch_input(now, job, out);
+            }
+        }
+    }
+
+    /// Sees to it that the resource wakes up when the next job has been computed.
+    fn await_completion(&mut self, out: &mut Outbox) {
+        let next = self.machine.next_completion();
+        if next != self.wakes {
+            self.wakes = next;
+            self.generation = self.generation.wrapping_add(1);
+            if let Some(at) = next {
+                out.wake(at, wake(GridTimer::Ends { generation: self.generation }));
+            }
+        }
+    }
+
+    fn on_failed(&mut self, now: Time, out: &mut Outbox) {
+        if self.down_since.is_some() {
+            // It was down when the run began.
+            if now > Time::ZERO || self.history.failures() > 0 {
+                return;
+            }
+        } else {
+            self.history.failed(now);
+            self.lose_all(now, out);
+        }
+        self.down_since = Some(now);
+        self.observe_outage(true, out);
+        self.tell_status(now, out);
+    }
+
+    fn on_restored(&mut self, now: Time, out: &mut Outbox) {
+        let Some(since) = self.down_since.take() else { return };
+        self.down += now - since;
+        self.machine.restore(now);
+        self.observe_outage(false, out);
+        self.tell_status(now, out);
+    }
+
+    fn observe_outage(&self, failed: bool, out: &mut Outbox) {
+        let (provider, processors) = (self.provider(), ProcessorSet::range(0, 1));
+        out.observe(match failed {
+            true => Observation::ProcessorsFailed { provider, processors },
+            false => Observation::ProcessorsRestored { provider, processors },
+        });
+    }
+
+    fn tell_status(&self, now: Time, out: &mut Outbox) {
+        let jobs = self.replicas.keys().copied().collect();
+        let up = self.machine.is_up();
+        let status = Status::new(self.id, now, up, self.machine.avail(), jobs);
+        out.send(self.rules.home.information, GridMessage::Status(status).into());
+    }
+
+    fn on_progress_request(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let dead = self.dead.get(&job).copied().unwrap_or(Work::ZERO);
+        let (done, computes) = match self.replicas.get(&job) {
+            Some(replica) => {
+                let done = self.machine.progress(now, job).unwrap_or(replica.length);
+                (done, replica.stage == Stage::Computing)
+            }
+            None => (dead, false),
+        };
+        let done = Box::new(done);
+        let answer = GridMessage::Progress { job, done, computes };
+        out.send(self.rules.home.dispatcher, answer.into());
+    }
+}
+
+/// A job's length: 1 s on the reference processor is 1 MI.
+pub(super) fn work_of(run_time: HiddenRunTime) -> Work {
+    Speed::from_mips(1).over(run_time.reveal_to_machine())
+}
+
+fn wake(timer: GridTimer) -> Message {
+    Message::Wake(Timer::Grid(timer))
+}
+
+impl Actor for GridResource {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::Failed { .. } => self.on_failed(now, out),
+            Message::Restored { .. } => self.on_restored(now, out),
+            Message::RunOver => self.on_run_over(now, out),
+            Message::Grid(message) => match message {
+                GridMessage::Dispatch(dispatch) => self.on_dispatch(now, &dispatch, out),
+                GridMessage::Cancel { job } => self.on_cancel(now, job, out),
+                GridMessage::Checkpointing { job, on } => {
+                    self.on_checkpointing(now, job, on, out);
+                }
+                GridMessage::Move { job, to } => self.on_move(now, job, to, out),
+                GridMessage::Moved(moved) => self.on_moved(now, &moved, out),
+                GridMessage::ProgressRequest { job } => self.on_progress_request(now, job, out),
+                GridMessage::Transferred { number } => self.on_transferred(now, number, out),
+                GridMessage::TransferAborted { number } => self.on_stranded(now, number, out),
+                GridMessage::Room { job } => self.send_output(job, out),
+                other => unreachable!("nobody sends a resource {other:?}"),
+            },
+            Message::Wake(Timer::Grid(timer)) => match timer {
+                GridTimer::Ends { generation } => self.on_ends(now, generation, out),
+                GridTimer::Prepared { job, number } => {
+                    if self.is_waiting(job, number) {
+                        self.fetch_input(now, job, out);
+                    }
+                }
+                GridTimer::Recovered { job, number } => {
+                    if self.is_waiting(job, number) {
+                        self.compute(now, job, out);
+                    }
+                }
+                GridTimer::CheckpointDue { job, generation } => {
+                    self.on_checkpoint_due(now, job, generation, out);
+                }
+                GridTimer::Written { job, number } => self.on_written(now, job, number, out),
+                GridTimer::LoadChanges => self.on_load_changes(now, out),
+                other => unreachable!("a resource does not wake up for {other:?}"),
+            },
+            other => unreachable!("nobody sends a resource {other:?}"),
+        }
+        self.await_completion(out);
+    }
+}

@@ -1,0 +1,164 @@
+//! When jobs on a resource save their progress.
+
+use haggle_model::grid::{CheckpointRecord, TryEnd};
+use haggle_model::{ActorId, JobId, Time};
+use haggle_scheduling::grid::Expiry;
+use haggle_scheduling::grid::checkpoint::{Situation, execution};
+
+use super::{Checkpoints, GridResource, Purpose, Stage, wake};
+use crate::Outbox;
+use crate::grid::message::{GridMessage, GridTimer, Moved};
+
+impl GridResource {
+    /// What the interval until the next checkpoint of a job depends on.
+    fn situation(&mut self, now: Time, job: JobId, checkpoints: &Checkpoints) -> Situation {
+        let done = self.machine.progress(now, job).expect("who computes holds a slot");
+        let length = self.replicas[&job].length;
+        let (avail, sharers) = (self.machine.avail(), self.machine.sharers());
+        Situation {
+            now,
+            execution: execution(length, avail, sharers),
+            remaining: execution(length - done, avail, sharers),
+            last_failure: self.history.last_failure(),
+            mean_failure: self.history.mean_failure(now, checkpoints.mean_failure),
+            cost: checkpoints.cost.of(length),
+        }
+    }
+
+    /// The timer for the first checkpoint of a job that computes from now on.
+    pub(super) fn arm(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(checkpoints) = self.rules.checkpoints else { return };
+        if !self.replicas[&job].checkpointing {
+            return;
+        }
+        let situation = self.situation(now, job, &checkpoints);
+        let (state, first) = checkpoints.rule.start(&situation);
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        replica.interval = Some(state);
+        self.timers = self.timers.wrapping_add(1);
+        replica.timer = self.timers;
+        let due = GridTimer::CheckpointDue { job, generation: self.timers };
+        out.wake(now + first, wake(due));
+    }
+
+    pub(super) fn on_checkpointing(&mut self, now: Time, job: JobId, on: bool, out: &mut Outbox) {
+        let Some(replica) = self.replicas.get_mut(&job) else { return };
+        replica.checkpointing = on;
+        // One that is being written is finished.
+        let (timer, computes) = (replica.timer, replica.stage == Stage::Computing);
+        if !on {
+            replica.timer = 0;
+        } else if computes && timer == 0 {
+            self.arm(now, job, out);
+        }
+    }
+
+    pub(super) fn on_checkpoint_due(
+        &mut self,
+        now: Time,
+        job: JobId,
+        generation: u32,
+        out: &mut Outbox,
+    ) {
+        let Some(checkpoints) = self.rules.checkpoints else { return };
+        let counts = |it: &&super::Replica| it.timer == generation && it.stage == Stage::Computing;
+        if self.replicas.get(&job).filter(counts).is_none() {
+            return;
+        }
+        let situation = self.situation(now, job, &checkpoints);
+        let replica = self.replicas.get_mut(&job).expect("it was there just now");
+        let state = replica.interval.as_mut().expect("a timer has a state");
+        match checkpoints.rule.expire(state, &situation) {
+            Expiry::Omit(again) => {
+                replica.omitted += 1;
+                out.wake(now + again, wake(GridTimer::CheckpointDue { job, generation }));
+            }
+            Expiry::Write => self.write(now, job, None, out),
+        }
+    }
+
+    /// A job stops to write a checkpoint, and goes to `then` after that.
+    fn write(&mut self, now: Time, job: JobId, then: Option<ActorId>, out: &mut Outbox) {
+        let done = self.machine.pause(now, job);
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        replica.computing += now - replica.since;
+        replica.stage = Stage::Writing(then);
+        replica.since = now;
+        replica.checkpoints.push(CheckpointRecord {
+            requested: now,
+            done,
+            computing: replica.computing,
+            written: None,
+            available: None,
+        });
+        let cost = self
+            .rules
+            .checkpoints
+            .map_or(haggle_model::Span::ZERO, |checkpoints| checkpoints.cost.of(replica.length));
+        out.wake(now + cost, wake(GridTimer::Written { job, number: replica.number }));
+    }
+
+    pub(super) fn on_written(&mut self, now: Time, job: JobId, number: u32, out: &mut Outbox) {
+        let Some(replica) = self.replicas.get_mut(&job).filter(|it| it.number == number) else {
+            return;
+        };
+        let Stage::Writing(then) = replica.stage else { return };
+        replica.writing += now - replica.since;
+        replica.since = now;
+        let index = replica.checkpoints.len() - 1;
+        replica.checkpoints[index].written = Some(now);
+        let done = replica.checkpoints[index].done;
+        if let Some(to) = then {
+            replica.checkpoints[index].available = Some(now);
+            let moved = Moved { job, number, done, node: self.node() };
+            self.machine.release(now, job);
+            self.abort_transfers(job, out);
+            self.record(job, (now, now), TryEnd::Moved, done, out);
+            out.send(to, GridMessage::Moved(Box::new(moved)).into());
+            out.send(self.rules.home.dispatcher, GridMessage::Left { job }.into());
+            return;
+        }
+        replica.stage = Stage::Computing;
+        self.machine.resume(now, job);
+        self.arm_again(now, job, out);
+        let bytes = self.data(self.replicas[&job].workload).checkpoint;
+        match bytes {
+            0 => self.saved(now, job, index, 0, out),
+            _ => {
+                let to = self.rules.home.checkpoint_node;
+                self.transfer((job, Purpose::Checkpoint(index)), self.node(), to, bytes, out);
+            }
+        }
+    }
+
+    /// The timer for the checkpoint after the one that has been written.
+    fn arm_again(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(checkpoints) = self.rules.checkpoints else { return };
+        let replica = &self.replicas[&job];
+        if !replica.checkpointing {
+            return;
+        }
+        // It was switched off and on again while it wrote.
+        if replica.timer == 0 {
+            return self.arm(now, job, out);
+        }
+        let situation = self.situation(now, job, &checkpoints);
+        let replica = self.replicas.get_mut(&job).expect("it was there just now");
+        let state = replica.interval.as_mut().expect("a timer has a state");
+        let next = checkpoints.rule.written(state, &situation);
+        let due = GridTimer::CheckpointDue { job, generation: replica.timer };
+        out.wake(now + next, wake(due));
+    }
+
+    pub(super) fn on_move(&mut self, now: Time, job: JobId, to: ActorId, out: &mut Outbox) {
+        let replica = self.replicas.get(&job);
+        match replica.map(|replica| replica.stage) {
+            Some(Stage::Computing) => self.write(now, job, Some(to), out),
+            // It writes one anyway, and may as well go after that.
+            Some(Stage::Writing(_)) => {
+                self.replicas.get_mut(&job).expect("it was there").stage = Stage::Writing(Some(to));
+            }
+            _ => {}
+        }
+    }
+}

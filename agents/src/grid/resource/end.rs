@@ -1,0 +1,120 @@
+//! How tries end: for the record.
+
+use haggle_model::grid::{ResourceAccount, TryEnd, TryRecord};
+use haggle_model::work::Work;
+use haggle_model::{JobId, Observation, Time};
+
+use super::{GridResource, Replica, Stage};
+use crate::Outbox;
+use crate::grid::message::GridMessage;
+
+impl GridResource {
+    /// Takes down the end of a try that gave its slot back at `left` and was over at `end`.
+    pub(super) fn record(
+        &mut self,
+        job: JobId,
+        (left, end): (Time, Time),
+        ending: TryEnd,
+        done: Work,
+        out: &mut Outbox,
+    ) {
+        let replica = self.replicas.remove(&job).expect("it is taken down once");
+        let Replica { number, parent, from, dispatched, started, computing, writing, .. } = replica;
+        out.observe(Observation::TryOver(Box::new(TryRecord {
+            job,
+            number,
+            resource: self.provider(),
+            from,
+            parent,
+            dispatched,
+            started,
+            left,
+            end,
+            ending,
+            done,
+            computing,
+            writing,
+            checkpoints: replica.checkpoints,
+            omitted: replica.omitted,
+        })));
+    }
+
+    /// Takes down the end of a try in whatever stage it is. `done` is what the
+    /// machine says of one that held a slot.
+    fn end(&mut self, now: Time, job: JobId, ending: TryEnd, done: Option<Work>, out: &mut Outbox) {
+        self.abort_transfers(job, out);
+        let storage = self.rules.home.storage;
+        let replica = self.replicas.get_mut(&job).expect("it is taken down once");
+        match replica.stage {
+            Stage::Waiting | Stage::Expected => {}
+            Stage::Computing => replica.computing += now - replica.since,
+            Stage::Writing(_) => replica.writing += now - replica.since,
+            Stage::Output { .. } => {
+                let (left, length) = (replica.since, replica.length);
+                let bytes = self.rules.data[usize::from(replica.workload)].output;
+                if let Some(storage) = storage
+                    && ending != TryEnd::Open
+                {
+                    out.send(storage, GridMessage::RoomUnused { job, bytes }.into());
+                }
+                return self.record(job, (left, now), ending, length, out);
+            }
+        }
+        let done = done.unwrap_or(replica.from);
+        self.record(job, (now, now), ending, done, out);
+    }
+
+    pub(super) fn on_cancel(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        self.dead.remove(&job);
+        if self.replicas.contains_key(&job) {
+            let done = self.machine.release(now, job);
+            self.end(now, job, TryEnd::Cancelled, done, out);
+        }
+    }
+
+    /// What a job was to start from comes from a resource that has failed.
+    pub(super) fn on_stranded(&mut self, now: Time, number: u32, out: &mut Outbox) {
+        let Some((job, _)) = self.transfers.remove(&number) else { return };
+        let done = self.machine.release(now, job);
+        self.end(now, job, TryEnd::Stranded, done, out);
+        out.send(self.rules.home.dispatcher, GridMessage::Stranded { job }.into());
+    }
+
+    /// The resource fails under all its jobs.
+    pub(super) fn lose_all(&mut self, now: Time, out: &mut Outbox) {
+        let mut lost = Vec::new();
+        self.machine.fail(now, &mut lost);
+        for (job, done) in lost {
+            self.dead.insert(job, done);
+            self.end(now, job, TryEnd::Failed, Some(done), out);
+        }
+        if !self.rules.output_survives {
+            while let Some((&job, replica)) = self.replicas.first_key_value() {
+                self.dead.insert(job, replica.length);
+                self.end(now, job, TryEnd::Failed, None, out);
+            }
+        }
+        if self.rules.moves {
+            let node = self.node();
+            out.send(self.rules.home.network, GridMessage::NodeFailed { node }.into());
+        }
+    }
+
+    pub(super) fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        while let Some((&job, _)) = self.replicas.first_key_value() {
+            let done = self.machine.release(now, job);
+            self.end(now, job, TryEnd::Open, done, out);
+        }
+        let usage = self.machine.usage(now);
+        let open = self.down_since.map_or(haggle_model::Span::ZERO, |since| now - since);
+        out.observe(Observation::ResourceAccount(ResourceAccount {
+            resource: self.provider(),
+            down: self.down + open,
+            failures: self.history.failures(),
+            busy: usage.busy,
+            full: usage.full,
+            held: usage.held,
+            processed: usage.processed,
+        }));
+    }
+}

@@ -1,0 +1,69 @@
+//! The load by others, who compute on a resource outside the grid.
+
+use haggle_model::random::Stream;
+use haggle_model::work::Speed;
+use haggle_model::{Span, Time};
+use haggle_scheduling::grid::ResourceId;
+use rand::RngExt;
+
+use super::{GridResource, wake};
+use crate::Outbox;
+use crate::grid::message::GridTimer;
+
+/// How the load by others varies (Chtepen 2011, section 5.6.1): every period it is
+/// set to its initial value, more or less a drawn part of that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BackgroundLoad {
+    /// What it is at first.
+    pub initial: Speed,
+    /// How often it changes; `None` = never.
+    pub period: Option<Span>,
+    /// The smallest and largest change, parts of the initial load.
+    pub change: (f64, f64),
+}
+
+/// The load of one resource.
+#[derive(Debug)]
+pub(super) struct Load {
+    law: BackgroundLoad,
+    capacity: Speed,
+    stream: Stream,
+}
+
+/// The largest part of a resource that others can take.
+const MOST: f64 = 0.95;
+
+impl GridResource {
+    /// The same resource with others computing on it.
+    pub fn with_load(mut self, law: BackgroundLoad, stream: Stream) -> GridResource {
+        let capacity = self.machine.avail();
+        self.machine.set_background(Time::ZERO, law.initial);
+        self.load = law.period.is_some().then(|| Box::new(Load { law, capacity, stream }));
+        self
+    }
+
+    /// Its number in the scheduler's view.
+    pub fn id(&self) -> ResourceId {
+        self.id
+    }
+
+    /// What the load by others leaves of its speed.
+    pub fn avail(&self) -> Speed {
+        self.machine.avail()
+    }
+
+    pub(super) fn on_load_changes(&mut self, now: Time, out: &mut Outbox) {
+        let Some(load) = &mut self.load else { return };
+        let (least, most) = load.law.change;
+        let part = least + (most - least) * load.stream.random::<f64>();
+        let sign = if load.stream.random::<bool>() { 1.0 } else { -1.0 };
+        let initial = load.law.initial.as_micro_mips() as f64;
+        let most = load.capacity.as_micro_mips() as f64 * MOST;
+        let background = (initial * (1.0 + sign * part)).clamp(0.0, most).round() as u64;
+        self.machine.set_background(now, Speed::from_micro_mips(background));
+        if let Some(period) = load.law.period {
+            out.wake(now + period, wake(GridTimer::LoadChanges));
+        }
+        self.tell_status(now, out);
+    }
+}

@@ -1,0 +1,188 @@
+//! A job on its way: its data, its computing, its output.
+
+use haggle_model::grid::TryEnd;
+use haggle_model::network::Node;
+use haggle_model::work::Work;
+use haggle_model::{JobId, Span, Time};
+
+use super::{GridResource, Purpose, Stage, wake};
+use crate::Outbox;
+use crate::grid::message::{GridMessage, GridTimer, Moved, Saved};
+
+impl GridResource {
+    pub(super) fn is_waiting(&self, job: JobId, number: u32) -> bool {
+        let replica = self.replicas.get(&job);
+        replica.is_some_and(|it| it.number == number && it.stage == Stage::Waiting)
+    }
+
+    /// Asks the network to move data, from one node to another.
+    pub(super) fn transfer(
+        &mut self,
+        (job, purpose): (JobId, Purpose),
+        from: Node,
+        to: Node,
+        bytes: u64,
+        out: &mut Outbox,
+    ) {
+        let number = self.transfers_started;
+        self.transfers_started += 1;
+        self.transfers.insert(number, (job, purpose));
+        let transfer = GridMessage::Transfer { number, from, to, bytes };
+        out.send(self.rules.home.network, transfer.into());
+    }
+
+    /// What is under way for a job is not needed any more.
+    pub(super) fn abort_transfers(&mut self, job: JobId, out: &mut Outbox) {
+        let network = self.rules.home.network;
+        self.transfers.retain(|&number, &mut (other, _)| {
+            if other == job {
+                out.send(network, GridMessage::AbortTransfer { number }.into());
+            }
+            other != job
+        });
+    }
+
+    pub(super) fn fetch_input(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let replica = &self.replicas[&job];
+        let needed = replica.from == Work::ZERO || self.rules.restart_needs_input;
+        let bytes = if needed { self.data(replica.workload).input } else { 0 };
+        if bytes == 0 {
+            return self.fetch_checkpoint(now, job, out);
+        }
+        let from = self.rules.home.storage_node;
+        self.transfer((job, Purpose::Input), from, self.node(), bytes, out);
+    }
+
+    fn fetch_checkpoint(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let replica = &self.replicas[&job];
+        if replica.from == Work::ZERO {
+            return self.compute(now, job, out);
+        }
+        let bytes = self.data(replica.workload).checkpoint;
+        if bytes == 0 {
+            return self.recover(now, job, out);
+        }
+        let from = self.rules.home.checkpoint_node;
+        self.transfer((job, Purpose::Recovery), from, self.node(), bytes, out);
+    }
+
+    fn recover(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let time = self.rules.checkpoints.map_or(Span::ZERO, |it| it.recovery);
+        if time == Span::ZERO {
+            return self.compute(now, job, out);
+        }
+        let number = self.replicas[&job].number;
+        out.wake(now + time, wake(GridTimer::Recovered { job, number }));
+    }
+
+    pub(super) fn compute(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        self.machine.start(now, job);
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        replica.stage = Stage::Computing;
+        replica.started = Some(now);
+        replica.since = now;
+        self.arm(now, job, out);
+    }
+
+    pub(super) fn on_ends(&mut self, now: Time, generation: u32, out: &mut Outbox) {
+        if generation != self.generation {
+            return;
+        }
+        let mut completed = Vec::new();
+        self.machine.take_completed(now, &mut completed);
+        for job in completed {
+            self.computed(now, job, out);
+        }
+    }
+
+    fn computed(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        // Checkpoints that are under way are not needed any more.
+        self.abort_transfers(job, out);
+        let replica = self.replicas.get_mut(&job).expect("who computes is here");
+        replica.computing += now - replica.since;
+        let (number, bytes) =
+            (replica.number, self.rules.data[usize::from(replica.workload)].output);
+        let delivered = bytes == 0;
+        if delivered {
+            let length = replica.length;
+            self.record(job, (now, now), TryEnd::Computed, length, out);
+        } else {
+            replica.stage = Stage::Output { waits: self.rules.home.storage.is_some() };
+            replica.since = now;
+            match self.rules.home.storage {
+                Some(storage) => out.send(storage, GridMessage::RoomRequest { job, bytes }.into()),
+                None => self.send_output(job, out),
+            }
+        }
+        let message = GridMessage::Computed { job, number, delivered };
+        out.send(self.rules.home.dispatcher, message.into());
+    }
+
+    /// There is room for the output.
+    pub(super) fn send_output(&mut self, job: JobId, out: &mut Outbox) {
+        let Some(replica) = self.replicas.get_mut(&job) else { return };
+        if !matches!(replica.stage, Stage::Output { .. }) {
+            return;
+        }
+        replica.stage = Stage::Output { waits: false };
+        let bytes = self.rules.data[usize::from(replica.workload)].output;
+        let to = self.rules.home.storage_node;
+        self.transfer((job, Purpose::Output), self.node(), to, bytes, out);
+    }
+
+    pub(super) fn on_transferred(&mut self, now: Time, number: u32, out: &mut Outbox) {
+        // Of what was aborted in the same instant the arrival does not matter.
+        let Some((job, purpose)) = self.transfers.remove(&number) else { return };
+        let data = self.data(self.replicas[&job].workload);
+        match purpose {
+            Purpose::Input => self.fetch_checkpoint(now, job, out),
+            Purpose::Recovery => self.recover(now, job, out),
+            Purpose::Checkpoint(index) => self.saved(now, job, index, data.checkpoint, out),
+            Purpose::Output => {
+                let replica = &self.replicas[&job];
+                let (left, length) = (replica.since, replica.length);
+                self.record(job, (left, now), TryEnd::Computed, length, out);
+                out.send(self.rules.home.dispatcher, GridMessage::Delivered { job }.into());
+            }
+        }
+    }
+
+    /// A checkpoint has arrived where it can be used.
+    pub(super) fn saved(
+        &mut self,
+        now: Time,
+        job: JobId,
+        index: usize,
+        bytes: u64,
+        out: &mut Outbox,
+    ) {
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        let checkpoint = &mut replica.checkpoints[index];
+        checkpoint.available = Some(now);
+        let saved = Saved { job, number: replica.number, done: checkpoint.done, bytes };
+        out.send(self.rules.home.checkpoints, GridMessage::Saved(Box::new(saved)).into());
+    }
+
+    /// A job for which a slot is kept is ready where it comes from.
+    pub(super) fn on_moved(&mut self, now: Time, moved: &Moved, out: &mut Outbox) {
+        let Moved { job, number, done, node } = *moved;
+        let Some(replica) = self.replicas.get_mut(&job) else { return };
+        if replica.stage != Stage::Expected {
+            return;
+        }
+        replica.stage = Stage::Waiting;
+        (replica.from, replica.parent) = (done, Some(number));
+        let workload = replica.workload;
+        let (length, share) = (replica.length, self.data(workload).share);
+        // It is now known what is left to do.
+        self.machine.release(now, job);
+        let reserved = self.machine.reserve(now, job, length, done, share);
+        assert_eq!(reserved, Ok(()), "the slot was just given back");
+        let data = self.data(workload);
+        let bytes = data.input + data.checkpoint;
+        match bytes {
+            0 => self.recover(now, job, out),
+            _ => self.transfer((job, Purpose::Recovery), node, self.node(), bytes, out),
+        }
+    }
+}

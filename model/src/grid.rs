@@ -1,0 +1,167 @@
+//! What a grid of resources that fail leaves on record: tries of jobs, what
+//! became of each job, and what each resource has done (Chtepen 2011, sections
+//! 2.2 and 4.4).
+
+mod fate;
+
+pub use fate::{JobFate, ReplicaFate, fate};
+
+use crate::work::Work;
+use crate::{Job, JobClass, JobId, ProviderId, Refusal, Span, Time};
+
+/// How a try of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TryEnd {
+    /// It was computed to its end, and its output is where it belongs.
+    Computed,
+    /// Its resource failed.
+    Failed,
+    /// It was not needed any more.
+    Cancelled,
+    /// It went on elsewhere.
+    Moved,
+    /// What it needed came from a resource that failed.
+    Stranded,
+    /// The run ended before it did.
+    Open,
+}
+
+impl TryEnd {
+    /// The word used in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TryEnd::Computed => "computed",
+            TryEnd::Failed => "failed",
+            TryEnd::Cancelled => "cancelled",
+            TryEnd::Moved => "moved",
+            TryEnd::Stranded => "stranded",
+            TryEnd::Open => "open",
+        }
+    }
+}
+
+/// One try of a job on one resource, observed when it is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TryRecord {
+    /// The job.
+    pub job: JobId,
+    /// Which of its tries, counted from 1.
+    pub number: u32,
+    /// Where.
+    pub resource: ProviderId,
+    /// What had been done when it began.
+    pub from: Work,
+    /// The try that had done it; `None` for a try that starts from the beginning.
+    pub parent: Option<u32>,
+    /// When it got its slot.
+    pub dispatched: Time,
+    /// When it began to compute; `None` if it never did.
+    pub started: Option<Time>,
+    /// When it gave its slot back.
+    pub left: Time,
+    /// When it was over, output included.
+    pub end: Time,
+    /// How.
+    pub ending: TryEnd,
+    /// What had been done of the job when it was over.
+    pub done: Work,
+    /// Time in which it computed.
+    pub computing: Span,
+    /// Time for which checkpoints stopped it.
+    pub writing: Span,
+    /// Its checkpoints, in order.
+    pub checkpoints: Vec<CheckpointRecord>,
+    /// Checkpoints that were due and omitted.
+    pub omitted: u32,
+}
+
+impl TryRecord {
+    /// What it has computed.
+    pub fn computed(&self) -> Work {
+        self.done - self.from
+    }
+
+    /// Time in which it held a slot.
+    pub fn held(&self) -> Span {
+        self.left - self.dispatched
+    }
+
+    /// Time in which it held a slot and waited for data.
+    pub fn waiting(&self) -> Span {
+        self.held() - self.computing - self.writing
+    }
+}
+
+/// One checkpoint of a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointRecord {
+    /// When the job stopped to write it.
+    pub requested: Time,
+    /// What had been done then.
+    pub done: Work,
+    /// Time in which the try had computed by then.
+    pub computing: Span,
+    /// When it was written, and the job went on; `None` if it was cut off.
+    pub written: Option<Time>,
+    /// When it could be used; `None` if it never could.
+    pub available: Option<Time>,
+}
+
+/// What became of a job of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridJobRecord {
+    /// The job as it was submitted.
+    pub job: Job,
+    /// Who placed it.
+    pub class: JobClass,
+    /// What became of it.
+    pub outcome: GridOutcome,
+}
+
+/// What became of a job of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GridOutcome {
+    /// It is done.
+    Done {
+        /// The try that did it.
+        winner: u32,
+        /// When that try was computed.
+        computed: Time,
+        /// When its output was where it belongs.
+        end: Time,
+    },
+    /// It was not taken.
+    Rejected(Refusal, Time),
+    /// Its user withdrew it before it was sent anywhere.
+    Withdrawn(Time),
+    /// The run ended before it was done.
+    Open {
+        /// The instant.
+        end: Time,
+        /// Tries that its scheduler sends in all.
+        wanted: u32,
+        /// Tries that its scheduler believes alive, and whether it may still notice if one is not.
+        believed: Vec<(u32, bool)>,
+        /// Whether what is seen to have failed is started again.
+        restarts: bool,
+    },
+}
+
+/// What a resource has done in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceAccount {
+    /// The resource.
+    pub resource: ProviderId,
+    /// Time in which it was down.
+    pub down: Span,
+    /// Times it failed during the run.
+    pub failures: u32,
+    /// Time with at least one job that computed or wrote a checkpoint.
+    pub busy: Span,
+    /// Time in which it would have taken no further job.
+    pub full: Span,
+    /// Σ time in which jobs held a slot.
+    pub held: Span,
+    /// Work done, for jobs that were lost as well.
+    pub processed: Work,
+}

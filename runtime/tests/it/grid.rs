@@ -1,0 +1,277 @@
+//! The worked examples of the grid model and of fault tolerance, as actors play them.
+
+use haggle_agents::grid::{Checkpoints, Delay, JobData};
+use haggle_model::grid::TryEnd;
+use haggle_model::{Span, Time};
+use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::{
+    CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
+};
+
+use crate::grid_setup::{Grid, at, secs};
+
+const FJBCR: GridPolicy = GridPolicy::Fjbcr;
+const WITH_CHECKPOINTS: GridPolicy = GridPolicy::Migration { checkpointing: true };
+
+fn data(input: u64, output: u64, checkpoint: u64) -> Vec<JobData> {
+    vec![JobData { input, output, checkpoint, share: Share::WHOLE }]
+}
+
+fn checkpoints(rule: IntervalRule, cost: f64) -> Option<Checkpoints> {
+    Some(Checkpoints {
+        rule,
+        cost: CheckpointCost::Constant(secs(cost)),
+        recovery: Span::ZERO,
+        mean_failure: MeanFailure::Elapsed,
+    })
+}
+
+fn mi(mi: u64) -> Work {
+    Work::from_mi(mi)
+}
+
+#[test]
+fn gm_m1_jobs_share_a_resource() {
+    let ran = Grid::new(FJBCR).resource(1, 3).job(0, 6).job(2, 5).job(4, 6).run_on_both();
+    assert_eq!(ran.all_done(), [Some(13.0), Some(15.0), Some(17.0)]);
+}
+
+#[test]
+fn gm_m2_input_holds_a_slot_and_output_does_not() {
+    let grid = Grid::new(FJBCR).resource(1, 2).job(0, 4).job(0, 2).job(0, 3);
+    let ran = grid.change(|plan| plan.data = data(1_000_000, 2_000_000, 0)).run_on_both();
+    let course = |job| {
+        let it = ran.tries_of(job)[0];
+        let seconds = [it.dispatched, it.started.expect("it ran"), it.left, it.end];
+        seconds.map(Time::as_secs_f64)
+    };
+    assert_eq!(course(0), [0.0, 1.0, 8.0, 10.0]);
+    assert_eq!(course(1), [0.0, 1.0, 5.0, 7.0]);
+    assert_eq!(course(2), [5.0, 6.0, 10.0, 12.0]);
+}
+
+#[test]
+fn gm_m11_the_longest_job_to_the_best_resource() {
+    let grid = |policy| {
+        let grid = Grid::new(policy).resource(4, 1).resource(2, 1).resource(1, 1);
+        grid.job(0, 10).job(0, 30).job(0, 20).run_on_both().all_done()
+    };
+    assert_eq!(grid(GridPolicy::MaxMax), [Some(10.0), Some(7.5), Some(10.0)]);
+    assert_eq!(grid(GridPolicy::MinMax), [Some(2.5), Some(30.0), Some(10.0)]);
+}
+
+/// What ends at the instant of a failure is done, and the round of that instant sees all of it.
+#[test]
+fn gm_m12_ends_come_before_failures_and_rounds_after_submissions() {
+    let grid = Grid::new(GridPolicy::Fcfs).resource(1, 1).resource(1, 1);
+    let grid = grid.job(0, 600).job(0, 600).job(600, 10).fails(0, &[(600.0, 900.0)]);
+    let ran = grid.change(|plan| plan.period = secs(600.0)).run_on_both();
+    assert_eq!(ran.all_done(), [Some(600.0), Some(600.0), Some(610.0)]);
+    assert_eq!(ran.tries_of(2)[0].resource.0, 1);
+}
+
+fn ft_m1(failure: f64) -> Grid {
+    let rule = IntervalRule::Periodic { interval: secs(30.0) };
+    let grid = Grid::new(WITH_CHECKPOINTS).resource(1, 1).resource(1, 1).job(0, 100);
+    grid.fails(0, &[(failure, f64::INFINITY)]).change(|plan| {
+        plan.period = secs(40.0);
+        plan.data = data(0, 0, 3_000_000);
+        plan.checkpoints =
+            checkpoints(rule, 2.0).map(|it| Checkpoints { recovery: secs(2.0), ..it });
+    })
+}
+
+#[test]
+fn ft_m1_a_job_goes_on_from_its_newest_checkpoint() {
+    let ran = ft_m1(75.0).run_on_both();
+    let [first, second] = ran.tries_of(0)[..] else { panic!("two tries") };
+    let times = |index: usize| {
+        let it = first.checkpoints[index];
+        (it.requested, it.written.expect("written"), it.available.expect("available"))
+    };
+    assert_eq!(times(0), (at(30.0), at(32.0), at(35.0)));
+    assert_eq!(times(1), (at(62.0), at(64.0), at(67.0)));
+    assert_eq!((first.ending, first.left, first.done), (TryEnd::Failed, at(75.0), mi(71)));
+    assert_eq!((second.dispatched, second.started), (at(80.0), Some(at(85.0))));
+    assert_eq!((second.from, second.parent), (mi(60), Some(1)));
+    assert_eq!(second.checkpoints[0].requested, at(115.0));
+    assert_eq!(second.checkpoints[0].available, Some(at(120.0)));
+    assert_eq!(ran.done(0), Some(127.0));
+}
+
+#[test]
+fn ft_m2_a_checkpoint_in_transit_is_lost() {
+    let ran = ft_m1(65.5).run_on_both();
+    let [first, second] = ran.tries_of(0)[..] else { panic!("two tries") };
+    assert_eq!(first.done.as_mi_f64(), 61.5);
+    assert_eq!((first.checkpoints[1].available, second.from), (None, mi(30)));
+    let requests: Vec<_> = second.checkpoints.iter().map(|it| (it.requested, it.done)).collect();
+    assert_eq!(requests, [(at(115.0), mi(60)), (at(147.0), mi(90))]);
+    assert_eq!(ran.done(0), Some(159.0));
+    let ran = ft_m1(67.0).run_on_both();
+    assert_eq!(ran.tries_of(0)[1].from, mi(60));
+}
+
+#[test]
+fn ft_m3_a_checkpoint_is_omitted_where_nothing_fails() {
+    let run = |max_omit| {
+        let rule = IntervalRule::LastFailure { interval: secs(600.0), max_omit };
+        let grid = Grid::new(WITH_CHECKPOINTS).resource(1, 1).job(2_000, 3_000);
+        grid.change(|plan| plan.checkpoints = checkpoints(rule, 10.0)).run_on_both()
+    };
+    let ran = run(None);
+    let it = ran.tries_of(0)[0];
+    assert_eq!((it.checkpoints.len(), it.omitted, ran.done(0)), (1, 3, Some(5_010.0)));
+    let ran = run(Some(2));
+    let it = ran.tries_of(0)[0];
+    assert_eq!((it.checkpoints.len(), it.omitted, ran.done(0)), (2, 2, Some(5_020.0)));
+}
+
+/// The last example of the three: the resource has not failed for long, and α limits the interval.
+#[test]
+fn ft_m4_the_interval_grows_while_the_job_should_end_before_the_next_failure() {
+    let run = |limit| {
+        let rule = IntervalRule::MeanFailure {
+            interval: secs(1_000.0),
+            minimum: Length::Fixed(secs(100.0)),
+            step: Length::Fixed(secs(1_000.0)),
+            limit,
+            first: secs(200.0),
+        };
+        let grid = Grid::new(WITH_CHECKPOINTS).resource(1, 1).job(0, 10_000);
+        let ran = grid
+            .change(|plan| {
+                plan.checkpoints = checkpoints(rule, 10.0)
+                    .map(|it| Checkpoints { mean_failure: MeanFailure::Closed, ..it });
+            })
+            .run_on_both();
+        let progress = |it: &haggle_model::grid::CheckpointRecord| it.done.as_mi_f64();
+        let saved: Vec<f64> = ran.tries_of(0)[0].checkpoints.iter().map(progress).collect();
+        (saved, ran.done(0))
+    };
+    let whole = run(Fraction::ONE);
+    assert_eq!(whole, (vec![200.0, 2_200.0, 5_200.0, 9_200.0], Some(10_040.0)));
+    let quarter = run(Fraction::from_percent(25));
+    assert_eq!(quarter, (vec![200.0, 2_200.0, 5_200.0, 7_200.0], Some(10_040.0)));
+}
+
+fn replicas(min: u32, max: u32, room: u64) -> Replicas {
+    Replicas { min, max, room, unit: LoadUnit::Slots }
+}
+
+#[test]
+fn ft_m5_copies_wait_while_there_is_no_room() {
+    let policy = GridPolicy::LoadDependentRep(replicas(1, 2, 2));
+    let grid = Grid::new(policy).resource_at(0, 1, 2).resource_at(1, 1, 2);
+    let grid = grid.job(0, 10).job(0, 100).job(0, 100).job(0, 100);
+    let ran = grid.change(|plan| plan.period = secs(50.0)).run_on_both();
+    let places = |job| ran.tries_of(job).iter().map(|it| (it.resource.0, it.dispatched)).collect();
+    let expected: [Vec<(u32, Time)>; 4] = [
+        vec![(0, at(0.0)), (1, at(0.0))],
+        vec![(0, at(0.0)), (1, at(50.0))],
+        vec![(1, at(0.0))],
+        vec![(0, at(50.0))],
+    ];
+    let found: [Vec<(u32, Time)>; 4] = [0, 1, 2, 3].map(places);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!(found.starts_with(expected), "{found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn ft_m6_copies_under_light_load_and_checkpoints_under_heavy_load() {
+    let policy = GridPolicy::CombinedFt { replicas: replicas(1, 2, 2), resume: 2 };
+    let rule = IntervalRule::Periodic { interval: secs(10_000.0) };
+    let grid = Grid::new(policy).resource(1, 2).resource(1, 2);
+    let grid = grid.job(0, 100).job(0, 18).job(10, 16).job(20, 100).job(30, 50);
+    let ran = grid
+        .change(|plan| {
+            plan.period = secs(10.0);
+            plan.checkpoints = checkpoints(rule, 0.0);
+        })
+        .until(40.0)
+        .run_on_both();
+    assert_eq!((ran.done(1), ran.done(2)), (Some(36.0), Some(39.0)));
+    let tries = |job| {
+        let course = |it: &&haggle_model::grid::TryRecord| {
+            let seconds = [it.dispatched, it.left].map(Time::as_secs_f64);
+            (it.resource.0, seconds, it.done.as_mi_f64())
+        };
+        ran.tries_of(job).iter().map(course).collect::<Vec<_>>()
+    };
+    // It keeps the copy that is further; at 40 there is room for another one.
+    let first = tries(0);
+    assert_eq!(first[0], (0, [0.0, 10.0], 5.0));
+    assert_eq!(first[1], (1, [0.0, 40.0], 30.0));
+    assert_eq!((first[2].0, first[2].1), (0, [40.0, 40.0]));
+    assert_eq!(tries(2), [(0, [10.0, 39.0], 16.0)]);
+    assert_eq!(tries(3), [(1, [20.0, 40.0], 10.0)]);
+    assert_eq!((tries(4)[0].0, tries(4)[0].1), (0, [40.0, 40.0]));
+}
+
+#[test]
+fn ft_m7_an_outage_between_two_views_is_not_seen() {
+    let noticed = |outage| {
+        let policy = GridPolicy::DetectionAndReplication(1);
+        let grid = Grid::new(policy).resource(1, 1).job(0, 5_000).fails(0, &[outage]);
+        let ran = grid
+            .change(|plan| {
+                (plan.period, plan.delay) = (secs(600.0), Delay::Periodic(secs(300.0)));
+            })
+            .until(9_000.0)
+            .run_on_both();
+        ran.tries_of(0).get(1).map(|it| it.dispatched.as_secs_f64())
+    };
+    assert_eq!(noticed((610.0, 1_190.0)), None);
+    assert_eq!(noticed((1_150.0, 1_210.0)), Some(1_800.0));
+    assert_eq!(noticed((610.0, 1_510.0)), Some(1_800.0));
+}
+
+#[test]
+fn ft_m9_a_job_survives_with_one_of_its_copies() {
+    let grid = Grid::new(GridPolicy::UnconditionalRep(2)).resource(1, 1).resource(1, 1).job(0, 100);
+    let one = grid.clone().fails(0, &[(50.0, 60.0)]).run_on_both();
+    assert_eq!(one.done(0), Some(100.0));
+    let both = grid.fails(0, &[(50.0, 60.0)]).fails(1, &[(70.0, 80.0)]).until(500.0).run_on_both();
+    assert_eq!((both.done(0), both.tries.len()), (None, 2));
+}
+
+/// With random choices the work wasted is the same as in the example, where they are not random.
+#[test]
+fn ft_m10_copies_of_running_jobs_fill_what_is_free() {
+    let grid = Grid::new(GridPolicy::Wqr(2)).resource(1, 1).resource(1, 1).resource(1, 1);
+    let ran = grid.job(0, 10).job(0, 20).run_on_both();
+    assert_eq!(ran.all_done(), [Some(10.0), Some(20.0)]);
+    // One copy ends with its original; nobody knew which would be first.
+    let computed: Work = ran.tries.iter().map(|it| it.computed()).sum();
+    assert_eq!(computed - mi(10) - mi(20), mi(20));
+}
+
+/// A job of 1,000 MI has 600 left on 1 MIPS when a faster resource comes back.
+#[test]
+fn ft_m11_a_job_moves_to_where_it_ends_earlier() {
+    let gain = Fraction::from_ppm(0);
+    let policy = GridPolicy::Rescheduling { gain, checkpointing: true };
+    let run = |megabytes: u64| {
+        let rule = IntervalRule::Periodic { interval: secs(100_000.0) };
+        let path = haggle_model::network::Path::constant(100e6, Span::from_micros(5_000));
+        let grid = Grid::new(policy).resource(1, 1).resource(4, 2).job(0, 1_000).job(0, 10_000);
+        // Both begin on the slow resource's side: the fast one is down until 400.
+        grid.fails(1, &[(0.0, 390.0)])
+            .change(|plan| {
+                plan.period = secs(100.0);
+                plan.routes = haggle_agents::grid::Routes::Constant(path.expect("a good rate"));
+                plan.data = data(0, 0, megabytes * 1_000_000);
+                plan.checkpoints = checkpoints(rule, 2.0);
+            })
+            .run_on_both()
+    };
+    // At 400 the first job has 600 left here and, alone there, 150 s.
+    let ran = run(20);
+    let [first, second] = ran.tries_of(0)[..] else { panic!("two tries") };
+    assert_eq!((first.ending, first.left, first.done), (TryEnd::Moved, at(402.0), mi(400)));
+    assert_eq!(second.from, mi(400));
+    assert_eq!(second.started, Some(at(402.0) + secs(1.605)));
+    let ran = run(11_000);
+    assert_eq!(ran.tries_of(0).len(), 1, "moving would take longer than staying");
+}

@@ -1,0 +1,247 @@
+//! What holds in random grids: whatever fails when, nothing is lost silently, done
+//! twice or counted wrong. [`Grid::run_on_both`] checks it; here are the grids.
+
+use haggle_agents::grid::{
+    BackgroundLoad, Checkpoints, Delay, GridTimer, JobData, Routes, StorageLimits,
+};
+use haggle_agents::{Message, Timer};
+use haggle_model::failures::{Outage, OutageList};
+use haggle_model::grid::{GridOutcome, TryEnd};
+use haggle_model::network::{Capacity, Path, Sharing as LinkSharing, Star, StarParameters};
+use haggle_model::random::{Stream, stream};
+use haggle_model::work::Speed;
+use haggle_model::{ActorId, Span, Time};
+use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::{
+    CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas, Share,
+};
+use rand::RngExt;
+use std::sync::Arc;
+
+use crate::grid_setup::{Grid, GridRan, secs};
+
+/// How many grids a test run looks at; `HAGGLE_CASES` makes it more.
+fn cases() -> u64 {
+    std::env::var("HAGGLE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+}
+
+fn pick<T: Copy>(draws: &mut Stream, choices: &[T]) -> T {
+    choices[draws.random_range(0..choices.len())]
+}
+
+fn policy(draws: &mut Stream) -> GridPolicy {
+    let unit = pick(draws, &[LoadUnit::Resources, LoadUnit::Slots]);
+    let min = draws.random_range(1..3);
+    let max = min + draws.random_range(0..3);
+    let replicas = Replicas { min, max, room: draws.random_range(0..6), unit };
+    let checkpointing = draws.random();
+    let gain = Fraction::from_percent(pick(draws, &[0, 20]));
+    pick(
+        draws,
+        &[
+            GridPolicy::Fcfs,
+            GridPolicy::Fjbcr,
+            GridPolicy::MaxMax,
+            GridPolicy::MinMax,
+            GridPolicy::UnconditionalRep(min),
+            GridPolicy::Wqr(max),
+            GridPolicy::LoadDependentRep(replicas),
+            GridPolicy::DetectionAndReplication(min),
+            GridPolicy::FailureDependentRep(replicas),
+            GridPolicy::CombinedFt { replicas, resume: replicas.room + 1 },
+            GridPolicy::CombinedFt { replicas, resume: 0 },
+            GridPolicy::Migration { checkpointing },
+            GridPolicy::Rescheduling { gain, checkpointing },
+            GridPolicy::Rescheduling { gain, checkpointing },
+        ],
+    )
+}
+
+fn rule(draws: &mut Stream) -> IntervalRule {
+    let interval = secs(pick(draws, &[1.0, 5.0, 20.0]));
+    let max_omit = pick(draws, &[None, Some(1)]);
+    let mtbf = pick(draws, &[None, Some(secs(50.0))]);
+    pick(
+        draws,
+        &[
+            IntervalRule::Periodic { interval },
+            IntervalRule::LastFailure { interval, max_omit },
+            IntervalRule::MeanFailure {
+                interval,
+                minimum: Length::OfExecution(Fraction::from_percent(1)),
+                step: Length::Fixed(interval),
+                limit: Fraction::ONE,
+                first: secs(3.0),
+            },
+            IntervalRule::Young { mtbf },
+            IntervalRule::Daly { mtbf },
+        ],
+    )
+}
+
+/// Outages on whole seconds, so that they meet ends, transfers and rounds.
+fn outages(draws: &mut Stream) -> OutageList {
+    let mut list = Vec::new();
+    let mut now = draws.random_range(0..60);
+    while now < 300 && draws.random_range(0..6) > 0 {
+        let restore = now + draws.random_range(1..40);
+        list.push(Outage { fail: Time::from_secs(now), restore: Time::from_secs(restore) });
+        now = restore + draws.random_range(1..60);
+    }
+    OutageList::new(list).expect("in order")
+}
+
+fn grid(seed: u64) -> Grid {
+    let draws = &mut stream(seed, "grids", "random");
+    let mut grid = Grid::new(policy(draws));
+    let sites = draws.random_range(1..4_u32);
+    let mut sizes = vec![0; sites as usize];
+    for site in 0..sites {
+        for _ in 0..draws.random_range(1..4) {
+            let (mips, slots) = (pick(draws, &[1, 1, 2, 3]), draws.random_range(1..4));
+            grid = grid.resource_at(site, mips, slots);
+            sizes[site as usize] += 1;
+        }
+    }
+    let count = grid.plan.resources.len();
+    for _ in 0..draws.random_range(1..15) {
+        let submit = pick(draws, &[0, 0, 10, 20, 60]) + draws.random_range(0..3);
+        grid = grid.job(submit, draws.random_range(0..80));
+    }
+    let together = outages(draws);
+    for resource in 0..count {
+        let list = if draws.random_range(0..3) == 0 { together.clone() } else { outages(draws) };
+        grid.plan.resources[resource].up =
+            list.as_slice().first().is_none_or(|first| first.fail > Time::ZERO);
+        grid.outages.insert(resource, list);
+        if draws.random_range(0..4) == 0 {
+            grid.plan.resources[resource].load = Some(BackgroundLoad {
+                initial: Speed::from_micro_mips(draws.random_range(0..900_000)),
+                period: Some(secs(15.0)),
+                change: (0.01, 1.0),
+            });
+            let changes = Message::Wake(Timer::Grid(GridTimer::LoadChanges));
+            grid.initial.push((Time::from_secs(15), ActorId(resource as u32), changes));
+        }
+    }
+    let megabytes = |draws: &mut Stream| pick(draws, &[0, 0, 1, 7]) * 1_000_000;
+    let plan = &mut grid.plan;
+    plan.seed = seed;
+    plan.preference = pick(draws, &[Preference::EffectiveSpeed, Preference::SpeedThenLoad]);
+    plan.period = pick(draws, &[Span::ZERO, secs(5.0), secs(13.0)]);
+    plan.delay = pick(draws, &[Delay::None, Delay::Periodic(secs(7.0)), Delay::Random(secs(9.0))]);
+    let (input, output) = (megabytes(draws), megabytes(draws));
+    let checkpoint = megabytes(draws);
+    plan.data = vec![JobData { input, output, checkpoint, share: Share::WHOLE }];
+    let rule = rule(draws);
+    // Where a checkpoint costs nothing, the best interval is none.
+    let least = match rule {
+        IntervalRule::Young { .. } | IntervalRule::Daly { .. } => secs(0.1),
+        _ => Span::ZERO,
+    };
+    plan.checkpoints = (draws.random_range(0..5) > 0).then(|| Checkpoints {
+        rule,
+        cost: pick(
+            draws,
+            &[
+                CheckpointCost::Constant(least),
+                CheckpointCost::Constant(secs(1.0)),
+                CheckpointCost::BY_LENGTH,
+            ],
+        ),
+        recovery: pick(draws, &[Span::ZERO, secs(2.0)]),
+        mean_failure: pick(draws, &[MeanFailure::Elapsed, MeanFailure::Closed]),
+    });
+    plan.prepare = pick(draws, &[Span::ZERO, secs(1.0)]);
+    plan.output_survives = draws.random();
+    plan.restart_needs_input = draws.random();
+    plan.storage = (draws.random_range(0..4) == 0).then(|| StorageLimits {
+        capacity: 8_000_000,
+        kept: pick(draws, &[None, Some(secs(9.0))]),
+    });
+    if draws.random() {
+        let parameters = StarParameters {
+            sites: sizes,
+            services: 2,
+            lan_capacity: Capacity::Shared(8e6),
+            wan_capacity: Capacity::PerFlow(4e6),
+            ..StarParameters::default()
+        };
+        let star = Star::new(&parameters, seed).expect("good links");
+        plan.routes = Routes::Star(Arc::new(star));
+        plan.link_sharing = pick(draws, &[LinkSharing::Literal, LinkSharing::MaxMin]);
+    } else if draws.random() {
+        let path = Path::constant(8e6, Span::from_micros(500_000)).expect("a good rate");
+        plan.routes = Routes::Constant(path);
+    }
+    grid.until(pick(draws, &[150.0, 700.0]))
+}
+
+/// Says which grid it was, so that it can be looked at.
+fn run(seed: u64) -> (Grid, GridRan) {
+    let grid = grid(seed);
+    let ran = std::panic::catch_unwind(|| grid.run_on_both());
+    match ran {
+        Ok(ran) => (grid, ran),
+        Err(panic) => {
+            eprintln!("grid {seed}: {grid:#?}");
+            std::panic::resume_unwind(panic)
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
+    let mut ends = std::collections::BTreeMap::new();
+    let (mut done, mut open) = (0, 0);
+    for seed in 0..cases() {
+        let (grid, ran) = run(seed);
+        for it in &ran.tries {
+            *ends.entry(it.ending.name()).or_insert(0) += 1;
+        }
+        for record in &ran.jobs {
+            match &record.outcome {
+                GridOutcome::Done { .. } => done += 1,
+                GridOutcome::Open { believed, .. } => {
+                    open += 1;
+                    // What a resource still holds its scheduler knows of.
+                    let held = ran.tries.iter().filter(|it| it.job == record.job.id);
+                    for it in held.filter(|it| it.ending == TryEnd::Open) {
+                        // One that is about to leave counts where it goes.
+                        let known = believed.iter().any(|&(number, _)| number >= it.number);
+                        assert!(known, "grid {seed}: {it:?} unknown to {grid:#?}");
+                    }
+                }
+                other => panic!("nobody rejects or withdraws: {other:?}"),
+            }
+        }
+    }
+    // All of it has happened, often.
+    for end in [TryEnd::Computed, TryEnd::Failed, TryEnd::Cancelled, TryEnd::Moved, TryEnd::Open] {
+        assert!(ends.get(end.name()).is_some_and(|&count| count > 10), "{end:?} of {ends:?}");
+    }
+    assert!(done > 1_000 && open > 100, "{done} done, {open} open");
+}
+
+/// Every failure is noticed by who looks for restarts, so that with time enough nothing is left.
+#[test]
+fn who_restarts_what_fails_finishes_everything_in_the_end() {
+    for seed in 0..cases() {
+        let mut grid = grid(seed);
+        let restarts = matches!(
+            grid.plan.policy,
+            GridPolicy::CombinedFt { .. }
+                | GridPolicy::Migration { .. }
+                | GridPolicy::Rescheduling { .. }
+        );
+        if !restarts || grid.plan.storage.is_some() {
+            continue;
+        }
+        // Loads of others go on for ever, and so would jobs under almost full ones.
+        grid.plan.resources.iter_mut().for_each(|resource| resource.load = None);
+        grid.initial.clear();
+        grid.horizon = Some(Time::from_secs(20_000));
+        let ran = grid.run_on_both();
+        assert!(ran.all_done().iter().all(Option::is_some), "grid {seed}: {grid:#?}\n{ran:#?}");
+    }
+}

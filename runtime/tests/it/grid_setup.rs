@@ -1,0 +1,273 @@
+//! Builds small grids, runs them on both drivers, and looks whether everything adds up.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::grid::{GridPlan, PlannedResource, Routes};
+use haggle_agents::{AnyActor, Message, User, UserConfig};
+use haggle_model::failures::{Cause, Failures, OutageList, Resource};
+use haggle_model::grid::{GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord};
+use haggle_model::network::Path;
+use haggle_model::work::{Speed, Work};
+use haggle_model::{ActorId, Job, JobClass, Observation, Span, Time};
+use haggle_runtime::world::{Outages, OutsideError};
+use haggle_runtime::{Driver, EventOrder, Network, Recorder, World, run};
+use haggle_scheduling::grid::{GridPolicy, Sharing, SiteId};
+
+/// A grid, its jobs and its failures.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    pub(crate) plan: GridPlan,
+    pub(crate) jobs: Vec<Job>,
+    /// By resource.
+    pub(crate) outages: BTreeMap<usize, OutageList>,
+    pub(crate) horizon: Option<Time>,
+    /// Messages that are there when the run begins.
+    pub(crate) initial: Vec<(Time, ActorId, Message)>,
+}
+
+/// What a run of a grid left behind.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct GridRan {
+    pub(crate) tries: Vec<TryRecord>,
+    pub(crate) jobs: Vec<GridJobRecord>,
+    pub(crate) accounts: Vec<ResourceAccount>,
+    /// (when, from, to, kind, job) of every message.
+    pub(crate) log: Vec<String>,
+}
+
+/// So many seconds.
+pub(crate) fn secs(seconds: f64) -> Span {
+    Span::from_secs_f64(seconds)
+}
+
+/// That instant.
+pub(crate) fn at(seconds: f64) -> Time {
+    Time::ZERO + secs(seconds)
+}
+
+/// A network on which `bytes` take `bytes` microseconds: 8 Mbit/s without latency.
+pub(crate) fn constant() -> Routes {
+    Routes::Constant(Path::constant(8e6, Span::ZERO).expect("a good rate"))
+}
+
+impl Grid {
+    pub(crate) fn new(policy: GridPolicy) -> Grid {
+        Grid {
+            plan: GridPlan::simple(policy, constant()),
+            jobs: Vec::new(),
+            outages: BTreeMap::new(),
+            horizon: None,
+            initial: Vec::new(),
+        }
+    }
+
+    pub(crate) fn resource(self, mips: u64, slots: u32) -> Grid {
+        self.resource_at(0, mips, slots)
+    }
+
+    pub(crate) fn resource_at(mut self, site: u32, mips: u64, slots: u32) -> Grid {
+        let name = format!("r{}", self.plan.resources.len());
+        self.plan.resources.push(PlannedResource {
+            name,
+            site: SiteId(site),
+            capacity: Speed::from_mips(mips),
+            sharing: Sharing::Equal { slots },
+            up: true,
+            load: None,
+        });
+        self
+    }
+
+    /// A job of so many MI.
+    pub(crate) fn job(mut self, submit: i64, mi: i64) -> Grid {
+        let id = self.jobs.len() as u32;
+        self.jobs.push(Job::new(id, Time::from_secs(submit), 1, Span::from_secs(mi)));
+        self
+    }
+
+    /// Outages of a resource, in seconds.
+    pub(crate) fn fails(mut self, resource: usize, outages: &[(f64, f64)]) -> Grid {
+        let outage = |&(fail, restore): &(f64, f64)| haggle_model::failures::Outage {
+            fail: at(fail),
+            restore: if restore.is_finite() { at(restore) } else { Time::FOREVER },
+        };
+        let list = OutageList::new(outages.iter().map(outage).collect()).expect("in order");
+        self.outages.insert(resource, list);
+        self
+    }
+
+    pub(crate) fn change(mut self, change: impl FnOnce(&mut GridPlan)) -> Grid {
+        change(&mut self.plan);
+        self
+    }
+
+    pub(crate) fn until(mut self, seconds: f64) -> Grid {
+        self.horizon = Some(at(seconds));
+        self
+    }
+
+    fn world(&self) -> World {
+        let built = self.plan.actors();
+        let mut actors = built.actors;
+        let me = ActorId(actors.len() as u32);
+        actors.push(AnyActor::User(User::new(UserConfig {
+            me,
+            submits_to: built.dispatcher,
+            class: JobClass::External,
+            patience: None,
+        })));
+        let nature = ActorId(actors.len() as u32);
+        actors.push(self.plan.nature());
+        let resource = |(place, planned): (usize, &PlannedResource)| Resource {
+            name: planned.name.clone(),
+            cause: self.outages.get(&place).map_or(Cause::None, |list| Cause::List(list.clone())),
+        };
+        let failures = Failures {
+            seed: self.plan.seed,
+            resources: self.plan.resources.iter().enumerate().map(resource).collect(),
+            correlations: Vec::new(),
+        };
+        let due = Box::new(failures.outages().expect("good failures"));
+        let mut jobs = self.jobs.clone();
+        jobs.sort_by_key(|job| job.submit);
+        World {
+            actors,
+            arrivals: vec![(me, Box::new(jobs.into_iter().map(Ok)))],
+            outages: Some(Outages { nature, due }),
+            network: Network::default(),
+            order: EventOrder::Grid,
+            initial: self.initial.clone(),
+            horizon: self.horizon,
+        }
+    }
+
+    /// Runs it on both drivers, which must not differ.
+    pub(crate) fn run_on_both(&self) -> GridRan {
+        let ran = self.run_on(Driver::Sequential);
+        assert_eq!(ran, self.run_on(Driver::Actix));
+        ran
+    }
+
+    fn run_on(&self, driver: Driver) -> GridRan {
+        let mut ran = GridRan::default();
+        let stats = run(self.world(), driver, &mut ran, &AtomicBool::new(false)).expect("it ends");
+        assert_eq!(ran.jobs.len() as u64, stats.jobs, "every job that came is over, or open");
+        self.audit(&ran);
+        ran
+    }
+
+    /// What must hold whatever happens.
+    fn audit(&self, ran: &GridRan) {
+        for account in &ran.accounts {
+            let here = || ran.tries.iter().filter(|it| it.resource == account.resource);
+            let held: i64 = here().map(|it| it.held().as_micros()).sum();
+            assert_eq!(held, account.held.as_micros(), "slot time of {}", account.resource);
+            let computed: Work = here().map(TryRecord::computed).sum();
+            assert_eq!(computed, account.processed, "work of {}", account.resource);
+            self.audit_resource(ran, account.resource.index());
+        }
+        for record in &ran.jobs {
+            let tries: Vec<_> = ran.tries.iter().filter(|it| it.job == record.job.id).collect();
+            let mut numbers: Vec<_> = tries.iter().map(|it| it.number).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            assert_eq!(numbers.len(), tries.len(), "{:?}", record.job.id);
+            if let GridOutcome::Done { winner, computed, end } = record.outcome {
+                let winner = tries.iter().find(|it| it.number == winner).expect("who won has run");
+                let length = Speed::from_mips(1).over(record.job.run_time.reveal_to_machine());
+                assert_eq!((winner.ending, winner.done), (TryEnd::Computed, length));
+                assert!(computed <= end && winner.left <= computed);
+                for other in &tries {
+                    assert!(other.left <= computed, "{other:?} went on after {winner:?}");
+                }
+            }
+            for it in &tries {
+                assert!(it.waiting() >= Span::ZERO && it.done >= it.from, "{it:?}");
+                let parent =
+                    it.parent.and_then(|number| tries.iter().find(|it| it.number == number));
+                if let Some(parent) = parent {
+                    let saved = |checkpoint: &haggle_model::grid::CheckpointRecord| {
+                        checkpoint.done == it.from && checkpoint.available.is_some()
+                    };
+                    assert!(parent.checkpoints.iter().any(saved), "{it:?} from {parent:?}");
+                } else {
+                    assert_eq!(it.from, Work::ZERO);
+                }
+            }
+        }
+    }
+
+    /// Slots are not given twice, and nothing holds one while its resource is down.
+    fn audit_resource(&self, ran: &GridRan, resource: usize) {
+        let here: Vec<_> = ran.tries.iter().filter(|it| it.resource.index() == resource).collect();
+        let slots = match self.plan.resources[resource].sharing {
+            Sharing::Equal { slots } => slots as usize,
+            Sharing::Reserved { slots } => slots.map_or(usize::MAX, |slots| slots as usize),
+        };
+        for it in &here {
+            let since = it.dispatched;
+            let others = here.iter().filter(|o| o.dispatched <= since && since < o.left);
+            assert!(others.count() <= slots, "too many at {since} on {resource}");
+        }
+        let Some(outages) = self.outages.get(&resource) else { return };
+        for outage in outages.as_slice() {
+            for it in &here {
+                let overlaps = it.dispatched.max(outage.fail) < it.left.min(outage.restore);
+                assert!(!overlaps, "{it:?} ran during {outage:?}");
+            }
+        }
+    }
+}
+
+impl GridRan {
+    /// The tries of a job, in order of their numbers.
+    pub(crate) fn tries_of(&self, job: u32) -> Vec<&TryRecord> {
+        let mut tries: Vec<_> = self.tries.iter().filter(|it| it.job.0 == job).collect();
+        tries.sort_by_key(|it| it.number);
+        tries
+    }
+
+    /// When a job was done, in seconds; `None` if it was not.
+    pub(crate) fn done(&self, job: u32) -> Option<f64> {
+        let record = self.jobs.iter().find(|it| it.job.id.0 == job)?;
+        match record.outcome {
+            GridOutcome::Done { end, .. } => Some(end.as_secs_f64()),
+            _ => None,
+        }
+    }
+
+    /// When all jobs were done.
+    pub(crate) fn all_done(&self) -> Vec<Option<f64>> {
+        (0..self.jobs.len() as u32).map(|job| self.done(job)).collect()
+    }
+}
+
+impl Recorder for GridRan {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        let (now, kind, job) = (now.as_secs_f64(), message.kind(), message.job());
+        self.log.push(format!("{now} {}>{} {kind} {job:?}", from.0, to.0));
+        Ok(())
+    }
+
+    fn observed(
+        &mut self,
+        _now: Time,
+        _actor: ActorId,
+        observation: Observation,
+    ) -> Result<(), OutsideError> {
+        match observation {
+            Observation::TryOver(record) => self.tries.push(*record),
+            Observation::GridJobOver(record) => self.jobs.push(*record),
+            Observation::ResourceAccount(account) => self.accounts.push(account),
+            _ => {}
+        }
+        Ok(())
+    }
+}
