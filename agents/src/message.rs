@@ -2,7 +2,8 @@
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{
-    ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, ProcessorSet, Refusal, Span, Time,
+    ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet,
+    Refusal, Span, Time,
 };
 use haggle_scheduling::Award;
 use haggle_scheduling::composition::AnyView;
@@ -200,6 +201,10 @@ pub enum Message {
         processors: ProcessorSet,
     },
 
+    // The run.
+    /// The clock to everybody: the run stops now. What you hold is unfinished.
+    RunOver,
+
     // Execution.
     /// Provider to metascheduler: the first tasks of its share have started.
     ShareStarted {
@@ -306,6 +311,15 @@ pub struct Submission {
     pub user: ActorId,
 }
 
+impl Submission {
+    /// The run stops before any provider has queued the job.
+    pub fn unfinished(self, now: Time) -> Observation {
+        let Submission { job, class, .. } = self;
+        let record = JobRecord::never_queued(job, class, JobOutcome::Unfinished, now);
+        Observation::JobOver(Box::new(record))
+    }
+}
+
 /// The part of an instant in which a message is delivered.
 ///
 /// At one instant all submissions come first, then completions, then other
@@ -394,6 +408,7 @@ impl Message {
             Message::OutageDue { .. } => "outage_due",
             Message::Failed { .. } => "failed",
             Message::Restored { .. } => "restored",
+            Message::RunOver => "run_over",
             Message::Started { .. } => "started",
             Message::Finished { .. } => "finished",
             Message::Wake(_) => "wake",
@@ -440,6 +455,7 @@ impl Message {
             | Message::OutageDue { .. }
             | Message::Failed { .. }
             | Message::Restored { .. }
+            | Message::RunOver
             | Message::Wake(_) => None,
         }
     }

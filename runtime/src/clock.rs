@@ -101,6 +101,20 @@ impl<M> Clock<M> {
         }
     }
 
+    /// When the next message is due; `None` when nothing is on its way.
+    pub fn next_time(&self) -> Option<Time> {
+        let due = self.due.iter().any(|queue| !queue.is_empty()).then_some(self.now);
+        due.or_else(|| self.later.peek().map(|event| event.time))
+    }
+
+    /// Moves on to `time`, which is not in the past, and hands out what is still on its
+    /// way, in order: none of it arrives.
+    pub fn stop(&mut self, time: Time) -> Vec<Delivery<M>> {
+        let left = std::iter::from_fn(|| self.next_delivery()).collect();
+        self.now = time;
+        left
+    }
+
     /// The next message, moving the clock to its instant; `None` when nothing is on its way.
     pub fn next_delivery(&mut self) -> Option<Delivery<M>> {
         let due = self.due.iter().position(|queue| !queue.is_empty());

@@ -29,17 +29,22 @@ pub struct World {
     pub arrivals: Vec<(ActorId, Arrivals)>,
     /// What fails when; read one ahead.
     pub outages: Option<Outages>,
+    /// When the run stops, whatever still waits or runs; what happens at that very
+    /// instant still does. `None` = when every job is over.
+    pub horizon: Option<Time>,
     /// Latencies.
     pub network: Network,
     /// What comes first at one instant.
     pub order: EventOrder,
 }
 
-/// The failures of a run. They may go on for ever: what is to fail after every
-/// job is over does not happen.
+/// The failures of a run. They may go on for ever: without a horizon, what is to
+/// fail after every job is over does not happen.
 pub struct Outages {
     /// Who makes resources fail.
     pub nature: ActorId,
+    /// How many resources there are.
+    pub resources: u64,
     /// Number of a resource in nature's list and its outage, in order of failure.
     pub due: Box<dyn Iterator<Item = (usize, Outage)> + Send>,
 }
@@ -114,6 +119,18 @@ pub enum RunError {
         /// The submission before.
         previous: Time,
     },
+    /// Failures go on for ever, and no job gets on.
+    #[error(
+        "{jobs} jobs wait or run at {time} s, and none has ended or been lost while every resource \
+         failed {OUTAGES_MAX} times in the mean: they may never be up together for as long as a job \
+         needs; `horizon` says when to stop all the same"
+    )]
+    Stalled {
+        /// The instant.
+        time: Time,
+        /// Jobs that are not over.
+        jobs: u64,
+    },
     /// The record could not be written.
     #[error(transparent)]
     Record(OutsideError),
@@ -129,8 +146,24 @@ pub fn run(
     recorder: &mut dyn Recorder,
     stop: &AtomicBool,
 ) -> Result<RunStats, RunError> {
-    let World { mut actors, arrivals, outages, network, order } = world;
-    let course = Course::new(arrivals, outages, network, order, recorder, stop)?;
+    let World { mut actors, arrivals, outages, horizon, network, order } = world;
+    let arrivals = Merged::new(arrivals)?;
+    let mut course = Course {
+        clock: Clock::new(order),
+        arrivals,
+        outages,
+        outages_in_vain: 0,
+        horizon,
+        actors: actors.len() as u32,
+        told: None,
+        network,
+        recorder,
+        stop,
+        stats: RunStats::default(),
+        jobs_over: 0,
+    };
+    course.admit_next()?;
+    course.admit_outage();
     match driver {
         Driver::Sequential => course.finish(|now, delivery, out| {
             let Delivery { from, to, message, .. } = delivery;
@@ -145,6 +178,13 @@ pub(crate) struct Course<'a> {
     clock: Clock<Message>,
     arrivals: Merged,
     outages: Option<Outages>,
+    /// Outages since a job last got on.
+    outages_in_vain: u64,
+    horizon: Option<Time>,
+    /// How many actors there are.
+    actors: u32,
+    /// How many of them have been told that the run is over; `None` while it goes on.
+    told: Option<u32>,
     network: Network,
     recorder: &'a mut dyn Recorder,
     stop: &'a AtomicBool,
@@ -152,35 +192,15 @@ pub(crate) struct Course<'a> {
     jobs_over: u64,
 }
 
+/// How often every resource may fail, in the mean, without any job getting on. A run in
+/// which this happens would hardly ever end: of 1,000 resources that are up for half of
+/// the time, never all are.
+const OUTAGES_MAX: u64 = 10_000;
+
 /// How often, in messages, the stop flag is looked at.
 const STOP_INTERVAL: u64 = 1024;
 
 impl<'a> Course<'a> {
-    fn new(
-        arrivals: Vec<(ActorId, Arrivals)>,
-        outages: Option<Outages>,
-        network: Network,
-        order: EventOrder,
-        recorder: &'a mut dyn Recorder,
-        stop: &'a AtomicBool,
-    ) -> Result<Course<'a>, RunError> {
-        let arrivals = Merged::new(arrivals)?;
-        let clock = Clock::new(order);
-        let mut course = Course {
-            clock,
-            arrivals,
-            outages,
-            network,
-            recorder,
-            stop,
-            stats: RunStats::default(),
-            jobs_over: 0,
-        };
-        course.admit_next()?;
-        course.admit_outage();
-        Ok(course)
-    }
-
     fn finish(
         mut self,
         mut deliver: impl FnMut(Time, Delivery<Message>, &mut Outbox),
@@ -205,21 +225,11 @@ impl<'a> Course<'a> {
 
     /// The next message to deliver, already in the record.
     pub(crate) fn take_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
-        let delivery = loop {
-            let Some(delivery) = self.clock.next_delivery() else {
-                return Ok(None);
-            };
-            if delivery.message.phase() != Phase::Resource {
-                break delivery;
-            }
-            // Nature has no end: what it would do to nobody's jobs is left out.
-            if self.stats.jobs == self.jobs_over && self.arrivals.heads.is_empty() {
-                continue;
-            }
-            if matches!(delivery.message, Message::OutageDue { .. }) {
-                self.admit_outage();
-            }
-            break delivery;
+        if self.told.is_some() {
+            return self.tell_next();
+        }
+        let Some(delivery) = self.next_delivery()? else {
+            return self.close();
         };
         if self.stats.messages.is_multiple_of(STOP_INTERVAL) && self.stop.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted);
@@ -239,6 +249,84 @@ impl<'a> Course<'a> {
         Ok(Some(delivery))
     }
 
+    fn next_delivery(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        loop {
+            if let Some(horizon) = self.horizon
+                && self.clock.next_time().is_some_and(|next| next > horizon)
+            {
+                return Ok(None);
+            }
+            let Some(delivery) = self.clock.next_delivery() else { return Ok(None) };
+            if delivery.message.phase() != Phase::Resource {
+                return Ok(Some(delivery));
+            }
+            let jobs_left = self.stats.jobs - self.jobs_over;
+            let jobs_come = !self.arrivals.heads.is_empty();
+            // Nature has no end: what it would do to nobody's jobs is left out.
+            if jobs_left == 0 && !jobs_come && self.horizon.is_none() {
+                continue;
+            }
+            if matches!(delivery.message, Message::OutageDue { .. }) {
+                self.count_outage(jobs_left)?;
+                self.admit_outage();
+            }
+            return Ok(Some(delivery));
+        }
+    }
+
+    /// Ends a run without a horizon in which failures go on and on, and nothing else.
+    fn count_outage(&mut self, jobs: u64) -> Result<(), RunError> {
+        self.outages_in_vain = if jobs == 0 { 0 } else { self.outages_in_vain + 1 };
+        let resources = self.outages.as_ref().map_or(1, |outages| outages.resources.max(1));
+        if self.horizon.is_none() && self.outages_in_vain > OUTAGES_MAX.saturating_mul(resources) {
+            return Err(RunError::Stalled { time: self.clock.now(), jobs });
+        }
+        Ok(())
+    }
+
+    /// Nothing more happens. If jobs are left, because the horizon is reached or what
+    /// they need never comes back, whoever holds them is asked to say so.
+    fn close(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        let end = self.horizon.unwrap_or(self.stats.end);
+        for delivery in self.clock.stop(end) {
+            match delivery.message {
+                Message::JobDue(_) => self.stats.jobs -= 1,
+                Message::Submit(submission) | Message::Refused { submission, .. } => {
+                    self.observe(delivery.from, submission.unfinished(end))?;
+                }
+                _ => {}
+            }
+        }
+        self.stats.end = end;
+        self.told = Some(0);
+        self.tell_next()
+    }
+
+    fn tell_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        let told = self.told.get_or_insert(0);
+        // Without a reason to, none can be left but by a mistake, which is to be seen.
+        let may_be_left = self.horizon.is_some() || self.outages.is_some();
+        if self.stats.jobs == self.jobs_over || !may_be_left || *told == self.actors {
+            return Ok(None);
+        }
+        let to = ActorId(*told);
+        *told += 1;
+        Ok(Some(Delivery { from: to, to, hops: 0, message: Message::RunOver }))
+    }
+
+    fn observe(&mut self, actor: ActorId, observation: Observation) -> Result<(), RunError> {
+        self.jobs_over += u64::from(matches!(observation, Observation::JobOver(_)));
+        if !matches!(
+            observation,
+            Observation::ProcessorsFailed { .. }
+                | Observation::ProcessorsRestored { .. }
+                | Observation::Disclosed { .. }
+        ) {
+            self.outages_in_vain = 0;
+        }
+        self.recorder.observed(self.clock.now(), actor, observation).map_err(RunError::Record)
+    }
+
     /// Carries out what `actor` put into its outbox on a message that came after `hops`.
     pub(crate) fn carry_out(
         &mut self,
@@ -248,6 +336,9 @@ impl<'a> Course<'a> {
         out: &mut Outbox,
     ) -> Result<(), RunError> {
         let now = self.clock.now();
+        if self.told.is_some() {
+            out.effects.clear();
+        }
         for effect in out.effects.drain(..) {
             let (at, to, message) = match effect {
                 // Nature needs no network.
@@ -262,8 +353,7 @@ impl<'a> Course<'a> {
             self.clock.schedule(at, phase, delivery);
         }
         for observation in out.observations.drain(..) {
-            self.jobs_over += u64::from(matches!(observation, Observation::JobOver(_)));
-            self.recorder.observed(now, actor, observation).map_err(RunError::Record)?;
+            self.observe(actor, observation)?;
         }
         if arrival {
             self.admit_next()?;

@@ -142,6 +142,7 @@ mod tests {
             promised_end: None,
             processors: ProcessorSet::range(first, 2),
             bag: None,
+            lost: Vec::new(),
         }
     }
 

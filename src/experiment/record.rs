@@ -1,7 +1,7 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, BagStories, Cast, JobOutcome, Observation, Refusal, Time};
+use haggle_model::{ActorId, Cast, JobOutcome, JobStories, Observation, Refusal, Time};
 use haggle_results::{Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
 use haggle_runtime::world::OutsideError;
@@ -17,7 +17,7 @@ pub(super) struct Record<'a> {
     pub(super) jobs_over: u64,
     /// Those of them that no provider could ever run.
     pub(super) too_wide: u64,
-    bags: BagStories,
+    bags: JobStories,
     check: Option<Check>,
     watch: &'a dyn Watch,
 }
@@ -34,7 +34,7 @@ impl Record<'_> {
             metrics: Metrics::new(cast, options),
             jobs_over: 0,
             too_wide: 0,
-            bags: BagStories::default(),
+            bags: JobStories::default(),
             check: conduct.check.then(|| Check::new(cast)),
             watch: conduct.watch,
         }
