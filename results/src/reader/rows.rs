@@ -17,7 +17,7 @@ pub struct JobRow {
     pub workload: String,
     /// `local` or `external`.
     pub class: String,
-    /// `completed`, `walltime_reached`, `cancelled` or `rejected`.
+    /// `completed`, `walltime_reached`, `cancelled`, `failed`, `rejected` or `unfinished`.
     pub outcome: String,
     /// Why it was rejected.
     pub refusal: Option<String>,

@@ -29,10 +29,10 @@ pub(crate) struct Setup {
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
-    /// (provider, processors, its outages in seconds).
     /// When it stops.
     pub(crate) horizon: Option<Time>,
-    pub(crate) failing: Vec<(u32, ProcessorSet, Vec<(i64, i64)>)>,
+    /// What fails when.
+    pub(crate) failing: Vec<Failing>,
 }
 
 /// (provider, processors that fail as one, their outages in seconds).
