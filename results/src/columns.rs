@@ -229,7 +229,7 @@ const ATTEMPTS: &[Column] = &[
     column("submission_time", Seconds, "s", "when the job's user submitted it", Never),
     column("queued_time", Seconds, "s", "when the provider queued it", Empty("it was not told")),
     column("starting_time", Seconds, "s", "when it started", NOT_STARTED),
-    column("finish_time", Seconds, "s", "when the try ended, or the run stopped", Never),
+    column("finish_time", Seconds, "s", "when the try ended, or the run stopped", Empty("a share of which no task ran")),
     column("requested_number_of_resources", Integer, "processors", "processors it needs at once", Never),
     column("allocated_resources", Text, "", "its processors, as in `jobs`", NOT_STARTED),
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed` (its processors did) or `unfinished`", Never),

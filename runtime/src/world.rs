@@ -121,9 +121,9 @@ pub enum RunError {
     },
     /// Failures go on for ever, and no job gets on.
     #[error(
-        "{jobs} jobs wait or run at {time} s, and none has ended or been lost while every resource \
-         failed {OUTAGES_MAX} times in the mean: they may never be up together for as long as a job \
-         needs; `horizon` says when to stop all the same"
+        "stuck at {time} s with jobs left ({jobs}): none of them has ended or been lost while every \
+         resource failed {OUTAGES_MAX} times in the mean; they may never be up together for as long \
+         as a job needs; `horizon` says when to stop all the same"
     )]
     Stalled {
         /// The instant.

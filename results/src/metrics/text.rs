@@ -42,6 +42,9 @@ impl fmt::Display for Summary {
                 makespan / 86_400.0,
                 percent(self.utilisation)
             )?,
+            None if self.failures.as_ref().is_some_and(|it| it.attempts_lost > 0) => {
+                writeln!(f, "  no job ran to its end")?;
+            }
             None => writeln!(f, "  no job ran")?,
         }
         if let Some(failures) = &self.failures {

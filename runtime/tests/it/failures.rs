@@ -179,7 +179,7 @@ fn a_run_that_would_not_end_is_stopped() {
     setup.failing =
         vec![(0, ProcessorSet::range(0, 1), turns(0)), (0, ProcessorSet::range(1, 1), turns(1))];
     let error = setup.run(Driver::Sequential).result.expect_err("it is noticed");
-    assert!(error.to_string().starts_with("1 jobs wait or run at 20000 s"), "{error}");
+    assert!(error.to_string().starts_with("stuck at 20000 s with jobs left (1)"), "{error}");
     setup.horizon = Some(Time::from_secs(30_000));
     let ran = setup.run(Driver::Sequential);
     assert_eq!(ends(&ran), [(-1, 30_000, JobOutcome::Unfinished)]);

@@ -76,7 +76,7 @@ impl Check<'_> {
             let rows = NOMINAL_ROWS.map(|row| row.percent.to_string()).join(", ");
             self.report(
                 &path.key("nominal"),
-                format!("the table has no row {row}"),
+                format!("Table 3.1 of Chtepen 2011 has no row {row}"),
                 "no such row",
                 format!("its rows are {rows}; others can be had with `law`"),
             );
