@@ -9,6 +9,7 @@ pub mod check;
 pub mod compare;
 pub mod cost;
 pub mod explain;
+pub mod failures;
 pub mod figures;
 mod record;
 pub mod run;

@@ -8,6 +8,7 @@ use std::{env, fmt};
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::experiment::workload::WorkloadError as OpenError;
+use haggle::experiment::world::StageError;
 use haggle::scenario::{InvalidScenario, Problem};
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
@@ -120,7 +121,7 @@ fn experiment(error: &ExperimentError) -> Exit {
             say("interrupted: nothing was written\n");
             Exit::Interrupted
         }
-        ExperimentError::Workload(OpenError::Open { error: inner, .. })
+        ExperimentError::Stage(StageError::Workload(OpenError::Open { error: inner, .. }))
         | ExperimentError::Jobs(inner) => {
             let hint = match inner {
                 WorkloadError::Swf(inner) if inner.problem.is_one_line() => {
@@ -136,7 +137,7 @@ fn experiment(error: &ExperimentError) -> Exit {
             say(&format!("error: {error}\n{hint}"));
             Exit::InvalidInput
         }
-        ExperimentError::Workload(_) | ExperimentError::Run(_) => {
+        ExperimentError::Stage(_) | ExperimentError::Run(_) => {
             say(&format!("error: {error}\n"));
             Exit::InvalidInput
         }

@@ -49,6 +49,7 @@ mod suggest;
 
 mod check;
 mod conform;
+mod failures;
 mod inherit;
 mod log_path;
 mod resolve;

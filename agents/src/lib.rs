@@ -29,5 +29,7 @@ pub use message::{Call, Message, Phase, Submission, Timer};
 pub use metascheduler::{Metascheduler, MetaschedulerConfig};
 pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
-pub use provider::{Bargaining, Estimates, OnFailure, Overrun, Provider, ProviderConfig};
+pub use provider::{
+    Bargaining, Estimates, MAX_ATTEMPTS, OnFailure, Overrun, Provider, ProviderConfig,
+};
 pub use user::{User, UserConfig};

@@ -2,7 +2,8 @@
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{
-    ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, ProcessorSet, Refusal, Span, Time,
+    ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet,
+    Refusal, Span, Time,
 };
 use haggle_scheduling::Award;
 use haggle_scheduling::composition::AnyView;
@@ -202,6 +203,10 @@ pub enum Message {
         processors: ProcessorSet,
     },
 
+    // The run.
+    /// The clock to everybody: the run stops now. What you hold is unfinished.
+    RunOver,
+
     // Execution.
     /// Provider to metascheduler: the first tasks of its share have started.
     ShareStarted {
@@ -230,10 +235,6 @@ pub enum Message {
 
     /// Between the actors of a grid.
     Grid(GridMessage),
-
-    /// The driver to every actor that keeps accounts: nothing more will happen in this
-    /// run, and nothing that is sent now arrives.
-    RunOver,
 
     /// An actor to itself.
     Wake(Timer),
@@ -315,6 +316,15 @@ pub struct Submission {
     pub class: JobClass,
     /// Who submitted it first.
     pub user: ActorId,
+}
+
+impl Submission {
+    /// The run stops before any provider has queued the job.
+    pub fn unfinished(self, now: Time) -> Observation {
+        let Submission { job, class, .. } = self;
+        let record = JobRecord::never_queued(job, class, JobOutcome::Unfinished, now);
+        Observation::JobOver(Box::new(record))
+    }
 }
 
 /// The part of an instant in which a message is delivered.

@@ -242,6 +242,15 @@ impl Metascheduler {
         }
     }
 
+    /// What no provider has yet is unfinished.
+    fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        let open = std::mem::take(&mut self.open).into_values();
+        let backlog = self.backlog.drain(..).map(|(_, submission)| submission);
+        for submission in open.filter_map(|open| open.submission).chain(backlog) {
+            out.observe(submission.unfinished(now));
+        }
+    }
+
     fn on_finished(&mut self, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         if let Some(placed) = self.placed.remove(&job) {
             out.send(placed.submitter, Message::Finished { job, outcome });
@@ -309,6 +318,7 @@ impl Actor for Metascheduler {
                     out.send(placed.submitter, Message::NotWithdrawn { job });
                 }
             }
+            Message::RunOver => return self.on_run_over(now, out),
             other => unreachable!("nobody sends a metascheduler {other:?}"),
         }
         self.take_up_backlog(now, out);

@@ -42,6 +42,8 @@ impl Actor for Nature {
         match message {
             Message::OutageDue { resource, restore } => self.on_outage(resource, restore, out),
             Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
+            // It holds nobody's jobs.
+            Message::RunOver => {}
             other => unreachable!("nobody sends nature {other:?}"),
         }
     }

@@ -25,6 +25,7 @@ use haggle_scheduling::composition::{
 };
 
 use crate::message::{Call, Message, Submission, Timer};
+use crate::provider::worse;
 use crate::{Actor, Outbox};
 
 /// A bargaining metascheduler as a scenario describes it.
@@ -519,9 +520,7 @@ impl Negotiator {
     fn on_share_finished(&mut self, now: Time, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         let placed = self.placed.get_mut(&job).expect("shares are of placed bags");
         placed.left -= 1;
-        if outcome != JobOutcome::Completed {
-            placed.outcome = outcome;
-        }
+        placed.outcome = worse(placed.outcome, outcome);
         if placed.left > 0 {
             return;
         }
@@ -529,14 +528,19 @@ impl Negotiator {
         self.table.forget(job);
         let outcome = placed.outcome;
         out.send(placed.submitter, Message::Finished { job, outcome });
-        let Submission { job, class, .. } = *placed.submission;
-        out.observe(Observation::JobOver(Box::new(JobRecord {
-            queued: Some(placed.placed),
-            promised_end: Some(placed.promised_end),
-            walltime: job.requested_time,
-            bag: Some(placed.record),
-            ..JobRecord::never_queued(job, class, outcome, now)
-        })));
+        out.observe(placed.over(outcome, now));
+    }
+
+    /// Bags that are not over are unfinished, at providers or not.
+    fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        for (_, placed) in std::mem::take(&mut self.placed) {
+            out.observe(placed.over(JobOutcome::Unfinished, now));
+        }
+        let open = std::mem::take(&mut self.open).into_values();
+        let backlog = self.backlog.drain(..).map(|(_, submission)| submission);
+        for submission in open.map(|bargain| bargain.submission).chain(backlog) {
+            out.observe(submission.unfinished(now));
+        }
     }
 
     fn on_new_completion_times(
@@ -555,6 +559,20 @@ impl Negotiator {
                 }
             }
         }
+    }
+}
+
+impl Placed {
+    /// The bag is over, in this way.
+    fn over(self, outcome: JobOutcome, now: Time) -> Observation {
+        let Submission { job, class, .. } = *self.submission;
+        Observation::JobOver(Box::new(JobRecord {
+            queued: Some(self.placed),
+            promised_end: Some(self.promised_end),
+            walltime: job.requested_time,
+            bag: Some(self.record),
+            ..JobRecord::never_queued(job, class, outcome, now)
+        }))
     }
 }
 
@@ -618,6 +636,7 @@ impl Actor for Negotiator {
             Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
             Message::Wake(Timer::NextBag) => self.on_next_bag(now, out),
             Message::Wake(Timer::OffersDue { job }) => self.on_offers_due(now, job, out),
+            Message::RunOver => self.on_run_over(now, out),
             other => unreachable!("nobody sends a bargaining metascheduler {other:?}"),
         }
     }

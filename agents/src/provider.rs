@@ -25,8 +25,9 @@ use self::shares::Share;
 use crate::message::{Message, Submission, Timer};
 use crate::{Actor, Outbox};
 
-pub use failures::OnFailure;
+pub use failures::{MAX_ATTEMPTS, OnFailure};
 pub use negotiation::{Bargaining, Estimates};
+pub(crate) use shares::worse;
 
 /// What happens to a job that is not done when its requested time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -64,6 +65,8 @@ pub struct ProviderConfig {
     pub overrun: Overrun,
     /// What happens to rigid jobs whose processors fail.
     pub on_failure: OnFailure,
+    /// How often a job is started, at least once: one that has been lost as often is over.
+    pub max_attempts: u32,
     /// How much it tells.
     pub disclosure: Disclosure,
     /// How it negotiates over bags, if its scheduler does.
@@ -115,6 +118,8 @@ struct HeldJob {
     /// Requested time on this machine.
     walltime: Option<Span>,
     promised_end: Option<Time>,
+    /// Times it was lost with its processors.
+    lost: u32,
     run: Option<Run>,
 }
 
@@ -129,6 +134,18 @@ struct Run {
 }
 
 impl HeldJob {
+    /// Its story if it ends now, without having run.
+    fn over(self, provider: ProviderId, outcome: JobOutcome, now: Time) -> JobRecord {
+        let Submission { job, class, .. } = *self.submission;
+        JobRecord {
+            provider: Some(provider),
+            queued: Some(self.queued),
+            walltime: self.walltime,
+            promised_end: self.promised_end,
+            ..JobRecord::never_queued(job, class, outcome, now)
+        }
+    }
+
     fn request(&self, slot: Slot, ahead: bool) -> Request {
         let job = &self.submission.job;
         Request {
@@ -187,8 +204,15 @@ impl Provider {
         let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
         self.load.waiting += work(job.processors, walltime);
         self.slots.insert(id, slot);
-        let mut held =
-            HeldJob { submission, submitter, queued: now, walltime, promised_end: None, run: None };
+        let mut held = HeldJob {
+            submission,
+            submitter,
+            queued: now,
+            walltime,
+            promised_end: None,
+            lost: 0,
+            run: None,
+        };
         held.promised_end = self.scheduler.submit(now, held.request(slot, false));
         let held = Some(Held::Job(held));
         if slot.index() == self.jobs.len() {
@@ -210,28 +234,17 @@ impl Provider {
             return;
         }
         self.scheduler.finished(now, slot);
-        let held = self.release_job(slot);
-        let run = held.run.expect("only a running job ends");
+        let mut held = self.release_job(slot);
+        let run = held.run.take().expect("only a running job ends");
         self.ended_early |= now < run.planned_end;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
         self.load.ended(held.submission.job.processors, run.planned_end);
         disclose_status(out, held.submitter, &held.submission);
         out.send(held.submitter, Message::Finished { job: id, outcome: run.outcome });
-        let Submission { job, class, .. } = *held.submission;
-        out.observe(Observation::JobOver(Box::new(JobRecord {
-            job,
-            class,
-            outcome: run.outcome,
-            provider: Some(self.config.id),
-            queued: Some(held.queued),
-            start: Some(run.start),
-            end: now,
-            walltime: held.walltime,
-            promised_end: held.promised_end,
-            processors: run.processors,
-            bag: None,
-        })));
+        let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
+        let over = JobRecord { start, processors, ..held.over(self.config.id, outcome, now) };
+        out.observe(Observation::JobOver(Box::new(over)));
         self.plan_changed(now, out);
     }
 
@@ -263,20 +276,8 @@ impl Provider {
         self.load.waiting -= work(held.submission.job.processors, held.walltime);
         let outcome = JobOutcome::Cancelled;
         out.send(held.submitter, Message::Finished { job, outcome });
-        let Submission { job, class, .. } = *held.submission;
-        out.observe(Observation::JobOver(Box::new(JobRecord {
-            job,
-            class,
-            outcome,
-            provider: Some(self.config.id),
-            queued: Some(held.queued),
-            start: None,
-            end: now,
-            walltime: held.walltime,
-            promised_end: held.promised_end,
-            processors: ProcessorSet::new(),
-            bag: None,
-        })));
+        let over = held.over(self.config.id, outcome, now);
+        out.observe(Observation::JobOver(Box::new(over)));
         self.plan_changed(now, out);
     }
 
@@ -309,6 +310,27 @@ impl Provider {
         disclose(out, from, DisclosedItem::Load, job);
         let drain_time = self.load.drain_time(now, self.config.processors);
         out.send(from, Message::Load { job, drain_time });
+    }
+
+    /// The run stops: what waits and runs is unfinished.
+    fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        let provider = self.config.id;
+        for held in std::mem::take(&mut self.jobs).into_iter().flatten() {
+            match held {
+                Held::Job(mut held) => {
+                    let (start, processors) = match held.run.take() {
+                        Some(run) => (Some(run.start), run.processors),
+                        None => (None, ProcessorSet::new()),
+                    };
+                    let over = held.over(provider, JobOutcome::Unfinished, now);
+                    let over = JobRecord { start, processors, ..over };
+                    out.observe(Observation::JobOver(Box::new(over)));
+                }
+                Held::Share(share) => share.unfinished(provider, now, out),
+                // Its metascheduler has the bag.
+                Held::Part => {}
+            }
+        }
     }
 
     /// The plan has changed: a scheduling pass follows, for a bargaining scheduler
@@ -464,6 +486,7 @@ impl Actor for Provider {
             }
             Message::Failed { processors } => self.on_failed(now, &processors, out),
             Message::Restored { processors } => self.on_restored(now, &processors, out),
+            Message::RunOver => self.on_run_over(now, out),
             Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
             Message::EstimateRequest { job, processors, requested_time } => {
                 self.on_estimate_requested(now, from, job, processors, requested_time, out);

@@ -73,6 +73,8 @@ impl Actor for User {
                 self.waiting.remove(&job);
             }
             Message::Wake(Timer::PatienceOver { job }) => self.on_patience_over(job, out),
+            // Its jobs are with others, who say what becomes of them.
+            Message::RunOver => {}
             Message::Accepted { .. } | Message::Promise { .. } | Message::NotWithdrawn { .. } => {}
             other => unreachable!("nobody sends a user {other:?}"),
         }

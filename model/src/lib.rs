@@ -4,12 +4,12 @@
 //!
 //! This crate knows nothing of scheduling, messages or files of results.
 
-pub mod bag_stories;
 pub mod disclosure;
 pub mod failures;
 pub mod grid;
 pub mod ids;
 pub mod job;
+pub mod job_stories;
 mod lines;
 pub mod network;
 pub mod observation;
@@ -20,12 +20,13 @@ pub mod time;
 pub mod work;
 pub mod workload;
 
-pub use bag_stories::BagStories;
 pub use disclosure::Disclosure;
 pub use ids::{ActorId, JobId, ProviderId};
 pub use job::{Job, JobClass, JobShape};
+pub use job_stories::JobStories;
 pub use observation::{
-    BagRecord, JobOutcome, JobRecord, Observation, OffersMade, Refusal, ShareRecord, TaskRun,
+    BagRecord, JobOutcome, JobRecord, LostRun, Observation, OffersMade, Refusal, ShareRecord,
+    TaskRun,
 };
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo};
 pub use processors::ProcessorSet;

@@ -19,6 +19,8 @@ pub enum JobOutcome {
     Cancelled,
     /// Its processors failed, and it was not started again.
     Failed,
+    /// The run stopped while it waited or ran.
+    Unfinished,
 }
 
 impl JobOutcome {
@@ -30,6 +32,7 @@ impl JobOutcome {
             JobOutcome::Rejected(_) => "rejected",
             JobOutcome::Cancelled => "cancelled",
             JobOutcome::Failed => "failed",
+            JobOutcome::Unfinished => "unfinished",
         }
     }
 }
@@ -90,6 +93,21 @@ pub struct JobRecord {
     pub processors: ProcessorSet,
     /// What became of a bag; `None` for rigid jobs and for bags no provider took.
     pub bag: Option<Box<BagRecord>>,
+    /// What failures undid, in order of time.
+    pub lost: Vec<LostRun>,
+}
+
+/// A run of a job, or of tasks of a bag, that came to nothing: processors failed under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LostRun {
+    /// Whose processors they are.
+    pub provider: ProviderId,
+    /// When it had started.
+    pub start: Time,
+    /// When they failed.
+    pub end: Time,
+    /// The provider's own numbers of what it held.
+    pub processors: ProcessorSet,
 }
 
 /// How a bag was placed and run.
@@ -179,6 +197,7 @@ impl JobRecord {
             promised_end: None,
             processors: ProcessorSet::new(),
             bag: None,
+            lost: Vec::new(),
         }
     }
 }
@@ -243,16 +262,12 @@ pub enum Observation {
         /// When and where they ran.
         run: TaskRun,
     },
-    /// Processors have failed under a job, or under tasks of a bag, and what they did is lost.
-    AttemptLost {
+    /// Processors have failed under a job, or under tasks of a bag.
+    RunLost {
         /// The job.
         job: JobId,
-        /// Whose processors they are.
-        provider: ProviderId,
-        /// When this try had started.
-        start: Time,
-        /// The provider's own numbers of what it held.
-        processors: ProcessorSet,
+        /// What is lost.
+        run: LostRun,
     },
     /// A try of a job on a resource of a grid is over.
     TryOver(Box<TryRecord>),

@@ -49,6 +49,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             promised_end: None,
             processors: ProcessorSet::range(8 * (id % 2), if rejected { 0 } else { width }),
             bag: None,
+            lost: Vec::new(),
         };
         writer.job_over(&record).expect("there is room");
     }

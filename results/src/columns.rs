@@ -116,8 +116,9 @@ impl Table {
                  Batsim's, so that evalys and scripts for Batsim read the file; ours come after."
             }
             Table::Attempts => {
-                "One row a try: a job, or a share of a bag, that was queued at a provider. evalys draws it \
-                 like `jobs`."
+                "One row a try: a job, or a share of a bag, that was queued at a provider. What failures undid \
+                 has rows of its own: of a job before its last try, of a bag, tasks that had started \
+                 together, behind its shares. evalys draws it like `jobs`."
             }
             Table::Placements => {
                 "One row a contiguous interval of processors an attempt held: what a Gantt chart draws."
@@ -133,7 +134,9 @@ impl Table {
             }
             Table::Resources => "One row a provider.",
             Table::Failures => {
-                "One row a failure or repair of processors. Only the header as long as a scenario has none."
+                "One row a contiguous interval of processors that fail together or are back, in order of time; \
+                 those that are down at the start fail at time 0. Only the header if a scenario has no \
+                 `[[failures]]`."
             }
         }
     }
@@ -158,6 +161,7 @@ use Kind::{Integer, Real, Seconds, Text, Word};
 use Missing::{Empty, Never, Number};
 
 const NOT_STARTED: Missing = Empty("never started");
+const NOT_ENDED: Missing = Empty("never started, or unfinished");
 const NOT_QUEUED: Missing = Empty("never queued");
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 
@@ -180,27 +184,27 @@ const JOBS: &[Column] = &[
     column("requested_number_of_resources", Integer, "processors", "processors it needs at once; of a bag, its tasks", Never),
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
-    column("final_state", Word, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited) or REJECTED", Never),
-    column("starting_time", Seconds, "s", "when it started", NOT_STARTED),
-    column("execution_time", Seconds, "s", "finish_time - starting_time", NOT_STARTED),
-    column("finish_time", Seconds, "s", "when it ended; for COMPLETED_KILLED, when it was withdrawn", Empty("REJECTED")),
+    column("final_state", Word, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited), COMPLETED_FAILED (given up when its processors failed), REJECTED; RUNNING or SUBMITTED (waiting) when the run stopped", Never),
+    column("starting_time", Seconds, "s", "when it started; what failures undid is in `attempts`", Empty("never started, or COMPLETED_FAILED")),
+    column("execution_time", Seconds, "s", "finish_time - starting_time", NOT_ENDED),
+    column("finish_time", Seconds, "s", "when it ended; for COMPLETED_KILLED, when it was withdrawn", Empty("REJECTED, or unfinished")),
     column("waiting_time", Seconds, "s", "starting_time - submission_time", NOT_STARTED),
-    column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_STARTED),
-    column("stretch", Real, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, or execution_time is 0")),
+    column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_ENDED),
+    column("stretch", Real, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, unfinished, or execution_time is 0")),
     column("allocated_resources", Text, "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", NOT_STARTED),
     column("consumed_energy", Real, "J", "always -1: energy is not simulated", Empty("REJECTED")),
     column("metadata", Word, "", "unused, as in Batsim", Empty("always")),
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
     column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
-    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
+    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed`, `rejected` or `unfinished`", Never),
     column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `unknown_job`, `no_provider`, `wrong_shape`, `no_limit`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
     column("attempts", Integer, "", "rows in `attempts`", Never),
     column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed", NOT_QUEUED),
-    column("left_time", Seconds, "s", "when it left the system, in whatever way", Never),
+    column("left_time", Seconds, "s", "when it left the system, in whatever way; for unfinished ones, when the run stopped", Never),
     column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond", Empty("never queued, or no limit")),
     column("promised_finish_time", Seconds, "s", "completion promised when it was queued or placed", Empty("nothing was promised")),
-    column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_STARTED),
+    column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_ENDED),
     column("ready_time", Seconds, "s", "earliest start its user allows", Empty("any time")),
     column("deadline", Seconds, "s", "latest completion its user wishes", Empty("none")),
     column("priority_key", Integer, "", "the user's key: smaller goes first where a provider orders by it", Never),
@@ -225,10 +229,10 @@ const ATTEMPTS: &[Column] = &[
     column("submission_time", Seconds, "s", "when the job's user submitted it", Never),
     column("queued_time", Seconds, "s", "when the provider queued it", Empty("it was not told")),
     column("starting_time", Seconds, "s", "when it started", NOT_STARTED),
-    column("finish_time", Seconds, "s", "when the try ended", Never),
+    column("finish_time", Seconds, "s", "when the try ended, or the run stopped", Empty("a share of which no task ran")),
     column("requested_number_of_resources", Integer, "processors", "processors it needs at once", Never),
     column("allocated_resources", Text, "", "its processors, as in `jobs`", NOT_STARTED),
-    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled` or `rejected`", Never),
+    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed` (its processors did) or `unfinished`", Never),
     column("promised_finish_time", Seconds, "s", "completion promised for this try", Empty("nothing was promised")),
 ];
 
@@ -294,7 +298,7 @@ const RESOURCES: &[Column] = &[
     column("speed", Real, "", "speed of its processors; 1 = the reference processor", Never),
     column("scheduler", Word, "", "its local scheduler in words", Never),
     column("jobs", Integer, "jobs", "jobs that started there", Never),
-    column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs", Never),
+    column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs, unfinished ones up to the end; without what failures undid", Never),
     column("utilisation", Real, "", "busy_time / (processors x makespan of the run); 0 to 1", Empty("no job ran anywhere, or no processors")),
 ];
 

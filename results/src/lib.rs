@@ -33,4 +33,4 @@ pub use folder::Existing;
 pub use metrics::{Cut, Extent, Metrics, MetricsOptions, Summary};
 pub use provenance::{Input, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
-pub use writer::{FinishedRun, Format, Messages, RunWriter, WriteOptions};
+pub use writer::{Availability, FinishedRun, Format, Messages, RunWriter, WriteOptions};

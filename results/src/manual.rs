@@ -33,23 +33,27 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `makespan` | last end - first submission |
 | `utilisation` | Σ run time × processors / (processors × makespan) |
 | `average_weighted_response_time` | Σ w × turnaround / Σ w, w = run time × processors |
+| `failed`, `running`, `waiting` | jobs given up when their processors failed; jobs that ran or waited when the run stopped. Left out where 0 |
 | `promises_broken` | completed jobs that ended later than their provider had promised |
 | `deadlines.delayed`, `delayed_work` | jobs, and their processors × requested time, whose promised (else actual) completion is after their deadline |
 | `deadlines.total_weighted_delay` | Σ over delayed jobs of processors × ((promised - submission) / (deadline - submission) - 1) × 100 (Netto 2009, equation 6.1) |
 | `bags.providers`, `bags.by_providers` | providers a bag ran on, mean; percent of the bags on 1, 2, … |
 | `bags.stretch` | with e1, e2 the first and last end of a task of a bag on two or more providers: e2 - e1 in seconds, in percent of e2 - submission and of a task's run time, and (e2 - submission) / (e1 - submission) |
 | `bags.promise_slack` | completion promised - completion |
+| `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
+| `failures.work` | Σ (end - start) × processors over all attempts, processor-seconds: `work_useful` (ran to its end or limit) + `work_lost` (until its processors failed) + `work_unfinished` (when the run stopped) |
+| `failures.promises_broken`, `promises_broken_by_loss` | jobs over later than promised or given up; those that lost an attempt themselves |
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum without `job_status` and `refusal` |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
 
 `spans` groups bags by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
 
-Run time is end - start; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started; `mean_*` is divided by
+Run time is end - start; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started and came to an end of their own; `mean_*` is divided by
 their number, where Batsim divides by all jobs. Percentiles are exact, linear between the two nearest values (as in NumPy
 and pandas); std is that of a sample. A missing value is `null`.
 
 Warm-up and cool-down leave out jobs by their submission time, from all counts and distributions. `makespan`, `utilisation`,
-`time_computing` and `time_idle` are always those of the whole run; `utilisation_in_window` is the utilisation between
+`time_computing`, `time_idle` and `failures` are always those of the whole run; `utilisation_in_window` is the utilisation between
 the ends of the cut, or over the scenario's `window`.
 ";
 

@@ -9,12 +9,13 @@
 //! | makespan | last end - first submission |
 //! | utilisation | Σ run time × processors / (P × makespan) |
 //! | average weighted response time | Σ w × turnaround / Σ w, w = run time × processors |
+//! | availability | processor time up / processor time, from time zero to the end of the run |
 //! | promise broken | a completed job ended later than its provider had promised |
 //! | delayed | promised (or had) its completion after its deadline |
 //!
 //! Run time is end - start on the provider's processors; of a bag, the time of a
 //! task on the reference processor. Distributions are over
-//! the jobs that started, and each mean is divided by the number of these
+//! the jobs that started and came to an end of their own, and each mean is divided by the number of these
 //! (Batsim divides by all jobs, rejected ones included). Percentiles are exact:
 //! at rank p × (n - 1) from 0 in the sorted values, linear between two of them,
 //! as in NumPy and pandas; the median is the 50th. Standard deviations are those
@@ -31,22 +32,27 @@ mod bags;
 mod deadlines;
 mod distribution;
 mod eavesdropper;
+mod failures;
 mod summary;
 mod text;
 
 use std::collections::BTreeMap;
 
 use haggle_model::observation::DisclosedItem;
-use haggle_model::{ActorId, Cast, JobClass, JobOutcome, JobRecord, OffersMade, Span, Time};
+use haggle_model::{
+    ActorId, Cast, JobClass, JobOutcome, JobRecord, OffersMade, ProviderId, Span, Time,
+};
 use serde::{Deserialize, Serialize};
 
 use bags::BagSample;
 use eavesdropper::Eavesdropper;
+use failures::FailureLog;
 
 pub use bags::{Bags, Stretch};
 pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
+pub use failures::{FailureMetrics, ProviderFailures};
 pub use summary::{DisclosedCount, Group, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
@@ -84,6 +90,8 @@ pub struct MetricsOptions {
     /// The stretch of time over which `utilisation_in_window` is taken; without
     /// it, what the cut leaves.
     pub window: Option<(Time, Time)>,
+    /// Whether processors may fail: then the summary says what came of it.
+    pub failures: bool,
 }
 
 impl Default for MetricsOptions {
@@ -92,6 +100,7 @@ impl Default for MetricsOptions {
             bounded_slowdown_threshold: DEFAULT_THRESHOLD,
             cut: Cut::default(),
             window: None,
+            failures: false,
         }
     }
 }
@@ -113,6 +122,7 @@ pub struct Metrics {
     jobs: Vec<Sample>,
     disclosed: BTreeMap<(ActorId, ActorId, DisclosedItem), u64>,
     eavesdropper: Eavesdropper,
+    failures: FailureLog,
 }
 
 /// What metrics need of a job; times in microseconds.
@@ -130,11 +140,19 @@ struct Sample {
     workload: u16,
     class: JobClass,
     outcome: JobOutcome,
+    /// Attempts that were lost with their processors.
+    lost: u32,
     bag: Option<Box<BagSample>>,
 }
 
 impl Sample {
-    /// Start and end, if it ran.
+    /// Whether it went its way to the end: what was given up or is unfinished has no
+    /// turnaround to compare.
+    fn is_done(&self) -> bool {
+        !matches!(self.outcome, JobOutcome::Failed | JobOutcome::Unfinished)
+    }
+
+    /// Start and end, if it ran; of what is unfinished, until the run stopped.
     fn ran(&self) -> Option<(i64, i64)> {
         self.start.map(|start| (start, self.end))
     }
@@ -158,6 +176,7 @@ impl Metrics {
             jobs: Vec::new(),
             disclosed: BTreeMap::new(),
             eavesdropper: Eavesdropper::default(),
+            failures: FailureLog::new(cast.providers.len()),
         }
     }
 
@@ -171,8 +190,30 @@ impl Metrics {
         self.eavesdropper.read(now, provider, answer);
     }
 
+    /// Takes in that so many processors of `provider` have failed together.
+    pub fn processors_failed(&mut self, now: Time, provider: ProviderId, processors: u32) {
+        self.failures.failed(now, provider, processors);
+    }
+
+    /// Takes in that so many processors of `provider` are back.
+    pub fn processors_restored(&mut self, now: Time, provider: ProviderId, processors: u32) {
+        self.failures.restored(now, provider, processors);
+    }
+
+    /// Takes in when the run ended.
+    pub fn run_over(&mut self, now: Time) {
+        self.failures.run_over(now);
+    }
+
+    /// Processor-microseconds of all that ran, whatever came of it.
+    pub fn work(&self) -> i128 {
+        let (useful, unfinished) = summary::work_done(&self.jobs);
+        useful + unfinished + self.failures.work_lost()
+    }
+
     /// Takes in a job that is over.
     pub fn job_over(&mut self, record: &JobRecord) {
+        record.lost.iter().for_each(|run| self.failures.run_lost(run));
         let end = record.end.as_micros();
         let ran = record.start.map_or(0, |start| end - start.as_micros());
         self.jobs.push(Sample {
@@ -188,6 +229,7 @@ impl Metrics {
             workload: record.job.workload,
             class: record.class,
             outcome: record.outcome,
+            lost: record.lost.len() as u32,
         });
     }
 

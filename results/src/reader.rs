@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
-pub use rows::{DisclosureRow, JobRow, MessageRow, PlacementRow, ResourceRow};
+pub use rows::{AttemptRow, DisclosureRow, JobRow, MessageRow, PlacementRow, ResourceRow};
 
 /// A run's folder.
 #[derive(Clone, Debug)]

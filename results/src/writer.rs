@@ -1,7 +1,7 @@
 //! Writes the tables of a run while it goes on.
 //!
 //! How to use it, in order: [`RunWriter::create`] before the run; [`RunWriter::job_over`],
-//! [`RunWriter::message`] and [`RunWriter::disclosed`] as things happen;
+//! [`RunWriter::message`], [`RunWriter::disclosed`] and others as things happen;
 //! [`RunWriter::finish`] after it, which gives a [`FinishedRun`] into which
 //! summary, provenance and figures go; [`FinishedRun::publish`] gives the folder
 //! its name. Whatever fails or is dropped before that leaves nothing behind.
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, OffersMade, ProcessorSet,
-    ShareRecord, Span, Time,
+    ProviderId, ShareRecord, Span, Time,
 };
 use serde::Serialize;
 
@@ -84,6 +84,25 @@ impl Default for WriteOptions {
     }
 }
 
+/// What becomes of processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// They fail.
+    Failed,
+    /// They are back.
+    Restored,
+}
+
+impl Availability {
+    /// The word used in the table.
+    const fn name(self) -> &'static str {
+        match self {
+            Availability::Failed => "failed",
+            Availability::Restored => "restored",
+        }
+    }
+}
+
 /// Writes the tables of one run.
 pub struct RunWriter {
     folder: PartialFolder,
@@ -95,6 +114,7 @@ pub struct RunWriter {
     messages: Option<TableFile>,
     disclosures: TableFile,
     offers: TableFile,
+    failures: TableFile,
     usage: Usage,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
@@ -124,6 +144,7 @@ impl RunWriter {
             },
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
+            failures: open(Table::Failures)?,
             usage: Usage::new(cast.providers.len()),
             folder,
             cast,
@@ -151,15 +172,34 @@ impl RunWriter {
             for (at, share) in bag.shares.iter().enumerate() {
                 self.write_share(record, at as i64 + 1, share)?;
             }
-            return Ok(());
+            return self.write_lost(record, bag.shares.len() as i64 + 1);
         }
-        if record.provider.is_some() {
-            self.write_attempt(record, &story)?;
-        }
-        if story.start != NO_INTEGER {
-            self.write_placements(record, &story)?;
+        self.write_lost(record, 1)?;
+        if has_last_attempt(record) {
+            self.write_last_attempt(record, &story)?;
         }
         Ok(())
+    }
+
+    /// Records that processors of a provider have failed, or are back.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn processors_changed(
+        &mut self,
+        time: Time,
+        provider: ProviderId,
+        processors: &ProcessorSet,
+        change: Availability,
+    ) -> Result<(), ResultsError> {
+        let offset = self.cast.providers[provider.index()].first_processor;
+        for &(first, last) in processors.intervals() {
+            let mut row = self.failures.buffer.row();
+            row.micros(time.as_micros()).code(provider.0);
+            row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
+            row.word(change.name()).code(NO_WORD).done();
+        }
+        self.failures.flush_if_full()
     }
 
     /// Records what a provider answered to a call for offers.
@@ -259,7 +299,7 @@ impl RunWriter {
             }
             tables.push(counts);
         }
-        tables.extend([self.disclosures, self.offers, resources, open(Table::Failures)?]);
+        tables.extend([self.disclosures, self.offers, resources, self.failures]);
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
     }
@@ -279,7 +319,8 @@ impl RunWriter {
         let job = &record.job;
         let success = record.outcome == JobOutcome::Completed;
         let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
-        let finish = if rejected { NO_INTEGER } else { story.end };
+        let unfinished = record.outcome == JobOutcome::Unfinished;
+        let finish = if rejected || unfinished { NO_INTEGER } else { story.end };
         let threshold = self.options.bounded_slowdown_threshold;
 
         let mut row = self.jobs.buffer.row();
@@ -287,7 +328,7 @@ impl RunWriter {
         row.word("delay").micros(story.submit);
         row.integer(i64::from(job.processors));
         row.micros(job.requested_time.map_or(-MICROS, Span::as_micros));
-        row.integer(i64::from(success)).word(final_state(record.outcome));
+        row.integer(i64::from(success)).word(final_state(record));
         row.micros(story.start).micros(story.execution).micros(finish);
         row.micros(story.waiting).micros(story.turnaround);
         row.real(story.stretch());
@@ -308,7 +349,8 @@ impl RunWriter {
             _ => row.code(NO_WORD),
         };
         let shares = record.bag.as_ref().map(|bag| bag.shares.len());
-        let attempts = shares.map_or(i64::from(record.provider.is_some()), |it| it as i64);
+        let attempts = shares.map_or(i64::from(has_last_attempt(record)), |it| it as i64);
+        let attempts = attempts + record.lost.len() as i64;
         row.code(story.provider).integer(attempts);
         row.micros(micros(record.queued)).micros(story.end);
         row.micros(record.walltime.map_or(NO_INTEGER, Span::as_micros));
@@ -331,17 +373,46 @@ impl RunWriter {
         self.jobs.flush_if_full()
     }
 
-    fn write_attempt(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
+    /// The attempt of a rigid job that was not lost, or that still waits.
+    fn write_last_attempt(
+        &mut self,
+        record: &JobRecord,
+        story: &Story,
+    ) -> Result<(), ResultsError> {
         let job = &record.job;
+        let attempt = record.lost.len() as i64 + 1;
         let mut row = self.attempts.buffer.row();
         row.integer(i64::from(job.id.0)).integer(job.number);
-        row.code(u32::from(job.workload)).integer(1).code(story.provider);
+        row.code(u32::from(job.workload)).integer(attempt).code(story.provider);
         row.micros(story.submit).micros(micros(record.queued));
         row.micros(story.start).micros(story.end);
         row.integer(i64::from(job.processors));
         row.text(|out| push_processors(out, story.processors(record), story.first_processor));
         row.word(record.outcome.name()).micros(micros(record.promised_end)).done();
-        self.attempts.flush_if_full()
+        self.attempts.flush_if_full()?;
+        let (provider, span) = (story.provider, (story.start, story.end));
+        self.write_placements(record, attempt, provider, &record.processors, span)
+    }
+
+    /// What failures undid: each an attempt of its own, numbered from `first` on.
+    fn write_lost(&mut self, record: &JobRecord, first: i64) -> Result<(), ResultsError> {
+        let job = &record.job;
+        for (attempt, run) in (first..).zip(&record.lost) {
+            let offset = self.cast.providers[run.provider.index()].first_processor;
+            let (start, end) = (run.start.as_micros(), run.end.as_micros());
+            let mut row = self.attempts.buffer.row();
+            row.integer(i64::from(job.id.0)).integer(job.number);
+            row.code(u32::from(job.workload)).integer(attempt).code(run.provider.0);
+            row.micros(job.submit.as_micros()).micros(micros(record.queued));
+            row.micros(start).micros(end);
+            row.integer(i64::from(run.processors.count()));
+            row.text(|out| push_processors(out, Some(&run.processors), offset));
+            row.word(JobOutcome::Failed.name()).micros(micros(record.promised_end)).done();
+            self.attempts.flush_if_full()?;
+            let provider = run.provider.0;
+            self.write_placements(record, attempt, provider, &run.processors, (start, end))?;
+        }
+        Ok(())
     }
 
     /// A share is a try of its own, with a placement for all tasks that ran together.
@@ -355,7 +426,13 @@ impl RunWriter {
         let offset = self.cast.providers[share.provider.index()].first_processor;
         let start = share.runs.iter().map(|run| run.start.as_micros()).min();
         let end = share.runs.iter().map(|run| run.end.as_micros()).max();
-        let failed = share.runs.iter().find(|run| run.outcome != JobOutcome::Completed);
+        let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
+        let outcome = match share.runs.iter().find(|run| run.outcome != JobOutcome::Completed) {
+            // Tasks that never came to their end have failed, or still wait.
+            _ if over < share.tasks => record.outcome,
+            Some(run) => run.outcome,
+            None => JobOutcome::Completed,
+        };
         let mut row = self.attempts.buffer.row();
         row.integer(i64::from(job.id.0)).integer(job.number);
         row.code(u32::from(job.workload)).integer(attempt).code(share.provider.0);
@@ -363,32 +440,40 @@ impl RunWriter {
         row.micros(start.unwrap_or(NO_INTEGER)).micros(end.unwrap_or(NO_INTEGER));
         row.integer(i64::from(share.tasks));
         row.text(|out| push_processors(out, Some(&used(share)), offset));
-        row.word(failed.map_or(JobOutcome::Completed, |run| run.outcome).name());
+        row.word(outcome.name());
         row.micros(share.promised_end.as_micros()).done();
         self.attempts.flush_if_full()?;
         for run in &share.runs {
-            for &(first, last) in run.processors.intervals() {
-                let mut row = self.placements.buffer.row();
-                row.integer(i64::from(job.id.0)).integer(attempt).code(share.provider.0);
-                row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
-                row.micros(run.start.as_micros()).micros(run.end.as_micros()).done();
-                self.placements.flush_if_full()?;
-            }
+            let span = (run.start.as_micros(), run.end.as_micros());
+            self.write_placements(record, attempt, share.provider.0, &run.processors, span)?;
         }
         Ok(())
     }
 
-    fn write_placements(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
-        for &(first, last) in record.processors.intervals() {
+    fn write_placements(
+        &mut self,
+        record: &JobRecord,
+        attempt: i64,
+        provider: u32,
+        processors: &ProcessorSet,
+        (start, end): (i64, i64),
+    ) -> Result<(), ResultsError> {
+        for &(first, last) in processors.intervals() {
+            let offset = self.cast.providers[provider as usize].first_processor;
             let mut row = self.placements.buffer.row();
-            row.integer(i64::from(record.job.id.0)).integer(1).code(story.provider);
-            row.integer(i64::from(first + story.first_processor));
-            row.integer(i64::from(last + story.first_processor));
-            row.micros(story.start).micros(story.end).done();
+            row.integer(i64::from(record.job.id.0)).integer(attempt).code(provider);
+            row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
+            row.micros(start).micros(end).done();
             self.placements.flush_if_full()?;
         }
         Ok(())
     }
+}
+
+/// Whether a rigid job has an attempt that was not lost: one that has failed was lost
+/// with its last one.
+fn has_last_attempt(record: &JobRecord) -> bool {
+    record.provider.is_some() && record.outcome != JobOutcome::Failed
 }
 
 /// A run whose tables are complete, in a folder without its final name.
@@ -469,12 +554,16 @@ fn micros(time: Option<Time>) -> i64 {
     time.map_or(NO_INTEGER, Time::as_micros)
 }
 
-const fn final_state(outcome: JobOutcome) -> &'static str {
-    match outcome {
+/// The states of Batsim.
+fn final_state(record: &JobRecord) -> &'static str {
+    match record.outcome {
         JobOutcome::Completed => "COMPLETED_SUCCESSFULLY",
         JobOutcome::WalltimeReached => "COMPLETED_WALLTIME_REACHED",
         JobOutcome::Cancelled => "COMPLETED_KILLED",
         JobOutcome::Rejected(_) => "REJECTED",
+        JobOutcome::Failed => "COMPLETED_FAILED",
+        JobOutcome::Unfinished if record.start.is_some() => "RUNNING",
+        JobOutcome::Unfinished => "SUBMITTED",
     }
 }
 
@@ -498,14 +587,16 @@ impl Story {
         let if_started = |span: i64| {
             if start == NO_INTEGER { NO_INTEGER } else { span }
         };
+        let unfinished = record.outcome == JobOutcome::Unfinished;
+        let if_ended = |span: i64| if unfinished { NO_INTEGER } else { if_started(span) };
         let provider = record.provider;
         Story {
             submit,
             start,
             end,
             waiting: if_started(start.wrapping_sub(submit)),
-            execution: if_started(end.wrapping_sub(start)),
-            turnaround: if_started(end.wrapping_sub(submit)),
+            execution: if_ended(end.wrapping_sub(start)),
+            turnaround: if_ended(end.wrapping_sub(submit)),
             provider: provider.map_or(NO_WORD, |provider| provider.0),
             first_processor: provider.map_or(0, |it| cast.providers[it.index()].first_processor),
         }
@@ -516,14 +607,14 @@ impl Story {
     }
 
     fn stretch(&self) -> f64 {
-        if self.start == NO_INTEGER || self.execution == 0 {
+        if self.turnaround == NO_INTEGER || self.execution == 0 {
             return f64::NAN;
         }
         self.turnaround as f64 / self.execution as f64
     }
 
     fn bounded_slowdown(&self, record: &JobRecord, threshold: Span) -> f64 {
-        if self.start == NO_INTEGER {
+        if self.turnaround == NO_INTEGER {
             return f64::NAN;
         }
         let run_time = match record.bag {
@@ -606,7 +697,7 @@ impl Usage {
         self.last_end = self.last_end.max(story.end);
         self.jobs[provider.index()] += 1;
         self.busy[provider.index()] +=
-            i128::from(story.execution) * i128::from(record.job.processors);
+            i128::from(story.end - story.start) * i128::from(record.job.processors);
     }
 
     fn write(&self, cast: &Cast, buffer: &mut Buffer) {

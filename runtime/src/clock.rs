@@ -59,7 +59,6 @@ pub struct Delivery<M> {
 pub struct Clock<M> {
     now: Time,
     order: EventOrder,
-    horizon: Option<Time>,
     sequence: u64,
     later: BinaryHeap<Event<M>>,
     due: [VecDeque<Delivery<M>>; Phase::COUNT],
@@ -79,7 +78,6 @@ impl<M> Clock<M> {
         Clock {
             now: Time::ZERO,
             order,
-            horizon: None,
             sequence: 0,
             later: BinaryHeap::new(),
             due: std::array::from_fn(|_| VecDeque::new()),
@@ -111,14 +109,18 @@ impl<M> Clock<M> {
         }
     }
 
-    /// Stops at `horizon`: what is to arrive later is never delivered.
-    pub fn until(self, horizon: Option<Time>) -> Clock<M> {
-        Clock { horizon, ..self }
+    /// When the next message is due; `None` when nothing is on its way.
+    pub fn next_time(&self) -> Option<Time> {
+        let due = self.due.iter().any(|queue| !queue.is_empty()).then_some(self.now);
+        due.or_else(|| self.later.peek().map(|event| event.time))
     }
 
-    /// Puts the clock to its horizon, when nothing is delivered any more.
-    pub fn stop(&mut self) {
-        self.now = self.horizon.unwrap_or(self.now);
+    /// Moves on to `time`, which is not in the past, and hands out what is still on its
+    /// way, in order: none of it arrives.
+    pub fn stop(&mut self, time: Time) -> Vec<Delivery<M>> {
+        let left = std::iter::from_fn(|| self.next_delivery()).collect();
+        self.now = time;
+        left
     }
 
     /// The next message, moving the clock to its instant; `None` when nothing is on its way.
@@ -129,7 +131,6 @@ impl<M> Clock<M> {
             (Some(rank), Some(event))
                 if event.time == self.now && (event.order >> 56) as usize <= rank => {}
             (Some(rank), _) => return self.due[rank].pop_front(),
-            (None, Some(event)) if self.horizon.is_some_and(|end| event.time > end) => return None,
             (None, Some(event)) => self.now = event.time,
             (None, None) => return None,
         }

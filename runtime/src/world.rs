@@ -1,7 +1,7 @@
 //! A run: actors, the jobs that come, the network between them, and the loop.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,21 +29,24 @@ pub struct World {
     pub arrivals: Vec<(ActorId, Arrivals)>,
     /// What fails when; read one ahead.
     pub outages: Option<Outages>,
+    /// When the run stops, whatever still waits or runs; what happens at that very
+    /// instant still does. `None` = when every job is over.
+    pub horizon: Option<Time>,
     /// Latencies.
     pub network: Network,
     /// What comes first at one instant.
     pub order: EventOrder,
     /// What is on its way when the run begins: when it arrives, and at whom.
     pub initial: Vec<(Time, ActorId, Message)>,
-    /// When the run ends; what is to happen later does not. `None` = when every job is over.
-    pub horizon: Option<Time>,
 }
 
-/// The failures of a run. They may go on for ever: what is to fail after every
-/// job is over does not happen.
+/// The failures of a run. They may go on for ever: without a horizon, what is to
+/// fail after every job is over does not happen.
 pub struct Outages {
     /// Who makes resources fail.
     pub nature: ActorId,
+    /// How many resources there are.
+    pub resources: u64,
     /// Number of a resource in nature's list and its outage, in order of failure.
     pub due: Box<dyn Iterator<Item = (usize, Outage)> + Send>,
 }
@@ -118,6 +121,18 @@ pub enum RunError {
         /// The submission before.
         previous: Time,
     },
+    /// Failures go on for ever, and no job gets on.
+    #[error(
+        "stuck at {time} s with jobs left ({jobs}): none of them has ended or been lost while every \
+         resource failed {OUTAGES_MAX} times in the mean; they may never be up together for as long \
+         as a job needs; `horizon` says when to stop all the same"
+    )]
+    Stalled {
+        /// The instant.
+        time: Time,
+        /// Jobs that are not over.
+        jobs: u64,
+    },
     /// The record could not be written.
     #[error(transparent)]
     Record(OutsideError),
@@ -133,9 +148,28 @@ pub fn run(
     recorder: &mut dyn Recorder,
     stop: &AtomicBool,
 ) -> Result<RunStats, RunError> {
-    let mut actors = world.actors;
-    let course =
-        Course::new(World { actors: Vec::new(), ..world }, accountants(&actors), recorder, stop)?;
+    let World { mut actors, arrivals, outages, horizon, network, order, initial } = world;
+    let arrivals = Merged::new(arrivals)?;
+    let mut clock = Clock::new(order);
+    for (at, to, message) in initial {
+        clock.schedule(at, message.phase(), Delivery { from: to, to, hops: 0, message });
+    }
+    let mut course = Course {
+        clock,
+        arrivals,
+        outages,
+        outages_in_vain: 0,
+        horizon,
+        keeps_accounts: actors.iter().map(AnyActor::keeps_accounts).collect(),
+        told: None,
+        network,
+        recorder,
+        stop,
+        stats: RunStats::default(),
+        jobs_over: 0,
+    };
+    course.admit_next()?;
+    course.admit_outage();
     match driver {
         Driver::Sequential => course.finish(|now, delivery, out| {
             let Delivery { from, to, message, .. } = delivery;
@@ -145,66 +179,34 @@ pub fn run(
     }
 }
 
-/// The actors that have something to file when the run is over.
-fn accountants(actors: &[AnyActor]) -> VecDeque<ActorId> {
-    let ids = (0..).map(ActorId).zip(actors);
-    ids.filter(|(_, actor)| actor.keeps_accounts()).map(|(id, _)| id).collect()
-}
-
 /// The course of a run: everything but the actors.
 pub(crate) struct Course<'a> {
     clock: Clock<Message>,
     arrivals: Merged,
     outages: Option<Outages>,
+    /// Outages since a job last got on.
+    outages_in_vain: u64,
+    horizon: Option<Time>,
+    /// By actor: whether it has something to file when the run is over, whatever it holds.
+    keeps_accounts: Vec<bool>,
+    /// How many of them have been told that the run is over; `None` while it goes on.
+    told: Option<u32>,
     network: Network,
     recorder: &'a mut dyn Recorder,
     stop: &'a AtomicBool,
     stats: RunStats,
-    jobs_admitted: u64,
     jobs_over: u64,
-    /// Whether the run goes on until every job is over.
-    is_endless: bool,
-    /// Who files accounts when nothing happens any more.
-    accountants: VecDeque<ActorId>,
-    /// Whether they have begun: nothing that is sent now arrives.
-    is_over: bool,
 }
+
+/// How often every resource may fail, in the mean, without any job getting on. A run in
+/// which this happens would hardly ever end: of 1,000 resources that are up for half of
+/// the time, never all are.
+const OUTAGES_MAX: u64 = 10_000;
 
 /// How often, in messages, the stop flag is looked at.
 const STOP_INTERVAL: u64 = 1024;
 
 impl<'a> Course<'a> {
-    fn new(
-        world: World,
-        accountants: VecDeque<ActorId>,
-        recorder: &'a mut dyn Recorder,
-        stop: &'a AtomicBool,
-    ) -> Result<Course<'a>, RunError> {
-        let World { arrivals, outages, network, order, initial, horizon, .. } = world;
-        let arrivals = Merged::new(arrivals)?;
-        let mut clock = Clock::new(order).until(horizon);
-        for (at, to, message) in initial {
-            clock.schedule(at, message.phase(), Delivery { from: to, to, hops: 0, message });
-        }
-        let mut course = Course {
-            clock,
-            arrivals,
-            outages,
-            network,
-            recorder,
-            stop,
-            stats: RunStats::default(),
-            jobs_admitted: 0,
-            jobs_over: 0,
-            is_endless: horizon.is_none(),
-            accountants,
-            is_over: false,
-        };
-        course.admit_next()?;
-        course.admit_outage();
-        Ok(course)
-    }
-
     fn finish(
         mut self,
         mut deliver: impl FnMut(Time, Delivery<Message>, &mut Outbox),
@@ -229,29 +231,16 @@ impl<'a> Course<'a> {
 
     /// The next message to deliver, already in the record.
     pub(crate) fn take_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
-        let delivery = loop {
-            let delivery = if self.is_over { None } else { self.clock.next_delivery() };
-            let Some(delivery) = delivery else { return Ok(self.next_account()) };
-            if !delivery.message.recurs() {
-                break delivery;
-            }
-            // Nature has no end: without a horizon, what it would do to nobody's jobs is left out.
-            if self.is_endless
-                && self.jobs_admitted == self.jobs_over
-                && self.arrivals.heads.is_empty()
-            {
-                continue;
-            }
-            if matches!(delivery.message, Message::OutageDue { .. }) {
-                self.admit_outage();
-            }
-            break delivery;
+        if self.told.is_some() {
+            return self.tell_next();
+        }
+        let Some(delivery) = self.next_delivery()? else {
+            return self.close();
         };
         if self.stats.messages.is_multiple_of(STOP_INTERVAL) && self.stop.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted);
         }
         self.stats.messages += 1;
-        self.stats.jobs += u64::from(matches!(delivery.message, Message::JobDue(_)));
         self.stats.end = self.clock.now();
         if delivery.hops > HOPS_MAX {
             return Err(RunError::ZeroTimeCycle {
@@ -266,15 +255,85 @@ impl<'a> Course<'a> {
         Ok(Some(delivery))
     }
 
-    /// When nothing happens any more, those who keep accounts file them, one by one.
-    fn next_account(&mut self) -> Option<Delivery<Message>> {
-        self.is_over = true;
-        if !self.is_endless {
-            self.clock.stop();
-            self.stats.end = self.clock.now();
+    fn next_delivery(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        loop {
+            if let Some(horizon) = self.horizon
+                && self.clock.next_time().is_some_and(|next| next > horizon)
+            {
+                return Ok(None);
+            }
+            let Some(delivery) = self.clock.next_delivery() else { return Ok(None) };
+            if !delivery.message.recurs() {
+                return Ok(Some(delivery));
+            }
+            let jobs_left = self.stats.jobs - self.jobs_over;
+            let jobs_come = !self.arrivals.heads.is_empty();
+            // Nature has no end: what it would do to nobody's jobs is left out.
+            if jobs_left == 0 && !jobs_come && self.horizon.is_none() {
+                continue;
+            }
+            if matches!(delivery.message, Message::OutageDue { .. }) {
+                self.count_outage(jobs_left)?;
+                self.admit_outage();
+            }
+            return Ok(Some(delivery));
         }
-        let to = self.accountants.pop_front()?;
-        Some(Delivery { from: to, to, hops: 0, message: Message::RunOver })
+    }
+
+    /// Ends a run without a horizon in which failures go on and on, and nothing else.
+    fn count_outage(&mut self, jobs: u64) -> Result<(), RunError> {
+        self.outages_in_vain = if jobs == 0 { 0 } else { self.outages_in_vain + 1 };
+        let resources = self.outages.as_ref().map_or(1, |outages| outages.resources.max(1));
+        if self.horizon.is_none() && self.outages_in_vain > OUTAGES_MAX.saturating_mul(resources) {
+            return Err(RunError::Stalled { time: self.clock.now(), jobs });
+        }
+        Ok(())
+    }
+
+    /// Nothing more happens. If jobs are left, because the horizon is reached or what
+    /// they need never comes back, whoever holds them is asked to say so.
+    fn close(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        let end = self.horizon.unwrap_or(self.stats.end);
+        for delivery in self.clock.stop(end) {
+            match delivery.message {
+                Message::JobDue(_) => self.stats.jobs -= 1,
+                Message::Submit(submission) | Message::Refused { submission, .. } => {
+                    self.observe(delivery.from, submission.unfinished(end))?;
+                }
+                _ => {}
+            }
+        }
+        self.stats.end = end;
+        self.told = Some(0);
+        self.tell_next()
+    }
+
+    fn tell_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        let told = self.told.get_or_insert(0);
+        // Without a reason to, none can be left but by a mistake, which is to be seen.
+        let may_be_left = self.horizon.is_some() || self.outages.is_some();
+        while let Some(keeps_accounts) = self.keeps_accounts.get(*told as usize) {
+            let to = ActorId(*told);
+            *told += 1;
+            if *keeps_accounts || may_be_left && self.stats.jobs > self.jobs_over {
+                return Ok(Some(Delivery { from: to, to, hops: 0, message: Message::RunOver }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn observe(&mut self, actor: ActorId, observation: Observation) -> Result<(), RunError> {
+        let over = matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_));
+        self.jobs_over += u64::from(over);
+        if !matches!(
+            observation,
+            Observation::ProcessorsFailed { .. }
+                | Observation::ProcessorsRestored { .. }
+                | Observation::Disclosed { .. }
+        ) {
+            self.outages_in_vain = 0;
+        }
+        self.recorder.observed(self.clock.now(), actor, observation).map_err(RunError::Record)
     }
 
     /// Carries out what `actor` put into its outbox on a message that came after `hops`.
@@ -286,6 +345,9 @@ impl<'a> Course<'a> {
         out: &mut Outbox,
     ) -> Result<(), RunError> {
         let now = self.clock.now();
+        if self.told.is_some() {
+            out.effects.clear();
+        }
         for effect in out.effects.drain(..) {
             let (at, to, message) = match effect {
                 // Nature needs no network.
@@ -300,9 +362,7 @@ impl<'a> Course<'a> {
             self.clock.schedule(at, phase, delivery);
         }
         for observation in out.observations.drain(..) {
-            let over = matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_));
-            self.jobs_over += u64::from(over);
-            self.recorder.observed(now, actor, observation).map_err(RunError::Record)?;
+            self.observe(actor, observation)?;
         }
         if arrival {
             self.admit_next()?;
@@ -323,7 +383,7 @@ impl<'a> Course<'a> {
     /// Puts the next job of the workloads on its way to its user.
     fn admit_next(&mut self) -> Result<(), RunError> {
         if let Some((user, job)) = self.arrivals.take_next()? {
-            self.jobs_admitted += 1;
+            self.stats.jobs += 1;
             let (at, message) = (job.submit, Message::JobDue(Box::new(job)));
             let delivery = Delivery { from: user, to: user, hops: 0, message };
             self.clock.schedule(at, Phase::Submission, delivery);

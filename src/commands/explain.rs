@@ -168,6 +168,13 @@ fn events(story: &Story) -> Vec<Vec<String>> {
             format!("started at {provider}, {} after its submission", duration(late)),
         ));
     }
+    for lost in &story.lost {
+        let ran = duration(lost.end - lost.start);
+        events.push((
+            lost.end,
+            format!("lost with its processors at {}, after {ran}", lost.provider),
+        ));
+    }
     events.push((story.left, ending(story)));
     // Stable: at one instant, things stay in the order in which they follow from each other.
     events.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -236,6 +243,11 @@ fn ending(story: &Story) -> String {
             let reason = story.refusal.as_deref().unwrap_or("for no given reason");
             format!("rejected: {}", reason.replace('_', " "))
         }
+        "failed" => "given up when its processors failed".to_owned(),
+        "unfinished" if story.start.is_some() => {
+            format!("still running after {ran}, when the run stopped")
+        }
+        "unfinished" => "still waiting when the run stopped".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -301,6 +313,12 @@ fn why(story: &Story, wait: &Wait) -> String {
                 seconds(to),
             ));
         }
+    }
+    if !story.lost.is_empty() {
+        text.push_str(&format!(
+            "  In that time it was lost with its processors {}; what was down counts as free above.\n",
+            count(story.lost.len(), "time")
+        ));
     }
     if wait.ended_at_start > 0 {
         text.push_str(&format!(

@@ -47,6 +47,8 @@ enum What {
     Compositions,
     /// Who moves up first at a provider of bags when something ends early (`rescheduling.rule`)
     Reschedulings,
+    /// What happens to jobs whose processors fail (`on-failure`)
+    OnFailure,
     /// What is done to the jobs of a workload (`[[workload.step]]`)
     Steps,
     /// From which laws steps draw (`law`)
@@ -72,6 +74,7 @@ impl What {
             What::Placements => "Placement",
             What::Compositions => "Composition",
             What::Reschedulings => "ReschedulingRule",
+            What::OnFailure => "OnFailure",
             What::Steps => "Step",
             What::Laws => "Law",
             What::Presets => "Preset",

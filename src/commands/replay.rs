@@ -226,6 +226,8 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         order: args.order.in_file(),
         compression: args.compression.in_file(),
         overrun: args.overrun.in_file(),
+        on_failure: None,
+        max_attempts: None,
         disclosure: file::Disclosure::default(),
         offers: None,
         rescheduling: None,

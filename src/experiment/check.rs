@@ -1,10 +1,22 @@
 //! What must hold at every instant, checked job by job as they end.
 
-use haggle_model::{Cast, JobId, JobRecord, ProcessorSet, ProviderId, TaskRun, Time};
+use haggle_model::{
+    Cast, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, TaskRun, Time,
+};
+use haggle_results::Availability;
 
-/// Remembers until when each processor was held.
+/// Remembers until when each processor was held, and since when it has been up or down.
 pub struct Check {
-    held_until: Vec<Vec<Time>>,
+    processors: Vec<Vec<Processor>>,
+    /// Processor-microseconds held.
+    held: i128,
+}
+
+#[derive(Clone, Copy)]
+struct Processor {
+    held_until: Time,
+    state: Availability,
+    since: Time,
 }
 
 /// Something that must not be.
@@ -23,6 +35,26 @@ pub enum Violation {
         processor: u32,
         /// The end of the job before.
         until: Time,
+    },
+    /// A job on a processor that was down.
+    #[error("job {job} ran from {start} s to {end} s on processor {processor}, which was down")]
+    Down {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its start.
+        start: Time,
+        /// Its end.
+        end: Time,
+        /// The provider's number of the processor.
+        processor: u32,
+    },
+    /// The summary does not say what became of all that was done.
+    #[error("processors were held for {held} us, and the summary has {summed} us")]
+    WorkLost {
+        /// Processor-microseconds of all jobs and tasks.
+        held: i128,
+        /// What the summary makes of them.
+        summed: i128,
     },
     /// A job got another number of processors than it asked for.
     #[error("job {job} asked for {asked} processors and got {got}")]
@@ -58,7 +90,43 @@ impl Check {
     /// All processors of `cast`, never held so far.
     pub fn new(cast: &Cast) -> Check {
         let processors = cast.providers.iter().map(|it| it.processors as usize);
-        Check { held_until: processors.map(|count| vec![Time::ZERO; count]).collect() }
+        let (state, since) = (Availability::Restored, Time::ZERO);
+        let free = Processor { held_until: Time::ZERO, state, since };
+        Check { processors: processors.map(|count| vec![free; count]).collect(), held: 0 }
+    }
+
+    /// Takes in that processors have failed or are back; what was lost with them has
+    /// been said before.
+    pub fn processors_changed(
+        &mut self,
+        now: Time,
+        provider: ProviderId,
+        processors: &ProcessorSet,
+        change: Availability,
+    ) {
+        for &(first, last) in processors.intervals() {
+            for processor in &mut self.processors[provider.index()][first as usize..=last as usize]
+            {
+                (processor.state, processor.since) = (change, now);
+            }
+        }
+    }
+
+    /// Takes in what failed processors held.
+    ///
+    /// # Errors
+    /// What is violated.
+    pub fn run_lost(&mut self, job: JobId, run: &LostRun) -> Result<(), Violation> {
+        self.hold(i64::from(job.0), run.provider, run.start, run.end, &run.processors)
+    }
+
+    /// The run is over, and its summary has so many processor-microseconds.
+    ///
+    /// # Errors
+    /// What is violated.
+    pub fn run_over(&self, summed: i128) -> Result<(), Violation> {
+        let held = self.held;
+        if held == summed { Ok(()) } else { Err(Violation::WorkLost { held, summed }) }
     }
 
     /// Takes in a job that is over. Jobs come in order of their ends, so that a
@@ -75,7 +143,8 @@ impl Check {
             // When and where each of its tasks ran was checked then.
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
             let got = runs.map(|run| run.processors.count()).sum();
-            if got != asked && record.start.is_some() {
+            let whole = !matches!(record.outcome, JobOutcome::Failed | JobOutcome::Unfinished);
+            if got != asked && record.start.is_some() && whole {
                 return Err(Violation::TasksLost { job, asked, got });
             }
             return Ok(());
@@ -109,12 +178,22 @@ impl Check {
         end: Time,
         processors: &ProcessorSet,
     ) -> Result<(), Violation> {
-        let held = &mut self.held_until[provider.index()];
+        self.held += i128::from((end - start).as_micros()) * i128::from(processors.count());
+        let all = &mut self.processors[provider.index()];
         for &(first, last) in processors.intervals() {
             for processor in first..=last {
-                let until = std::mem::replace(&mut held[processor as usize], end);
+                let Processor { held_until, state, since } = &mut all[processor as usize];
+                let until = std::mem::replace(held_until, end);
                 if start < until {
                     return Err(Violation::HeldTwice { job, start, processor, until });
+                }
+                // What was held is over by now, so the last change is the one to look at.
+                let was_up = match state {
+                    Availability::Restored => *since <= start,
+                    Availability::Failed => false,
+                };
+                if !was_up {
+                    return Err(Violation::Down { job, start, end, processor });
                 }
             }
         }
@@ -142,6 +221,7 @@ mod tests {
             promised_end: None,
             processors: ProcessorSet::range(first, 2),
             bag: None,
+            lost: Vec::new(),
         }
     }
 

@@ -4,7 +4,7 @@
 //! whom, which jobs held the processors while this one waited, and how many were
 //! free: from these follows whether it waited for processors, or for its turn.
 
-use haggle_results::reader::{DisclosureRow, MessageRow};
+use haggle_results::reader::{AttemptRow, DisclosureRow, MessageRow};
 use haggle_results::{JobRow, ResultsError, RunReader, Table};
 use serde::Serialize;
 
@@ -43,6 +43,9 @@ pub struct Story {
     pub start: Option<f64>,
     /// When it left the system.
     pub left: f64,
+    /// What failures undid of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Lost>,
     /// Messages about it; `None` if the run kept none.
     pub messages: Option<Vec<Said>>,
     /// Information given about it, or because of it; `None` if the run has no such table.
@@ -51,6 +54,17 @@ pub struct Story {
     pub sizes: Vec<(String, i64)>,
     /// Why it waited, if a provider queued it and it did wait.
     pub wait: Option<Wait>,
+}
+
+/// A try that came to nothing: its processors failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lost {
+    /// Where.
+    pub provider: String,
+    /// When it had started.
+    pub start: f64,
+    /// When they failed.
+    pub end: f64,
 }
 
 /// A message about the job.
@@ -198,11 +212,21 @@ pub fn explain(
         promised_end: job.promised_end,
         start: job.start,
         left: job.left,
+        lost: lost(run, job.job)?,
         messages: messages(run, job.job)?,
         disclosures: disclosures(run, job.job)?,
         sizes: resources.iter().map(|it| (it.provider.clone(), it.processors)).collect(),
         wait,
     }))
+}
+
+fn lost(run: &RunReader, job: i64) -> Result<Vec<Lost>, ResultsError> {
+    let rows = run.attempts()?.into_iter();
+    let lost = rows.filter(|row| row.job == job && row.outcome == "failed");
+    let lost = lost.filter_map(|AttemptRow { provider, start, end, .. }| {
+        start.map(|start| Lost { provider, start, end })
+    });
+    Ok(lost.collect())
 }
 
 fn messages(run: &RunReader, job: i64) -> Result<Option<Vec<Said>>, ResultsError> {

@@ -1,12 +1,14 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, BagStories, Cast, JobOutcome, Observation, Refusal, Time};
-use haggle_results::{Metrics, MetricsOptions, ResultsError, RunWriter};
+use haggle_model::{
+    ActorId, Cast, JobOutcome, JobStories, Observation, ProcessorSet, ProviderId, Refusal, Time,
+};
+use haggle_results::{Availability, Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
 use haggle_runtime::world::OutsideError;
 
-use super::check::Check;
+use super::check::{Check, Violation};
 use super::run::{Conduct, Watch};
 
 /// What a run leaves in memory and, if asked for, on disk.
@@ -17,7 +19,7 @@ pub(super) struct Record<'a> {
     pub(super) jobs_over: u64,
     /// Those of them that no provider could ever run.
     pub(super) too_wide: u64,
-    bags: BagStories,
+    stories: JobStories,
     check: Option<Check>,
     watch: &'a dyn Watch,
 }
@@ -34,9 +36,41 @@ impl Record<'_> {
             metrics: Metrics::new(cast, options),
             jobs_over: 0,
             too_wide: 0,
-            bags: BagStories::default(),
+            stories: JobStories::default(),
             check: conduct.check.then(|| Check::new(cast)),
             watch: conduct.watch,
+        }
+    }
+
+    /// Nothing more happens.
+    pub(super) fn run_over(&mut self, now: Time) -> Result<(), Violation> {
+        self.metrics.run_over(now);
+        match &self.check {
+            Some(check) => check.run_over(self.metrics.work()),
+            None => Ok(()),
+        }
+    }
+
+    fn processors_changed(
+        &mut self,
+        now: Time,
+        provider: ProviderId,
+        processors: &ProcessorSet,
+        change: Availability,
+    ) -> Result<(), OutsideError> {
+        let count = processors.count();
+        match change {
+            Availability::Failed => self.metrics.processors_failed(now, provider, count),
+            Availability::Restored => self.metrics.processors_restored(now, provider, count),
+        }
+        if let Some(check) = &mut self.check {
+            check.processors_changed(now, provider, processors, change);
+        }
+        match &mut self.writer {
+            Some(writer) => {
+                writer.processors_changed(now, provider, processors, change).map_err(boxed)
+            }
+            None => Ok(()),
         }
     }
 }
@@ -72,12 +106,25 @@ impl Recorder for Record<'_> {
                 if let Some(check) = &mut self.check {
                     check.tasks_over(job, provider, &run)?;
                 }
-                self.bags.tasks_over(job, provider, run);
+                self.stories.tasks_over(job, provider, run);
                 Ok(())
             }
             Observation::ShareOver(share) => {
-                self.bags.share_over(*share);
+                self.stories.share_over(*share);
                 Ok(())
+            }
+            Observation::RunLost { job, run } => {
+                if let Some(check) = &mut self.check {
+                    check.run_lost(job, &run)?;
+                }
+                self.stories.run_lost(job, run);
+                Ok(())
+            }
+            Observation::ProcessorsFailed { provider, processors } => {
+                self.processors_changed(now, provider, &processors, Availability::Failed)
+            }
+            Observation::ProcessorsRestored { provider, processors } => {
+                self.processors_changed(now, provider, &processors, Availability::Restored)
             }
             Observation::OffersMade(answer) => {
                 self.metrics.offers_made(now, actor, &answer);
@@ -87,7 +134,7 @@ impl Recorder for Record<'_> {
                 }
             }
             Observation::JobOver(mut record) => {
-                self.bags.complete(&mut record);
+                self.stories.complete(&mut record);
                 self.metrics.job_over(&record);
                 self.jobs_over += 1;
                 // A provider refuses only what it could never run, a metascheduler what all do.

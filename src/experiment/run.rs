@@ -16,8 +16,7 @@ use super::check::Violation;
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
 use super::record::Record;
-use super::workload::WorkloadError;
-use super::world::{Stage, notable};
+use super::world::{Stage, StageError, notable};
 use crate::scenario::quantity::TimeOrShare;
 use crate::scenario::{Scenario, file};
 
@@ -100,9 +99,9 @@ pub struct Written {
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// A workload cannot be opened.
+    /// A workload or recorded failures cannot be opened.
     #[error(transparent)]
-    Workload(#[from] WorkloadError),
+    Stage(#[from] StageError),
     /// A workload cannot be read to its end, or is not in order.
     #[error(transparent)]
     Jobs(model::WorkloadError),
@@ -132,7 +131,7 @@ pub enum ExperimentError {
     JobsMissing {
         /// Jobs the workloads brought.
         submitted: u64,
-        /// Jobs that were completed, killed, rejected or cancelled.
+        /// Jobs that came to an end of some kind, or are unfinished.
         over: u64,
     },
 }
@@ -149,7 +148,8 @@ pub fn run(
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
     let Stage { world, cast, reports, inputs } = Stage::set(scenario, folder)?;
-    let options = metrics_options(&scenario.results);
+    let options =
+        MetricsOptions { failures: world.outages.is_some(), ..metrics_options(&scenario.results) };
     let writer = destination
         .map(|destination| {
             let options = write_options(&scenario.results, destination.existing);
@@ -163,6 +163,7 @@ pub fn run(
         let (submitted, over) = (stats.jobs, record.jobs_over);
         return Err(ExperimentError::JobsMissing { submitted, over });
     }
+    record.run_over(stats.end).map_err(ExperimentError::Violation)?;
     let too_wide = record.too_wide;
     let summary = record.metrics.summarise();
     let (written, timing) = match (record.writer, destination) {
@@ -258,6 +259,7 @@ fn metrics_options(results: &file::Results) -> MetricsOptions {
     MetricsOptions {
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
         window: results.window.map(|window| (Time::ZERO, Time::ZERO + window.0)),
+        failures: false,
         cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
     }
 }

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use haggle_agents::{
-    AnyActor, Bargaining, Estimates, Metascheduler, MetaschedulerConfig, Negotiator,
-    NegotiatorConfig, Overrun, Provider, ProviderConfig, User, UserConfig,
+    AnyActor, Bargaining, Estimates, MAX_ATTEMPTS, Metascheduler, MetaschedulerConfig, Nature,
+    Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport};
 use haggle_model::{
-    ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProviderId, ProviderInfo, Span,
+    ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId,
+    ProviderInfo, Span, Time,
 };
-use haggle_runtime::world::Arrivals;
+use haggle_runtime::world::{Arrivals, Outages};
 use haggle_runtime::{EventOrder, Network, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
@@ -22,6 +23,7 @@ use haggle_scheduling::{
     SchedulerConfig, Scheduling,
 };
 
+use super::failures::{Failing, FailuresError, failing};
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
@@ -38,19 +40,32 @@ pub struct Stage {
     pub inputs: Vec<(String, PathBuf)>,
 }
 
+/// Why there is no world.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// A workload cannot be opened.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// It cannot be said what fails when.
+    #[error(transparent)]
+    Failures(#[from] FailuresError),
+}
+
 impl Stage {
     /// Builds the world of `scenario`, which has been checked and resolved and
     /// whose relative paths start from `folder`.
     ///
     /// # Errors
-    /// If a workload cannot be opened.
-    pub fn set(scenario: &Scenario, folder: &Path) -> Result<Stage, WorkloadError> {
+    /// If a workload or recorded failures cannot be opened.
+    pub fn set(scenario: &Scenario, folder: &Path) -> Result<Stage, StageError> {
         let seed = scenario.scenario.seed;
         let workloads = Workloads::new(scenario, folder, seed)?;
         let mut stage = Stage {
             world: World {
                 actors: Vec::new(),
                 arrivals: Vec::new(),
+                outages: None,
+                horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
                 network: Network::default(),
                 order: event_order(scenario.scenario.events_order),
             },
@@ -73,10 +88,11 @@ impl Stage {
             addresses.insert(user.name.as_str(), id);
         }
         stage.world.network = network(scenario, &addresses);
+        stage.add_failures(scenario, folder)?;
         Ok(stage)
     }
 
-    fn add(&mut self, name: &file::Name, kind: ActorKind, actor: AnyActor) -> ActorId {
+    fn add(&mut self, name: &str, kind: ActorKind, actor: AnyActor) -> ActorId {
         let id = ActorId(self.world.actors.len() as u32);
         self.world.actors.push(actor);
         self.cast.actors.push(ActorInfo { name: name.to_string(), kind });
@@ -91,6 +107,8 @@ impl Stage {
             speed: provider.speed,
             scheduler: scheduling(provider),
             overrun: overrun(provider.overrun),
+            on_failure: on_failure(provider.on_failure.unwrap_or_default()),
+            max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: disclosure(provider.disclosure),
             bargaining: bargaining(provider, scenario),
         };
@@ -104,7 +122,28 @@ impl Stage {
         });
         let stream = stream(seed, provider.name.as_str(), "offers");
         let actor = AnyActor::Provider(Box::new(Provider::new(config, stream)));
-        self.add(&provider.name, ActorKind::Provider, actor)
+        self.add(provider.name.as_str(), ActorKind::Provider, actor)
+    }
+
+    /// Lets processors fail; providers come first among the actors, in their order.
+    fn add_failures(&mut self, scenario: &Scenario, folder: &Path) -> Result<(), FailuresError> {
+        let owners: Vec<(&str, u32)> =
+            scenario.providers.iter().map(|it| (it.name.as_str(), it.processors)).collect();
+        let seed = scenario.scenario.seed;
+        let Some(failing) = failing(&scenario.failures, &owners, folder, seed)? else {
+            return Ok(());
+        };
+        let Failing { nodes, outages, inputs } = failing;
+        let resources = nodes.len() as u64;
+        let processors = nodes.into_iter().map(|node| {
+            let count = node.members.end - node.members.start;
+            (ActorId(node.owner as u32), ProcessorSet::range(node.members.start, count))
+        });
+        let actor = AnyActor::Nature(Nature::new(processors.collect()));
+        let nature = self.add(NATURE, ActorKind::Nature, actor);
+        self.world.outages = Some(Outages { nature, resources, due: Box::new(outages) });
+        self.inputs.extend(inputs);
+        Ok(())
     }
 
     fn add_metascheduler(
@@ -117,14 +156,14 @@ impl Stage {
         if let Some(policy) = metascheduler.composition {
             let config = negotiator(metascheduler, composition(policy), providers, scenario);
             let actor = AnyActor::Negotiator(Box::new(Negotiator::new(config)));
-            return self.add(&metascheduler.name, ActorKind::Metascheduler, actor);
+            return self.add(metascheduler.name.as_str(), ActorKind::Metascheduler, actor);
         }
         let config =
             MetaschedulerConfig { placement: placement(metascheduler.placement), providers };
         let seed = scenario.scenario.seed;
         let stream = stream(seed, metascheduler.name.as_str(), "placement");
         let actor = AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream)));
-        self.add(&metascheduler.name, ActorKind::Metascheduler, actor)
+        self.add(metascheduler.name.as_str(), ActorKind::Metascheduler, actor)
     }
 
     fn add_user(
@@ -141,7 +180,7 @@ impl Stage {
         let patience = user.patience.map(|patience| patience.0);
         let me = ActorId(self.world.actors.len() as u32);
         let config = UserConfig { me, submits_to, class, patience };
-        self.add(&user.name, ActorKind::User, AnyActor::User(User::new(config)));
+        self.add(user.name.as_str(), ActorKind::User, AnyActor::User(User::new(config)));
         let open = workloads.open(user.workload.as_str())?;
         self.reports.push((user.workload.to_string(), open.report));
         let arrivals: Arrivals = Box::new(open.jobs.map(|job| job.map_err(Into::into)));
@@ -149,6 +188,9 @@ impl Stage {
         Ok(me)
     }
 }
+
+/// The actor that makes processors fail. Not a name that a scenario could give.
+const NATURE: &str = "(nature)";
 
 /// The reports of workloads on which a rule had something to do or to say.
 pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningReport)> {
@@ -327,6 +369,14 @@ fn overrun(overrun: file::Overrun) -> Overrun {
     match overrun {
         file::Overrun::Kill => Overrun::Kill,
         file::Overrun::Extend => Overrun::Extend,
+    }
+}
+
+fn on_failure(choice: file::OnFailure) -> OnFailure {
+    match choice {
+        file::OnFailure::Restart => OnFailure::Restart,
+        file::OnFailure::Requeue => OnFailure::Requeue,
+        file::OnFailure::Fail => OnFailure::Fail,
     }
 }
 

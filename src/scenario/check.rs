@@ -6,6 +6,7 @@ use super::suggest::nearest;
 use super::{Position, Problem, Scenario, Source};
 
 mod actors;
+mod failures;
 mod figures;
 mod names;
 mod workloads;
@@ -37,6 +38,7 @@ impl Check<'_> {
         let names = names::Names::of(&mut self);
         self.check_workloads(&names);
         self.check_actors(&names);
+        self.check_failures(&names);
         self.check_figures(&names);
         self.problems
     }

@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod failures;
 mod figure;
 mod header;
 mod law;
@@ -22,7 +23,8 @@ mod sweep;
 mod user;
 mod workload;
 
-pub use crate::scenario::quantity::Name;
+pub use crate::scenario::quantity::{Name, TimeSpan};
+pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use header::{EventsOrder, Header};
 pub use law::{Law, TimeLaw};
@@ -32,8 +34,8 @@ pub use metascheduler::{
 };
 pub use network::{Link, Network};
 pub use provider::{
-    Compression, Disclosure, Estimates, EstimatesFrom, Late, Offers, Order, Overrun, Policy,
-    Provider, Rescheduling, ReschedulingRule,
+    Compression, Disclosure, Estimates, EstimatesFrom, Late, Offers, OnFailure, Order, Overrun,
+    Policy, Provider, Rescheduling, ReschedulingRule,
 };
 pub use results::{Messages, Results, TableFormat};
 pub use rules::{
@@ -64,6 +66,9 @@ pub struct Scenario {
     /// Who submits jobs, and to whom.
     #[serde(rename = "user", default)]
     pub users: Vec<User>,
+    /// What fails when, and when it comes back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failures>,
     /// How long messages travel.
     #[serde(default)]
     pub network: Network,

@@ -1,6 +1,8 @@
 //! Defaults that depend on other parts of a scenario: written out, so that what
 //! was run can be read without knowing them.
 
+use haggle_agents::MAX_ATTEMPTS;
+
 use super::file::{Figure, ImageFormat, Policy, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
@@ -19,6 +21,16 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         provider.estimates.get_or_insert_default();
         if provider.policy == Policy::Bags {
             provider.rescheduling.get_or_insert_default();
+        }
+    }
+    for failures in &mut scenario.failures {
+        failures.of = meant(&failures.of, &written);
+    }
+    // What only failures bring to light is not written out for others.
+    for provider in &mut scenario.providers {
+        if scenario.failures.iter().any(|failures| failures.of.contains(&provider.name)) {
+            provider.on_failure.get_or_insert_default();
+            provider.max_attempts.get_or_insert(MAX_ATTEMPTS);
         }
     }
     for metascheduler in &mut scenario.metaschedulers {

@@ -16,7 +16,9 @@ impl Scenario {
     /// hold in `to`. Paths that begin with a variable stay, so that the text is
     /// the same on every machine.
     pub fn relocate(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        for log in self.workloads.iter_mut().filter_map(|workload| workload.log.as_mut()) {
+        let logs = self.workloads.iter_mut().filter_map(|workload| workload.log.as_mut());
+        let recorded = self.failures.iter_mut().filter_map(|it| it.recorded.as_mut());
+        for log in logs.chain(recorded.map(|recorded| &mut recorded.log)) {
             if log.starts_with('$') || Path::new(log).is_absolute() {
                 continue;
             }

@@ -40,6 +40,7 @@ impl Actor for CheckpointServer {
             Message::Grid(GridMessage::Forget { job }) => {
                 self.newest.remove(&job);
             }
+            Message::RunOver => {}
             other => unreachable!("nobody sends a checkpoint server {other:?}"),
         }
     }

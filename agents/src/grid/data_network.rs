@@ -149,6 +149,7 @@ impl Actor for DataNetwork {
                 out.send(sender, GridMessage::Traffic(traffic).into());
             }
             Message::Wake(Timer::Grid(GridTimer::DataArrive)) => {}
+            Message::RunOver => return,
             other => unreachable!("nobody sends a network {other:?}"),
         }
         self.settle(now, out);

@@ -83,6 +83,7 @@ impl Actor for InformationService {
         match message {
             Message::Grid(GridMessage::Status(status)) => self.on_status(now, status, out),
             Message::Wake(Timer::Grid(GridTimer::ReportDue)) => self.on_report_due(now, out),
+            Message::RunOver => {}
             other => unreachable!("nobody sends an information service {other:?}"),
         }
     }

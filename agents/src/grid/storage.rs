@@ -75,6 +75,7 @@ impl Actor for Storage {
                     self.used -= entry.remove();
                 }
             }
+            Message::RunOver => {}
             other => unreachable!("nobody sends a storage {other:?}"),
         }
         self.give(now, out);

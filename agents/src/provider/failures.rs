@@ -2,18 +2,22 @@
 //!
 //! A rigid job that has lost one of its processors is lost as a whole; of a bag
 //! the tasks on failed processors are. What becomes of them is the provider's
-//! choice, see [`OnFailure`]; tasks of a bag always wait again. The local
-//! scheduler plans around what has failed as if it never came back, for nobody
+//! choice, see [`OnFailure`]; tasks of a bag always wait again. Whatever has been
+//! started often enough is given up ([`MAX_ATTEMPTS`]). The local scheduler plans around what has failed as if it never came back, for nobody
 //! foresees when it does.
 
-use haggle_model::{JobOutcome, JobRecord, Observation, ProcessorSet, Time};
+use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Time};
 use haggle_scheduling::{BagRequest, Killed, Slot};
 
 use super::load::work;
-use super::shares::Running;
+use super::shares::{Running, worse};
 use super::{Held, Provider, Run, disclose_status};
 use crate::Outbox;
-use crate::message::{Message, Submission};
+use crate::message::Message;
+
+/// How often a job is started unless a scenario says otherwise: more often than any
+/// that has a chance to end, and few enough for a run to end where one has none.
+pub const MAX_ATTEMPTS: u32 = 1_000;
 
 /// What happens to a rigid job whose processors fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -43,6 +47,7 @@ impl OnFailure {
 
 impl Provider {
     pub(super) fn on_failed(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
+        let provider = self.config.id;
         let mut killed = Vec::new();
         let mut lost_jobs = Vec::new();
         let mut lost_tasks = Vec::new();
@@ -56,12 +61,9 @@ impl Provider {
                     let (count, planned_end) = (run.processors.count(), run.planned_end);
                     self.load.ended(count, planned_end);
                     killed.push(Killed { slot, processors: count, planned_end });
-                    out.observe(Observation::AttemptLost {
-                        job: held.submission.job.id,
-                        provider: self.config.id,
-                        start: run.start,
-                        processors: run.processors,
-                    });
+                    let Run { start, processors, .. } = run;
+                    let run = LostRun { provider, start, end: now, processors };
+                    out.observe(Observation::RunLost { job: held.submission.job.id, run });
                     lost_jobs.push(slot);
                 }
                 Some(Held::Share(share)) => {
@@ -75,12 +77,8 @@ impl Provider {
                         self.free.insert_all(&lost);
                         self.load.ended(count, planned_end);
                         killed.push(Killed { slot, processors: count, planned_end });
-                        out.observe(Observation::AttemptLost {
-                            job: share.call.job,
-                            provider: self.config.id,
-                            start,
-                            processors: lost,
-                        });
+                        let run = LostRun { provider, start, end: now, processors: lost };
+                        out.observe(Observation::RunLost { job: share.call.job, run });
                         tasks += count;
                     }
                     if tasks > 0 {
@@ -90,7 +88,6 @@ impl Provider {
                 Some(Held::Part) | None => {}
             }
         }
-        let provider = self.config.id;
         out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });
         self.free.remove_all(processors);
         self.scheduler.failed(now, processors.count(), &killed);
@@ -98,43 +95,48 @@ impl Provider {
             self.lost_job(now, slot, out);
         }
         for (slot, tasks) in lost_tasks {
-            self.lost_tasks(now, slot, tasks);
+            self.lost_tasks(now, slot, tasks, out);
         }
         self.plan_changed(now, out);
     }
 
     /// A rigid job has lost its processors, and the scheduler has forgotten it.
     fn lost_job(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        if self.config.on_failure == OnFailure::Fail {
+        let Some(Held::Job(held)) = &mut self.jobs[slot.index()] else {
+            unreachable!("a lost job is held until it is over")
+        };
+        held.lost += 1;
+        if self.config.on_failure == OnFailure::Fail || held.lost >= self.config.max_attempts {
             let held = self.release_job(slot);
             let outcome = JobOutcome::Failed;
             disclose_status(out, held.submitter, &held.submission);
             out.send(held.submitter, Message::Finished { job: held.submission.job.id, outcome });
-            let Submission { job, class, .. } = *held.submission;
-            out.observe(Observation::JobOver(Box::new(JobRecord {
-                provider: Some(self.config.id),
-                queued: Some(held.queued),
-                walltime: held.walltime,
-                promised_end: held.promised_end,
-                ..JobRecord::never_queued(job, class, outcome, now)
-            })));
+            let over = held.over(self.config.id, outcome, now);
+            out.observe(Observation::JobOver(Box::new(over)));
             return;
         }
         let ahead = self.config.on_failure == OnFailure::Restart;
-        let Some(Held::Job(held)) = &self.jobs[slot.index()] else {
-            unreachable!("a lost job is held until it is over")
-        };
         let request = held.request(slot, ahead);
         self.load.waiting += work(request.processors, request.span);
         // What was promised first stands: if it is broken now, that is to be seen.
         self.scheduler.submit(now, request);
     }
 
-    /// Tasks of a share have lost their processors.
-    fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32) {
-        let Some(Held::Share(share)) = &self.jobs[slot.index()] else {
+    /// Tasks of a share have lost their processors. Tasks have no names, so how often
+    /// they have been started is counted over the whole share.
+    fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32, out: &mut Outbox) {
+        let Some(Held::Share(share)) = &mut self.jobs[slot.index()] else {
             unreachable!("a share is held until its last task is over")
         };
+        share.lost += u64::from(tasks);
+        if share.lost >= u64::from(self.config.max_attempts) * u64::from(share.tasks) {
+            share.outcome = worse(JobOutcome::Failed, share.outcome);
+            share.left -= tasks;
+            if share.left == 0 {
+                self.finish_share(now, slot, out);
+            }
+            return;
+        }
         self.load.waiting += work(tasks, Some(share.walltime));
         let lost = BagRequest {
             tasks,

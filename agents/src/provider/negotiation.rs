@@ -345,6 +345,7 @@ impl Provider {
             running: Vec::new(),
             outcome: JobOutcome::Completed,
             left: unheld,
+            lost: 0,
         };
         let slot = match open.held {
             Some(Hold { slot, tasks, promised_end }) => {

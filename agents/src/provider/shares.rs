@@ -2,7 +2,7 @@
 //! end when they are done or at their limit.
 
 use haggle_model::{
-    ActorId, JobOutcome, Observation, ProcessorSet, ShareRecord, Span, TaskRun, Time,
+    ActorId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord, Span, TaskRun, Time,
 };
 use haggle_scheduling::Slot;
 
@@ -28,6 +28,8 @@ pub(super) struct Share {
     pub(super) outcome: JobOutcome,
     /// Tasks that are not over.
     pub(super) left: u32,
+    /// Tasks that were lost with their processors, each as often as it was.
+    pub(super) lost: u64,
 }
 
 /// Tasks that run together.
@@ -102,9 +104,7 @@ impl Provider {
         let tasks = processors.count();
         self.free.insert_all(&processors);
         self.load.ended(tasks, planned_end);
-        if outcome != JobOutcome::Completed {
-            share.outcome = outcome;
-        }
+        share.outcome = worse(share.outcome, outcome);
         out.observe(Observation::TasksOver {
             job: share.call.job,
             provider: self.config.id,
@@ -123,21 +123,44 @@ impl Provider {
         }
     }
 
-    fn finish_share(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+    pub(super) fn finish_share(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Held::Share(share) = self.release(slot) else { unreachable!("a share was finished") };
         let job = share.call.job;
         self.coordinated_share_over(job, now);
         let outcome = share.outcome;
         disclose(out, share.metascheduler, DisclosedItem::JobStatus, job);
         out.send(share.metascheduler, Message::ShareFinished { job, outcome });
-        out.observe(Observation::ShareOver(Box::new(ShareRecord {
-            job,
-            provider: self.config.id,
-            tasks: share.tasks,
-            queued: share.queued,
-            walltime: share.walltime,
-            promised_end: share.promised_end,
-            runs: Vec::new(),
-        })));
+        out.observe(share.over(self.config.id));
     }
+}
+
+impl Share {
+    /// The share is over, or the run is.
+    pub(super) fn over(&self, provider: ProviderId) -> Observation {
+        Observation::ShareOver(Box::new(ShareRecord {
+            job: self.call.job,
+            provider,
+            tasks: self.tasks,
+            queued: self.queued,
+            walltime: self.walltime,
+            promised_end: self.promised_end,
+            runs: Vec::new(),
+        }))
+    }
+
+    /// The run stops while the share waits or runs.
+    pub(super) fn unfinished(mut self, provider: ProviderId, now: Time, out: &mut Outbox) {
+        for run in std::mem::take(&mut self.running).into_iter().flatten() {
+            let Running { start, processors, .. } = run;
+            let run = TaskRun { start, end: now, outcome: JobOutcome::Unfinished, processors };
+            out.observe(Observation::TasksOver { job: self.call.job, provider, run });
+        }
+        out.observe(self.over(provider));
+    }
+}
+
+/// How something ended of which one part ended like this and another like that.
+pub(crate) fn worse(one: JobOutcome, other: JobOutcome) -> JobOutcome {
+    let lost = one == JobOutcome::Failed || other == JobOutcome::Completed;
+    if lost { one } else { other }
 }

@@ -1,6 +1,6 @@
 //! How bags were spread over providers and over time.
 
-use haggle_model::JobRecord;
+use haggle_model::{JobOutcome, JobRecord, TaskRun};
 use serde::{Deserialize, Serialize};
 
 use super::Distribution;
@@ -56,6 +56,8 @@ pub(super) struct BagSample {
     pub(super) runs: Vec<(u32, i64, i64, u32)>,
     pub(super) providers: u32,
     pub(super) run_time: i64,
+    /// Processor-microseconds of tasks that were running when the run stopped.
+    pub(super) unfinished: i128,
     submit: i64,
     promised_end: Option<i64>,
     parts: u32,
@@ -73,7 +75,13 @@ impl BagSample {
                 (share.provider.0, start, end, run.processors.count())
             })
         });
+        let open = bag.shares.iter().flat_map(|share| &share.runs);
+        let open = open.filter(|run| run.outcome == JobOutcome::Unfinished);
+        let work = |run: &TaskRun| {
+            i128::from((run.end - run.start).as_micros()) * i128::from(run.processors.count())
+        };
         Some(Box::new(BagSample {
+            unfinished: open.map(work).sum(),
             runs: runs.collect(),
             providers: bag.shares.len() as u32,
             run_time: record.job.run_time.reveal_to_machine().as_micros(),
@@ -171,6 +179,7 @@ mod tests {
             runs: vec![run(0, 100), run(0, 100), run(1, 130), run(1, 160)],
             providers: 2,
             run_time: 50_000_000,
+            unfinished: 0,
             submit: 40_000_000,
             promised_end: None,
             parts: 2,

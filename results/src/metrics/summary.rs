@@ -6,9 +6,10 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobClass, JobOutcome};
 use serde::{Deserialize, Serialize};
 
+use super::failures;
 use super::{
-    BagSample, Bags, Cut, Deadlines, Distribution, Eavesdropping, Extent, Metrics, Sample,
-    bounded_slowdown,
+    BagSample, Bags, Cut, Deadlines, Distribution, Eavesdropping, Extent, FailureMetrics, Metrics,
+    Sample, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -37,9 +38,9 @@ pub struct Summary {
     pub nb_computing_machines: u64,
     /// Jobs.
     pub nb_jobs: u64,
-    /// Jobs that were not rejected.
+    /// Jobs that were neither rejected nor left unfinished.
     pub nb_jobs_finished: u64,
-    /// Jobs that were withdrawn or stopped at their limit.
+    /// Jobs that were withdrawn, stopped at their limit or given up when processors failed.
     pub nb_jobs_killed: u64,
     /// Jobs that were refused.
     pub nb_jobs_rejected: u64,
@@ -86,6 +87,9 @@ pub struct Summary {
     /// Items disclosed by kind, sums over everybody.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub disclosed: BTreeMap<String, u64>,
+    /// What failures did; missing where nothing could fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<FailureMetrics>,
     /// What could be found out from providers' answers to calls for offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eavesdropping: Option<Eavesdropping>,
@@ -149,6 +153,15 @@ pub struct Outcomes {
     pub walltime_reached: u64,
     /// Withdrawn while they waited.
     pub cancelled: u64,
+    /// Given up when their processors failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed: u64,
+    /// Running when the run stopped.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub running: u64,
+    /// Waiting, or on their way, when the run stopped.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waiting: u64,
     /// Refused.
     pub rejected: u64,
     /// Refused, by reason.
@@ -157,6 +170,10 @@ pub struct Outcomes {
     pub promises: u64,
     /// Completed jobs that ended later than promised.
     pub promises_broken: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 pub(super) fn summarise(metrics: &Metrics) -> Summary {
@@ -270,8 +287,8 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         mean_waiting_time: all.waiting_time.map(|it| it.mean),
         nb_computing_machines: machines,
         nb_jobs: counts.jobs,
-        nb_jobs_finished: counts.jobs - counts.rejected,
-        nb_jobs_killed: counts.cancelled + counts.walltime_reached,
+        nb_jobs_finished: counts.jobs - counts.rejected - counts.running - counts.waiting,
+        nb_jobs_killed: counts.cancelled + counts.walltime_reached + counts.failed,
         nb_jobs_rejected: counts.rejected,
         nb_jobs_success: counts.completed,
         success_rate: ratio(counts.completed as f64, counts.jobs as f64),
@@ -297,6 +314,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             .map(|(_, count)| count)
             .sum(),
         disclosed,
+        failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
         all: all.clone(),
     }
@@ -382,6 +400,22 @@ fn busy<'a>(jobs: impl Iterator<Item = &'a Sample>, from: i64, to: i64) -> f64 {
     jobs.map(|job| job_work(job, from, to)).sum::<i128>() as f64 / SECOND
 }
 
+/// Processor-microseconds of what came to an end of its own, and of what was running
+/// when the run stopped.
+pub(super) fn work_done(jobs: &[Sample]) -> (i128, i128) {
+    let mut work = (0, 0);
+    for job in jobs {
+        let done = job_work(job, i64::MIN, i64::MAX);
+        let unfinished = match (&job.bag, job.outcome) {
+            (Some(bag), JobOutcome::Unfinished) => bag.unfinished,
+            (None, JobOutcome::Unfinished) => done,
+            _ => 0,
+        };
+        work = (work.0 + done - unfinished, work.1 + unfinished);
+    }
+    work
+}
+
 /// Processor-microseconds a job used between two instants.
 fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
     if let Some(bag) = &job.bag {
@@ -416,7 +450,8 @@ fn describe<'a>(
     let (mut weight, mut weighted) = (0_i128, 0.0);
     for job in jobs.clone() {
         outcomes.count(job);
-        let (Some((start, end)), Some(run)) = (job.ran(), job.run_time()) else {
+        let (Some((start, end)), Some(run), true) = (job.ran(), job.run_time(), job.is_done())
+        else {
             continue;
         };
         let total = end - job.submit;
@@ -430,7 +465,8 @@ fn describe<'a>(
         weight += area;
         weighted += area as f64 * (total as f64 / SECOND);
     }
-    let bags: Vec<&BagSample> = jobs.clone().filter_map(|job| job.bag.as_deref()).collect();
+    let bags: Vec<&BagSample> =
+        jobs.clone().filter(|job| job.is_done()).filter_map(|job| job.bag.as_deref()).collect();
     Group {
         name: name.to_owned(),
         processors,
@@ -455,6 +491,9 @@ impl Outcomes {
             JobOutcome::Completed => self.completed += 1,
             JobOutcome::WalltimeReached => self.walltime_reached += 1,
             JobOutcome::Cancelled => self.cancelled += 1,
+            JobOutcome::Failed => self.failed += 1,
+            JobOutcome::Unfinished if job.start.is_some() => self.running += 1,
+            JobOutcome::Unfinished => self.waiting += 1,
             JobOutcome::Rejected(refusal) => {
                 self.rejected += 1;
                 *self.refusals.entry(refusal.name().to_owned()).or_default() += 1;

@@ -42,7 +42,20 @@ impl fmt::Display for Summary {
                 makespan / 86_400.0,
                 percent(self.utilisation)
             )?,
+            None if self.failures.as_ref().is_some_and(|it| it.attempts_lost > 0) => {
+                writeln!(f, "  no job ran to its end")?;
+            }
             None => writeln!(f, "  no job ran")?,
+        }
+        if let Some(failures) = &self.failures {
+            writeln!(
+                f,
+                "  {}, availability {}; {} lost, {} of all work",
+                counted(failures.outages, "outage"),
+                percent(failures.availability),
+                counted(failures.attempts_lost, "attempt"),
+                percent((failures.work > 0.0).then(|| failures.work_lost / failures.work))
+            )?;
         }
         if self.cut != Cut::default() {
             writeln!(
@@ -186,7 +199,10 @@ fn outcomes(counts: &Outcomes) -> String {
     let mut text = format!("{} completed", counts.completed);
     for (count, word) in [
         (counts.walltime_reached, "stopped at their limit"),
+        (counts.failed, "failed"),
         (counts.cancelled, "cancelled"),
+        (counts.running, "still running"),
+        (counts.waiting, "still waiting"),
         (counts.rejected, "rejected"),
     ] {
         if count > 0 {

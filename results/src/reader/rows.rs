@@ -17,7 +17,7 @@ pub struct JobRow {
     pub workload: String,
     /// `local` or `external`.
     pub class: String,
-    /// `completed`, `walltime_reached`, `cancelled` or `rejected`.
+    /// `completed`, `walltime_reached`, `cancelled`, `failed`, `rejected` or `unfinished`.
     pub outcome: String,
     /// Why it was rejected.
     pub refusal: Option<String>,
@@ -43,6 +43,23 @@ pub struct JobRow {
     pub bounded_slowdown: Option<f64>,
     /// Its processors in the run's numbering.
     pub allocated: ProcessorSet,
+}
+
+/// A row of `attempts`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttemptRow {
+    /// Number of the job in this run.
+    pub job: i64,
+    /// Number of the try, from 1.
+    pub attempt: i64,
+    /// Where.
+    pub provider: String,
+    /// When it started, s.
+    pub start: Option<f64>,
+    /// How it ended.
+    pub outcome: String,
+    /// When it ended, s.
+    pub end: f64,
 }
 
 /// A row of `placements`.
@@ -194,6 +211,27 @@ impl RunReader {
                 end: row.real("finish_time")?,
             })
         })
+    }
+
+    /// All rows of `attempts` that say when the try ended.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn attempts(&self) -> Result<Vec<AttemptRow>, ResultsError> {
+        let names = ["job", "attempt", "provider", "starting_time", "outcome", "finish_time"];
+        let rows = self.rows(Table::Attempts, &names)?.map(|row| {
+            // A share of which no task ever ran has no end.
+            let Some(end) = row.optional_real("finish_time")? else { return Ok(None) };
+            Ok(Some(AttemptRow {
+                job: row.integer("job")?,
+                attempt: row.integer("attempt")?,
+                provider: row.text("provider")?,
+                start: row.optional_real("starting_time")?,
+                outcome: row.text("outcome")?,
+                end,
+            }))
+        })?;
+        Ok(rows.into_iter().flatten().collect())
     }
 
     /// All rows of `resources`.

@@ -121,6 +121,7 @@ impl Site {
             promised_end: None,
             processors: ProcessorSet::new(),
             bag: None,
+            lost: Vec::new(),
             job,
         };
         if record.job.processors > self.info.processors {

@@ -22,6 +22,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         promised_end: None,
         processors: ProcessorSet::range(0, processors),
         bag: None,
+        lost: Vec::new(),
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::OnFailure;
+use haggle_agents::{MAX_ATTEMPTS, OnFailure};
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
+use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
     EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
 };
 use proptest::prelude::*;
 
-use crate::setup::{Ran, Setup, job};
+use crate::setup::{NEVER, Ran, Setup, job};
 
 fn lines(ran: &Ran) -> Vec<&str> {
     ran.log.lines().filter(|line| !line.contains("wake")).collect()
@@ -114,6 +116,73 @@ fn tasks_of_a_bag_that_are_lost_wait_again() {
         .collect();
     assert_eq!(runs, [(0, 10, "2-3".into()), (6, 16, "0-1".into())]);
     assert_eq!(secs(ran.records[0].promised_end.expect("promised")), 10);
+}
+
+#[test]
+fn a_job_is_given_up_after_so_many_tries() {
+    let mut setup = Setup::default()
+        .provider(1, Policy::Easy)
+        .change(|provider| provider.max_attempts = 3)
+        .user(0, vec![job(1, 0, 20, 20, 1), job(2, 1, 5, 5, 1)]);
+    setup.failing =
+        vec![(0, ProcessorSet::range(0, 1), (1..9).map(|n| (9 * n, 9 * n + 1)).collect())];
+    let ran = setup.run_on_both();
+    assert_eq!(ends(&ran), [(-1, 27, JobOutcome::Failed), (28, 33, JobOutcome::Completed)]);
+    let tries: Vec<_> = ran.records[0].lost.iter().map(|run| (run.start, run.end)).collect();
+    let secs = Time::from_secs;
+    assert_eq!(tries, [(secs(0), secs(9)), (secs(10), secs(18)), (secs(19), secs(27))]);
+}
+
+#[test]
+fn at_the_horizon_the_run_stops() {
+    let mut setup = Setup::default().provider(2, Policy::Fcfs).user(
+        0,
+        vec![job(1, 0, 9, 5, 1), job(2, 0, 9, 9, 1), job(3, 1, 9, 9, 2), job(4, 6, 9, 9, 1)],
+    );
+    setup.horizon = Some(Time::from_secs(5));
+    setup.failing = vec![(0, ProcessorSet::range(1, 1), vec![(4, 6)])];
+    let ran = setup.run_on_both();
+    let (done, open) = (JobOutcome::Completed, JobOutcome::Unfinished);
+    // What ends at that very instant has ended, and what comes later never came.
+    assert_eq!(ends(&ran), [(0, 5, done), (5, 5, open), (-1, 5, open)]);
+    let stats = ran.result.expect("it stops");
+    assert_eq!((stats.jobs, stats.end), (3, Time::from_secs(5)));
+}
+
+#[test]
+fn what_is_on_its_way_at_the_horizon_is_unfinished() {
+    let mut setup = Setup::default().provider(2, Policy::Fcfs).user(0, vec![job(1, 0, 9, 5, 1)]);
+    setup = setup.metascheduler(Placement::RoundRobin).user(1, vec![job(1, 3, 9, 5, 1)]);
+    setup.latency = Span::from_secs(2);
+    setup.horizon = Some(Time::from_secs(4));
+    let ran = setup.run_on_both();
+    assert_eq!(ran.outcomes(), [JobOutcome::Unfinished; 2]);
+}
+
+#[test]
+fn what_waits_for_processors_that_never_come_back_is_unfinished() {
+    let mut setup = Setup::default()
+        .provider(2, Policy::Easy)
+        .user(0, vec![job(1, 0, 9, 5, 2), job(2, 1, 9, 5, 1)]);
+    setup.failing = vec![(0, ProcessorSet::range(1, 1), vec![(3, NEVER)])];
+    let ran = setup.run_on_both();
+    let stories = ends(&ran);
+    assert_eq!(stories[0].2, JobOutcome::Unfinished);
+    assert_eq!(stories.len(), 2);
+}
+
+/// Two processors that take turns at being up, and a job that needs both.
+#[test]
+fn a_run_that_would_not_end_is_stopped() {
+    let mut setup = Setup::default().provider(2, Policy::Fcfs).user(0, vec![job(1, 1, 5, 5, 2)]);
+    let turns = |first: i64| (0..40_000).map(|n| (2 * n + first, 2 * n + first + 1)).collect();
+    setup.failing =
+        vec![(0, ProcessorSet::range(0, 1), turns(0)), (0, ProcessorSet::range(1, 1), turns(1))];
+    let error = setup.run(Driver::Sequential).result.expect_err("it is noticed");
+    assert!(error.to_string().starts_with("stuck at 20000 s with jobs left (1)"), "{error}");
+    setup.horizon = Some(Time::from_secs(30_000));
+    let ran = setup.run(Driver::Sequential);
+    assert_eq!(ends(&ran), [(-1, 30_000, JobOutcome::Unfinished)]);
 }
 
 /// (submission gap, requested, run in percent, processors).
@@ -228,8 +297,12 @@ proptest! {
         drawn in prop::collection::vec(provider(), 1..4),
         bags in work(),
         latency in prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
+        max_attempts in prop_oneof![Just(MAX_ATTEMPTS), 1_u32..4],
+        horizon in prop::option::of(0_i64..200),
     ) {
-        let setup = setup(&drawn, &bags, latency);
+        let mut setup = setup(&drawn, &bags, latency);
+        setup.providers.iter_mut().for_each(|provider| provider.max_attempts = max_attempts);
+        setup.horizon = horizon.map(Time::from_secs);
         let ran = setup.run_on_both();
         let jobs = ran.result.as_ref().expect("it ends").jobs;
         prop_assert_eq!(ran.records.len() as u64, jobs);
@@ -246,7 +319,16 @@ proptest! {
         for record in &ran.records {
             let choice = record.provider.map(|it| OnFailure::ALL[drawn[it.0 as usize].1]);
             let may_fail = choice == Some(OnFailure::Fail) && record.bag.is_none();
+            let may_fail = may_fail || max_attempts < MAX_ATTEMPTS;
             prop_assert!(record.outcome != JobOutcome::Failed || may_fail);
+            prop_assert!(record.outcome != JobOutcome::Unfinished || horizon.is_some());
+            if let Some(bag) = &record.bag {
+                let runs = bag.shares.iter().flat_map(|share| &share.runs);
+                let tasks: u32 = runs.map(|run| run.processors.count()).sum();
+                let whole = tasks == record.job.processors;
+                let open = matches!(record.outcome, JobOutcome::Failed | JobOutcome::Unfinished);
+                prop_assert!(whole || open, "{} of {}", tasks, record.job.processors);
+            }
         }
     }
 }

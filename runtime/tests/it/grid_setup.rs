@@ -134,7 +134,7 @@ impl Grid {
         World {
             actors,
             arrivals: vec![(me, Box::new(jobs.into_iter().map(Ok)))],
-            outages: Some(Outages { nature, due }),
+            outages: Some(Outages { nature, resources: self.plan.resources.len() as u64, due }),
             network: Network::default(),
             order: EventOrder::Grid,
             initial: self.initial.clone(),

@@ -147,7 +147,10 @@ proptest! {
                         prop_assert!(record.end <= promised);
                     }
                 }
-                JobOutcome::Cancelled | JobOutcome::Rejected(_) | JobOutcome::Failed => {
+                JobOutcome::Cancelled
+                | JobOutcome::Rejected(_)
+                | JobOutcome::Failed
+                | JobOutcome::Unfinished => {
                     prop_assert_eq!(record.start, None);
                 }
             }

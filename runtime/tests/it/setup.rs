@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::{
-    AnyActor, Bargaining, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator,
-    NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
+    AnyActor, Bargaining, MAX_ATTEMPTS, Message, Metascheduler, MetaschedulerConfig, Nature,
+    Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
 };
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::random::stream;
 use haggle_model::{
-    ActorId, BagStories, Disclosure, Job, JobClass, JobOutcome, JobRecord, Observation,
+    ActorId, Disclosure, Job, JobClass, JobOutcome, JobRecord, JobStories, LostRun, Observation,
     ProcessorSet, ProviderId, Span, Time,
 };
 use haggle_runtime::world::{Outages, OutsideError};
@@ -29,9 +29,17 @@ pub(crate) struct Setup {
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
-    /// (provider, processors, its outages in seconds).
-    pub(crate) failing: Vec<(u32, ProcessorSet, Vec<(i64, i64)>)>,
+    /// When it stops.
+    pub(crate) horizon: Option<Time>,
+    /// What fails when.
+    pub(crate) failing: Vec<Failing>,
 }
+
+/// (provider, processors that fail as one, their outages in seconds).
+pub(crate) type Failing = (u32, ProcessorSet, Vec<(i64, i64)>);
+
+/// The restoration of what never comes back.
+pub(crate) const NEVER: i64 = i64::MAX;
 
 /// What a run left behind.
 pub(crate) struct Ran {
@@ -56,6 +64,7 @@ impl Setup {
             scheduler: SchedulerConfig { policy, order, compression }.into(),
             overrun: Overrun::Kill,
             on_failure: OnFailure::Restart,
+            max_attempts: MAX_ATTEMPTS,
             disclosure: Disclosure::Offers,
             bargaining: Bargaining::default(),
         });
@@ -158,10 +167,10 @@ impl Setup {
             actors,
             arrivals,
             outages,
+            horizon: self.horizon,
             network,
             order: self.order,
             initial: Vec::new(),
-            horizon: None,
         }
     }
 
@@ -172,14 +181,15 @@ impl Setup {
         let owned = owned.map(|(owner, processors, _)| (ActorId(*owner), processors.clone()));
         actors.push(AnyActor::Nature(Nature::new(owned.collect())));
         let resources = self.failing.iter().enumerate().map(|(number, (.., outages))| {
-            let time = Time::from_secs;
+            let time = |at| if at == NEVER { Time::FOREVER } else { Time::from_secs(at) };
             let outage = |&(fail, restore)| Outage { fail: time(fail), restore: time(restore) };
             let outages = OutageList::united(outages.iter().map(outage).collect());
             Resource { name: number.to_string(), cause: Cause::List(outages) }
         });
         let failures = Failures { resources: resources.collect(), ..Failures::default() };
         let due = failures.outages().expect("lists are always good");
-        Outages { nature, due: Box::new(due) }
+        let resources = self.failing.len() as u64;
+        Outages { nature, resources, due: Box::new(due) }
     }
 
     pub(crate) fn run(&self, driver: Driver) -> Ran {
@@ -228,7 +238,7 @@ struct Log {
     records: Vec<JobRecord>,
     messages: Vec<(Time, ActorId, ActorId, Message)>,
     lost: Vec<(u32, Time, Time, ProcessorSet)>,
-    bags: BagStories,
+    bags: JobStories,
 }
 
 impl Recorder for Log {
@@ -262,7 +272,9 @@ impl Recorder for Log {
             Observation::TryOver(_)
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_) => unreachable!("these worlds have no grid"),
-            Observation::AttemptLost { job, provider, start, processors } => {
+            Observation::RunLost { job, run } => {
+                let LostRun { provider, start, processors, .. } = run.clone();
+                self.bags.run_lost(job, run);
                 writeln!(self.text, "{now} {} | loses {} [{processors}]", actor.0, job.0)?;
                 self.lost.push((provider.0, start, now, processors));
             }

@@ -65,6 +65,18 @@ impl Names {
         self.providers.keys().chain(self.groups.keys()).map(String::as_str).collect()
     }
 
+    /// The copies of providers that `names` stand for; all for an empty list.
+    pub(super) fn copies_meant(&self, names: &[Name]) -> Vec<String> {
+        if names.is_empty() {
+            return self.providers.keys().cloned().collect();
+        }
+        let copies = |name: &Name| match self.groups.get(name.as_str()) {
+            Some(copies) => copies.clone(),
+            None => vec![name.to_string()],
+        };
+        names.iter().flat_map(copies).collect()
+    }
+
     /// The places in the file of the providers that `names` stand for; all for an empty list.
     pub(super) fn providers_meant(&self, names: &[Name]) -> Vec<usize> {
         let mut places: Vec<usize> = if names.is_empty() {

@@ -182,7 +182,7 @@ impl Check<'_> {
         false
     }
 
-    fn check_log(&mut self, path: &Path, log: &str) {
+    pub(super) fn check_log(&mut self, path: &Path, log: &str) {
         if self.logs == Logs::Ignore {
             return;
         }
@@ -353,7 +353,7 @@ impl Check<'_> {
         }
     }
 
-    fn weights(&mut self, law: &Path, lengths: Option<(usize, usize)>) {
+    pub(super) fn weights(&mut self, law: &Path, lengths: Option<(usize, usize)>) {
         if let Some((values, weights)) = lengths.filter(|(values, weights)| values != weights) {
             self.report(
                 &law.key("weights"),

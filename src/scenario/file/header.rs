@@ -25,6 +25,9 @@ pub struct Header {
     /// Jobs submitted at this time or later never arrive; without it, all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
+    /// The run stops here, whatever still waits or runs; without it, when every job is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<TimeSpan>,
     /// Which comes first when a job arrives at the instant another completes.
     pub events_order: EventsOrder,
 }
@@ -38,6 +41,7 @@ impl Default for Header {
             extends: None,
             seed: 1,
             until: None,
+            horizon: None,
             events_order: EventsOrder::default(),
         }
     }

@@ -32,6 +32,15 @@ pub struct Provider {
     /// What happens to a job that runs past its requested time.
     #[serde(default)]
     pub overrun: Overrun,
+    /// What happens to a job whose processors fail; "restart" if not given. Read where `[[failures]]`
+    /// are; tasks of a bag always wait again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailure>,
+    /// How often a job is started before it is given up, 1000 if not given; of a bag, how often a
+    /// task is in the mean. It ends runs in which a job would never end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4_000_000_000_u32))]
+    pub max_attempts: Option<u32>,
     /// What the provider tells others about itself.
     #[serde(default)]
     pub disclosure: Disclosure,
@@ -246,6 +255,19 @@ pub enum Overrun {
     Kill,
     /// It runs to its end, and the schedule is repaired.
     Extend,
+}
+
+/// What happens to a job whose processors fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// It starts again from the beginning, ahead of all that waits.
+    #[default]
+    Restart,
+    /// It starts again from the beginning, after waiting behind all others.
+    Requeue,
+    /// It is over: failed.
+    Fail,
 }
 
 /// What a provider tells others about itself; each level includes those before it.

@@ -108,9 +108,9 @@ impl SwfRecord {
         }
     }
 
-    /// A job after a simulation. Status is 1 for completed, 0 for stopped at
-    /// its requested time or lost with its processors, and 5 for rejected or cancelled; wait runs from the
-    /// submission to the start.
+    /// A job after a simulation. Status is 1 for completed, 0 for stopped at its
+    /// requested time or lost with its processors, 5 for rejected or cancelled, and -1
+    /// where the simulation stopped before; wait runs from the submission to the start.
     pub fn from_job_record(record: &JobRecord) -> SwfRecord {
         let job = &record.job;
         let described = SwfRecord::described(job);
@@ -118,6 +118,7 @@ impl SwfRecord {
             JobOutcome::Completed => 1,
             JobOutcome::WalltimeReached | JobOutcome::Failed => 0,
             JobOutcome::Rejected(_) | JobOutcome::Cancelled => 5,
+            JobOutcome::Unfinished => -1,
         };
         match record.start {
             Some(start) => SwfRecord {
@@ -173,6 +174,7 @@ mod tests {
             promised_end: None,
             processors: ProcessorSet::range(0, 4),
             bag: None,
+            lost: Vec::new(),
         }
     }
 

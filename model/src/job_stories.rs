@@ -1,20 +1,21 @@
-//! Puts the stories of bags together from what providers and metaschedulers observe.
+//! Puts the stories of jobs together from what providers and metaschedulers observe.
 
 use std::collections::BTreeMap;
 
-use crate::{JobId, JobRecord, ProviderId, ShareRecord, TaskRun};
+use crate::{JobId, JobOutcome, JobRecord, LostRun, ProviderId, ShareRecord, TaskRun};
 
-/// What is known so far of bags that are not over.
+/// What is known so far of jobs that are not over.
 ///
 /// A provider knows what ran on it, the metascheduler that a bag is over: no
 /// actor knows the whole story, so whoever records a run puts it together.
 #[derive(Clone, Debug, Default)]
-pub struct BagStories {
+pub struct JobStories {
     runs: BTreeMap<(JobId, ProviderId), Vec<TaskRun>>,
     shares: BTreeMap<JobId, Vec<ShareRecord>>,
+    lost: BTreeMap<JobId, Vec<LostRun>>,
 }
 
-impl BagStories {
+impl JobStories {
     /// Tasks that ran together are over.
     pub fn tasks_over(&mut self, job: JobId, provider: ProviderId, run: TaskRun) {
         self.runs.entry((job, provider)).or_default().push(run);
@@ -26,14 +27,24 @@ impl BagStories {
         self.shares.entry(share.job).or_default().push(share);
     }
 
-    /// A job is over: if it is a bag, the shares, the first start and the last
-    /// end of a task go into its record, and the provider if there was only one.
+    /// Processors have failed under a job or under tasks of a bag.
+    pub fn run_lost(&mut self, job: JobId, run: LostRun) {
+        self.lost.entry(job).or_default().push(run);
+    }
+
+    /// A job is over: what it lost goes into its record; if it is a bag, the shares,
+    /// the first start and the last end of a task, and the provider if there was only one.
     pub fn complete(&mut self, record: &mut JobRecord) {
+        if !self.lost.is_empty() {
+            record.lost = self.lost.remove(&record.job.id).unwrap_or_default();
+        }
         let Some(bag) = &mut record.bag else { return };
         bag.shares = self.shares.remove(&record.job.id).unwrap_or_default();
         let runs = || bag.shares.iter().flat_map(|share| &share.runs);
         record.start = runs().map(|run| run.start).min();
-        record.end = runs().map(|run| run.end).max().unwrap_or(record.end);
+        if record.outcome != JobOutcome::Unfinished {
+            record.end = runs().map(|run| run.end).max().unwrap_or(record.end);
+        }
         if let [only] = &bag.shares[..] {
             record.provider = Some(only.provider);
         }

@@ -1,0 +1,156 @@
+//! What failures did to a run.
+
+use haggle_model::{JobOutcome, LostRun, ProviderId, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{Metrics, summary};
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+/// Failures in numbers, over the whole run: a cut leaves nothing out here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailureMetrics {
+    /// Failures of processors; those that fail together count once.
+    pub outages: u64,
+    /// Processor time up / processor time, from time zero to the end of the run, 0 to 1.
+    /// Missing if no time went by.
+    pub availability: Option<f64>,
+    /// Attempts that were lost: each a rigid job, or tasks of a bag that had started together.
+    pub attempts_lost: u64,
+    /// All that ran: `work_useful` + `work_lost` + `work_unfinished`, processor-seconds.
+    pub work: f64,
+    /// What ran to its end or its limit, processor-seconds.
+    pub work_useful: f64,
+    /// What ran until its processors failed, processor-seconds.
+    pub work_lost: f64,
+    /// What was running when the run stopped, processor-seconds.
+    pub work_unfinished: f64,
+    /// Jobs that were over, or unfinished, later than promised, and those that failed
+    /// although their completion was promised.
+    pub promises_broken: u64,
+    /// Those of them that lost an attempt themselves; the others had to wait for them, or
+    /// for processors.
+    pub promises_broken_by_loss: u64,
+    /// By provider.
+    pub providers: Vec<ProviderFailures>,
+}
+
+/// Failures of one provider in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProviderFailures {
+    /// Its name.
+    pub name: String,
+    /// Failures of its processors.
+    pub outages: u64,
+    /// Processor time up / processor time, 0 to 1.
+    pub availability: Option<f64>,
+    /// Attempts that were lost there.
+    pub attempts_lost: u64,
+    /// What they had done, processor-seconds.
+    pub work_lost: f64,
+}
+
+/// What is known of failures so far.
+#[derive(Clone, Debug)]
+pub(super) struct FailureLog {
+    providers: Vec<ProviderLog>,
+    end: Time,
+}
+
+/// Times in microseconds, work in processor-microseconds.
+#[derive(Clone, Debug, Default)]
+struct ProviderLog {
+    outages: u64,
+    down: i64,
+    /// Up to when `down_time` has been counted.
+    counted: Time,
+    down_time: i128,
+    attempts_lost: u64,
+    work_lost: i128,
+}
+
+impl ProviderLog {
+    fn count_to(&mut self, now: Time) {
+        let span = (now - self.counted).as_micros();
+        self.down_time += i128::from(self.down) * i128::from(span);
+        self.counted = now;
+    }
+}
+
+impl FailureLog {
+    pub(super) fn new(providers: usize) -> FailureLog {
+        FailureLog { providers: vec![ProviderLog::default(); providers], end: Time::ZERO }
+    }
+
+    pub(super) fn failed(&mut self, now: Time, provider: ProviderId, processors: u32) {
+        let log = &mut self.providers[provider.index()];
+        log.count_to(now);
+        log.outages += 1;
+        log.down += i64::from(processors);
+    }
+
+    pub(super) fn restored(&mut self, now: Time, provider: ProviderId, processors: u32) {
+        let log = &mut self.providers[provider.index()];
+        log.count_to(now);
+        log.down -= i64::from(processors);
+    }
+
+    pub(super) fn run_lost(&mut self, run: &LostRun) {
+        let log = &mut self.providers[run.provider.index()];
+        let lasted = (run.end - run.start).as_micros();
+        log.attempts_lost += 1;
+        log.work_lost += i128::from(lasted) * i128::from(run.processors.count());
+    }
+
+    pub(super) fn run_over(&mut self, now: Time) {
+        self.providers.iter_mut().for_each(|log| log.count_to(now));
+        self.end = now;
+    }
+
+    /// Processor-microseconds.
+    pub(super) fn work_lost(&self) -> i128 {
+        self.providers.iter().map(|log| log.work_lost).sum()
+    }
+}
+
+pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
+    if !metrics.options.failures {
+        return None;
+    }
+    let log = &metrics.failures;
+    let seconds = |work: i128| work as f64 / SECOND;
+    let time = |processors: u64| i128::from(processors) * i128::from(log.end.as_micros());
+    let availability = |down: i128, processors: u64| {
+        let whole = time(processors);
+        (whole > 0).then(|| (whole - down) as f64 / whole as f64)
+    };
+    let machines = metrics.providers.iter().map(|(_, processors)| u64::from(*processors)).sum();
+    let down = log.providers.iter().map(|log| log.down_time).sum();
+    let (useful, unfinished) = summary::work_done(&metrics.jobs);
+    let broken = metrics.jobs.iter().filter(|job| {
+        let promised = job.promised_end;
+        promised.is_some_and(|promised| job.outcome == JobOutcome::Failed || job.end > promised)
+            && job.outcome != JobOutcome::Cancelled
+    });
+    let providers = metrics.providers.iter().zip(&log.providers);
+    Some(FailureMetrics {
+        outages: log.providers.iter().map(|log| log.outages).sum(),
+        availability: availability(down, machines),
+        attempts_lost: log.providers.iter().map(|log| log.attempts_lost).sum(),
+        work: seconds(metrics.work()),
+        work_useful: seconds(useful),
+        work_lost: seconds(log.work_lost()),
+        work_unfinished: seconds(unfinished),
+        promises_broken: broken.clone().count() as u64,
+        promises_broken_by_loss: broken.filter(|job| job.lost > 0).count() as u64,
+        providers: providers
+            .map(|((name, processors), log)| ProviderFailures {
+                name: name.clone(),
+                outages: log.outages,
+                availability: availability(log.down_time, u64::from(*processors)),
+                attempts_lost: log.attempts_lost,
+                work_lost: seconds(log.work_lost),
+            })
+            .collect(),
+    })
+}

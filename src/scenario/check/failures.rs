@@ -1,0 +1,165 @@
+//! Failures: one reason each, and no provider in two tables.
+
+use std::collections::BTreeMap;
+
+use haggle_model::failures::{
+    Cause, FailureError, Failures as Model, NOMINAL_ROWS, NominalRow, OutageList, OutageListError,
+    Resource,
+};
+
+use super::names::Names;
+use super::{Check, list};
+use crate::scenario::document::Path;
+use crate::scenario::file::{FailureLaw, Failures};
+use crate::scenario::quantity::TimeSpan;
+
+impl Check<'_> {
+    pub(super) fn check_failures(&mut self, names: &Names) {
+        if self.scenario.scenario.horizon == Some(TimeSpan::ZERO) {
+            self.report(
+                &Path::root().key("scenario").key("horizon"),
+                "`horizon` is 0s, needs more".to_owned(),
+                "nothing would happen",
+                "remove `horizon` to run until every job is over".to_owned(),
+            );
+        }
+        let known = names.provider_list();
+        let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, failures) in self.scenario.failures.iter().enumerate() {
+            let path = Path::root().key("failures").index(index);
+            self.check_provider_list(&path.key("of"), &failures.of, &known);
+            self.check_reason(&path, failures);
+            self.check_spreading(&path, failures);
+            let line = self.line(&path);
+            for name in names.copies_meant(&failures.of) {
+                let Some(line) = lines.insert(name.clone(), line) else { continue };
+                self.report(
+                    &path.key("of"),
+                    format!("provider \"{name}\" has failures in two tables"),
+                    "again",
+                    format!("the table on line {line} is about it too; name it in one of them"),
+                );
+                break;
+            }
+        }
+    }
+
+    fn check_reason(&mut self, path: &Path, failures: &Failures) {
+        let reasons = [
+            ("law", failures.law.is_some()),
+            ("nominal", failures.nominal.is_some()),
+            ("recorded", failures.recorded.is_some()),
+            ("outages", failures.outages.is_some()),
+        ];
+        // One that was given but wrong has been reported already.
+        let given = |&&(key, given): &&(&str, bool)| given || self.is_replaced(&path.key(key));
+        let given: Vec<&str> = reasons.iter().filter(given).map(|(key, _)| *key).collect();
+        match given[..] {
+            [_] => {}
+            [] => self.report(
+                path,
+                "nothing says why these failures come".to_owned(),
+                "what fails when?",
+                "add one of `law`, `nominal`, `recorded` and `outages`".to_owned(),
+            ),
+            [first, second, ..] => self.report(
+                &path.key(second),
+                format!("these failures come for two reasons, `{first}` and `{second}`"),
+                "a second reason",
+                "keep one of them, or make two [[failures]] of different providers".to_owned(),
+            ),
+        }
+        if let Some(law) = &failures.law {
+            self.check_failure_law(&path.key("law"), law);
+        }
+        if let Some(row) = failures.nominal.filter(|&row| NominalRow::named(row).is_none()) {
+            let rows = NOMINAL_ROWS.map(|row| row.percent.to_string()).join(", ");
+            self.report(
+                &path.key("nominal"),
+                format!("Table 3.1 of Chtepen 2011 has no row {row}"),
+                "no such row",
+                format!("its rows are {rows}; others can be had with `law`"),
+            );
+        }
+        if let Some(recorded) = &failures.recorded {
+            self.check_log(&path.key("recorded").key("log"), &recorded.log);
+        }
+        if let Some(Err(error)) = failures.listed().map(OutageList::new) {
+            let (OutageListError::Empty { number, .. } | OutageListError::Overlap { number, .. }) =
+                error;
+            self.report(
+                &path.key("outages").index(number - 1),
+                error.to_string(),
+                "not after the one before",
+                "write [failure, restoration] in order of time; only the last may have no restoration"
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn check_failure_law(&mut self, path: &Path, law: &FailureLaw) {
+        let mut all_is_well = true;
+        for (key, times) in [("up", &law.up), ("down", &law.down)] {
+            let weights = times.weights();
+            all_is_well &= weights.is_none_or(|(values, weights)| values == weights);
+            self.weights(&path.key(key), weights);
+        }
+        if !all_is_well {
+            return;
+        }
+        let resource = Resource { name: String::new(), cause: Cause::Law(law.to_model()) };
+        let failures = Model { resources: vec![resource], ..Model::default() };
+        let (which, problem) = match failures.outages().err() {
+            Some(FailureError::Law { which, problem, .. }) => (which, problem.to_string()),
+            Some(FailureError::NotATime { which, law, .. }) => {
+                let problem = format!("the {law} law has values below 0 or no finite mean above 0");
+                (which, problem)
+            }
+            _ => return,
+        };
+        self.report(
+            &path.key(which),
+            problem.replace('_', "-"),
+            "no law of a time up or down",
+            "constant, uniform, choice, exponential, lognormal, weibull and gamma can be, with such \
+             parameters"
+                .to_owned(),
+        );
+    }
+
+    /// Only what is drawn can spread.
+    fn check_spreading(&mut self, path: &Path, failures: &Failures) {
+        let drawn = failures.recorded.is_none() && failures.outages.is_none();
+        if failures.correlation.is_some() && !drawn {
+            self.report(
+                &path.key("correlation"),
+                "recorded and listed failures do not spread".to_owned(),
+                "not used",
+                "remove it, or let the nodes fail by `law` or `nominal`".to_owned(),
+            );
+        }
+        for &place in &meant(failures, self) {
+            let provider = &self.scenario.providers[place];
+            let nodes = provider.processors.div_ceil(failures.processors_per_node.max(1));
+            let wanted = failures.nodes.unwrap_or(0);
+            if wanted > nodes {
+                let name = provider.name.to_string();
+                self.report(
+                    &path.key("nodes"),
+                    format!("provider {} has {nodes} nodes, not {wanted}", list(&[&name])),
+                    "too many",
+                    "remove `nodes` to let all fail".to_owned(),
+                );
+                break;
+            }
+        }
+    }
+}
+
+/// The places of the providers that failures name.
+fn meant(failures: &Failures, check: &Check<'_>) -> Vec<usize> {
+    let providers = check.scenario.providers.iter().enumerate();
+    let meant =
+        providers.filter(|(_, it)| failures.of.is_empty() || failures.of.contains(&it.name));
+    meant.map(|(place, _)| place).collect()
+}

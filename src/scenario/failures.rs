@@ -1,0 +1,33 @@
+//! What a scenario says about failures in the terms of the model.
+
+use haggle_model::failures::{FailureLaw, Outage, Start};
+use haggle_model::{Span, Time};
+
+use super::file;
+use super::workload::instant;
+
+impl file::FailureLaw {
+    /// The law, in seconds.
+    pub(crate) fn to_model(&self) -> FailureLaw {
+        FailureLaw {
+            up_factor: self.factor,
+            start: match self.start {
+                file::FailureStart::Up => Start::Up,
+                file::FailureStart::Stationary => Start::Stationary,
+            },
+            ..FailureLaw::new(self.up.to_model(), self.down.to_model(), Span::from_secs(1))
+        }
+    }
+}
+
+impl file::Failures {
+    /// The outages of the list, if there is one, as they stand there.
+    pub(crate) fn listed(&self) -> Option<Vec<Outage>> {
+        let outage = |pair: &Vec<file::TimeSpan>| {
+            let fail = instant(*pair.first()?);
+            let restore = pair.get(1).map_or(Time::FOREVER, |&restore| instant(restore));
+            Some(Outage { fail, restore })
+        };
+        Some(self.outages.as_ref()?.iter().filter_map(outage).collect())
+    }
+}

@@ -1,0 +1,344 @@
+//! Processors that fail: what scenarios say of it, and what becomes of jobs.
+
+use serde_json::Value;
+
+use crate::command::{Folder, stdout_of};
+
+/// Two processors of which the first is down from 30 to 50, and three jobs of one each.
+const LOST: &str = r#"
+[scenario]
+name = "lost"
+
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 1, requested = "100s", run = "80s" },
+    { submit = "0s", processors = 1, requested = "100s", run = "60s" },
+    { submit = "10s", processors = 1, requested = "100s", run = "20s" },
+]
+
+[[provider]]
+name = "north"
+processors = 2
+policy = "fcfs"
+
+[[failures]]
+of = ["north"]
+nodes = 1
+outages = [["30s", "50s"]]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#;
+
+/// An hour's job where nothing is up for longer than half an hour.
+const ENDLESS: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "1d", processors = 1, requested = "2h", run = "1h" }]
+
+[[provider]]
+name = "north"
+processors = 1
+
+[[failures]]
+law = { up = { law = "uniform", low = "1min", high = "30min" }, down = { law = "constant", value = "1min" } }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#;
+
+/// Five minutes up, a minute down, and so on, from two nodes of the Failure Trace Archive's format.
+const RECORD: &str = "\
+# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason
+0\t0\t1\t5\tG1/east/c1/node1\t0\t1000\t1060\tNULL
+1\t0\t2\t5\tG1/west/c1/node1\t0\t1030\t1040\tNULL
+2\t0\t2\t5\tG1/west/c1/node1\t0\t1055\t1075\tNULL
+";
+
+/// The rows of a table, of these columns only.
+fn rows(folder: &Folder, file: &str, columns: &[&str]) -> String {
+    let text = folder.read(file);
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let place = |name: &&str| header.iter().position(|it| it == name).expect("a column");
+    let places: Vec<usize> = columns.iter().map(place).collect();
+    let row = |line: Vec<&str>| places.iter().map(|&at| line[at]).collect::<Vec<_>>().join(" ");
+    lines.map(row).collect::<Vec<_>>().join("\n")
+}
+
+const ATTEMPT: [&str; 6] =
+    ["job_id", "attempt", "starting_time", "finish_time", "allocated_resources", "outcome"];
+const JOB: [&str; 5] = ["job_id", "final_state", "starting_time", "finish_time", "attempts"];
+
+/// What a checked run of a scenario leaves in CSV.
+fn ran(scenario: &str) -> (Folder, String) {
+    let folder = Folder::with(&[("it.toml", scenario), ("record.tab", RECORD)]);
+    let arguments = ["run", "it.toml", "--check", "--format", "csv", "-o", "out"];
+    let shown = folder.haggle(&arguments);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    (folder, shown)
+}
+
+fn failures(folder: &Folder) -> Value {
+    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    summary["failures"].clone()
+}
+
+#[test]
+fn a_lost_job_starts_again() {
+    let (folder, shown) = ran(LOST);
+    let summary: Vec<&str> = stdout_of(&shown).lines().take(4).collect();
+    insta::assert_snapshot!(summary.join("\n"), @r"
+    3 jobs on 2 processors of 1 provider
+      3 completed
+      makespan 130 s (0.0 days), utilisation 61.54 %
+      1 outage, availability 92.31 %; 1 attempt lost, 15.79 % of all work
+    ");
+    insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &ATTEMPT), @r"
+    2 1 0.0 60.0 1 completed
+    3 1 60.0 80.0 1 completed
+    1 1 0.0 30.0 0 failed
+    1 2 50.0 130.0 0 completed
+    ");
+    insta::assert_snapshot!(folder.read("out/failures.csv"), @r"
+    time,provider,first_resource,last_resource,event,cause
+    30.0,north,0,0,failed,
+    50.0,north,0,0,restored,
+    ");
+    let placed = rows(&folder, "out/placements.csv", &["job", "attempt", "first_resource"]);
+    insta::assert_snapshot!(placed, @r"
+    1 1 1
+    2 1 1
+    0 1 0
+    0 2 0
+    ");
+    let failures = failures(&folder);
+    let work = ["work", "work_useful", "work_lost", "work_unfinished"];
+    assert_eq!(work.map(|key| failures[key].as_f64()), [190.0, 160.0, 30.0, 0.0].map(Some));
+    assert_eq!(failures["providers"][0]["availability"], failures["availability"]);
+}
+
+#[test]
+fn what_happens_on_a_failure_is_the_providers_choice() {
+    let choose =
+        |word: &str| LOST.replace("\"fcfs\"", &format!("\"fcfs\"\non-failure = \"{word}\""));
+    let (folder, _) = ran(&choose("requeue"));
+    insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &ATTEMPT), @r"
+    2 1 0.0 60.0 1 completed
+    3 1 50.0 70.0 0 completed
+    1 1 0.0 30.0 0 failed
+    1 2 60.0 140.0 1 completed
+    ");
+    let (folder, shown) = ran(&choose("fail"));
+    assert!(shown.contains("\n  2 completed, 1 failed\n"), "{shown}");
+    insta::assert_snapshot!(rows(&folder, "out/jobs.csv", &JOB), @r"
+    1 COMPLETED_FAILED  30.0 1
+    2 COMPLETED_SUCCESSFULLY 0.0 60.0 1
+    3 COMPLETED_SUCCESSFULLY 50.0 70.0 1
+    ");
+    let explained = folder.haggle(&["explain", "out", "0"]);
+    assert!(
+        explained.contains("30 s  lost with its processors at north, after 30 s"),
+        "{explained}"
+    );
+    assert!(explained.contains("30 s  given up when its processors failed"), "{explained}");
+}
+
+#[test]
+fn the_words_are_listed() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["list", "on-failure"]), @r"
+    exit code: 0
+    ----- stdout -----
+    restart  It starts again from the beginning, ahead of all that waits
+    requeue  It starts again from the beginning, after waiting behind all others
+    fail     It is over: failed
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn at_the_horizon_jobs_are_told_as_they_stand() {
+    let stopped = LOST.replace("name = \"lost\"", "name = \"lost\"\nhorizon = \"45s\"");
+    let (folder, shown) = ran(&stopped);
+    assert!(shown.contains("\n  0 completed, 1 still running, 2 still waiting\n"), "{shown}");
+    insta::assert_snapshot!(rows(&folder, "out/jobs.csv", &JOB), @r"
+    1 SUBMITTED   2
+    2 RUNNING 0.0  1
+    3 SUBMITTED   1
+    ");
+    insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &ATTEMPT), @r"
+    1 1 0.0 30.0 0 failed
+    1 2  45.0  unfinished
+    2 1 0.0 45.0 1 unfinished
+    3 1  45.0  unfinished
+    ");
+    assert_eq!(failures(&folder)["work_unfinished"], 45.0);
+    let verified = folder.haggle(&["verify", "it.toml"]);
+    assert!(verified.starts_with("exit code: 0\n"), "{verified}");
+}
+
+#[test]
+fn processors_that_never_come_back_leave_jobs_waiting() {
+    let open =
+        LOST.replace(", \"50s\"", "").replace("\"10s\", processors = 1", "\"10s\", processors = 2");
+    let (folder, shown) = ran(&open);
+    assert!(shown.contains("\n  2 completed, 1 still waiting\n"), "{shown}");
+    insta::assert_snapshot!(rows(&folder, "out/jobs.csv", &JOB), @r"
+    2 COMPLETED_SUCCESSFULLY 0.0 60.0 1
+    1 COMPLETED_SUCCESSFULLY 60.0 140.0 2
+    3 SUBMITTED   1
+    ");
+}
+
+#[test]
+fn a_job_that_can_never_end_is_given_up() {
+    let (_, shown) = ran(ENDLESS);
+    assert!(shown.contains("\n  0 completed, 1 failed\n  no job ran to its end\n"), "{shown}");
+    assert!(shown.contains("; 1000 attempts lost, 100.00 % of all work\n"), "{shown}");
+    let (_, shown) =
+        ran(&ENDLESS.replace("processors = 1\n", "processors = 1\nmax-attempts = 3\n"));
+    assert!(shown.contains("; 3 attempts lost, 100.00 % of all work\n"), "{shown}");
+}
+
+#[test]
+fn a_job_that_can_never_start_ends_the_run() {
+    let wide = ENDLESS.replace("processors = 1", "processors = 20");
+    let (before, law) = wide.split_once("law = {").expect("a law");
+    let rest = law.split_once('\n').expect("a line").1;
+    let folder = Folder::with(&[("it.toml", &format!("{before}nominal = 5\n{rest}"))]);
+    let shown = folder.haggle(&["run", "it.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    assert!(shown.contains("\nerror: stuck at "), "{shown}");
+    assert!(shown.contains("`horizon` says when to stop all the same"), "{shown}");
+    assert_eq!(folder.names(), ["it.toml"]);
+}
+
+#[test]
+fn recorded_failures_are_replayed() {
+    let record = |more: &str| {
+        let line = format!("recorded = {{ log = \"record.tab\", format = \"fta\"{more} }}");
+        LOST.replace("outages = [[\"30s\", \"50s\"]]", &line)
+    };
+    // Time zero is when the first node began to be observed.
+    let (folder, _) = ran(&record("").replace("nodes = 1\n", ""));
+    insta::assert_snapshot!(rows(&folder, "out/failures.csv", &["time", "first_resource", "event"]), @r"
+    0.0 0 failed
+    30.0 1 failed
+    40.0 1 restored
+    55.0 1 failed
+    60.0 0 restored
+    75.0 1 restored
+    ");
+    let (folder, _) = ran(&record(", sites = [\"west\"], from = \"20s\", length = \"30s\""));
+    insta::assert_snapshot!(rows(&folder, "out/failures.csv", &["time", "first_resource", "event"]), @r"
+    10.0 0 failed
+    20.0 0 restored
+    ");
+    // The record is among the inputs, and its path holds from the results' folder.
+    assert!(folder.read("out/provenance.json").contains("\"record.tab\""));
+    assert!(folder.read("out/scenario.toml").contains("log = \"../record.tab\""));
+    let many = record("").replace("nodes = 1\n", "").replace("processors = 2", "processors = 3");
+    let folder = Folder::with(&[("it.toml", &many), ("record.tab", RECORD)]);
+    insta::assert_snapshot!(folder.haggle(&["run", "it.toml", "-o", "out"]), @r"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: record.tab: 3 nodes are wanted, but 2 are recorded; take at most that many
+    ");
+}
+
+#[test]
+fn failures_spread_within_a_provider() {
+    let spread = ENDLESS
+        .replace("processors = 1\n", "processors = 4\nmax-attempts = 5\n")
+        .replace("[[user]]", "correlation = { probability = \"100%\", delay = \"0s\" }\n[[user]]");
+    let (folder, _) = ran(&spread);
+    let events = rows(&folder, "out/failures.csv", &["time", "event"]);
+    let first: Vec<&str> = events.lines().take(4).collect();
+    assert!(first.iter().all(|event| *event == first[0]), "{events}");
+}
+
+#[test]
+fn every_mistake_is_shown_with_its_way_out() {
+    let wrong = r#"
+[scenario]
+horizon = "0s"
+
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "1s", processors = 1, requested = "2h", run = "1h" }]
+
+[[provider]]
+name = "north"
+processors = 8
+on-failure = "give-up"
+max-attempts = 0
+
+[[provider]]
+name = "south"
+processors = 8
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[failures]]
+of = ["north", "sooth"]
+nominal = 90
+law = { up = { law = "normal", mean = "1h", standard-deviation = "1min" }, down = { law = "exponential", mean = "1h" } }
+processors-per-node = 4
+nodes = 3
+
+[[failures]]
+outages = [["1h", "2h"], ["90min", "3h"]]
+
+[[failures]]
+of = ["south"]
+recorded = { log = "nowhere.tab", format = "fta" }
+correlation = { probability = "10%" }
+
+[[failures]]
+of = ["south"]
+"#;
+    let folder = Folder::with(&[("wrong.toml", wrong)]);
+    let shown = folder.haggle(&["validate", "wrong.toml"]);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    let lines = shown.lines().filter(|line| line.contains('×') || line.contains("help:"));
+    insta::assert_snapshot!(lines.map(str::trim).collect::<Vec<_>>().join("\n"), @r#"
+    × `horizon` is 0s, needs more
+    help: remove `horizon` to run until every job is over
+    × `on-failure` cannot be "give-up"
+    help: `on-failure` is one of "restart", "requeue" or "fail"
+    × `max-attempts` is 0, needs at least 1
+    help: `max-attempts`: How often a job is started before it is given up, 1000 if not given; of a
+    × no provider is called "sooth"
+    help: did you mean "south"?
+    × Table 3.1 of Chtepen 2011 has no row 90
+    help: its rows are 100, 95, 80, 70, 60, 50, 30, 20, 15, 10, 5; others can be had with `law`
+    × these failures come for two reasons, `law` and `nominal`
+    help: keep one of them, or make two [[failures]] of different providers
+    × the normal law has values below 0 or no finite mean above 0
+    help: constant, uniform, choice, exponential, lognormal, weibull and gamma can be, with such
+    × provider "north" has 2 nodes, not 3
+    help: remove `nodes` to let all fail
+    × provider "north" has failures in two tables
+    help: the table on line 24 is about it too; name it in one of them
+    × outage 2 starts at 5400 s, when the one before it is not over (restored at 7200 s)
+    help: write [failure, restoration] in order of time; only the last may have no restoration
+    × log `nowhere.tab` is not there
+    help: paths start from the scenario's folder; the README says where logs can be had
+    × recorded and listed failures do not spread
+    help: remove it, or let the nodes fail by `law` or `nominal`
+    × nothing says why these failures come
+    help: add one of `law`, `nominal`, `recorded` and `outages`
+    × provider "south" has failures in two tables
+    help: the table on line 34 is about it too; name it in one of them
+    "#);
+}
