@@ -11,6 +11,7 @@ pub mod cost;
 pub mod explain;
 pub mod failures;
 pub mod figures;
+mod grid;
 mod record;
 pub mod run;
 pub mod sweep;

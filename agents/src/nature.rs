@@ -11,27 +11,30 @@ use crate::{Actor, Outbox};
 /// told of each outage when it begins.
 #[derive(Debug)]
 pub struct Nature {
-    /// What fails as one: whose it is, and which processors.
-    resources: Vec<(ActorId, ProcessorSet)>,
+    /// What fails as one: whose it is, and which processors of theirs.
+    resources: Vec<Vec<(ActorId, ProcessorSet)>>,
 }
 
 impl Nature {
-    /// Nature for these resources, each an owner and the processors that fail together.
-    pub fn new(resources: Vec<(ActorId, ProcessorSet)>) -> Nature {
+    /// Nature for these resources, each one or several owners and the processors of
+    /// theirs that fail together.
+    pub fn new(resources: Vec<Vec<(ActorId, ProcessorSet)>>) -> Nature {
         Nature { resources }
     }
 
     fn on_outage(&mut self, resource: u32, restore: Time, out: &mut Outbox) {
-        let (owner, processors) = self.resources[resource as usize].clone();
-        out.send(owner, Message::Failed { processors });
+        for (owner, processors) in self.resources[resource as usize].clone() {
+            out.send(owner, Message::Failed { processors });
+        }
         if restore < Time::FOREVER {
             out.wake(restore, Message::Wake(Timer::RestoreDue { resource }));
         }
     }
 
     fn on_restore_due(&mut self, resource: u32, out: &mut Outbox) {
-        let (owner, processors) = self.resources[resource as usize].clone();
-        out.send(owner, Message::Restored { processors });
+        for (owner, processors) in self.resources[resource as usize].clone() {
+            out.send(owner, Message::Restored { processors });
+        }
     }
 }
 

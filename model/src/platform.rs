@@ -11,6 +11,8 @@ pub enum ActorKind {
     Metascheduler,
     /// Makes resources fail and gives them back.
     Nature,
+    /// Serves a grid: tells of resources, moves or keeps data.
+    Service,
 }
 
 impl ActorKind {
@@ -21,6 +23,7 @@ impl ActorKind {
             ActorKind::Provider => "provider",
             ActorKind::Metascheduler => "metascheduler",
             ActorKind::Nature => "nature",
+            ActorKind::Service => "service",
         }
     }
 }

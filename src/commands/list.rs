@@ -49,6 +49,10 @@ enum What {
     Reschedulings,
     /// What happens to jobs whose processors fail (`on-failure`)
     OnFailure,
+    /// How the scheduler of a grid sends jobs to resources (`grid.policy`)
+    GridPolicies,
+    /// When jobs of a grid save their progress (`grid.checkpoints.rule`)
+    Checkpoints,
     /// What is done to the jobs of a workload (`[[workload.step]]`)
     Steps,
     /// From which laws steps draw (`law`)
@@ -75,6 +79,8 @@ impl What {
             What::Compositions => "Composition",
             What::Reschedulings => "ReschedulingRule",
             What::OnFailure => "OnFailure",
+            What::GridPolicies => "GridPolicy",
+            What::Checkpoints => "CheckpointRule",
             What::Steps => "Step",
             What::Laws => "Law",
             What::Presets => "Preset",

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use haggle_agents::grid::GridPlan;
 use haggle_agents::{
     AnyActor, Bargaining, Estimates, MAX_ATTEMPTS, Metascheduler, MetaschedulerConfig, Nature,
     Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
@@ -23,7 +24,8 @@ use haggle_scheduling::{
     SchedulerConfig, Scheduling,
 };
 
-use super::failures::{Failing, FailuresError, failing};
+use super::failures::{Failing, FailuresError, Node, failing};
+use super::grid;
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
@@ -49,6 +51,9 @@ pub enum StageError {
     /// It cannot be said what fails when.
     #[error(transparent)]
     Failures(#[from] FailuresError),
+    /// The network of a grid cannot be.
+    #[error("grid: {0}")]
+    Network(#[from] haggle_model::network::NetworkError),
 }
 
 impl Stage {
@@ -68,12 +73,17 @@ impl Stage {
                 horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
                 network: Network::default(),
                 order: event_order(scenario.scenario.events_order),
+                initial: Vec::new(),
             },
             cast: Cast::default(),
             reports: Vec::new(),
             inputs: workloads.inputs(),
         };
         stage.cast.workloads = scenario.workloads.iter().map(|it| it.name.to_string()).collect();
+        if let Some(grid) = &scenario.grid {
+            stage.add_grid(scenario, grid, folder, &workloads)?;
+            return Ok(stage);
+        }
         let mut addresses = BTreeMap::new();
         for provider in &scenario.providers {
             let id = stage.add_provider(provider, scenario);
@@ -137,13 +147,95 @@ impl Stage {
         let resources = nodes.len() as u64;
         let processors = nodes.into_iter().map(|node| {
             let count = node.members.end - node.members.start;
-            (ActorId(node.owner as u32), ProcessorSet::range(node.members.start, count))
+            vec![(ActorId(node.owner as u32), ProcessorSet::range(node.members.start, count))]
         });
         let actor = AnyActor::Nature(Nature::new(processors.collect()));
         let nature = self.add(NATURE, ActorKind::Nature, actor);
         self.world.outages = Some(Outages { nature, resources, due: Box::new(outages) });
         self.inputs.extend(inputs);
         Ok(())
+    }
+
+    /// A grid instead of providers: resources first, then services, users and nature.
+    fn add_grid(
+        &mut self,
+        scenario: &Scenario,
+        grid: &file::Grid,
+        folder: &Path,
+        workloads: &Workloads,
+    ) -> Result<(), StageError> {
+        self.world.order = EventOrder::Grid;
+        let mut plan = grid::plan(scenario, grid)?;
+        let owners: Vec<(&str, u32)> =
+            grid.sites.iter().map(|site| (site.name.as_str(), site.resources)).collect();
+        let failing = failing(&scenario.failures, &owners, folder, scenario.scenario.seed)?;
+        let nature = failing.map(|failing| self.grid_failures(failing, &owners, &mut plan));
+        let built = plan.actors();
+        let services = built.services.iter().map(|name| format!("({name})"));
+        let names = plan.resources.iter().map(|it| it.name.clone()).chain(services);
+        for (id, (name, actor)) in (0..).map(ActorId).zip(names.zip(built.actors)) {
+            let kind = match actor {
+                AnyActor::GridResource(_) => ActorKind::Provider,
+                AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
+                _ => ActorKind::Service,
+            };
+            let name = if id == built.dispatcher { grid.name.to_string() } else { name };
+            self.add(&name, kind, actor);
+        }
+        for (id, resource) in (0..).zip(&plan.resources) {
+            self.cast.providers.push(ProviderInfo {
+                name: resource.name.clone(),
+                processors: 1,
+                first_processor: id,
+                speed: grid::speed(resource),
+                scheduler: plan.policy.to_string(),
+            });
+        }
+        let addresses = BTreeMap::from([(grid.name.as_str(), built.dispatcher)]);
+        for user in &scenario.users {
+            self.add_user(user, workloads, &addresses)?;
+        }
+        if let Some((nature, mut outages)) = nature {
+            outages.nature = self.add(NATURE, ActorKind::Nature, AnyActor::Nature(nature));
+            self.world.outages = Some(outages);
+        }
+        self.world.initial = grid::initial(&plan);
+        Ok(())
+    }
+
+    /// Which resources of a grid fail when. Those that are down when the run begins
+    /// begin so in the plan.
+    fn grid_failures(
+        &mut self,
+        failing: Failing,
+        owners: &[(&str, u32)],
+        plan: &mut GridPlan,
+    ) -> (Nature, Outages) {
+        let Failing { nodes, mut outages, inputs } = failing;
+        self.inputs.extend(inputs);
+        let firsts: Vec<u32> = owners
+            .iter()
+            .scan(0, |next, (_, members)| Some(std::mem::replace(next, *next + members)))
+            .collect();
+        let resources = |node: &Node| {
+            let first = firsts[node.owner];
+            first + node.members.start..first + node.members.end
+        };
+        let mut begun = Vec::new();
+        for (node, outage) in outages.by_ref() {
+            begun.push((node, outage));
+            if !outage.is_down_at_start() {
+                break;
+            }
+            for resource in resources(&nodes[node]) {
+                plan.resources[resource as usize].up = false;
+            }
+        }
+        let one = |resource| (ActorId(resource), ProcessorSet::range(0, 1));
+        let owned = nodes.iter().map(|node| resources(node).map(one).collect());
+        let nature = Nature::new(owned.collect());
+        let due = Box::new(begun.into_iter().chain(outages));
+        (nature, Outages { nature: ActorId(0), resources: nodes.len() as u64, due })
     }
 
     fn add_metascheduler(

@@ -8,6 +8,7 @@ use super::{Position, Problem, Scenario, Source};
 mod actors;
 mod failures;
 mod figures;
+mod grid;
 mod names;
 mod workloads;
 
@@ -39,6 +40,7 @@ impl Check<'_> {
         self.check_workloads(&names);
         self.check_actors(&names);
         self.check_failures(&names);
+        self.check_grid();
         self.check_figures(&names);
         self.problems
     }

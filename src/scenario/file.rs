@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 mod failures;
 mod figure;
+mod grid;
 mod header;
 mod law;
 mod lublin;
@@ -26,6 +27,11 @@ mod workload;
 pub use crate::scenario::quantity::{Name, TimeSpan};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
+pub use grid::{
+    CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information, InformationMode,
+    LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, OutputFate, Preference, Replicas, Site,
+    Storage,
+};
 pub use header::{EventsOrder, Header};
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
@@ -63,6 +69,9 @@ pub struct Scenario {
     /// Who places jobs on providers.
     #[serde(rename = "metascheduler", default, skip_serializing_if = "Vec::is_empty")]
     pub metaschedulers: Vec<Metascheduler>,
+    /// Time-shared resources that may fail, and one scheduler for them; instead of providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
     /// Who submits jobs, and to whom.
     #[serde(rename = "user", default)]
     pub users: Vec<User>,

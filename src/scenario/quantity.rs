@@ -33,6 +33,8 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
         Name::FORMAT => text.parse::<Name>().map(drop),
         TimeSpan::FORMAT => text.parse::<TimeSpan>().map(drop),
         Share::FORMAT => text.parse::<Share>().map(drop),
+        Bytes::FORMAT => text.parse::<Bytes>().map(drop),
+        Bandwidth::FORMAT => text.parse::<Bandwidth>().map(drop),
         TimeOrShare::FORMAT => text.parse::<TimeOrShare>().map(drop),
         EstimateRule::FORMAT => text.parse::<EstimateRule>().map(drop),
         _ => Ok(()),
@@ -258,6 +260,85 @@ impl fmt::Display for TimeOrShare {
     }
 }
 
+/// An amount of data, such as `"10 MB"`; prefixes are decimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Bytes(pub u64);
+
+written_as_string!(Bytes, "bytes", "10 MB", "an amount of data: a number and a unit");
+
+const BYTE_UNITS: [(&str, f64); 5] =
+    [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
+
+impl FromStr for Bytes {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Bytes, FormatError> {
+        // Beyond this, neighbouring numbers of bytes are one and the same float.
+        const MOST: f64 = 9e15;
+        match with_unit(text, &BYTE_UNITS) {
+            Some(bytes) if bytes <= MOST => Ok(Bytes(bytes.round() as u64)),
+            _ => Err(FormatError::new(
+                format!("`{text}` is not an amount of data"),
+                "write a number and a unit (B, kB, MB, GB, TB), such as \"10 MB\"",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print_with_unit(f, self.0 as f64, &BYTE_UNITS)
+    }
+}
+
+/// A rate at which data flow, such as `"100 Mbit/s"`; prefixes are decimal.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Bandwidth(pub f64);
+
+written_as_string!(Bandwidth, "bandwidth", "100 Mbit/s", "a rate of data: a number and a unit");
+
+const RATE_UNITS: [(&str, f64); 4] =
+    [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)];
+
+impl FromStr for Bandwidth {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Bandwidth, FormatError> {
+        match with_unit(text, &RATE_UNITS) {
+            Some(rate) if rate > 0.0 && rate <= 1e18 => Ok(Bandwidth(rate)),
+            _ => Err(FormatError::new(
+                format!("`{text}` is not a bandwidth"),
+                "write a number above 0 and a unit (bit/s, kbit/s, Mbit/s, Gbit/s), such as \
+                 \"100 Mbit/s\"",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print_with_unit(f, self.0, &RATE_UNITS)
+    }
+}
+
+/// A number with one of these units, the longest names first where one ends in another.
+fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let unit = units.iter().find_map(|(unit, size)| {
+        let value = text.trim().strip_suffix(unit)?;
+        Some(number(value)? * size)
+    });
+    unit.filter(|value| value.is_finite())
+}
+
+/// In the largest unit of which it is a whole number, or else in the smallest.
+fn print_with_unit(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
+    let whole = units.iter().find(|(_, size)| value >= *size && value % size == 0.0);
+    let (unit, size) = whole.or(units.last()).expect("there are units");
+    write!(f, "{} {unit}", value / size)
+}
+
 /// How users estimate the run time of their jobs.
 ///
 /// One notation serves the scenario and `haggle replay --estimates`.
@@ -344,6 +425,24 @@ mod tests {
             [("18h", "18h"), ("90 min", "90min"), ("48h", "2d"), ("1.5s", "1500ms"), ("0h", "0s")]
         {
             assert_eq!(prints_as::<TimeSpan>(written), printed);
+        }
+    }
+
+    #[test]
+    fn data_and_bandwidths_print_in_the_largest_unit_that_divides_them() {
+        for (written, printed) in
+            [("10MB", "10 MB"), ("0.5 GB", "500 MB"), ("1500 B", "1500 B"), ("0 kB", "0 B")]
+        {
+            assert_eq!(prints_as::<Bytes>(written), printed);
+        }
+        for (written, printed) in [("100 Mbit/s", "100 Mbit/s"), ("0.1Gbit/s", "100 Mbit/s")] {
+            assert_eq!(prints_as::<Bandwidth>(written), printed);
+        }
+        for wrong in ["10", "10 MiB", "-1 B", "1e30 TB", "MB"] {
+            assert!(wrong.parse::<Bytes>().is_err(), "{wrong}");
+        }
+        for wrong in ["0 bit/s", "5 MB/s", "x bit/s", "bit/s"] {
+            assert!(wrong.parse::<Bandwidth>().is_err(), "{wrong}");
         }
     }
 

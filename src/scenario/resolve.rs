@@ -3,7 +3,7 @@
 
 use haggle_agents::MAX_ATTEMPTS;
 
-use super::file::{Figure, ImageFormat, Policy, Provider};
+use super::file::{Figure, Grid, ImageFormat, Policy, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
@@ -24,7 +24,18 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         }
     }
     for failures in &mut scenario.failures {
-        failures.of = meant(&failures.of, &written);
+        failures.of = match &scenario.grid {
+            Some(grid) => sites_meant(&failures.of, grid),
+            None => meant(&failures.of, &written),
+        };
+    }
+    if let Some(grid) = &mut scenario.grid {
+        if grid.policy.replicates() {
+            grid.replicas.get_or_insert_default();
+        }
+        for workload in &mut scenario.workloads {
+            workload.data.get_or_insert_default();
+        }
     }
     // What only failures bring to light is not written out for others.
     for provider in &mut scenario.providers {
@@ -50,6 +61,12 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         figure.providers = meant(&figure.providers, &written);
     }
     scenario
+}
+
+/// The sites that a list stands for, in the order of the file; all for an empty list.
+fn sites_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
+    let names = grid.sites.iter().map(|site| site.name.clone());
+    names.filter(|name| list.is_empty() || list.contains(name)).collect()
 }
 
 /// Writes out the rules for every log.

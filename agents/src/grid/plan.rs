@@ -180,6 +180,6 @@ impl GridPlan {
     /// Nature for the resources of the plan.
     pub fn nature(&self) -> AnyActor {
         let ids = (0..self.resources.len() as u32).map(ActorId);
-        AnyActor::Nature(Nature::new(ids.map(|id| (id, ProcessorSet::range(0, 1))).collect()))
+        AnyActor::Nature(Nature::new(ids.map(|id| vec![(id, ProcessorSet::range(0, 1))]).collect()))
     }
 }

@@ -178,7 +178,7 @@ impl Setup {
     fn outages(&self, actors: &mut Vec<AnyActor>) -> Outages {
         let nature = ActorId(actors.len() as u32);
         let owned = self.failing.iter();
-        let owned = owned.map(|(owner, processors, _)| (ActorId(*owner), processors.clone()));
+        let owned = owned.map(|(owner, processors, _)| vec![(ActorId(*owner), processors.clone())]);
         actors.push(AnyActor::Nature(Nature::new(owned.collect())));
         let resources = self.failing.iter().enumerate().map(|(number, (.., outages))| {
             let time = |at| if at == NEVER { Time::FOREVER } else { Time::from_secs(at) };

@@ -18,8 +18,9 @@ impl Check<'_> {
     /// Without providers, users and workloads nothing would happen.
     fn check_presence(&mut self) {
         let scenario = self.scenario;
+        let has_resources = !scenario.providers.is_empty() || scenario.grid.is_some();
         let present = [
-            ("provider", !scenario.providers.is_empty(), "a name and processors"),
+            ("provider", has_resources, "a name and processors"),
             ("workload", !scenario.workloads.is_empty(), "a name and a log, a model or jobs"),
             ("user", !scenario.users.is_empty(), "a name, a workload and whom it submits to"),
         ];
@@ -75,7 +76,7 @@ impl Check<'_> {
     fn check_users(&mut self, names: &Names) {
         let workloads: Vec<&str> = names.workloads.iter().map(String::as_str).collect();
         let mut targets: Vec<&str> = names.providers.keys().map(String::as_str).collect();
-        targets.extend(names.metaschedulers.iter().map(String::as_str));
+        targets.extend(names.metaschedulers.iter().chain(&names.grid).map(String::as_str));
         for (index, user) in self.scenario.users.iter().enumerate() {
             let path = Path::root().key("user").index(index);
             if !workloads.contains(&user.workload.as_str()) {

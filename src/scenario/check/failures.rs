@@ -23,7 +23,7 @@ impl Check<'_> {
                 "remove `horizon` to run until every job is over".to_owned(),
             );
         }
-        let known = names.provider_list();
+        let known = names.owner_list();
         let mut lines: BTreeMap<String, usize> = BTreeMap::new();
         for (index, failures) in self.scenario.failures.iter().enumerate() {
             let path = Path::root().key("failures").index(index);

@@ -14,6 +14,9 @@ pub(in crate::scenario) struct Names {
     /// Names that stand for several copies, and the copies.
     pub(super) groups: BTreeMap<String, Vec<String>>,
     pub(super) metaschedulers: Vec<String>,
+    /// Sites of the grid, and whom users of the grid submit to.
+    pub(super) sites: Vec<String>,
+    pub(super) grid: Option<String>,
     pub(super) users: Vec<String>,
     pub(super) workloads: Vec<String>,
 }
@@ -27,6 +30,8 @@ impl Names {
             providers: BTreeMap::new(),
             groups: BTreeMap::new(),
             metaschedulers: Vec::new(),
+            sites: Vec::new(),
+            grid: None,
             users: Vec::new(),
             workloads: Vec::new(),
         };
@@ -45,6 +50,16 @@ impl Names {
             let path = Path::root().key("metascheduler").index(index).key("name");
             check.take(&mut taken, metascheduler.name.as_str(), "metascheduler", &path);
             names.metaschedulers.push(metascheduler.name.to_string());
+        }
+        if let Some(grid) = &scenario.grid {
+            let path = Path::root().key("grid");
+            check.take(&mut taken, grid.name.as_str(), "grid", &path.key("name"));
+            names.grid = Some(grid.name.to_string());
+            for (index, site) in grid.sites.iter().enumerate() {
+                let path = path.key("site").index(index).key("name");
+                check.take(&mut taken, site.name.as_str(), "site", &path);
+                names.sites.push(site.name.to_string());
+            }
         }
         for (index, user) in scenario.users.iter().enumerate() {
             let path = Path::root().key("user").index(index).key("name");
@@ -65,10 +80,16 @@ impl Names {
         self.providers.keys().chain(self.groups.keys()).map(String::as_str).collect()
     }
 
+    /// Those whose resources may fail, which a list may name: providers, or sites of a grid.
+    pub(super) fn owner_list(&self) -> Vec<&str> {
+        let sites = self.sites.iter().map(String::as_str);
+        self.provider_list().into_iter().chain(sites).collect()
+    }
+
     /// The copies of providers that `names` stand for; all for an empty list.
     pub(super) fn copies_meant(&self, names: &[Name]) -> Vec<String> {
         if names.is_empty() {
-            return self.providers.keys().cloned().collect();
+            return self.providers.keys().chain(&self.sites).cloned().collect();
         }
         let copies = |name: &Name| match self.groups.get(name.as_str()) {
             Some(copies) => copies.clone(),

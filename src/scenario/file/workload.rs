@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Lublin, Rules, Step};
+use super::{Data, Lublin, Rules, Step};
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
@@ -28,6 +28,9 @@ pub struct Workload {
     /// Parameters of the model "lublin-feitelson".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lublin: Option<Lublin>,
+    /// What each job brings along in a grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
     /// How gaps and contradictions of a log are read.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -46,6 +49,7 @@ impl Workload {
             jobs: None,
             merge: None,
             lublin: None,
+            data: None,
             rules: Rules::default(),
             steps: Vec::new(),
         }

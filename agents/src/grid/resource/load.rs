@@ -22,6 +22,14 @@ pub struct BackgroundLoad {
     pub change: (f64, f64),
 }
 
+impl BackgroundLoad {
+    /// A load between two shares of the capacity, uniform, and never almost all of it.
+    pub fn draw(capacity: Speed, (low, high): (f64, f64), stream: &mut Stream) -> Speed {
+        let part = (low + (high - low) * stream.random::<f64>()).min(MOST);
+        Speed::from_micro_mips((capacity.as_micro_mips() as f64 * part).round() as u64)
+    }
+}
+
 /// The load of one resource.
 #[derive(Debug)]
 pub(super) struct Load {

@@ -1,0 +1,204 @@
+//! From the `[grid]` of a scenario to the plan of a grid.
+
+use std::sync::Arc;
+
+use haggle_agents::grid::{
+    BackgroundLoad, Checkpoints, Delay, GridPlan, GridTimer, JobData, PlannedResource, Routes,
+    StorageLimits,
+};
+use haggle_agents::{Message, Timer};
+use haggle_model::network::{
+    Capacity, NetworkError, Path, Sharing as LinkSharing, Star, StarParameters,
+};
+use haggle_model::random::stream;
+use haggle_model::work::{Fraction, Speed, Work};
+use haggle_model::{ActorId, Span, Time};
+use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::{
+    CheckpointCost, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas, Share as Part,
+    Sharing, SiteId,
+};
+
+use crate::scenario::quantity::{Share, TimeOrShare};
+use crate::scenario::{Scenario, file};
+
+/// The plan of the grid of `scenario`, all of whose resources work at time zero.
+///
+/// # Errors
+/// If the network cannot be.
+pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, NetworkError> {
+    let seed = scenario.scenario.seed;
+    let resources: Vec<PlannedResource> = (0..)
+        .map(SiteId)
+        .zip(&grid.sites)
+        .flat_map(|(id, site)| site_resources(seed, id, site))
+        .collect();
+    Ok(GridPlan {
+        seed,
+        resources,
+        policy: policy(grid),
+        preference: match grid.prefers {
+            file::Preference::EffectiveSpeed => Preference::EffectiveSpeed,
+            file::Preference::SpeedThenLoad => Preference::SpeedThenLoad,
+        },
+        period: grid.period.0,
+        delay: match grid.information.mode {
+            file::InformationMode::Immediate => Delay::None,
+            file::InformationMode::Periodic => Delay::Periodic(grid.information.delay.0),
+            file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
+        },
+        data: scenario.workloads.iter().map(|it| data(it.data.unwrap_or_default())).collect(),
+        checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
+        prepare: grid.prepare.0,
+        output_survives: grid.output == file::OutputFate::Survives,
+        restart_needs_input: grid.restart_needs_input,
+        routes: routes(&grid.network, &grid.sites, seed)?,
+        link_sharing: match grid.network.sharing {
+            file::LinkSharing::Literal => LinkSharing::Literal,
+            file::LinkSharing::MaxMin => LinkSharing::MaxMin,
+        },
+        storage: grid.storage.map(|storage| StorageLimits {
+            capacity: storage.capacity.0,
+            kept: storage.kept.map(|kept| kept.0),
+        }),
+    })
+}
+
+/// What is on its way when the run begins: the first change of each load.
+pub(super) fn initial(plan: &GridPlan) -> Vec<(Time, ActorId, Message)> {
+    let first = |(id, resource): (u32, &PlannedResource)| {
+        let period = resource.load?.period?;
+        let message = Message::Wake(Timer::Grid(GridTimer::LoadChanges));
+        Some((Time::ZERO + period, ActorId(id), message))
+    };
+    (0..).zip(&plan.resources).filter_map(first).collect()
+}
+
+fn site_resources(
+    seed: u64,
+    id: SiteId,
+    site: &file::Site,
+) -> impl Iterator<Item = PlannedResource> {
+    let capacity = Speed::from_micro_mips((site.mips * 1e6).round() as u64);
+    (1..=site.resources).map(move |number| {
+        let name = format!("{}-{number}", site.name);
+        let load = site.load.map(|load| {
+            let shares = (load.initial_min.fraction(), load.initial_max.fraction());
+            let mut draws = stream(seed, &name, "initial load");
+            BackgroundLoad {
+                initial: BackgroundLoad::draw(capacity, shares, &mut draws),
+                period: load.period.map(|period| period.0),
+                change: (load.change_min.fraction(), load.change_max.fraction()),
+            }
+        });
+        let sharing = Sharing::Equal { slots: site.slots };
+        PlannedResource { name, site: id, capacity, sharing, up: true, load }
+    })
+}
+
+fn data(data: file::Data) -> JobData {
+    let file::Data { input, output, checkpoint } = data;
+    JobData { input: input.0, output: output.0, checkpoint: checkpoint.0, share: Part::WHOLE }
+}
+
+fn policy(grid: &file::Grid) -> GridPolicy {
+    let written = grid.replicas.unwrap_or_default();
+    let room = u64::from(written.room);
+    let unit = match written.unit {
+        file::LoadUnit::Resources => LoadUnit::Resources,
+        file::LoadUnit::Slots => LoadUnit::Slots,
+    };
+    let replicas = Replicas { min: written.min, max: written.max, room, unit };
+    let checkpointing = grid.checkpoints.is_some();
+    match grid.policy {
+        file::GridPolicy::Fcfs => GridPolicy::Fcfs,
+        file::GridPolicy::Fjbcr => GridPolicy::Fjbcr,
+        file::GridPolicy::MaxMax => GridPolicy::MaxMax,
+        file::GridPolicy::MinMax => GridPolicy::MinMax,
+        file::GridPolicy::UnconditionalRep => GridPolicy::UnconditionalRep(written.max),
+        file::GridPolicy::Wqr => GridPolicy::Wqr(written.max),
+        file::GridPolicy::LoadDependentRep => GridPolicy::LoadDependentRep(replicas),
+        file::GridPolicy::DetectionAndReplication => {
+            GridPolicy::DetectionAndReplication(written.max)
+        }
+        file::GridPolicy::FailureDependentRep => GridPolicy::FailureDependentRep(replicas),
+        file::GridPolicy::CombinedFt => {
+            let resume = written.resume.map_or(room, u64::from);
+            GridPolicy::CombinedFt { replicas, resume }
+        }
+        file::GridPolicy::Migration => GridPolicy::Migration { checkpointing },
+        file::GridPolicy::Rescheduling => {
+            let gain = grid.gain.map_or(Fraction::from_ppm(0), part);
+            GridPolicy::Rescheduling { gain, checkpointing }
+        }
+    }
+}
+
+fn part(share: Share) -> Fraction {
+    Fraction::from_ppm((share.fraction() * 1e6).round() as u32)
+}
+
+fn length(written: TimeOrShare) -> Length {
+    match written {
+        TimeOrShare::Time(time) => Length::Fixed(time.0),
+        TimeOrShare::Share(share) => Length::OfExecution(part(share)),
+    }
+}
+
+fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
+    let interval = written.interval.map_or(Span::ZERO, |interval| interval.0);
+    let mtbf = written.mtbf.map(|mtbf| mtbf.0);
+    Checkpoints {
+        rule: match written.rule {
+            file::CheckpointRule::Periodic => IntervalRule::Periodic { interval },
+            file::CheckpointRule::LastFailure => {
+                IntervalRule::LastFailure { interval, max_omit: written.omit_max }
+            }
+            file::CheckpointRule::MeanFailure => IntervalRule::MeanFailure {
+                interval,
+                minimum: length(written.interval_min),
+                step: written.step.map_or(Length::Fixed(interval), length),
+                limit: part(written.limit),
+                first: written.first.0,
+            },
+            file::CheckpointRule::Young => IntervalRule::Young { mtbf },
+            file::CheckpointRule::Daly => IntervalRule::Daly { mtbf },
+        },
+        cost: written.cost.map_or(CheckpointCost::BY_LENGTH, |it| CheckpointCost::Constant(it.0)),
+        recovery: written.recovery.0,
+        mean_failure: match written.mean_failure {
+            file::MeanFailure::Elapsed => MeanFailure::Elapsed,
+            file::MeanFailure::Closed => MeanFailure::Closed,
+        },
+    }
+}
+
+fn routes(
+    network: &file::DataNetwork,
+    sites: &[file::Site],
+    seed: u64,
+) -> Result<Routes, NetworkError> {
+    let (bandwidth, latency) = (network.bandwidth.0, network.latency.0);
+    match network.model {
+        file::NetworkModel::Constant => Path::constant(bandwidth, latency).map(Routes::Constant),
+        file::NetworkModel::Stars => {
+            let parameters = StarParameters {
+                sites: sites.iter().map(|site| site.resources as usize).collect(),
+                services: 2,
+                lan_capacity: Capacity::Shared(bandwidth),
+                service_capacity: network
+                    .service_bandwidth
+                    .map_or(Capacity::Unlimited, |rate| Capacity::Shared(rate.0)),
+                lan_latency: latency,
+                wan_capacity: Capacity::PerFlow(network.wan_bandwidth.0),
+                wan_latency: network.wan_latency.to_model(),
+            };
+            Ok(Routes::Star(Arc::new(Star::new(&parameters, seed)?)))
+        }
+    }
+}
+
+/// The whole capacity of a plan's resources, for tables.
+pub(super) fn speed(resource: &PlannedResource) -> f64 {
+    Work::as_mi_f64(resource.capacity.over(Span::from_secs(1)))
+}

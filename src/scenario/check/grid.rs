@@ -1,0 +1,208 @@
+//! Grids: what goes together, and what comes to an end.
+
+use haggle_model::Span;
+
+use super::Check;
+use crate::scenario::document::Path;
+use crate::scenario::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel};
+use crate::scenario::quantity::TimeSpan;
+
+impl Check<'_> {
+    pub(super) fn check_grid(&mut self) {
+        let Some(grid) = &self.scenario.grid else { return };
+        let path = Path::root().key("grid");
+        if !self.scenario.providers.is_empty() || !self.scenario.metaschedulers.is_empty() {
+            self.report(
+                &path,
+                "a scenario has either providers or a grid".to_owned(),
+                "a grid",
+                "remove the [[provider]]s and [[metascheduler]]s, or [grid]".to_owned(),
+            );
+        }
+        self.check_replicas(&path, grid);
+        self.check_saving(&path, grid);
+        self.check_loads(&path, grid);
+        self.check_end(&path);
+        self.check_messages();
+        self.check_room(&path, grid);
+        if grid.network.model == NetworkModel::Constant && grid.network.service_bandwidth.is_some()
+        {
+            self.report(
+                &path.key("network").key("service-bandwidth"),
+                "a constant network has no links to services".to_owned(),
+                "not used",
+                "remove it, or set `model = \"stars\"`".to_owned(),
+            );
+        }
+    }
+
+    fn check_replicas(&mut self, path: &Path, grid: &Grid) {
+        let at = path.key("replicas");
+        let Some(replicas) = grid.replicas else { return };
+        if replicas.min > replicas.max {
+            self.report(
+                &at,
+                format!("`min` is {}, more than `max`, {}", replicas.min, replicas.max),
+                "no number of replicas is both",
+                "the smaller one is the minimum; they are 1 and 2 if not given".to_owned(),
+            );
+        }
+        if !grid.policy.replicates() {
+            self.report(
+                &at,
+                "this policy sends one replica of each job".to_owned(),
+                "not used",
+                "remove it, or choose a policy with replicas (`haggle list grid-policies`)"
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn check_saving(&mut self, path: &Path, grid: &Grid) {
+        let at = path.key("checkpoints");
+        let Some(checkpoints) = grid.checkpoints else {
+            if grid.policy == GridPolicy::CombinedFt {
+                self.report(
+                    &path.key("policy"),
+                    "policy \"combined-ft\" writes checkpoints, and nothing says when".to_owned(),
+                    "needs checkpoints",
+                    "add [grid.checkpoints] with a `rule`".to_owned(),
+                );
+            }
+            return;
+        };
+        if !grid.policy.takes_checkpoints() {
+            self.report(
+                &at,
+                "no job writes checkpoints under this policy".to_owned(),
+                "not used",
+                "remove it, or set `policy` to \"migration\", \"rescheduling\" or \"combined-ft\""
+                    .to_owned(),
+            );
+        }
+        self.check_rule(&at, &checkpoints);
+        if grid.gain.is_some() && grid.policy != GridPolicy::Rescheduling {
+            self.report(
+                &path.key("gain"),
+                "jobs that run do not move under this policy".to_owned(),
+                "not used",
+                "remove it, or set `policy = \"rescheduling\"`".to_owned(),
+            );
+        }
+    }
+
+    fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
+        let computed = matches!(checkpoints.rule, CheckpointRule::Young | CheckpointRule::Daly);
+        let interval = at.key("interval");
+        match checkpoints.interval {
+            None if !computed && !self.is_replaced(&interval) => self.report(
+                at,
+                "checkpoints have no `interval`".to_owned(),
+                "`interval` is missing here",
+                "add the time between checkpoints, such as `interval = \"30min\"`".to_owned(),
+            ),
+            Some(_) if computed => self.report(
+                &interval,
+                "this rule computes the interval by itself".to_owned(),
+                "not used",
+                "remove it, or choose another `rule`".to_owned(),
+            ),
+            Some(TimeSpan(Span::ZERO)) => self.report(
+                &interval,
+                "between checkpoints there must be some time".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"30min\"".to_owned(),
+            ),
+            _ => {}
+        }
+        if computed && checkpoints.cost == Some(TimeSpan::ZERO) {
+            self.report(
+                &at.key("cost"),
+                "where a checkpoint costs nothing, the best interval is none".to_owned(),
+                "no cost",
+                "write a length of time above zero, or choose another `rule`".to_owned(),
+            );
+        }
+    }
+
+    fn check_loads(&mut self, path: &Path, grid: &Grid) {
+        for (index, site) in grid.sites.iter().enumerate() {
+            let Some(load) = site.load else { continue };
+            let at = path.key("site").index(index).key("load");
+            for (key, low, high) in [
+                ("initial-min", load.initial_min, load.initial_max),
+                ("change-min", load.change_min, load.change_max),
+            ] {
+                if low > high {
+                    self.report(
+                        &at.key(key),
+                        format!("`{key}` is {low}, more than the largest, {high}"),
+                        "no share is both",
+                        "the smaller one is the minimum".to_owned(),
+                    );
+                }
+            }
+            if load.period == Some(TimeSpan::ZERO) {
+                self.report(
+                    &at.key("period"),
+                    "a load cannot change all the time".to_owned(),
+                    "no time",
+                    "write a length of time above zero, or remove it".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// Jobs that nobody notices are lost never end.
+    fn check_end(&mut self, path: &Path) {
+        let endless = !self.scenario.failures.is_empty() || self.has_endless_loads();
+        if endless && self.scenario.scenario.horizon.is_none() {
+            self.report(
+                path,
+                "resources of this grid go on changing, and nothing says when the run stops"
+                    .to_owned(),
+                "when?",
+                "add `horizon` to [scenario], such as `horizon = \"7d\"`".to_owned(),
+            );
+        }
+    }
+
+    fn has_endless_loads(&self) -> bool {
+        let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
+        sites.filter_map(|site| site.load).any(|load| load.period.is_some())
+    }
+
+    /// The messages of a grid take no time; its data do.
+    fn check_messages(&mut self) {
+        let network = &self.scenario.network;
+        let path = Path::root().key("network");
+        for (key, takes_time) in [
+            ("latency", network.latency > TimeSpan::ZERO),
+            ("jitter", network.jitter > TimeSpan::ZERO),
+            ("link", !network.links.is_empty()),
+        ] {
+            if takes_time {
+                self.report(
+                    &path.key(key),
+                    "messages between the actors of a grid take no time".to_owned(),
+                    "not used",
+                    "remove it; what data take is in [grid.network]".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// An output that finds no room even in an empty storage waits for ever.
+    fn check_room(&mut self, path: &Path, grid: &Grid) {
+        let Some(storage) = grid.storage else { return };
+        let largest = self.scenario.workloads.iter().filter_map(|it| it.data).map(|it| it.output);
+        if let Some(output) = largest.max().filter(|&output| output > storage.capacity) {
+            self.report(
+                &path.key("storage").key("capacity"),
+                format!("the storage holds {}, and an output is {output}", storage.capacity),
+                "too small",
+                "make it larger, or the outputs smaller".to_owned(),
+            );
+        }
+    }
+}
