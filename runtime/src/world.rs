@@ -153,6 +153,7 @@ pub fn run(
         arrivals,
         outages,
         outages_in_vain: 0,
+        gone: false,
         horizon,
         actors: actors.len() as u32,
         told: None,
@@ -180,6 +181,8 @@ pub(crate) struct Course<'a> {
     outages: Option<Outages>,
     /// Outages since a job last got on.
     outages_in_vain: u64,
+    /// Whether something has failed that never comes back.
+    gone: bool,
     horizon: Option<Time>,
     /// How many actors there are.
     actors: u32,
@@ -266,7 +269,8 @@ impl<'a> Course<'a> {
             if jobs_left == 0 && !jobs_come && self.horizon.is_none() {
                 continue;
             }
-            if matches!(delivery.message, Message::OutageDue { .. }) {
+            if let Message::OutageDue { restore, .. } = delivery.message {
+                self.gone |= restore == Time::FOREVER;
                 self.count_outage(jobs_left)?;
                 self.admit_outage();
             }
@@ -305,7 +309,7 @@ impl<'a> Course<'a> {
     fn tell_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
         let told = self.told.get_or_insert(0);
         // Without a reason to, none can be left but by a mistake, which is to be seen.
-        let may_be_left = self.horizon.is_some() || self.outages.is_some();
+        let may_be_left = self.horizon.is_some() || self.gone;
         if self.stats.jobs == self.jobs_over || !may_be_left || *told == self.actors {
             return Ok(None);
         }
