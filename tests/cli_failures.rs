@@ -52,7 +52,58 @@ workload = "jobs"
 submits-to = "north"
 "#;
 
-/// Five minutes up, a minute down, and so on, from two nodes of the Failure Trace Archive's format.
+const BARGAINING: &str = r#"
+[scenario]
+horizon = "2d"
+
+[[workload]]
+name = "bags"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 32, load = 0.7 }
+step = [
+    { kind = "estimates", rule = "uniform:3" },
+    { kind = "deadlines", slack = { law = "exponential", mean = "5h" } },
+    { kind = "bags" },
+]
+
+[[workload]]
+name = "local"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 16, load = 0.5 }
+step = [{ kind = "estimates", rule = "uniform:3" }]
+
+[[provider]]
+name = "a"
+processors = 16
+policy = "edf"
+on-failure = "requeue"
+max-attempts = 2
+
+[[provider]]
+name = "b"
+processors = 16
+policy = "bags"
+
+[[metascheduler]]
+name = "grid"
+composition = "offers-plb"
+
+[[user]]
+name = "users"
+workload = "bags"
+submits-to = "grid"
+
+[[user]]
+name = "local-users"
+workload = "local"
+submits-to = "a"
+
+[[failures]]
+processors-per-node = 4
+law = { up = { law = "weibull", shape = 0.75, scale = "6h" }, down = { law = "exponential", mean = "30min" } }
+"#;
+
+/// Outages of two nodes at two sites, in the format of the Failure Trace Archive.
 const RECORD: &str = "\
 # event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason
 0\t0\t1\t5\tG1/east/c1/node1\t0\t1000\t1060\tNULL
@@ -109,6 +160,10 @@ fn a_lost_job_starts_again() {
     time,provider,first_resource,last_resource,event,cause
     30.0,north,0,0,failed,
     50.0,north,0,0,restored,
+    ");
+    insta::assert_snapshot!(folder.read("out/outages.csv"), @r"
+    provider,first_resource,last_resource,failure_time,restoration_time,jobs_lost,work_lost
+    north,0,0,30.0,50.0,1,30.0
     ");
     let placed = rows(&folder, "out/placements.csv", &["job", "attempt", "first_resource"]);
     insta::assert_snapshot!(placed, @r"
@@ -194,6 +249,47 @@ fn processors_that_never_come_back_leave_jobs_waiting() {
     1 COMPLETED_SUCCESSFULLY 60.0 140.0 2
     3 SUBMITTED   1
     ");
+    let columns = ["failure_time", "restoration_time", "jobs_lost"];
+    assert_eq!(rows(&folder, "out/outages.csv", &columns), "30.0  1");
+}
+
+/// Chtepen 2011, Table 3.1: the row of 50 % is up for 50 % of the time in the long run.
+#[test]
+fn availability_tends_to_that_of_the_law() {
+    let long = ENDLESS.replace("processors = 1\n", "processors = 10\n");
+    let (before, law) = long.split_once("law = {").expect("a law");
+    let rest = law.split_once('\n').expect("a line").1;
+    let (folder, _) = ran(&format!("scenario.horizon = \"35d\"\n{before}nominal = 50\n{rest}"));
+    let failures = failures(&folder);
+    let found = failures["availability"].as_f64().expect("a number");
+    assert!((found - 0.5).abs() < 0.01, "{found}");
+    // Nature goes on to the horizon, long after the only job is over.
+    assert!(failures["outages"].as_u64().is_some_and(|outages| outages > 2_000), "{failures}");
+}
+
+#[test]
+fn failures_can_be_swept() {
+    let (before, law) = ENDLESS.split_once("law = {").expect("a law");
+    let rest = law.split_once('\n').expect("a line").1;
+    let sweep = "[[sweep.axis]]\npath = \"failures.1.nominal\"\nvalues = [95, 50]\n";
+    let folder = Folder::with(&[("it.toml", &format!("{before}nominal = 50\n{rest}{sweep}"))]);
+    insta::assert_snapshot!(folder.haggle(&["show", "--runs", "it.toml"]), @r"
+    exit code: 0
+    ----- stdout -----
+    run	seed	folder	nominal
+    0	1	scenario=nominal-95/seed=1	95
+    1	1	scenario=nominal-50/seed=1	50
+    ----- stderr -----
+    ");
+}
+
+/// A provider that promises and one that reschedules, bags and local jobs.
+#[test]
+fn bags_bargain_on_while_processors_fail() {
+    let (folder, shown) = ran(BARGAINING);
+    assert!(failures(&folder)["attempts_lost"].as_u64().is_some_and(|lost| lost > 10), "{shown}");
+    let verified = folder.haggle(&["verify", "it.toml"]);
+    assert!(verified.starts_with("exit code: 0\n"), "{verified}");
 }
 
 #[test]

@@ -183,8 +183,9 @@ fn jobs_that_no_provider_of_a_metascheduler_can_run_are_noted() {
 #[test]
 fn tables_hold_every_job_in_both_formats() {
     let mut read = Vec::new();
-    for messages in ["all", "counts"] {
-        let scenario = format!("{THREE_JOBS}\n[results]\nmessages = \"{messages}\"\n");
+    let failures = "[[failures]]\noutages = [[\"110s\", \"120s\"]]\n";
+    for (messages, more) in [("all", ""), ("counts", failures)] {
+        let scenario = format!("{THREE_JOBS}\n[results]\nmessages = \"{messages}\"\n{more}");
         let folder = Folder::with(&[("three.toml", &scenario)]);
         let open = |format: &str| {
             folder.haggle(&["run", "three.toml", "-o", format, "--format", format]);

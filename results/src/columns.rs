@@ -25,6 +25,8 @@ pub enum Table {
     Resources,
     /// One row a failure or repair.
     Failures,
+    /// One row an outage, from failure to repair.
+    Outages,
 }
 
 /// What a column holds.
@@ -81,7 +83,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 9] = [
+    pub const ALL: [Table; 10] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -91,6 +93,7 @@ impl Table {
         Table::Offers,
         Table::Resources,
         Table::Failures,
+        Table::Outages,
     ];
 
     /// The file's name without its ending.
@@ -105,6 +108,7 @@ impl Table {
             Table::Offers => "offers",
             Table::Resources => "resources",
             Table::Failures => "failures",
+            Table::Outages => "outages",
         }
     }
 
@@ -138,6 +142,10 @@ impl Table {
                  those that are down at the start fail at time 0. Only the header if a scenario has no \
                  `[[failures]]`."
             }
+            Table::Outages => {
+                "One row an outage of processors that failed together, in the order in which they came back. \
+                 Only there if a scenario has `[[failures]]`."
+            }
         }
     }
 
@@ -153,6 +161,7 @@ impl Table {
             Table::Offers => OFFERS,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
+            Table::Outages => OUTAGES,
         }
     }
 }
@@ -310,6 +319,17 @@ const FAILURES: &[Column] = &[
     column("last_resource", Integer, "", "last processor concerned, included", Never),
     column("event", Word, "", "`failed` or `restored`", Never),
     column("cause", Word, "", "why", Empty("unknown")),
+];
+
+#[rustfmt::skip]
+const OUTAGES: &[Column] = &[
+    column("provider", Word, "", "where", Never),
+    column("first_resource", Integer, "", "first processor that failed, run-wide number", Never),
+    column("last_resource", Integer, "", "last processor that failed, included", Never),
+    column("failure_time", Seconds, "s", "when they failed; 0 if they were down at the start", Never),
+    column("restoration_time", Seconds, "s", "when they were back", Empty("not in this run")),
+    column("jobs_lost", Integer, "jobs", "jobs that lost an attempt; of bags, that lost tasks", Never),
+    column("work_lost", Real, "processor-seconds", "Σ (failure_time - starting_time) x processors of these attempts", Never),
 ];
 
 #[cfg(test)]

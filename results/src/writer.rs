@@ -10,14 +10,14 @@
 //! encoded columns until there are [`ROWS_PER_GROUP`], so a run's length does not
 //! show in the memory it needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, OffersMade, ProcessorSet,
-    ProviderId, ShareRecord, Span, Time,
+    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, LostRun, OffersMade,
+    ProcessorSet, ProviderId, ShareRecord, Span, Time,
 };
 use serde::Serialize;
 
@@ -71,6 +71,8 @@ pub struct WriteOptions {
     pub existing: Existing,
     /// Run times below it count as this long in bounded slowdowns.
     pub bounded_slowdown_threshold: Span,
+    /// Whether processors may fail: then there is a table of outages.
+    pub failures: bool,
 }
 
 impl Default for WriteOptions {
@@ -80,6 +82,7 @@ impl Default for WriteOptions {
             messages: Messages::default(),
             existing: Existing::default(),
             bounded_slowdown_threshold: crate::metrics::DEFAULT_THRESHOLD,
+            failures: false,
         }
     }
 }
@@ -115,6 +118,7 @@ pub struct RunWriter {
     disclosures: TableFile,
     offers: TableFile,
     failures: TableFile,
+    outages: Option<OutageTable>,
     usage: Usage,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
@@ -145,6 +149,10 @@ impl RunWriter {
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
             failures: open(Table::Failures)?,
+            outages: match options.failures {
+                true => Some(OutageTable::new(open(Table::Outages)?)),
+                false => None,
+            },
             usage: Usage::new(cast.providers.len()),
             folder,
             cast,
@@ -181,6 +189,13 @@ impl RunWriter {
         Ok(())
     }
 
+    /// Records what is lost with processors that are about to fail.
+    pub fn run_lost(&mut self, job: JobId, run: &LostRun) {
+        if let Some(outages) = &mut self.outages {
+            outages.run_lost(job, run);
+        }
+    }
+
     /// Records that processors of a provider have failed, or are back.
     ///
     /// # Errors
@@ -198,6 +213,9 @@ impl RunWriter {
             row.micros(time.as_micros()).code(provider.0);
             row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
             row.word(change.name()).code(NO_WORD).done();
+        }
+        if let Some(outages) = &mut self.outages {
+            outages.changed(time, provider, processors.shifted(offset), change)?;
         }
         self.failures.flush_if_full()
     }
@@ -300,6 +318,9 @@ impl RunWriter {
             tables.push(counts);
         }
         tables.extend([self.disclosures, self.offers, resources, self.failures]);
+        if let Some(outages) = self.outages {
+            tables.push(outages.close()?);
+        }
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
     }
@@ -713,6 +734,85 @@ impl Usage {
             row.integer(processors).real(provider.speed).word(&provider.scheduler);
             row.integer(self.jobs[i]).real(busy / MICROS as f64).real(utilisation).done();
         }
+    }
+}
+
+/// The table of outages, and those that are not over.
+struct OutageTable {
+    file: TableFile,
+    /// By provider and first processor: what fails together comes back together.
+    open: BTreeMap<(u32, u32), OpenOutage>,
+    /// What is lost with the processors that fail next.
+    jobs_lost: BTreeSet<JobId>,
+    work_lost: i128,
+}
+
+struct OpenOutage {
+    processors: ProcessorSet,
+    failure: Time,
+    jobs_lost: usize,
+    work_lost: i128,
+}
+
+impl OutageTable {
+    fn new(file: TableFile) -> OutageTable {
+        OutageTable { file, open: BTreeMap::new(), jobs_lost: BTreeSet::new(), work_lost: 0 }
+    }
+
+    fn run_lost(&mut self, job: JobId, run: &LostRun) {
+        self.jobs_lost.insert(job);
+        let lasted = (run.end - run.start).as_micros();
+        self.work_lost += i128::from(lasted) * i128::from(run.processors.count());
+    }
+
+    /// `processors` are in the run's numbering.
+    fn changed(
+        &mut self,
+        time: Time,
+        provider: ProviderId,
+        processors: ProcessorSet,
+        change: Availability,
+    ) -> Result<(), ResultsError> {
+        let Some(&(first, _)) = processors.intervals().first() else { return Ok(()) };
+        let place = (provider.0, first);
+        match change {
+            Availability::Failed => {
+                let jobs_lost = std::mem::take(&mut self.jobs_lost).len();
+                let work_lost = std::mem::take(&mut self.work_lost);
+                let outage = OpenOutage { processors, failure: time, jobs_lost, work_lost };
+                self.open.insert(place, outage);
+                Ok(())
+            }
+            Availability::Restored => match self.open.remove(&place) {
+                Some(outage) => self.write(provider.0, &outage, time.as_micros()),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn write(
+        &mut self,
+        provider: u32,
+        outage: &OpenOutage,
+        restoration: i64,
+    ) -> Result<(), ResultsError> {
+        // A node's processors are next to each other, so that one interval is the rule.
+        for &(first, last) in outage.processors.intervals() {
+            let mut row = self.file.buffer.row();
+            row.code(provider).integer(i64::from(first)).integer(i64::from(last));
+            row.micros(outage.failure.as_micros()).micros(restoration);
+            row.integer(outage.jobs_lost as i64);
+            row.real(outage.work_lost as f64 / MICROS as f64).done();
+        }
+        self.file.flush_if_full()
+    }
+
+    /// The file, when those that are not over are in it too.
+    fn close(mut self) -> Result<TableFile, ResultsError> {
+        for ((provider, _), outage) in std::mem::take(&mut self.open) {
+            self.write(provider, &outage, NO_INTEGER)?;
+        }
+        Ok(self.file)
     }
 }
 

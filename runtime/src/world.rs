@@ -159,6 +159,7 @@ pub fn run(
         arrivals,
         outages,
         outages_in_vain: 0,
+        gone: false,
         horizon,
         keeps_accounts: actors.iter().map(AnyActor::keeps_accounts).collect(),
         told: None,
@@ -186,6 +187,8 @@ pub(crate) struct Course<'a> {
     outages: Option<Outages>,
     /// Outages since a job last got on.
     outages_in_vain: u64,
+    /// Whether something has failed that never comes back.
+    gone: bool,
     horizon: Option<Time>,
     /// By actor: whether it has something to file when the run is over, whatever it holds.
     keeps_accounts: Vec<bool>,
@@ -272,7 +275,8 @@ impl<'a> Course<'a> {
             if jobs_left == 0 && !jobs_come && self.horizon.is_none() {
                 continue;
             }
-            if matches!(delivery.message, Message::OutageDue { .. }) {
+            if let Message::OutageDue { restore, .. } = delivery.message {
+                self.gone |= restore == Time::FOREVER;
                 self.count_outage(jobs_left)?;
                 self.admit_outage();
             }
@@ -311,7 +315,7 @@ impl<'a> Course<'a> {
     fn tell_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
         let told = self.told.get_or_insert(0);
         // Without a reason to, none can be left but by a mistake, which is to be seen.
-        let may_be_left = self.horizon.is_some() || self.outages.is_some();
+        let may_be_left = self.horizon.is_some() || self.gone;
         while let Some(keeps_accounts) = self.keeps_accounts.get(*told as usize) {
             let to = ActorId(*told);
             *told += 1;

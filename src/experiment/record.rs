@@ -117,6 +117,9 @@ impl Recorder for Record<'_> {
                 if let Some(check) = &mut self.check {
                     check.run_lost(job, &run)?;
                 }
+                if let Some(writer) = &mut self.writer {
+                    writer.run_lost(job, &run);
+                }
                 self.stories.run_lost(job, run);
                 Ok(())
             }

@@ -148,15 +148,18 @@ pub fn run(
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
     let Stage { world, cast, reports, inputs } = Stage::set(scenario, folder)?;
-    let options =
+    let metrics =
         MetricsOptions { failures: world.outages.is_some(), ..metrics_options(&scenario.results) };
     let writer = destination
         .map(|destination| {
-            let options = write_options(&scenario.results, destination.existing);
+            let options = WriteOptions {
+                failures: metrics.failures,
+                ..write_options(&scenario.results, destination.existing)
+            };
             RunWriter::create(&destination.folder, cast.clone(), options)
         })
         .transpose()?;
-    let mut record = Record::new(&cast, options, writer, conduct);
+    let mut record = Record::new(&cast, metrics, writer, conduct);
     let stats =
         run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap_run_error)?;
     if stats.jobs != record.jobs_over {
@@ -286,5 +289,6 @@ fn write_options(results: &file::Results, existing: Existing) -> WriteOptions {
         },
         existing,
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
+        failures: false,
     }
 }

@@ -4,6 +4,7 @@ use haggle_model::failures::{FailureLaw, Outage, Start};
 use haggle_model::{Span, Time};
 
 use super::file;
+use super::quantity::TimeSpan;
 use super::workload::instant;
 
 impl file::FailureLaw {
@@ -23,7 +24,7 @@ impl file::FailureLaw {
 impl file::Failures {
     /// The outages of the list, if there is one, as they stand there.
     pub(crate) fn listed(&self) -> Option<Vec<Outage>> {
-        let outage = |pair: &Vec<file::TimeSpan>| {
+        let outage = |pair: &Vec<TimeSpan>| {
             let fail = instant(*pair.first()?);
             let restore = pair.get(1).map_or(Time::FOREVER, |&restore| instant(restore));
             Some(Outage { fail, restore })

@@ -24,7 +24,7 @@ mod sweep;
 mod user;
 mod workload;
 
-pub use crate::scenario::quantity::{Name, TimeSpan};
+pub use crate::scenario::quantity::Name;
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use grid::{

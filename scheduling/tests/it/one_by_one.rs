@@ -266,6 +266,10 @@ impl LocalScheduler for OneByOne {
 }
 
 impl Bargainer for OneByOne {
+    fn wait_again(&mut self, _: Time, _: Slot, _: &BagRequest) {
+        unreachable!("nothing fails in the histories that are compared")
+    }
+
     fn queue(&self) -> Vec<QueueEntry> {
         unreachable!("nobody asks the oracle")
     }

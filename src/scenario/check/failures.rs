@@ -7,8 +7,8 @@ use haggle_model::failures::{
     Resource,
 };
 
+use super::Check;
 use super::names::Names;
-use super::{Check, list};
 use crate::scenario::document::Path;
 use crate::scenario::file::{FailureLaw, Failures};
 use crate::scenario::quantity::TimeSpan;
@@ -30,6 +30,7 @@ impl Check<'_> {
             self.check_provider_list(&path.key("of"), &failures.of, &known);
             self.check_reason(&path, failures);
             self.check_spreading(&path, failures);
+            self.check_nodes(&path, failures, names);
             let line = self.line(&path);
             for name in names.copies_meant(&failures.of) {
                 let Some(line) = lines.insert(name.clone(), line) else { continue };
@@ -138,15 +139,18 @@ impl Check<'_> {
                 "remove it, or let the nodes fail by `law` or `nominal`".to_owned(),
             );
         }
-        for &place in &meant(failures, self) {
+    }
+
+    fn check_nodes(&mut self, path: &Path, failures: &Failures, names: &Names) {
+        for place in names.providers_meant(&failures.of) {
             let provider = &self.scenario.providers[place];
             let nodes = provider.processors.div_ceil(failures.processors_per_node.max(1));
             let wanted = failures.nodes.unwrap_or(0);
             if wanted > nodes {
-                let name = provider.name.to_string();
+                let name = &provider.name;
                 self.report(
                     &path.key("nodes"),
-                    format!("provider {} has {nodes} nodes, not {wanted}", list(&[&name])),
+                    format!("provider \"{name}\" has {nodes} nodes, not {wanted}"),
                     "too many",
                     "remove `nodes` to let all fail".to_owned(),
                 );
@@ -154,12 +158,4 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// The places of the providers that failures name.
-fn meant(failures: &Failures, check: &Check<'_>) -> Vec<usize> {
-    let providers = check.scenario.providers.iter().enumerate();
-    let meant =
-        providers.filter(|(_, it)| failures.of.is_empty() || failures.of.contains(&it.name));
-    meant.map(|(place, _)| place).collect()
 }

@@ -25,7 +25,7 @@ pub struct Header {
     /// Jobs submitted at this time or later never arrive; without it, all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
-    /// The run stops here, whatever still waits or runs; without it, when every job is over.
+    /// The run stops here, whatever still waits, runs or is yet to come; without it, when every job is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub horizon: Option<TimeSpan>,
     /// Which comes first when a job arrives at the instant another completes.
