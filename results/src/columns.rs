@@ -27,6 +27,10 @@ pub enum Table {
     Failures,
     /// One row an outage, from failure to repair.
     Outages,
+    /// One row a try of a job on a time-shared resource.
+    Tries,
+    /// One row a checkpoint of a try.
+    Checkpoints,
 }
 
 /// What a column holds.
@@ -83,7 +87,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 10] = [
+    pub const ALL: [Table; 12] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -94,6 +98,8 @@ impl Table {
         Table::Resources,
         Table::Failures,
         Table::Outages,
+        Table::Tries,
+        Table::Checkpoints,
     ];
 
     /// The file's name without its ending.
@@ -109,6 +115,8 @@ impl Table {
             Table::Resources => "resources",
             Table::Failures => "failures",
             Table::Outages => "outages",
+            Table::Tries => "tries",
+            Table::Checkpoints => "checkpoints",
         }
     }
 
@@ -146,6 +154,13 @@ impl Table {
                 "One row an outage of processors that failed together, in the order in which they came back. \
                  Only there if a scenario has `[[failures]]`."
             }
+            Table::Tries => {
+                "One row a try of a job on a resource of a grid, in the order in which they were over. Only runs of \
+                 grids have it; their `attempts` and `placements` are empty, since jobs share processors."
+            }
+            Table::Checkpoints => {
+                "One row a checkpoint of a try, those included that were cut off. Only runs of grids have it."
+            }
         }
     }
 
@@ -162,6 +177,8 @@ impl Table {
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
             Table::Outages => OUTAGES,
+            Table::Tries => TRIES,
+            Table::Checkpoints => CHECKPOINTS,
         }
     }
 }
@@ -194,13 +211,13 @@ const JOBS: &[Column] = &[
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
     column("final_state", Word, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited), COMPLETED_FAILED (given up when its processors failed), REJECTED; RUNNING or SUBMITTED (waiting) when the run stopped", Never),
-    column("starting_time", Seconds, "s", "when it started; what failures undid is in `attempts`", Empty("never started, or COMPLETED_FAILED")),
+    column("starting_time", Seconds, "s", "when it started; what failures undid is in `attempts`; of a job of a grid, when the first try began to compute that it was done by", Empty("never started, or COMPLETED_FAILED")),
     column("execution_time", Seconds, "s", "finish_time - starting_time", NOT_ENDED),
     column("finish_time", Seconds, "s", "when it ended; for COMPLETED_KILLED, when it was withdrawn", Empty("REJECTED, or unfinished")),
     column("waiting_time", Seconds, "s", "starting_time - submission_time", NOT_STARTED),
     column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_ENDED),
     column("stretch", Real, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, unfinished, or execution_time is 0")),
-    column("allocated_resources", Text, "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", NOT_STARTED),
+    column("allocated_resources", Text, "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", Empty("never started, or they are shared")),
     column("consumed_energy", Real, "J", "always -1: energy is not simulated", Empty("REJECTED")),
     column("metadata", Word, "", "unused, as in Batsim", Empty("always")),
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
@@ -208,8 +225,8 @@ const JOBS: &[Column] = &[
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed`, `rejected` or `unfinished`", Never),
     column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `unknown_job`, `no_provider`, `wrong_shape`, `no_limit`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
-    column("attempts", Integer, "", "rows in `attempts`", Never),
-    column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed", NOT_QUEUED),
+    column("attempts", Integer, "", "rows in `attempts`, or in `tries`", Never),
+    column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED),
     column("left_time", Seconds, "s", "when it left the system, in whatever way; for unfinished ones, when the run stopped", Never),
     column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond", Empty("never queued, or no limit")),
     column("promised_finish_time", Seconds, "s", "completion promised when it was queued or placed", Empty("nothing was promised")),
@@ -306,9 +323,9 @@ const RESOURCES: &[Column] = &[
     column("processors", Integer, "processors", "how many it has", Never),
     column("speed", Real, "", "speed of its processors; 1 = the reference processor", Never),
     column("scheduler", Word, "", "its local scheduler in words", Never),
-    column("jobs", Integer, "jobs", "jobs that started there", Never),
-    column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs, unfinished ones up to the end; without what failures undid", Never),
-    column("utilisation", Real, "", "busy_time / (processors x makespan of the run); 0 to 1", Empty("no job ran anywhere, or no processors")),
+    column("jobs", Integer, "jobs", "jobs that started there; of a grid, tries", Never),
+    column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs, unfinished ones up to the end; without what failures undid; of a time-shared one, the time in which it had anything to compute or to write", Never),
+    column("utilisation", Real, "", "busy_time / (processors x makespan of the run); 0 to 1", Empty("no job ran anywhere, no processors, or time-shared")),
 ];
 
 #[rustfmt::skip]
@@ -330,6 +347,39 @@ const OUTAGES: &[Column] = &[
     column("restoration_time", Seconds, "s", "when they were back", Empty("not in this run")),
     column("jobs_lost", Integer, "jobs", "jobs that lost an attempt; of bags, that lost tasks", Never),
     column("work_lost", Real, "processor-seconds", "Σ (failure_time - starting_time) x processors of these attempts", Never),
+];
+
+#[rustfmt::skip]
+const TRIES: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("attempt", Integer, "", "number of the try, from 1; a number is missing where a resource refused", Never),
+    column("provider", Word, "", "where", Never),
+    column("parent", Integer, "", "the try whose checkpoint it started from", Empty("it started from the beginning")),
+    column("dispatched_time", Seconds, "s", "when it got its slot", Never),
+    column("starting_time", Seconds, "s", "when it began to compute", Empty("it never did")),
+    column("slot_left_time", Seconds, "s", "when it gave its slot back", Never),
+    column("finish_time", Seconds, "s", "when it was over, output included", Never),
+    column("outcome", Word, "", "`computed`, `failed` (its resource did), `cancelled` (it was not needed any more), `moved` (it went on elsewhere), `stranded` (what it needed came from a resource that failed) or `open` (the run ended)", Never),
+    column("work_at_start", Real, "MI", "what had been done of the job when it began; 1 MI is what 1 MIPS computes in 1 s", Never),
+    column("work_at_end", Real, "MI", "what had been done when it was over", Never),
+    column("computing_time", Seconds, "s", "slot time in which it computed", Never),
+    column("writing_time", Seconds, "s", "slot time for which checkpoints stopped it", Never),
+    column("data_time", Seconds, "s", "slot time in which it waited for data: slot_left_time - dispatched_time - computing_time - writing_time", Never),
+    column("checkpoints", Integer, "checkpoints", "rows in `checkpoints`", Never),
+    column("checkpoints_omitted", Integer, "checkpoints", "how many were due and omitted", Never),
+];
+
+#[rustfmt::skip]
+const CHECKPOINTS: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("attempt", Integer, "", "number of the try, from 1", Never),
+    column("checkpoint", Integer, "", "number of the checkpoint in the try, from 1", Never),
+    column("provider", Word, "", "where it was written", Never),
+    column("requested_time", Seconds, "s", "when the job stopped to write it", Never),
+    column("written_time", Seconds, "s", "when it was written, and the job went on", Empty("cut off")),
+    column("available_time", Seconds, "s", "when it could be used", Empty("it never could")),
+    column("work_saved", Real, "MI", "what had been done of the job", Never),
+    column("computing_time", Seconds, "s", "for how long the try had computed by then", Never),
 ];
 
 #[cfg(test)]

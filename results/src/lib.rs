@@ -3,6 +3,7 @@
 //! ```text
 //! JobRecord, message, disclosure ──> RunWriter ──> FinishedRun ──> DIR/*.parquet, DIR/*.csv
 //!        └──> Metrics ──> Summary ─────────────────────^          DIR/summary.json, provenance.json
+//! GridJobRecord, TryRecord ──> GridLedger ──> SettledJob ──> as a JobRecord
 //! DIR ──> RunReader ──> figures, comparisons, explanations
 //! ```
 //!
@@ -30,7 +31,7 @@ pub use columns::Table;
 pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
 pub use folder::Existing;
-pub use metrics::{Cut, Extent, Metrics, MetricsOptions, Summary};
+pub use metrics::{Cut, Extent, GridViolation, Metrics, MetricsOptions, SettledJob, Summary};
 pub use provenance::{Input, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
 pub use writer::{Availability, FinishedRun, Format, Messages, RunWriter, WriteOptions};

@@ -43,8 +43,22 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
 | `failures.work` | Σ (end - start) × processors over all attempts, processor-seconds: `work_useful` (ran to its end or limit) + `work_lost` (until its processors failed) + `work_unfinished` (when the run stopped) |
 | `failures.promises_broken`, `promises_broken_by_loss` | jobs over later than promised or given up; those that lost an attempt themselves |
+| `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | what became of the `grid.jobs` that came. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
+| `grid.started`, `tries`, `tries_by_ending`, `migrations`, `replicas_cancelled` | jobs that began to compute; tries, all, by the outcomes of the table `tries`, `moved`, and `cancelled` |
+| `grid.checkpoints_written`, `checkpoints_available`, `checkpoints_omitted`, `…_per_started_job` | checkpoints that were written, could be used, or were due and omitted; the first two per job that began to compute |
+| `grid.mean_run_time_win`, `mean_run_time_first` | end of a done job's computing - first start of the tries it was done by, and - first start of any of its tries |
+| `grid.mean_waiting_time` | first start of any try - submission, over jobs that started |
+| `grid.mean_length`, `mean_length_lost`, `length_submitted` | length of done and of lost jobs, and of all, MI; 1 MI is what 1 MIPS computes in 1 s |
+| `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by tries that failed, were stranded or moved) + `duplicate` (else, by tries cancelled or second) |
+| `grid.slot_time` | time in which jobs held slots: for each kind of work, in `checkpoints` (they were written) and in `transfers` (for data); adds up to what resources say, in every run, to the microsecond |
+| `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 X / (U + X): U and X useful and lost work, or done and lost jobs (Chtepen 2011, section 3.1) |
+| `grid.availability`, `busy`, `full` | time up, time with anything to compute or write, and time in which no further job was taken, / time from zero to the end of the run; mean over resources. `grid.resources` has them one by one if there are at most 1,000 |
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum without `job_status` and `refusal` |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
+
+Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the
+time in which resources had anything to compute or write, `time_idle` the rest of the run, and `failures` is in `grid`. Jobs
+lost for good are `failed`; those lost so far or waiting for a restart are `waiting`.
 
 `spans` groups bags by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
 
@@ -53,7 +67,7 @@ their number, where Batsim divides by all jobs. Percentiles are exact, linear be
 and pandas); std is that of a sample. A missing value is `null`.
 
 Warm-up and cool-down leave out jobs by their submission time, from all counts and distributions. `makespan`, `utilisation`,
-`time_computing`, `time_idle` and `failures` are always those of the whole run; `utilisation_in_window` is the utilisation between
+`time_computing`, `time_idle`, `failures` and `grid` are always those of the whole run; `utilisation_in_window` is the utilisation between
 the ends of the cut, or over the scenario's `window`.
 ";
 

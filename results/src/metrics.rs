@@ -13,6 +13,8 @@
 //! | promise broken | a completed job ended later than its provider had promised |
 //! | delayed | promised (or had) its completion after its deadline |
 //!
+//! Jobs of grids, which share resources, have metrics of their own: see [`GridLedger`].
+//!
 //! Run time is end - start on the provider's processors; of a bag, the time of a
 //! task on the reference processor. Distributions are over
 //! the jobs that started and came to an end of their own, and each mean is divided by the number of these
@@ -33,11 +35,13 @@ mod deadlines;
 mod distribution;
 mod eavesdropper;
 mod failures;
+mod grid;
 mod summary;
 mod text;
 
 use std::collections::BTreeMap;
 
+use haggle_model::grid::{GridJobRecord, ResourceAccount, TryRecord};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, OffersMade, ProviderId, Span, Time,
@@ -53,6 +57,9 @@ pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
+pub use grid::{
+    GridLedger, GridResourceSummary, GridSlotTime, GridSummary, GridViolation, GridWork, SettledJob,
+};
 pub use summary::{DisclosedCount, Group, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
@@ -123,6 +130,8 @@ pub struct Metrics {
     disclosed: BTreeMap<(ActorId, ActorId, DisclosedItem), u64>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
+    /// Present as soon as a grid has been heard of.
+    grid: Option<Box<GridLedger>>,
 }
 
 /// What metrics need of a job; times in microseconds.
@@ -135,6 +144,7 @@ struct Sample {
     deadline: Option<i64>,
     /// No limit counts as the time it ran.
     requested: i64,
+    /// None on a time-shared resource: a part of a processor is none.
     processors: u32,
     provider: Option<u32>,
     workload: u16,
@@ -146,6 +156,26 @@ struct Sample {
 }
 
 impl Sample {
+    fn of(record: &JobRecord) -> Sample {
+        let end = record.end.as_micros();
+        let ran = record.start.map_or(0, |start| end - start.as_micros());
+        Sample {
+            deadline: record.job.deadline.map(|time| time.as_micros()),
+            requested: record.job.requested_time.map_or(ran, Span::as_micros),
+            bag: BagSample::of(record),
+            submit: record.job.submit.as_micros(),
+            start: record.start.map(|time| time.as_micros()),
+            end,
+            promised_end: record.promised_end.map(|time| time.as_micros()),
+            processors: record.job.processors,
+            provider: record.provider.map(|provider| provider.0),
+            workload: record.job.workload,
+            class: record.class,
+            outcome: record.outcome,
+            lost: record.lost.len() as u32,
+        }
+    }
+
     /// Whether it went its way to the end: what was given up or is unfinished has no
     /// turnaround to compare.
     fn is_done(&self) -> bool {
@@ -177,6 +207,7 @@ impl Metrics {
             disclosed: BTreeMap::new(),
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(cast.providers.len()),
+            grid: None,
         }
     }
 
@@ -205,6 +236,49 @@ impl Metrics {
         self.failures.run_over(now);
     }
 
+    /// Takes in that a try of a job on a time-shared resource is over.
+    pub fn try_over(&mut self, record: TryRecord) {
+        self.grid.get_or_insert_default().try_over(record);
+    }
+
+    /// Takes in that a job of a grid is over. It counts as soon as it is settled.
+    pub fn grid_job_over(&mut self, now: Time, record: GridJobRecord) {
+        self.grid.get_or_insert_default().job_over(now, record);
+    }
+
+    /// Takes in what a time-shared resource has done in the whole run.
+    pub fn resource_account(&mut self, account: ResourceAccount) {
+        self.grid.get_or_insert_default().account(account);
+    }
+
+    /// Jobs of a grid that were over before `now`, now that all their tries are known. To be
+    /// asked before anything of a grid is taken in.
+    ///
+    /// # Errors
+    /// If the tries of a job do not add up to it.
+    pub fn settle_grid(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
+        let Some(grid) = &mut self.grid else { return Ok(Vec::new()) };
+        let settled = grid.settle(now)?;
+        self.take_in_settled(&settled);
+        Ok(settled)
+    }
+
+    /// The last jobs of a grid, when the run has ended at `now`.
+    ///
+    /// # Errors
+    /// If what its resources did is not all in one of the summary's categories.
+    pub fn grid_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
+        let Some(grid) = &mut self.grid else { return Ok(Vec::new()) };
+        let settled = grid.run_over(now)?;
+        self.take_in_settled(&settled);
+        Ok(settled)
+    }
+
+    fn take_in_settled(&mut self, settled: &[SettledJob]) {
+        let sample = |job: &SettledJob| Sample { processors: 0, ..Sample::of(&job.record) };
+        self.jobs.extend(settled.iter().map(sample));
+    }
+
     /// Processor-microseconds of all that ran, whatever came of it.
     pub fn work(&self) -> i128 {
         let (useful, unfinished) = summary::work_done(&self.jobs);
@@ -214,23 +288,7 @@ impl Metrics {
     /// Takes in a job that is over.
     pub fn job_over(&mut self, record: &JobRecord) {
         record.lost.iter().for_each(|run| self.failures.run_lost(run));
-        let end = record.end.as_micros();
-        let ran = record.start.map_or(0, |start| end - start.as_micros());
-        self.jobs.push(Sample {
-            deadline: record.job.deadline.map(|time| time.as_micros()),
-            requested: record.job.requested_time.map_or(ran, Span::as_micros),
-            bag: BagSample::of(record),
-            submit: record.job.submit.as_micros(),
-            start: record.start.map(|time| time.as_micros()),
-            end,
-            promised_end: record.promised_end.map(|time| time.as_micros()),
-            processors: record.job.processors,
-            provider: record.provider.map(|provider| provider.0),
-            workload: record.job.workload,
-            class: record.class,
-            outcome: record.outcome,
-            lost: record.lost.len() as u32,
-        });
+        self.jobs.push(Sample::of(record));
     }
 
     /// Sums up.

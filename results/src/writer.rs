@@ -10,6 +10,8 @@
 //! encoded columns until there are [`ROWS_PER_GROUP`], so a run's length does not
 //! show in the memory it needs.
 
+mod grid;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,8 @@ use haggle_model::{
     ProcessorSet, ProviderId, ShareRecord, Span, Time,
 };
 use serde::Serialize;
+
+use grid::GridTables;
 
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD};
 use crate::columns::Table;
@@ -119,6 +123,8 @@ pub struct RunWriter {
     offers: TableFile,
     failures: TableFile,
     outages: Option<OutageTable>,
+    /// Open as soon as a grid has been heard of.
+    grid: Option<GridTables>,
     usage: Usage,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
@@ -153,6 +159,7 @@ impl RunWriter {
                 true => Some(OutageTable::new(open(Table::Outages)?)),
                 false => None,
             },
+            grid: None,
             usage: Usage::new(cast.providers.len()),
             folder,
             cast,
@@ -175,7 +182,11 @@ impl RunWriter {
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), ResultsError> {
         let story = Story::new(record, &self.cast);
         self.usage.job_over(record, &story);
-        self.write_job(record, &story)?;
+        let shares = record.bag.as_ref().map(|bag| bag.shares.len() as i64);
+        let attempts = shares.unwrap_or(i64::from(has_last_attempt(record)));
+        let attempts = attempts + record.lost.len() as i64;
+        let used = shares.unwrap_or(i64::from(record.start.is_some()));
+        self.write_job(record, &story, attempts, used)?;
         if let Some(bag) = &record.bag {
             for (at, share) in bag.shares.iter().enumerate() {
                 self.write_share(record, at as i64 + 1, share)?;
@@ -321,6 +332,7 @@ impl RunWriter {
         if let Some(outages) = self.outages {
             tables.push(outages.close()?);
         }
+        tables.extend(self.grid.map(GridTables::into_tables).into_iter().flatten());
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
     }
@@ -336,7 +348,14 @@ impl RunWriter {
         at as u32
     }
 
-    fn write_job(&mut self, record: &JobRecord, story: &Story) -> Result<(), ResultsError> {
+    /// `attempts` are its tries, `used` the providers it ran on.
+    fn write_job(
+        &mut self,
+        record: &JobRecord,
+        story: &Story,
+        attempts: i64,
+        used: i64,
+    ) -> Result<(), ResultsError> {
         let job = &record.job;
         let success = record.outcome == JobOutcome::Completed;
         let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
@@ -369,9 +388,6 @@ impl RunWriter {
             JobOutcome::Rejected(refusal) => row.word(refusal.name()),
             _ => row.code(NO_WORD),
         };
-        let shares = record.bag.as_ref().map(|bag| bag.shares.len());
-        let attempts = shares.map_or(i64::from(has_last_attempt(record)), |it| it as i64);
-        let attempts = attempts + record.lost.len() as i64;
         row.code(story.provider).integer(attempts);
         row.micros(micros(record.queued)).micros(story.end);
         row.micros(record.walltime.map_or(NO_INTEGER, Span::as_micros));
@@ -386,7 +402,6 @@ impl RunWriter {
             JobShape::Rigid => "rigid",
             JobShape::Bag => "bag",
         });
-        let used = shares.map_or(i64::from(record.start.is_some()), |it| it as i64);
         row.integer(used);
         let bag = record.bag.as_ref();
         row.integer(bag.map_or(0, |bag| i64::from(bag.recompositions)));
@@ -687,6 +702,8 @@ struct Usage {
     jobs: Vec<i64>,
     /// Processor-microseconds; 128 bits, for 64 last half a million processors one year.
     busy: Vec<i128>,
+    /// Whether jobs share the provider's processors, so that theirs do not add up.
+    shared: Vec<bool>,
 }
 
 impl Usage {
@@ -696,6 +713,7 @@ impl Usage {
             last_end: i64::MIN,
             jobs: vec![0; providers],
             busy: vec![0; providers],
+            shared: vec![false; providers],
         }
     }
 
@@ -728,7 +746,8 @@ impl Usage {
             let processors = i64::from(provider.processors);
             let capacity = processors as f64 * makespan;
             let busy = self.busy[i] as f64;
-            let utilisation = if capacity > 0.0 { busy / capacity } else { f64::NAN };
+            let has_one = capacity > 0.0 && !self.shared[i];
+            let utilisation = if has_one { busy / capacity } else { f64::NAN };
             let mut row = buffer.row();
             row.code(i as u32).integer(first).integer(first + processors - 1);
             row.integer(processors).real(provider.speed).word(&provider.scheduler);

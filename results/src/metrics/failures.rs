@@ -114,7 +114,8 @@ impl FailureLog {
 }
 
 pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
-    if !metrics.options.failures {
+    // What they did to a grid stands in its own summary.
+    if !metrics.options.failures || metrics.grid.is_some() {
         return None;
     }
     let log = &metrics.failures;

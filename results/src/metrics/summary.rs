@@ -7,9 +7,10 @@ use haggle_model::{JobClass, JobOutcome};
 use serde::{Deserialize, Serialize};
 
 use super::failures;
+use super::grid::Came;
 use super::{
-    BagSample, Bags, Cut, Deadlines, Distribution, Eavesdropping, Extent, FailureMetrics, Metrics,
-    Sample, bounded_slowdown,
+    BagSample, Bags, Cut, Deadlines, Distribution, Eavesdropping, Extent, FailureMetrics,
+    GridSummary, Metrics, Sample, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -48,12 +49,15 @@ pub struct Summary {
     pub nb_jobs_success: u64,
     /// nb_jobs_success / nb_jobs; missing if there was no job.
     pub success_rate: Option<f64>,
-    /// Σ run time × processors over the whole run, processor-seconds.
+    /// Σ run time × processors over the whole run, processor-seconds; of a grid, the time in
+    /// which its resources had something to compute.
     pub time_computing: f64,
-    /// nb_computing_machines × makespan - time_computing, processor-seconds.
+    /// nb_computing_machines × makespan - time_computing, processor-seconds; of a grid, the
+    /// rest of the run.
     pub time_idle: f64,
 
-    /// time_computing / (nb_computing_machines × makespan).
+    /// time_computing / (nb_computing_machines × makespan); missing for a grid, whose
+    /// jobs share resources.
     pub utilisation: Option<f64>,
     /// Share of processor time used between the ends of the cut; without a cut, the utilisation.
     pub utilisation_in_window: Option<f64>,
@@ -87,7 +91,10 @@ pub struct Summary {
     /// Items disclosed by kind, sums over everybody.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub disclosed: BTreeMap<String, u64>,
-    /// What failures did; missing where nothing could fail.
+    /// What became of the jobs of a grid; missing where providers share nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<GridSummary>,
+    /// What failures did; missing where nothing could fail, and for grids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureMetrics>,
     /// What could be found out from providers' answers to calls for offers.
@@ -188,6 +195,9 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let kept: Vec<&Sample> = window.kept.iter().map(|&i| &metrics.jobs[i]).collect();
 
     let makespan = span.map(|(first, last)| (last - first) as f64 / SECOND);
+    // Who shares a resource has no processors that could be counted.
+    let shared = metrics.grid.is_some();
+    let ratio = |part: f64, whole: f64| ratio(part, whole).filter(|_| !shared);
     let used =
         |busy: f64, processors: u64| ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
     let share = used(busy(metrics.jobs.iter(), i64::MIN, i64::MAX), machines);
@@ -273,8 +283,16 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         DisclosedCount { sender, receiver, item: item.name().to_owned(), count }
     });
 
-    let computing = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
-    let capacity = machines as f64 * makespan.unwrap_or(0.0);
+    let (computing, capacity) = match &metrics.grid {
+        Some(grid) => {
+            let (busy, whole) = grid.busy();
+            (busy as f64 / SECOND, whole as f64 / SECOND)
+        }
+        None => {
+            let computing = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
+            (computing, machines as f64 * makespan.unwrap_or(0.0))
+        }
+    };
     let counts = &all.outcomes;
     Summary {
         makespan,
@@ -291,7 +309,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         nb_jobs_killed: counts.cancelled + counts.walltime_reached + counts.failed,
         nb_jobs_rejected: counts.rejected,
         nb_jobs_success: counts.completed,
-        success_rate: ratio(counts.completed as f64, counts.jobs as f64),
+        success_rate: (counts.jobs > 0).then(|| counts.completed as f64 / counts.jobs as f64),
         time_computing: computing,
         time_idle: capacity - computing,
         utilisation: ratio(computing, capacity),
@@ -314,10 +332,24 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             .map(|(_, count)| count)
             .sum(),
         disclosed,
+        grid: grid(metrics),
         failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
         all: all.clone(),
     }
+}
+
+fn grid(metrics: &Metrics) -> Option<GridSummary> {
+    let count = |is: &dyn Fn(JobOutcome) -> bool| {
+        metrics.jobs.iter().filter(|job| is(job.outcome)).count() as u64
+    };
+    let came = Came {
+        jobs: metrics.jobs.len() as u64,
+        rejected: count(&|outcome| matches!(outcome, JobOutcome::Rejected(_))),
+        withdrawn: count(&|outcome| outcome == JobOutcome::Cancelled),
+    };
+    let name = |resource: usize| metrics.providers[resource].0.clone();
+    metrics.grid.as_ref().map(|grid| grid.sum_up(came, name))
 }
 
 /// What groups are made of.

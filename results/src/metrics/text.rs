@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::summary::{Group, Outcomes, Summary};
-use super::{Bags, Cut, Distribution, Extent};
+use super::{Bags, Cut, Distribution, Extent, GridSummary};
 
 const NAME_WIDTH: usize = 18;
 
@@ -57,6 +57,9 @@ impl fmt::Display for Summary {
                 percent((failures.work > 0.0).then(|| failures.work_lost / failures.work))
             )?;
         }
+        if let Some(grid) = &self.grid {
+            time_shared(f, grid)?;
+        }
         if self.cut != Cut::default() {
             writeln!(
                 f,
@@ -87,6 +90,27 @@ impl fmt::Display for Summary {
         }
         Ok(())
     }
+}
+
+fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {
+    let of_all = |part: f64| percent((grid.work.total > 0.0).then(|| part / grid.work.total));
+    writeln!(
+        f,
+        "  {}, availability {}, busy {}; {}, {} jobs lost",
+        counted(grid.failures, "failure"),
+        percent(grid.availability),
+        percent(grid.busy),
+        if grid.tries == 1 { "1 try".to_owned() } else { format!("{} tries", grid.tries) },
+        grid.lost
+    )?;
+    writeln!(
+        f,
+        "  of all work {} useful, {} lost, {} duplicate, {} in progress",
+        of_all(grid.work.useful),
+        of_all(grid.work.lost),
+        of_all(grid.work.duplicate),
+        of_all(grid.work.in_progress)
+    )
 }
 
 fn deadlines<'a>(

@@ -2,6 +2,7 @@
 
 mod damaged;
 mod folders;
+mod grids;
 mod made_up;
 mod round_trip;
 mod summaries;

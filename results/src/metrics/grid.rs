@@ -1,0 +1,125 @@
+//! What became of the jobs of a grid, and of all that its resources did for them
+//! (Chtepen 2011, sections 2.2 and 4.4).
+//!
+//! Every slot's time and all work done go into one category each:
+//!
+//! | category | what |
+//! |---|---|
+//! | useful | what done jobs are made of: what their winners computed, and what these started from |
+//! | in progress | the same of jobs that may still be done: what has been computed, or saved |
+//! | lost | all else that tries computed that failed, were stranded or moved |
+//! | duplicate | all else that tries computed that were cancelled, or came second |
+//! | checkpoints | time in which jobs wrote them; no work |
+//! | transfers | time in which jobs waited for data, or to be prepared; no work |
+//!
+//! Only the tries of jobs that are not over are kept, so memory does not grow with
+//! a run's length. All sums are integers.
+
+mod accounts;
+mod chain;
+mod fates;
+mod settle;
+mod spent;
+mod summary;
+mod totals;
+mod violation;
+
+use std::collections::BTreeMap;
+
+use haggle_model::grid::{GridJobRecord, ResourceAccount, TryRecord};
+use haggle_model::{JobId, Time};
+
+use accounts::Accounts;
+use spent::Spent;
+use totals::Totals;
+
+pub use settle::SettledJob;
+pub(super) use summary::Came;
+pub use summary::{GridResourceSummary, GridSlotTime, GridSummary, GridWork};
+pub use violation::GridViolation;
+
+/// The tries of one job, by number.
+type Tries = BTreeMap<u32, TryRecord>;
+
+/// Takes in what a grid observes, and says of each job that is over what its tries were for.
+#[derive(Clone, Debug, Default)]
+pub struct GridLedger {
+    /// Of jobs that are not settled.
+    tries: BTreeMap<JobId, Tries>,
+    /// Jobs that are over since `over_since` and not settled.
+    over: Vec<GridJobRecord>,
+    over_since: Time,
+    totals: Totals,
+    accounts: Accounts,
+}
+
+impl GridLedger {
+    /// Takes in that a try of a job is over.
+    pub fn try_over(&mut self, record: TryRecord) {
+        self.totals.try_over(&record);
+        self.tries.entry(record.job).or_default().insert(record.number, record);
+    }
+
+    /// Takes in that a job is over, or what becomes of it when the run is. Those that were
+    /// over before must have been settled.
+    pub fn job_over(&mut self, now: Time, record: GridJobRecord) {
+        self.over_since = now;
+        self.over.push(record);
+    }
+
+    /// Takes in what a resource has done in the whole run.
+    pub fn account(&mut self, account: ResourceAccount) {
+        self.accounts.add(account);
+    }
+
+    /// Settles the jobs that were over before `now`, in the order in which they were. A job's
+    /// last tries are cancelled in the instant in which it is done, so that only after
+    /// it all of them are known.
+    ///
+    /// # Errors
+    /// If the tries of a job do not add up to it.
+    pub fn settle(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
+        if self.over_since >= now { Ok(Vec::new()) } else { self.settle_all() }
+    }
+
+    fn settle_all(&mut self) -> Result<Vec<SettledJob>, GridViolation> {
+        let over = std::mem::take(&mut self.over).into_iter();
+        over.map(|record| {
+            let tries = self.tries.remove(&record.job.id).unwrap_or_default();
+            settle::settle(record, &tries, &mut self.totals)
+        })
+        .collect()
+    }
+
+    /// The run is over: settles the rest, and looks whether all that resources did is in
+    /// one of the categories.
+    ///
+    /// # Errors
+    /// If it is not, to the microsecond and to the last part of work.
+    pub fn run_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
+        let settled = self.settle_all()?;
+        for record in std::mem::take(&mut self.tries).values().flat_map(BTreeMap::values) {
+            self.totals.spent += Spent::of(record, None);
+        }
+        self.accounts.end = now;
+        let (summed, held) = (self.totals.spent.slot_time(), self.accounts.held);
+        if summed != held {
+            return Err(GridViolation::SlotTime { summed, held });
+        }
+        let (summed, processed) = (self.totals.spent.work(), self.accounts.processed);
+        if summed != processed {
+            let (summed, processed) = (summed.as_parts(), processed.as_parts());
+            return Err(GridViolation::Work { summed, processed });
+        }
+        Ok(settled)
+    }
+
+    /// Σ time in which resources had at least one job that computed or wrote a checkpoint,
+    /// and their time in all, microseconds.
+    pub(super) fn busy(&self) -> (i128, i128) {
+        (self.accounts.busy, self.accounts.time())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,36 @@
+//! What resources did, by their own account.
+
+use haggle_model::Time;
+use haggle_model::grid::ResourceAccount;
+use haggle_model::work::Work;
+
+/// The accounts of all resources, and their sums in microseconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Accounts {
+    pub(super) resources: Vec<ResourceAccount>,
+    /// When the run ended.
+    pub(super) end: Time,
+    pub(super) failures: u64,
+    pub(super) down: i128,
+    pub(super) busy: i128,
+    pub(super) full: i128,
+    pub(super) held: i128,
+    pub(super) processed: Work,
+}
+
+impl Accounts {
+    pub(super) fn add(&mut self, account: ResourceAccount) {
+        self.failures += u64::from(account.failures);
+        self.down += i128::from(account.down.as_micros());
+        self.busy += i128::from(account.busy.as_micros());
+        self.full += i128::from(account.full.as_micros());
+        self.held += i128::from(account.held.as_micros());
+        self.processed += account.processed;
+        self.resources.push(account);
+    }
+
+    /// Σ time over resources, up or down, microseconds.
+    pub(super) fn time(&self) -> i128 {
+        self.resources.len() as i128 * i128::from(self.end.as_micros())
+    }
+}

@@ -1,0 +1,35 @@
+//! What has become of a job when the run ends, from what is known of its tries.
+
+use haggle_model::grid::{GridOutcome, JobFate, ReplicaFate, TryEnd, TryRecord, fate};
+
+use super::Tries;
+
+/// What has become of a job; `None` if it was never taken, or was withdrawn.
+pub(super) fn fate_of(tries: &Tries, outcome: &GridOutcome) -> Option<JobFate> {
+    match outcome {
+        GridOutcome::Done { .. } => Some(JobFate::Done),
+        GridOutcome::Rejected(..) | GridOutcome::Withdrawn(_) => None,
+        GridOutcome::Open { wanted, believed, restarts, .. } => {
+            // A scheduler replaces what it has seen to fail as long as it believes fewer
+            // alive than it wants; else that has been replaced already.
+            let replaces = *restarts && (believed.len() as u64) < u64::from(*wanted);
+            let fates: Vec<ReplicaFate> =
+                tries.values().filter_map(|it| replica(it, believed, replaces)).collect();
+            Some(fate(false, *wanted, &fates))
+        }
+    }
+}
+
+/// What has become of one try; `None` for one that was not needed any more.
+fn replica(record: &TryRecord, believed: &[(u32, bool)], replaces: bool) -> Option<ReplicaFate> {
+    match record.ending {
+        // Of one that was computed in the last instant the news may still be on its way.
+        TryEnd::Open | TryEnd::Computed => Some(ReplicaFate::Alive),
+        TryEnd::Cancelled | TryEnd::Moved => None,
+        TryEnd::Failed | TryEnd::Stranded => {
+            let believed = believed.iter().find(|(number, _)| *number == record.number);
+            let awaits = believed.map_or(replaces, |&(_, may_be_noticed)| may_be_noticed);
+            Some(if awaits { ReplicaFate::AwaitsRestart } else { ReplicaFate::Dead })
+        }
+    }
+}

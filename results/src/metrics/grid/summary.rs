@@ -1,0 +1,266 @@
+//! A grid in numbers: the key `grid` of `summary.json`.
+
+use std::collections::BTreeMap;
+
+use haggle_model::grid::{JobFate, TryEnd};
+use haggle_model::work::Work;
+use serde::{Deserialize, Serialize};
+
+use super::GridLedger;
+use super::totals::Totals;
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+/// Grids of more resources are not listed one by one.
+const RESOURCES_LISTED: usize = 1_000;
+
+/// A grid in numbers, over the whole run: a cut leaves nothing out here (Chtepen 2011,
+/// sections 2.2, 3.1 and 4.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridSummary {
+    /// Jobs that came: `done` + `lost` + `lost_pending` + `never_started` + `active` +
+    /// `waiting_for_restart` + `rejected` + `withdrawn`.
+    pub jobs: u64,
+    /// Jobs that were done.
+    pub done: u64,
+    /// Jobs all of whose tries have died for good.
+    pub lost: u64,
+    /// Jobs all of whose tries so far have died for good, though more were to follow.
+    pub lost_pending: u64,
+    /// Jobs that were never sent to a resource.
+    pub never_started: u64,
+    /// Jobs of which a try was alive when the run ended.
+    pub active: u64,
+    /// Jobs of which none was, but would be again.
+    pub waiting_for_restart: u64,
+    /// Jobs that were not taken.
+    pub rejected: u64,
+    /// Jobs that their users withdrew.
+    pub withdrawn: u64,
+    /// Jobs that began to compute, whatever became of them.
+    pub started: u64,
+    /// Tries of jobs on resources.
+    pub tries: u64,
+    /// The same by how they ended.
+    pub tries_by_ending: BTreeMap<String, u64>,
+    /// Checkpoints that were written.
+    pub checkpoints_written: u64,
+    /// Those of them that reached a place from which they could be used.
+    pub checkpoints_available: u64,
+    /// `checkpoints_written` / `started`.
+    pub checkpoints_written_per_started_job: Option<f64>,
+    /// `checkpoints_available` / `started`.
+    pub checkpoints_available_per_started_job: Option<f64>,
+    /// Checkpoints that were due and omitted.
+    pub checkpoints_omitted: u64,
+    /// Tries that went on elsewhere with what they had done.
+    pub migrations: u64,
+    /// Tries that were cancelled, since they were not needed any more.
+    pub replicas_cancelled: u64,
+    /// From the first start of the tries that a job was done by to the end of its computing,
+    /// mean over done jobs, s.
+    pub mean_run_time_win: Option<f64>,
+    /// From the first start of any try to the same end, mean over done jobs, s.
+    pub mean_run_time_first: Option<f64>,
+    /// From submission to the first start of any try, mean over jobs that started, s.
+    pub mean_waiting_time: Option<f64>,
+    /// Mean length of done jobs, MI.
+    pub mean_length: Option<f64>,
+    /// Mean length of lost jobs, MI.
+    pub mean_length_lost: Option<f64>,
+    /// Σ length of all jobs that were taken up by the scheduler, MI.
+    pub length_submitted: f64,
+    /// What was computed.
+    pub work: GridWork,
+    /// 100 × `work.lost` / (`work.useful` + `work.lost`).
+    pub lost_percent_of_work: Option<f64>,
+    /// 100 × `lost` / (`done` + `lost`).
+    pub lost_percent_of_jobs: Option<f64>,
+    /// For what slots were held.
+    pub slot_time: GridSlotTime,
+    /// Failures of resources.
+    pub failures: u64,
+    /// Time up / time, mean over resources, 0 to 1. Missing if no time went by.
+    pub availability: Option<f64>,
+    /// Time with at least one job that computed or wrote a checkpoint / time, mean over resources, 0 to 1.
+    pub busy: Option<f64>,
+    /// Time in which a resource took no further job / time, mean over resources, 0 to 1.
+    pub full: Option<f64>,
+    /// Resource by resource, if there are at most 1,000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<GridResourceSummary>,
+}
+
+/// Work by what it was for, MI.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridWork {
+    /// All of it.
+    pub total: f64,
+    /// The length of done jobs.
+    pub useful: f64,
+    /// Computed by tries that failed, were stranded or moved, and not saved for one that counts.
+    pub lost: f64,
+    /// Computed by tries that were cancelled or came second, likewise.
+    pub duplicate: f64,
+    /// Computed or saved of jobs that were not done when the run ended.
+    pub in_progress: f64,
+}
+
+/// Slot time by what it was for, s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridSlotTime {
+    /// All of it.
+    pub total: f64,
+    /// For `work.useful`.
+    pub useful: f64,
+    /// For `work.lost`.
+    pub lost: f64,
+    /// For `work.duplicate`.
+    pub duplicate: f64,
+    /// For `work.in_progress`.
+    pub in_progress: f64,
+    /// Checkpoints were written, used later or not.
+    pub checkpoints: f64,
+    /// A slot waited for data, or to be prepared.
+    pub transfers: f64,
+}
+
+/// A resource of a grid in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridResourceSummary {
+    /// Its name.
+    pub name: String,
+    /// Its failures.
+    pub failures: u64,
+    /// Time up / time, 0 to 1.
+    pub availability: Option<f64>,
+    /// Time with at least one job that computed or wrote a checkpoint / time, 0 to 1.
+    pub busy: Option<f64>,
+    /// Time in which it took no further job / time, 0 to 1.
+    pub full: Option<f64>,
+    /// What it computed, MI.
+    pub work: f64,
+}
+
+/// Jobs that came, and those the dispatcher never had.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::metrics) struct Came {
+    pub(in crate::metrics) jobs: u64,
+    pub(in crate::metrics) rejected: u64,
+    pub(in crate::metrics) withdrawn: u64,
+}
+
+impl GridLedger {
+    /// Sums up; `name` is that of a resource by its number.
+    pub(in crate::metrics) fn sum_up(
+        &self,
+        came: Came,
+        name: impl Fn(usize) -> String,
+    ) -> GridSummary {
+        let (totals, accounts) = (&self.totals, &self.accounts);
+        let (done, lost) = (totals.jobs(JobFate::Done), totals.jobs(JobFate::Lost));
+        let [lost_pending, active, waiting_for_restart] =
+            [JobFate::LostPending, JobFate::Active, JobFate::WaitingForRestart]
+                .map(|fate| totals.jobs(fate));
+        let (rejected, withdrawn) = (came.rejected, came.withdrawn);
+        let sent = done + lost + lost_pending + active + waiting_for_restart;
+        let share = |part: i128| ratio(part as f64, accounts.time() as f64);
+        let whole = accounts.end.as_micros() as f64;
+        let resources = accounts.resources.iter().map(|it| GridResourceSummary {
+            name: name(it.resource.index()),
+            failures: u64::from(it.failures),
+            availability: ratio(whole - it.down.as_micros() as f64, whole),
+            busy: ratio(it.busy.as_micros() as f64, whole),
+            full: ratio(it.full.as_micros() as f64, whole),
+            work: it.processed.as_mi_f64(),
+        });
+        let is_listed = accounts.resources.len() <= RESOURCES_LISTED;
+        GridSummary {
+            jobs: came.jobs,
+            done,
+            lost,
+            lost_pending,
+            // Jobs on their way to the scheduler were never sent to a resource either.
+            never_started: came.jobs - sent - rejected - withdrawn,
+            active,
+            waiting_for_restart,
+            rejected,
+            withdrawn,
+            started: totals.started,
+            tries: totals.endings.values().sum(),
+            tries_by_ending: totals
+                .endings
+                .iter()
+                .map(|(ending, &count)| (ending.name().to_owned(), count))
+                .collect(),
+            checkpoints_written: totals.checkpoints_written,
+            checkpoints_available: totals.checkpoints_available,
+            checkpoints_written_per_started_job: per(totals.checkpoints_written, totals.started),
+            checkpoints_available_per_started_job: per(
+                totals.checkpoints_available,
+                totals.started,
+            ),
+            checkpoints_omitted: totals.checkpoints_omitted,
+            migrations: totals.tries(TryEnd::Moved),
+            replicas_cancelled: totals.tries(TryEnd::Cancelled),
+            mean_run_time_win: mean(totals.run_time_win, done),
+            mean_run_time_first: mean(totals.run_time_first, done),
+            mean_waiting_time: mean(totals.waiting, totals.started),
+            mean_length: ratio(totals.spent.useful.work.as_mi_f64(), done as f64),
+            mean_length_lost: ratio(totals.length_lost.as_mi_f64(), lost as f64),
+            length_submitted: totals.length.as_mi_f64(),
+            work: work(totals),
+            lost_percent_of_work: percent_lost(totals.spent.lost.work, totals.spent.useful.work),
+            lost_percent_of_jobs: ratio(100.0 * lost as f64, (done + lost) as f64),
+            slot_time: slot_time(totals),
+            failures: accounts.failures,
+            availability: share(accounts.time() - accounts.down),
+            busy: share(accounts.busy),
+            full: share(accounts.full),
+            resources: if is_listed { resources.collect() } else { Vec::new() },
+        }
+    }
+}
+
+fn work(totals: &Totals) -> GridWork {
+    let spent = &totals.spent;
+    GridWork {
+        total: spent.work().as_mi_f64(),
+        useful: spent.useful.work.as_mi_f64(),
+        lost: spent.lost.work.as_mi_f64(),
+        duplicate: spent.duplicate.work.as_mi_f64(),
+        in_progress: spent.in_progress.work.as_mi_f64(),
+    }
+}
+
+fn slot_time(totals: &Totals) -> GridSlotTime {
+    let spent = &totals.spent;
+    let seconds = |micros: i128| micros as f64 / SECOND;
+    GridSlotTime {
+        total: seconds(spent.slot_time()),
+        useful: seconds(spent.useful.time),
+        lost: seconds(spent.lost.time),
+        duplicate: seconds(spent.duplicate.time),
+        in_progress: seconds(spent.in_progress.time),
+        checkpoints: seconds(spent.checkpoints),
+        transfers: seconds(spent.transfers),
+    }
+}
+
+/// 100 X / (U + X).
+fn percent_lost(lost: Work, useful: Work) -> Option<f64> {
+    ratio(100.0 * lost.as_mi_f64(), (useful + lost).as_mi_f64())
+}
+
+/// The mean of spans that add up to so many microseconds, s.
+fn mean(micros: i128, count: u64) -> Option<f64> {
+    ratio(micros as f64 / SECOND, count as f64)
+}
+
+fn per(things: u64, jobs: u64) -> Option<f64> {
+    ratio(things as f64, jobs as f64)
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}

@@ -1,0 +1,295 @@
+//! The books of small grids, by hand.
+
+use haggle_model::grid::{
+    CheckpointRecord, GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord,
+};
+use haggle_model::work::Work;
+use haggle_model::{Job, JobClass, JobId, JobOutcome, ProviderId, Span, Time};
+
+use super::*;
+
+fn at(seconds: i64) -> Time {
+    Time::from_secs(seconds)
+}
+
+/// A try on a resource of 1 MIPS that computes from the instant it gets its slot.
+fn a_try(number: u32, (start, end): (i64, i64), ending: TryEnd) -> TryRecord {
+    TryRecord {
+        job: JobId(0),
+        number,
+        resource: ProviderId(number - 1),
+        from: Work::ZERO,
+        parent: None,
+        dispatched: at(start),
+        started: Some(at(start)),
+        left: at(end),
+        end: at(end),
+        ending,
+        done: Work::from_mi((end - start) as u64),
+        computing: Span::from_secs(end - start),
+        writing: Span::ZERO,
+        checkpoints: Vec::new(),
+        omitted: 0,
+    }
+}
+
+/// Requested at `requested` when so much was done, after as many seconds of computing.
+fn checkpoint(
+    requested: i64,
+    done: u64,
+    written: Option<i64>,
+    available: Option<i64>,
+) -> CheckpointRecord {
+    CheckpointRecord {
+        requested: at(requested),
+        done: Work::from_mi(done),
+        computing: Span::from_secs(done as i64),
+        written: written.map(at),
+        available: available.map(at),
+    }
+}
+
+fn over(length: i64, outcome: GridOutcome) -> GridJobRecord {
+    let job = Job::new(0, Time::ZERO, 1, Span::from_secs(length));
+    GridJobRecord { job, class: JobClass::External, outcome }
+}
+
+fn done(winner: u32, end: i64) -> GridOutcome {
+    GridOutcome::Done { winner, computed: at(end), end: at(end) }
+}
+
+fn open(end: i64, wanted: u32, believed: &[(u32, bool)], restarts: bool) -> GridOutcome {
+    GridOutcome::Open { end: at(end), wanted, believed: believed.to_vec(), restarts }
+}
+
+/// The books of a grid with one job, whose resources did what its tries say.
+fn books(end: i64, tries: &[TryRecord], job: GridJobRecord) -> (GridSummary, SettledJob) {
+    let mut ledger = GridLedger::default();
+    for record in tries {
+        ledger.try_over(record.clone());
+        ledger.account(account(record));
+    }
+    ledger.job_over(at(end), job);
+    let settled = ledger.run_over(at(end)).unwrap_or_else(|error| panic!("{error}"));
+    let came = Came { jobs: 1, rejected: 0, withdrawn: 0 };
+    (ledger.sum_up(came, |resource| format!("r{resource}")), settled[0].clone())
+}
+
+fn account(record: &TryRecord) -> ResourceAccount {
+    ResourceAccount {
+        resource: record.resource,
+        down: Span::ZERO,
+        failures: u32::from(record.ending == TryEnd::Failed),
+        busy: record.held(),
+        full: record.held(),
+        held: record.held(),
+        processed: record.computed(),
+    }
+}
+
+/// Example M-1: a job of 100 MI, I = 30 s, C = 2 s, L = 3 s, R = 5 s; its resource fails
+/// at 75 s, which is noticed at 80 s.
+fn restarted() -> [TryRecord; 2] {
+    let first = TryRecord {
+        done: Work::from_mi(71),
+        computing: Span::from_secs(71),
+        writing: Span::from_secs(4),
+        checkpoints: vec![
+            checkpoint(30, 30, Some(32), Some(35)),
+            checkpoint(62, 60, Some(64), Some(67)),
+        ],
+        ..a_try(1, (0, 75), TryEnd::Failed)
+    };
+    let second = TryRecord {
+        from: Work::from_mi(60),
+        parent: Some(1),
+        started: Some(at(85)),
+        done: Work::from_mi(100),
+        computing: Span::from_secs(40),
+        writing: Span::from_secs(2),
+        checkpoints: vec![CheckpointRecord {
+            computing: Span::from_secs(30),
+            ..checkpoint(115, 90, Some(117), Some(120))
+        }],
+        ..a_try(2, (80, 127), TryEnd::Computed)
+    };
+    [first, second]
+}
+
+#[test]
+fn ft_m1_what_was_done_after_the_last_checkpoint_is_lost() {
+    let (grid, job) = books(127, &restarted(), over(100, done(2, 127)));
+    assert_eq!((grid.work.useful, grid.work.lost, grid.work.total), (100.0, 11.0, 111.0));
+    let time = grid.slot_time;
+    assert_eq!((time.useful, time.lost, time.checkpoints, time.transfers), (100.0, 11.0, 6.0, 5.0));
+    assert_eq!((time.duplicate, time.in_progress, time.total), (0.0, 0.0, 122.0));
+    assert_eq!(grid.lost_percent_of_work, Some(100.0 * 11.0 / 111.0));
+    assert_eq!(grid.lost_percent_of_jobs, Some(0.0));
+    assert_eq!((grid.mean_run_time_win, grid.mean_run_time_first), (Some(127.0), Some(127.0)));
+    assert_eq!((grid.checkpoints_written, grid.checkpoints_available), (3, 3));
+    assert_eq!(grid.checkpoints_written_per_started_job, Some(3.0));
+    assert_eq!((job.tries, job.resources), (2, 2));
+    assert_eq!(job.record.outcome, JobOutcome::Completed);
+    assert_eq!((job.record.start, job.record.end), (Some(at(0)), at(127)));
+    assert_eq!(job.record.provider, Some(ProviderId(1)));
+}
+
+#[test]
+fn a_job_that_waits_for_a_restart_keeps_its_newest_checkpoint() {
+    let [first, _] = restarted();
+    let (grid, job) = books(78, &[first.clone()], over(100, open(78, 1, &[(1, true)], true)));
+    assert_eq!((grid.waiting_for_restart, grid.jobs), (1, 1));
+    assert_eq!((grid.work.in_progress, grid.work.lost), (60.0, 11.0));
+    assert_eq!((grid.slot_time.in_progress, grid.slot_time.checkpoints), (60.0, 4.0));
+    assert_eq!((job.record.outcome, job.record.start), (JobOutcome::Unfinished, None));
+    // Without a restart nothing of it will be used.
+    let (grid, job) = books(78, &[first], over(100, open(78, 1, &[(1, false)], false)));
+    assert_eq!((grid.lost, grid.work.in_progress, grid.work.lost), (1, 0.0, 71.0));
+    assert_eq!(grid.mean_length_lost, Some(100.0));
+    assert_eq!(job.record.outcome, JobOutcome::Failed);
+}
+
+#[test]
+fn what_is_computed_when_the_run_ends_is_in_progress_with_all_it_is_built_on() {
+    let [first, second] = restarted();
+    // 20 s before its end: 30 MI since it was restarted, of which a checkpoint is being written.
+    let second = TryRecord {
+        ending: TryEnd::Open,
+        left: at(116),
+        end: at(116),
+        done: Work::from_mi(90),
+        computing: Span::from_secs(30),
+        writing: Span::from_secs(1),
+        checkpoints: Vec::new(),
+        ..second
+    };
+    let (grid, job) = books(116, &[first, second], over(100, open(116, 1, &[(2, true)], true)));
+    assert_eq!((grid.active, grid.work.in_progress, grid.work.lost), (1, 90.0, 11.0));
+    assert_eq!((grid.slot_time.in_progress, grid.slot_time.checkpoints), (90.0, 5.0));
+    assert_eq!((job.record.outcome, job.record.start), (JobOutcome::Unfinished, Some(at(0))));
+}
+
+#[test]
+fn copies_of_a_job_are_duplicates_unless_its_winner_started_from_them() {
+    // The second copy starts from the checkpoint of the first, on a faster resource, and
+    // the third from the beginning.
+    let first = TryRecord {
+        checkpoints: vec![checkpoint(10, 10, Some(10), Some(12))],
+        ..a_try(1, (0, 25), TryEnd::Cancelled)
+    };
+    let second = TryRecord {
+        from: Work::from_mi(10),
+        parent: Some(1),
+        done: Work::from_mi(30),
+        computing: Span::from_secs(5),
+        ..a_try(2, (20, 25), TryEnd::Computed)
+    };
+    let third = a_try(3, (5, 25), TryEnd::Cancelled);
+    let (grid, job) = books(25, &[first, second, third], over(30, done(2, 25)));
+    assert_eq!((grid.work.useful, grid.work.duplicate, grid.work.lost), (30.0, 35.0, 0.0));
+    assert_eq!((grid.slot_time.useful, grid.slot_time.duplicate), (15.0, 35.0));
+    assert_eq!((grid.replicas_cancelled, grid.tries), (2, 3));
+    assert_eq!(grid.mean_length, Some(30.0));
+    assert_eq!((job.record.start, job.record.queued), (Some(at(0)), Some(at(20))));
+}
+
+#[test]
+fn run_time_is_that_of_the_winner_or_since_any_try_started() {
+    let tries = [a_try(1, (0, 10), TryEnd::Failed), a_try(2, (30, 50), TryEnd::Computed)];
+    let (grid, _) = books(50, &tries, over(20, done(2, 50)));
+    assert_eq!((grid.mean_run_time_win, grid.mean_run_time_first), (Some(20.0), Some(50.0)));
+    assert_eq!((grid.failures, grid.availability), (1, Some(1.0)));
+    assert_eq!((grid.busy, grid.started), (Some(30.0 / 100.0), 1));
+}
+
+#[test]
+fn a_migration_takes_along_what_was_done() {
+    let moved = TryRecord {
+        done: Work::from_mi(8),
+        computing: Span::from_secs(8),
+        writing: Span::from_secs(2),
+        checkpoints: vec![checkpoint(8, 8, Some(10), Some(10))],
+        ..a_try(1, (0, 10), TryEnd::Moved)
+    };
+    let second = TryRecord {
+        from: Work::from_mi(8),
+        parent: Some(1),
+        dispatched: at(8),
+        started: Some(at(13)),
+        done: Work::from_mi(20),
+        computing: Span::from_secs(12),
+        ..a_try(2, (8, 25), TryEnd::Computed)
+    };
+    let (grid, _) = books(25, &[moved, second], over(20, done(2, 25)));
+    assert_eq!((grid.migrations, grid.work.useful, grid.work.lost), (1, 20.0, 0.0));
+    assert_eq!((grid.slot_time.transfers, grid.slot_time.checkpoints), (5.0, 2.0));
+}
+
+#[test]
+fn ft_m9_a_job_is_lost_with_its_last_copy() {
+    let (one, two) = (a_try(1, (0, 10), TryEnd::Failed), a_try(2, (0, 20), TryEnd::Computed));
+    let (grid, _) = books(30, &[one.clone(), two.clone()], over(20, done(2, 20)));
+    assert_eq!((grid.done, grid.lost), (1, 0));
+    let two = TryRecord { ending: TryEnd::Failed, ..two };
+    let never_noticed = [(1, false), (2, false)];
+    let job = || over(30, open(30, 2, &never_noticed, false));
+    let (grid, _) = books(30, &[one.clone(), two], job());
+    assert_eq!((grid.done, grid.lost, grid.lost_percent_of_jobs), (0, 1, Some(100.0)));
+    let (grid, job) = books(30, &[one], over(30, open(30, 2, &never_noticed[..1], false)));
+    assert_eq!((grid.lost, grid.lost_pending), (0, 1));
+    assert_eq!(job.record.outcome, JobOutcome::Unfinished);
+}
+
+#[test]
+fn what_was_seen_to_fail_is_replaced_once() {
+    let tries = [a_try(1, (0, 10), TryEnd::Failed), a_try(2, (20, 30), TryEnd::Failed)];
+    // The first was noticed and replaced; that its replacement died will not be.
+    let (grid, _) = books(40, &tries, over(50, open(40, 1, &[(2, false)], true)));
+    assert_eq!((grid.lost, grid.waiting_for_restart), (1, 0));
+    // Both were noticed, and the next round sends a third.
+    let (grid, _) = books(40, &tries, over(50, open(40, 1, &[], true)));
+    assert_eq!((grid.lost, grid.waiting_for_restart), (0, 1));
+}
+
+#[test]
+fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
+    let mut ledger = GridLedger::default();
+    ledger.try_over(a_try(1, (0, 10), TryEnd::Computed));
+    ledger.job_over(at(10), over(10, done(1, 10)));
+    assert_eq!(ledger.settle(at(10)), Ok(Vec::new()));
+    // Its copy is cancelled in this instant, after it was done.
+    ledger.try_over(a_try(2, (0, 10), TryEnd::Cancelled));
+    let settled = ledger.settle(at(11)).expect("good books");
+    assert_eq!((settled.len(), settled[0].tries), (1, 2));
+    assert!(ledger.tries.is_empty() && ledger.over.is_empty());
+}
+
+#[test]
+fn books_that_do_not_balance_are_found() {
+    let ledger = |record: &TryRecord, account: ResourceAccount, job| {
+        let mut ledger = GridLedger::default();
+        ledger.try_over(record.clone());
+        ledger.account(account);
+        ledger.job_over(at(10), job);
+        ledger.run_over(at(10)).expect_err("something is wrong").to_string()
+    };
+    let record = a_try(1, (0, 10), TryEnd::Computed);
+    let job = || over(10, done(1, 10));
+    let longer = ResourceAccount { held: Span::from_micros(10_000_001), ..account(&record) };
+    assert_eq!(
+        ledger(&record, longer, job()),
+        "slots were held for 10000001 us, and the tries of all jobs have 10000000 us"
+    );
+    let more = ResourceAccount { processed: Work::from_parts(7), ..account(&record) };
+    let message = ledger(&record, more, job());
+    assert!(message.starts_with("resources computed 7 parts of work, and the tries"), "{message}");
+    let message = ledger(&record, account(&record), over(11, done(1, 10)));
+    assert!(message.starts_with("job 1 is "), "{message}");
+    let message = ledger(&record, account(&record), over(10, done(2, 10)));
+    assert_eq!(message, "job 1 is done, and the try that did it is not on record");
+    let orphan = TryRecord { parent: Some(7), ..record };
+    assert_eq!(
+        ledger(&orphan, account(&orphan), job()),
+        "a try of job 1 started from a checkpoint that nobody has written"
+    );
+}

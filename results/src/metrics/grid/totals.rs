@@ -1,0 +1,83 @@
+//! Sums over tries and jobs.
+
+use std::collections::BTreeMap;
+
+use haggle_model::Span;
+use haggle_model::grid::{JobFate, TryEnd, TryRecord};
+use haggle_model::work::Work;
+
+use super::spent::Spent;
+
+/// Sums over all jobs that are settled, and over all tries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) endings: BTreeMap<TryEnd, u64>,
+    pub(super) checkpoints_written: u64,
+    pub(super) checkpoints_available: u64,
+    pub(super) checkpoints_omitted: u64,
+    pub(super) fates: BTreeMap<JobFate, u64>,
+    /// Σ length of all jobs.
+    pub(super) length: Work,
+    /// Σ length of lost jobs.
+    pub(super) length_lost: Work,
+    /// Jobs that ever began to compute.
+    pub(super) started: u64,
+    /// Σ time from submission to the first start of those, microseconds.
+    pub(super) waiting: i128,
+    /// Σ over done jobs, microseconds.
+    pub(super) run_time_win: i128,
+    /// Σ over done jobs, microseconds.
+    pub(super) run_time_first: i128,
+    pub(super) spent: Spent,
+}
+
+/// How long a done job took, until its winner was computed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DoneTimes {
+    /// Since the first try started that it was done by.
+    pub(super) win: Span,
+    /// Since any of its tries started.
+    pub(super) first: Span,
+}
+
+impl Totals {
+    pub(super) fn try_over(&mut self, record: &TryRecord) {
+        *self.endings.entry(record.ending).or_default() += 1;
+        let checkpoints = record.checkpoints.iter();
+        self.checkpoints_written +=
+            checkpoints.clone().filter(|it| it.written.is_some()).count() as u64;
+        self.checkpoints_available +=
+            checkpoints.filter(|it| it.available.is_some()).count() as u64;
+        self.checkpoints_omitted += u64::from(record.omitted);
+    }
+
+    /// `waited` is the time from submission to the first start, if it ever started.
+    pub(super) fn job_over(&mut self, fate: Option<JobFate>, length: Work, waited: Option<Span>) {
+        self.length += length;
+        if let Some(fate) = fate {
+            *self.fates.entry(fate).or_default() += 1;
+        }
+        if fate == Some(JobFate::Lost) {
+            self.length_lost += length;
+        }
+        if let Some(waited) = waited {
+            self.started += 1;
+            self.waiting += i128::from(waited.as_micros());
+        }
+    }
+
+    pub(super) fn job_done(&mut self, times: DoneTimes) {
+        self.run_time_win += i128::from(times.win.as_micros());
+        self.run_time_first += i128::from(times.first.as_micros());
+    }
+
+    /// Jobs with this fate.
+    pub(super) fn jobs(&self, fate: JobFate) -> u64 {
+        self.fates.get(&fate).copied().unwrap_or(0)
+    }
+
+    /// Tries that ended like this.
+    pub(super) fn tries(&self, ending: TryEnd) -> u64 {
+        self.endings.get(&ending).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,46 @@
+//! What must not be in the books of a grid.
+
+/// Tries, jobs and resources of a grid tell different stories.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GridViolation {
+    /// Slots were held for another time than all categories have.
+    #[error("slots were held for {held} us, and the tries of all jobs have {summed} us")]
+    SlotTime {
+        /// What the categories have, microseconds.
+        summed: i128,
+        /// What the resources have, microseconds.
+        held: i128,
+    },
+    /// More or less was computed than all categories have.
+    #[error(
+        "resources computed {processed} parts of work, and the tries of all jobs have {summed} parts"
+    )]
+    Work {
+        /// What the categories have, parts of [`haggle_model::work::Work`].
+        summed: u128,
+        /// What the resources have, parts.
+        processed: u128,
+    },
+    /// A try started from a checkpoint that is not on record.
+    #[error("a try of job {job} started from a checkpoint that nobody has written")]
+    NoCheckpoint {
+        /// The job's number in its workload.
+        job: i64,
+    },
+    /// A job is done by a try that is not on record.
+    #[error("job {job} is done, and the try that did it is not on record")]
+    NoWinner {
+        /// The job's number in its workload.
+        job: i64,
+    },
+    /// The tries by which a job is done computed another length than it has.
+    #[error("job {job} is {length} parts of work long, and the tries it was done by have {useful}")]
+    Length {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its length, parts of [`haggle_model::work::Work`].
+        length: u128,
+        /// What they computed, parts.
+        useful: u128,
+    },
+}

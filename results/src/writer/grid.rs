@@ -1,0 +1,84 @@
+//! The tables of a grid: `tries`, `checkpoints`, and its rows in `jobs` and `resources`.
+
+use haggle_model::grid::{ResourceAccount, TryRecord};
+
+use super::{RunWriter, Story, TableFile, micros};
+use crate::ResultsError;
+use crate::buffer::NO_INTEGER;
+use crate::columns::Table;
+use crate::metrics::SettledJob;
+
+/// Tables that only runs of a grid have.
+pub(super) struct GridTables {
+    tries: TableFile,
+    checkpoints: TableFile,
+}
+
+impl GridTables {
+    pub(super) fn into_tables(self) -> [TableFile; 2] {
+        [self.tries, self.checkpoints]
+    }
+}
+
+impl RunWriter {
+    fn grid_tables(&mut self) -> Result<&mut GridTables, ResultsError> {
+        if self.grid.is_none() {
+            let (folder, format) = (self.folder.path(), self.options.format);
+            let open = |table| TableFile::create(folder, table, &self.cast, format);
+            let (tries, checkpoints) = (open(Table::Tries)?, open(Table::Checkpoints)?);
+            self.grid = Some(GridTables { tries, checkpoints });
+        }
+        Ok(self.grid.as_mut().expect("it has just been seen to"))
+    }
+
+    /// Records that a try of a job on a time-shared resource is over: its rows in `tries`
+    /// and `checkpoints`.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn try_over(&mut self, record: &TryRecord) -> Result<(), ResultsError> {
+        self.usage.jobs[record.resource.index()] += i64::from(record.started.is_some());
+        let (job, number) = (i64::from(record.job.0), i64::from(record.number));
+        let GridTables { tries, checkpoints } = self.grid_tables()?;
+        let mut row = tries.buffer.row();
+        row.integer(job).integer(number).code(record.resource.0);
+        row.integer(record.parent.map_or(NO_INTEGER, i64::from));
+        row.micros(record.dispatched.as_micros()).micros(micros(record.started));
+        row.micros(record.left.as_micros()).micros(record.end.as_micros());
+        row.word(record.ending.name());
+        row.real(record.from.as_mi_f64()).real(record.done.as_mi_f64());
+        row.micros(record.computing.as_micros()).micros(record.writing.as_micros());
+        row.micros(record.waiting().as_micros());
+        row.integer(record.checkpoints.len() as i64).integer(i64::from(record.omitted)).done();
+        for (place, checkpoint) in (1..).zip(&record.checkpoints) {
+            let mut row = checkpoints.buffer.row();
+            row.integer(job).integer(number).integer(place).code(record.resource.0);
+            row.micros(checkpoint.requested.as_micros()).micros(micros(checkpoint.written));
+            row.micros(micros(checkpoint.available)).real(checkpoint.done.as_mi_f64());
+            row.micros(checkpoint.computing.as_micros()).done();
+            checkpoints.flush_if_full()?;
+        }
+        tries.flush_if_full()
+    }
+
+    /// Records that a job of a grid is over: its row in `jobs`.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn grid_job_over(&mut self, job: &SettledJob) -> Result<(), ResultsError> {
+        let story = Story::new(&job.record, &self.cast);
+        self.write_job(&job.record, &story, i64::from(job.tries), i64::from(job.resources))
+    }
+
+    /// Records what a time-shared resource has done in the whole run.
+    ///
+    /// # Errors
+    /// If the tables of a grid cannot be opened.
+    pub fn resource_account(&mut self, account: &ResourceAccount) -> Result<(), ResultsError> {
+        let at = account.resource.index();
+        self.usage.busy[at] = i128::from(account.busy.as_micros());
+        self.usage.shared[at] = true;
+        // A grid in which nothing happened has its tables as well.
+        self.grid_tables().map(|_| ())
+    }
+}

@@ -1,0 +1,193 @@
+//! What a run of a grid leaves: its own tables, and rows in those of all runs.
+
+use haggle_model::grid::{
+    CheckpointRecord, GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord,
+};
+use haggle_model::work::Work;
+use haggle_model::{Job, JobClass, JobId, ProviderId, Span, Time};
+use haggle_results::{
+    Format, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, Summary, Table,
+    WriteOptions, sha256,
+};
+
+use crate::made_up;
+
+fn at(seconds: i64) -> Time {
+    Time::from_secs(seconds)
+}
+
+/// A job of 100 MI that saves 60, fails, and is computed elsewhere (example M-1).
+fn tries() -> [TryRecord; 2] {
+    let saved = CheckpointRecord {
+        requested: at(62),
+        done: Work::from_mi(60),
+        computing: Span::from_secs(60),
+        written: Some(at(64)),
+        available: Some(at(67)),
+    };
+    let cut_off = CheckpointRecord {
+        requested: at(74),
+        done: Work::from_mi(70),
+        computing: Span::from_secs(70),
+        written: None,
+        available: None,
+    };
+    let first = TryRecord {
+        job: JobId(0),
+        number: 1,
+        resource: ProviderId(0),
+        from: Work::ZERO,
+        parent: None,
+        dispatched: at(0),
+        started: Some(at(2)),
+        left: at(75),
+        end: at(75),
+        ending: TryEnd::Failed,
+        done: Work::from_mi(70),
+        computing: Span::from_secs(70),
+        writing: Span::from_secs(3),
+        checkpoints: vec![saved, cut_off],
+        omitted: 1,
+    };
+    let second = TryRecord {
+        number: 2,
+        resource: ProviderId(1),
+        from: Work::from_mi(60),
+        parent: Some(1),
+        dispatched: at(80),
+        started: Some(at(85)),
+        left: at(125),
+        end: at(130),
+        ending: TryEnd::Computed,
+        done: Work::from_mi(100),
+        computing: Span::from_secs(40),
+        writing: Span::ZERO,
+        checkpoints: Vec::new(),
+        omitted: 0,
+        ..first.clone()
+    };
+    [first, second]
+}
+
+fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let folder = place.path().join("run");
+    let options = WriteOptions { format, ..WriteOptions::default() };
+    let mut cast = made_up::cast();
+    cast.providers.iter_mut().for_each(|it| it.processors = 1);
+    cast.providers[1].first_processor = 1;
+    let mut metrics =
+        Metrics::new(&cast, MetricsOptions { failures: true, ..MetricsOptions::default() });
+    let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");
+    for record in tries() {
+        writer.try_over(&record).expect("room");
+        metrics.try_over(record);
+    }
+    let outcome = GridOutcome::Done { winner: 2, computed: at(125), end: at(130) };
+    let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
+    metrics.grid_job_over(at(130), GridJobRecord { job, class: JobClass::External, outcome });
+    let accounts = tries().map(|it| ResourceAccount {
+        resource: it.resource,
+        down: Span::from_secs(50),
+        failures: 1,
+        busy: it.held(),
+        full: Span::ZERO,
+        held: it.held(),
+        processed: it.computed(),
+    });
+    for account in accounts {
+        writer.resource_account(&account).expect("room");
+        metrics.resource_account(account);
+    }
+    for job in metrics.grid_over(at(200)).expect("good books") {
+        writer.grid_job_over(&job).expect("room");
+    }
+    metrics.run_over(at(200));
+    let run = writer.finish().expect("room");
+    let summary = metrics.summarise();
+    run.write_summary(&summary).expect("room");
+    run.write_provenance(&Provenance {
+        version: "0.1.0".to_owned(),
+        commit: None,
+        scenario_sha256: sha256(b"made up"),
+        seed: 1,
+        inputs: Vec::new(),
+        digest: run.digest().clone(),
+    })
+    .expect("room");
+    run.publish().expect("room");
+    let reader = RunReader::open(&folder).expect("the run was published");
+    (place, reader, summary)
+}
+
+#[test]
+fn tries_and_checkpoints_have_tables_of_their_own() {
+    for format in [Format::Parquet, Format::Csv] {
+        let (_place, run, _) = written(format);
+        let tries = run.columns(
+            Table::Tries,
+            &["parent", "starting_time", "outcome", "work_at_start", "work_at_end", "data_time"],
+        );
+        let tries = tries.expect("readable");
+        let real = |name: &str| tries.real(name).expect("a float").to_vec();
+        assert_eq!(tries.integer("parent").expect("an integer").to_vec(), [None, Some(1)]);
+        assert_eq!(real("starting_time"), [Some(2.0), Some(85.0)]);
+        assert_eq!(real("work_at_start"), [Some(0.0), Some(60.0)]);
+        assert_eq!(real("work_at_end"), [Some(70.0), Some(100.0)]);
+        assert_eq!(real("data_time"), [Some(2.0), Some(5.0)]);
+        assert_eq!(tries.text("outcome").expect("a text").at(0), Some("failed"));
+        let checkpoints = run.columns(Table::Checkpoints, &["checkpoint", "available_time"]);
+        let available = checkpoints.expect("readable");
+        let available = available.real("available_time").expect("a float").to_vec();
+        assert_eq!(available, [Some(67.0), None]);
+        assert!(run.attempts().expect("readable").is_empty());
+        assert!(run.placements().expect("readable").is_empty());
+    }
+}
+
+#[test]
+fn a_job_of_a_grid_has_a_row_like_others() {
+    let (_place, run, _) = written(Format::Csv);
+    let jobs = run.jobs().expect("readable");
+    assert_eq!(jobs.len(), 1);
+    assert_eq!((jobs[0].outcome.as_str(), jobs[0].start), ("completed", Some(2.0)));
+    assert_eq!((jobs[0].left, jobs[0].queued), (130.0, Some(80.0)));
+    assert_eq!(jobs[0].provider.as_deref(), Some("south, \"big\""));
+    assert!(jobs[0].allocated.is_empty());
+    let data = run.columns(Table::Jobs, &["attempts", "providers_used"]).expect("readable");
+    assert_eq!(data.integer("attempts").expect("an integer").to_vec(), [Some(2)]);
+    assert_eq!(data.integer("providers_used").expect("an integer").to_vec(), [Some(2)]);
+    let resources = run.resources().expect("readable");
+    assert_eq!((resources[0].jobs, resources[0].busy_time), (1, 75.0));
+    assert_eq!(resources[0].utilisation, None);
+}
+
+#[test]
+fn a_summary_of_a_grid_claims_nothing_of_processors() {
+    let (_place, run, summary) = written(Format::Csv);
+    assert_eq!(run.summary().expect("readable"), summary);
+    assert_eq!((summary.utilisation, summary.failures.is_none()), (None, true));
+    assert_eq!((summary.time_computing, summary.time_idle), (120.0, 280.0));
+    assert_eq!(summary.mean_waiting_time, Some(2.0));
+    assert_eq!(summary.mean_turnaround_time, Some(130.0));
+    assert_eq!(summary.all.average_weighted_response_time, None);
+    let text = summary.to_string();
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let grid = summary.grid.expect("a grid");
+    assert_eq!((grid.jobs, grid.done, grid.tries), (1, 1, 2));
+    assert_eq!((grid.work.useful, grid.work.lost), (100.0, 10.0));
+    assert_eq!((grid.availability, grid.busy), (Some(0.75), Some(0.3)));
+    assert_eq!(grid.resources[1].name, "south, \"big\"");
+    assert!(text.contains("90.91 % useful, 9.09 % lost"), "{text}");
+}
+
+#[test]
+fn runs_without_a_grid_have_no_tables_of_it() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let folder = place.path().join("run");
+    let (summary, _) =
+        made_up::write(&folder, WriteOptions::default(), &made_up::records(3), 0).expect("room");
+    let run = RunReader::open(&folder).expect("the run was published");
+    assert!(!run.has(Table::Tries) && !run.has(Table::Checkpoints));
+    assert!(summary.grid.is_none());
+}
