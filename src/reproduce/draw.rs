@@ -64,7 +64,7 @@ struct Cell {
     panel: usize,
     series: usize,
     x: usize,
-    /// In scatters: where on the x axis.
+    /// Where on the x axis, if that is measured.
     across: Option<Estimate>,
     value: Estimate,
 }
@@ -142,13 +142,13 @@ impl<'a> Shown<'a> {
                 for (i, x) in shown.x.iter().enumerate() {
                     let part = within(&within(&within(&whole, &panel.part), &series.part), &x.part);
                     let at_x = x.raw.as_deref().unwrap_or(&x.name);
-                    let across = match scatter {
+                    let across = match draw.measures_x() {
                         true => measure(&across(&part, &draw.x), sources, language, at_x)?,
                         false => None,
                     };
                     let value = measure(&part, sources, language, at_x)?;
                     // What was left out to be quick leaves a gap.
-                    if let Some(value) = value.filter(|_| !scatter || across.is_some()) {
+                    if let Some(value) = value.filter(|_| !draw.measures_x() || across.is_some()) {
                         shown.cells.push(Cell { panel: p, series: s, x: i, across, value });
                     }
                 }
@@ -273,7 +273,7 @@ fn within(outer: &Part, inner: &Part) -> Part {
     }
 }
 
-/// What the x of a scatter measures at a part.
+/// What x measures at a part.
 fn across(part: &Part, x: &Dimension) -> Part {
     Part {
         metric: x.metric.clone(),

@@ -116,6 +116,12 @@ pub struct Draw {
 }
 
 impl Draw {
+    /// Whether places on the x axis are measured, not given.
+    pub fn measures_x(&self) -> bool {
+        let measured = self.x.metric.is_some() || self.x.value.is_some();
+        self.kind == DrawKind::Scatter || self.kind == DrawKind::Lines && measured
+    }
+
     /// What holds wherever no part says otherwise.
     pub fn part(&self) -> Part {
         Part {
@@ -200,13 +206,13 @@ pub struct Dimension {
     /// Which values of the axis, in this order; or any parts. Without them, all of the axis.
     #[serde(default, deserialize_with = "parts")]
     pub values: Vec<Part>,
-    /// In scatters: what x measures.
+    /// In scatters and lines: what x measures. Lines go from value to value of the axis.
     pub metric: Option<String>,
-    /// In scatters: what x measures, as an expression.
+    /// In scatters and lines: what x measures, as an expression.
     pub value: Option<String>,
-    /// In scatters: what x is multiplied by.
+    /// In scatters and lines: what x is multiplied by.
     pub scale: Option<f64>,
-    /// In scatters: the group of jobs of which x is taken.
+    /// In scatters and lines: the group of jobs of which x is taken.
     pub group: Option<String>,
 }
 

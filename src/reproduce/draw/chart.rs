@@ -64,10 +64,12 @@ fn lines(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> LineChart {
         false => x_axis,
     };
     let place = |x: usize| if named { x as f64 } else { texts().nth(x).map_or(f64::NAN, &place) };
+    let measured = shown.draw.measures_x();
     let point = |s: usize, x: usize| {
         let cell = shown.cell(p, s, x)?;
         let half_width = shown.half(&cell.value);
-        Some(SweepPoint { x: place(x), mean: cell.value.mean, half_width })
+        let x = cell.across.as_ref().map_or_else(|| place(x), |across| across.mean);
+        Some(SweepPoint { x, mean: cell.value.mean, half_width })
     };
     let series = shown.series.iter().enumerate().map(|(s, series)| LineSeries {
         name: series.name.clone(),
@@ -75,9 +77,9 @@ fn lines(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> LineChart {
     });
     LineChart {
         title: title(shown, panel),
-        x_label: if named { shown.x_label() } else { x_label },
+        x_label: if named || measured { shown.x_label() } else { x_label },
         y_label: shown.y_label(panel),
-        x_axis,
+        x_axis: if measured { LineAxis::Numbers } else { x_axis },
         y_scale: match shown.draw.y_scale {
             catalogue::YScale::Linear => YScale::Linear,
             catalogue::YScale::Log => YScale::Log,

@@ -9,9 +9,14 @@ use crate::reproduce::quantity::number;
 /// A row a cell, in full precision.
 pub(super) fn csv(shown: &Shown<'_>) -> String {
     let scatter = shown.draw.kind == DrawKind::Scatter;
-    let head: &[&str] = match scatter {
-        true => &["panel", "series", "n", "x_mean", "x_std", "x_ci95", "y_mean", "y_std", "y_ci95"],
-        false => &["panel", "series", "x", "n", "mean", "std", "ci95"],
+    let head: &[&str] = match (scatter, shown.draw.measures_x()) {
+        (true, _) => {
+            &["panel", "series", "n", "x_mean", "x_std", "x_ci95", "y_mean", "y_std", "y_ci95"]
+        }
+        (_, true) => {
+            &["panel", "series", "x", "n", "x_mean", "x_std", "x_ci95", "mean", "std", "ci95"]
+        }
+        _ => &["panel", "series", "x", "n", "mean", "std", "ci95"],
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(head).expect("writing to memory cannot fail");
