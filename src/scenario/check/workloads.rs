@@ -354,12 +354,13 @@ impl Check<'_> {
     }
 
     fn weights(&mut self, law: &Path, lengths: Option<(usize, usize)>) {
-        if let Some((values, weights)) = lengths.filter(|(values, weights)| values != weights) {
+        if let Some((needed, given)) = lengths.filter(|(needed, given)| needed != given) {
             self.report(
                 &law.key("weights"),
-                format!("the law has {values} values, but {weights} weights"),
-                "not one for each value",
-                "give each value a weight, in the same order, or remove `weights`".to_owned(),
+                format!("the law has {given} weights, needs {needed}"),
+                "not one for each value or bin",
+                "give each value, or each bin between two edges, a weight, in the same order"
+                    .to_owned(),
             );
         }
     }
