@@ -47,9 +47,11 @@ enum What {
     Compositions,
     /// Who moves up first at a provider of bags when something ends early (`rescheduling.rule`)
     Reschedulings,
+    /// What generates the jobs of a workload (`model`)
+    Models,
     /// What is done to the jobs of a workload (`[[workload.step]]`)
     Steps,
-    /// From which laws steps draw (`law`)
+    /// From which laws is drawn (`law`)
     Laws,
     /// Sets of rules for logs (`preset`)
     Presets,
@@ -72,6 +74,7 @@ impl What {
             What::Placements => "Placement",
             What::Compositions => "Composition",
             What::Reschedulings => "ReschedulingRule",
+            What::Models => "Model",
             What::Steps => "Step",
             What::Laws => "Law",
             What::Presets => "Preset",

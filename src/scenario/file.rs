@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 mod figure;
 mod header;
+mod independent_jobs;
 mod law;
 mod lublin;
 mod metascheduler;
@@ -25,6 +26,7 @@ mod workload;
 pub use crate::scenario::quantity::Name;
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use header::{EventsOrder, Header};
+pub use independent_jobs::IndependentJobs;
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use metascheduler::{

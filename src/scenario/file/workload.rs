@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Lublin, Rules, Step};
+use super::{IndependentJobs, Lublin, Rules, Step};
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
@@ -28,6 +28,9 @@ pub struct Workload {
     /// Parameters of the model "lublin-feitelson".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lublin: Option<Lublin>,
+    /// Parameters of the model "independent-jobs".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub independent_jobs: Option<IndependentJobs>,
     /// How gaps and contradictions of a log are read.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -46,6 +49,7 @@ impl Workload {
             jobs: None,
             merge: None,
             lublin: None,
+            independent_jobs: None,
             rules: Rules::default(),
             steps: Vec::new(),
         }
@@ -58,6 +62,8 @@ impl Workload {
 pub enum Model {
     /// Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs.
     LublinFeitelson,
+    /// Arrivals, run times and sizes drawn from stated laws, each for itself.
+    IndependentJobs,
 }
 
 /// A job written into the scenario.
