@@ -721,13 +721,13 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ╰────
       help: a length of time: a number and a unit, such as "18h"
 
-      × the law has 1 values, but 2 weights
+      × the law has 2 weights, needs 1
         ╭─[steps.toml:26:80]
      26 │   { kind = "ready-times", delay = { law = "choice", values = ["1h"], weights = [1, 2] } },
         ·                                                                                ───┬──
-        ·                                                                                   ╰── not one for each value
+        ·                                                                                   ╰── not one for each value or bin
         ╰────
-      help: give each value a weight, in the same order, or remove `weights`
+      help: give each value, or each bin between two edges, a weight, in the same order
 
       × `requested-max` is 1h, less than `requested-min`, 2h
         ╭─[steps.toml:27:60]

@@ -145,6 +145,32 @@ cycle = { shape = 9, scale = 3.6 }
 rush-factor = 0.98
 
 [[workload]]
+name = "independent"
+model = "independent-jobs"
+[workload.independent-jobs]
+between = { law = "histogram", edges = ["0s", "1min", "1h"], weights = [1, 3.5] }
+jobs = 1000
+length = "2d"
+batch = { law = "histogram", edges = [0.5, 2.5, 9], weights = [2, 1] }
+processors = { law = "choice", values = [1, 2] }
+run = { law = "normal", mean = "10min", standard-deviation = "2min" }
+run-min = "1min"
+
+[[workload]]
+name = "by-hours"
+model = "independent-jobs"
+[workload.independent-jobs]
+hours = [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0]
+jobs = 10
+days = 7
+run = { law = "constant", value = "1h" }
+
+[[workload]]
+name = "by-day"
+model = "independent-jobs"
+independent-jobs = { per-day = { law = "poisson", mean = 2 }, days = 7, run = { law = "constant", value = "1h" } }
+
+[[workload]]
 name = "both"
 merge = ["log", "model"]
 

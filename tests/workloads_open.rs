@@ -144,6 +144,24 @@ step = [{ kind = "estimates", rule = "uniform:5" }]
 "#;
 
 #[test]
+fn independent_jobs_come_as_their_laws_say() {
+    let text = r#"
+[[workload]]
+name = "jobs"
+model = "independent-jobs"
+[workload.independent-jobs]
+between = { law = "constant", value = "1min" }
+jobs = 5
+length = "3min"
+batch = { law = "constant", value = 2 }
+run = { law = "constant", value = "1h" }
+"#;
+    check(text, &[(0, 1, 60), (0, 2, 60), (0, 3, 120), (0, 4, 120)]);
+    let fewer = text.replace("jobs = 5", "jobs = 3");
+    check(&fewer, &[(0, 1, 60), (0, 2, 60), (0, 3, 120)]);
+}
+
+#[test]
 fn draws_depend_on_seed_and_name_only() {
     let folder = Folder::with(&[]);
     let drawn = |text: &str, seed| jobs(&workloads(folder.path(), text, seed), "jobs");

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! log (SWF) -> rules  \
-//! Lublin-Feitelson     >-> steps, in order -> numbering -> JobStream
+//! Lublin-Feitelson     \
+//! independent jobs     /-> steps, in order -> numbering -> JobStream
 //! jobs in memory      /
 //! ```
 //!
@@ -14,6 +15,7 @@
 
 pub mod cleaning;
 pub mod error;
+pub mod independent;
 pub mod inspect;
 pub mod law;
 pub mod lublin;
@@ -24,6 +26,7 @@ pub mod swf;
 
 pub use cleaning::{CleaningCount, CleaningReport, SharedReport};
 pub use error::WorkloadError;
+pub use independent::IndependentJobs;
 pub use inspect::{Inspector, WorkloadStatistics, inspect};
 pub use law::{Law, LawError};
 pub use lublin::LublinParameters;

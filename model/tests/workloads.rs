@@ -2,6 +2,8 @@
 
 #[path = "workloads/garbage.rs"]
 mod garbage;
+#[path = "workloads/independent.rs"]
+mod independent;
 #[path = "workloads/pipeline.rs"]
 mod pipeline;
 #[path = "workloads/real_logs.rs"]

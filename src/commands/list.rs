@@ -53,9 +53,11 @@ enum What {
     GridPolicies,
     /// When jobs of a grid save their progress (`grid.checkpoints.rule`)
     Checkpoints,
+    /// What generates the jobs of a workload (`model`)
+    Models,
     /// What is done to the jobs of a workload (`[[workload.step]]`)
     Steps,
-    /// From which laws steps draw (`law`)
+    /// From which laws is drawn (`law`)
     Laws,
     /// Sets of rules for logs (`preset`)
     Presets,
@@ -81,6 +83,7 @@ impl What {
             What::OnFailure => "OnFailure",
             What::GridPolicies => "GridPolicy",
             What::Checkpoints => "CheckpointRule",
+            What::Models => "Model",
             What::Steps => "Step",
             What::Laws => "Law",
             What::Presets => "Preset",

@@ -18,7 +18,7 @@ use haggle_model::workload::{
     self as model, JobStream, OpenWorkload, Source, StreamItem, merge, number_jobs,
 };
 
-use crate::scenario::file::{Scenario, Workload};
+use crate::scenario::file::{Model, Scenario, Workload};
 use crate::scenario::{LogPathError, log_path};
 
 /// Why a workload cannot be opened.
@@ -205,8 +205,14 @@ fn source(workload: &Workload, folder: &Path) -> Result<Source, WorkloadError> {
         })?;
         return Ok(Source::Log { path, rules: workload.rules.to_model() });
     }
-    if let Some(lublin) = workload.lublin.as_ref().filter(|_| workload.model.is_some()) {
-        return Ok(Source::Lublin(Box::new(lublin.to_model())));
+    match (workload.model, &workload.lublin, &workload.independent_jobs) {
+        (Some(Model::LublinFeitelson), Some(lublin), _) => {
+            return Ok(Source::Lublin(Box::new(lublin.to_model())));
+        }
+        (Some(Model::IndependentJobs), _, Some(jobs)) => {
+            return Ok(Source::IndependentJobs(Box::new(jobs.to_model())));
+        }
+        _ => {}
     }
     let Some(jobs) = &workload.jobs else {
         return Err(WorkloadError::NoSource(workload.name.to_string()));

@@ -9,6 +9,7 @@ mod actors;
 mod failures;
 mod figures;
 mod grid;
+mod models;
 mod names;
 mod workloads;
 
@@ -63,6 +64,11 @@ impl Check<'_> {
     /// Whether the value at `path` is a stand-in for one that was wrong or missing.
     fn is_replaced(&self, path: &Path) -> bool {
         self.replaced.iter().any(|replaced| replaced.contains(path))
+    }
+
+    /// Whether a part of what is at `path` is a stand-in, so that the whole cannot be judged.
+    fn has_replaced(&self, path: &Path) -> bool {
+        self.replaced.iter().any(|replaced| path.contains(replaced))
     }
 
     /// The line of the text in which the value at `path` begins.

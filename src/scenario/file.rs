@@ -12,6 +12,7 @@ mod failures;
 mod figure;
 mod grid;
 mod header;
+mod independent_jobs;
 mod law;
 mod lublin;
 mod metascheduler;
@@ -33,6 +34,7 @@ pub use grid::{
     Storage,
 };
 pub use header::{EventsOrder, Header};
+pub use independent_jobs::IndependentJobs;
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use metascheduler::{

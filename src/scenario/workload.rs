@@ -7,6 +7,7 @@ use haggle_model::{Job, JobId, JobShape, Time};
 use super::file::InlineJob;
 use super::quantity::TimeSpan;
 
+mod independent_jobs;
 mod law;
 mod lublin;
 mod rules;

@@ -116,6 +116,7 @@ fn is_never_negative(law: &Law) -> bool {
         Law::Constant(value) => *value >= 0.0,
         Law::Uniform { low, .. } => *low >= 0.0,
         Law::Choice(choices) => choices.iter().all(|choice| choice.value >= 0.0),
+        Law::Histogram { edges, .. } => edges.iter().all(|&edge| edge >= 0.0),
         Law::Exponential { .. }
         | Law::Lognormal { .. }
         | Law::Poisson { .. }

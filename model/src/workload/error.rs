@@ -76,6 +76,14 @@ pub enum WorkloadError {
         /// What is allowed.
         expected: &'static str,
     },
+    /// A parameter of the model of independent jobs is out of range.
+    #[error("independent-jobs: {parameter} {problem}")]
+    IndependentJobs {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
     /// More jobs than can be numbered.
     #[error("workload has more than {max} jobs", max = u32::MAX)]
     TooManyJobs,

@@ -58,6 +58,13 @@ pub enum Law {
         /// Scale.
         scale: f64,
     },
+    /// A histogram: a bin by its weight, then every value in it is as likely.
+    Histogram {
+        /// Where bins begin and end, rising; bin i lies between edges i and i + 1.
+        edges: Vec<f64>,
+        /// The share of each bin, relative to the others.
+        weights: Vec<f64>,
+    },
 }
 
 /// A value of [`Law::Choice`].
@@ -98,6 +105,7 @@ enum Drawn {
     Poisson(Poisson<f64>),
     Weibull(Weibull<f64>),
     Gamma(Gamma<f64>),
+    Histogram { edges: Vec<f64>, cumulated: Vec<f64> },
 }
 
 impl Law {
@@ -132,6 +140,36 @@ impl Law {
             Law::Lognormal { mu, sigma } => (mu + sigma * sigma / 2.0).exp(),
             Law::Weibull { shape, scale } => scale * gamma(1.0 + 1.0 / shape),
             Law::Gamma { shape, scale } => shape * scale,
+            Law::Histogram { ref edges, ref weights } => {
+                let total: f64 = weights.iter().sum();
+                let part = |(bin, weight): (&[f64], &f64)| {
+                    (bin[0] + (bin[1] - bin[0]) / 2.0) * (weight / total)
+                };
+                edges.windows(2).zip(weights).map(part).sum()
+            }
+        }
+    }
+
+    /// What no draw exceeds; infinite where there is no such value.
+    pub fn highest(&self) -> f64 {
+        match self {
+            Law::Constant(value) => *value,
+            Law::Uniform { high, .. } => *high,
+            Law::Choice(choices) => {
+                let drawn = choices.iter().filter(|choice| choice.weight > 0.0);
+                drawn.map(|choice| choice.value).fold(f64::NEG_INFINITY, f64::max)
+            }
+            Law::Histogram { edges, weights } => {
+                let ends = edges.iter().skip(1).zip(weights);
+                let drawn = ends.filter(|(_, weight)| **weight > 0.0);
+                drawn.map(|(&end, _)| end).fold(f64::NEG_INFINITY, f64::max)
+            }
+            Law::Exponential { .. }
+            | Law::Normal { .. }
+            | Law::Lognormal { .. }
+            | Law::Poisson { .. }
+            | Law::Weibull { .. }
+            | Law::Gamma { .. } => f64::INFINITY,
         }
     }
 
@@ -147,6 +185,7 @@ impl Law {
             Law::Poisson { .. } => "poisson",
             Law::Weibull { .. } => "weibull",
             Law::Gamma { .. } => "gamma",
+            Law::Histogram { .. } => "histogram",
         }
     }
 
@@ -196,21 +235,50 @@ impl Law {
                 let scale = self.positive("scale", scale)?;
                 Drawn::Gamma(self.made("scale", scale, Gamma::new(shape, scale))?)
             }
+            Law::Histogram { ref edges, ref weights } => self.histogram(edges, weights)?,
         };
         Ok(Sampler(drawn))
     }
 
     fn choice(&self, choices: &[Weighted]) -> Result<Drawn, LawError> {
-        let mut total = 0.0;
         let mut values = Vec::with_capacity(choices.len());
-        let mut cumulated = Vec::with_capacity(choices.len());
         for choice in choices {
             values.push(self.finite("value", choice.value)?);
-            total += self.not_negative("weight", choice.weight)?;
+        }
+        let cumulated = self.cumulated(choices.iter().map(|choice| choice.weight))?;
+        Ok(Drawn::Choice { values, cumulated })
+    }
+
+    fn histogram(&self, edges: &[f64], weights: &[f64]) -> Result<Drawn, LawError> {
+        let (bins, count) = (edges.len().saturating_sub(1), weights.len());
+        self.check("number of weights", count as f64, count == bins, "one less than edges")?;
+        for &edge in edges {
+            self.finite("edge", edge)?;
+        }
+        for bin in edges.windows(2) {
+            let width = bin[1] - bin[0];
+            self.check("edge", bin[1], width > 0.0, "more than the edge before")?;
+            self.check(
+                "edge",
+                bin[1],
+                width.is_finite(),
+                "a smaller distance from the one before",
+            )?;
+        }
+        let cumulated = self.cumulated(weights.iter().copied())?;
+        Ok(Drawn::Histogram { edges: edges.to_vec(), cumulated })
+    }
+
+    /// Sums of the weights up to each of them.
+    fn cumulated(&self, weights: impl Iterator<Item = f64>) -> Result<Vec<f64>, LawError> {
+        let mut total = 0.0;
+        let mut cumulated = Vec::with_capacity(weights.size_hint().0);
+        for weight in weights {
+            total += self.not_negative("weight", weight)?;
             cumulated.push(total);
         }
         self.check("sum of weights", total, total > 0.0 && total.is_finite(), "above 0")?;
-        Ok(Drawn::Choice { values, cumulated })
+        Ok(cumulated)
     }
 
     fn finite(&self, parameter: &'static str, value: f64) -> Result<f64, LawError> {
@@ -261,20 +329,26 @@ impl Sampler {
         match &self.0 {
             Drawn::Constant(value) => *value,
             Drawn::Uniform { low, width } => low + width * stream.random::<f64>(),
-            Drawn::Choice { values, cumulated } => {
-                let total = cumulated.last().copied().unwrap_or(0.0);
-                let point = stream.random::<f64>() * total;
-                let at = cumulated.partition_point(|&sum| sum <= point);
-                values[at.min(values.len() - 1)]
-            }
+            Drawn::Choice { values, cumulated } => values[weighted(cumulated, stream)],
             Drawn::Exponential(law) => law.sample(stream),
             Drawn::Normal(law) => law.sample(stream),
             Drawn::Lognormal(law) => law.sample(stream),
             Drawn::Poisson(law) => law.sample(stream),
             Drawn::Weibull(law) => law.sample(stream),
             Drawn::Gamma(law) => law.sample(stream),
+            Drawn::Histogram { edges, cumulated } => {
+                let bin = weighted(cumulated, stream);
+                edges[bin] + (edges[bin + 1] - edges[bin]) * stream.random::<f64>()
+            }
         }
     }
+}
+
+/// Draws a place by weights that are given as sums, of which there is one at least.
+fn weighted(cumulated: &[f64], stream: &mut Stream) -> usize {
+    let last = cumulated.len() - 1;
+    let point = stream.random::<f64>() * cumulated[last];
+    cumulated.partition_point(|&sum| sum <= point).min(last)
 }
 
 #[cfg(test)]
@@ -307,6 +381,37 @@ mod tests {
         check_mean(Law::weibull_with_mean(0.75, 3.0), 3.0, 4.07);
         check_mean(Law::lognormal_with_mean(5.0, 0.5), 5.0, 2.67);
         check_mean(Law::Gamma { shape: 4.2, scale: 0.94 }, 3.948, 1.93);
+        check_mean(histogram(&[0.0, 1.0, 5.0], &[1.0, 3.0]), 2.375, 1.45);
+    }
+
+    fn histogram(edges: &[f64], weights: &[f64]) -> Law {
+        Law::Histogram { edges: edges.to_vec(), weights: weights.to_vec() }
+    }
+
+    #[test]
+    fn a_histogram_fills_its_bins_by_weight() {
+        let law = histogram(&[-2.0, 0.0, 1.0, 4.0], &[0.5, 0.0, 1.5]);
+        let sampler = law.sampler().expect("a good law");
+        let mut stream = stream(1, "law", "histogram");
+        let drawn: Vec<f64> = (0..20_000).map(|_| sampler.sample(&mut stream)).collect();
+        let share = |low, high| {
+            drawn.iter().filter(|value| (low..high).contains(*value)).count() as f64 / 20_000.0
+        };
+        // Five standard errors of the share of a bin: 5 x (0.25 x 0.75 / 20,000)^0.5.
+        assert!((share(-2.0, 0.0) - 0.25).abs() < 0.0154, "{}", share(-2.0, 0.0));
+        assert_eq!(share(0.0, 1.0), 0.0);
+        assert!((share(1.0, 2.5) - 0.375).abs() < 0.0172, "uniform within: {}", share(1.0, 2.5));
+        assert_eq!(share(-2.0, 0.0) + share(1.0, 4.0), 1.0);
+    }
+
+    #[test]
+    fn no_draw_is_above_the_highest() {
+        let weighted = |value, weight| Weighted { value, weight };
+        let choice = Law::Choice(vec![weighted(1.0, 2.0), weighted(3.0, 0.0)]);
+        assert_eq!(choice.highest(), 1.0);
+        assert_eq!(histogram(&[0.0, 1.0, 5.0], &[1.0, 0.0]).highest(), 1.0);
+        assert_eq!(Law::Uniform { low: 2.0, high: 4.0 }.highest(), 4.0);
+        assert_eq!(Law::Normal { mean: 0.0, standard_deviation: 1.0 }.highest(), f64::INFINITY);
     }
 
     #[test]
@@ -325,6 +430,10 @@ mod tests {
             message(Law::Gamma { shape: 2.0, scale: -1.0 }),
             "gamma law: scale is -1, expected a finite number above 0"
         );
+        assert_eq!(
+            message(histogram(&[0.0, 2.0, 2.0], &[1.0, 1.0])),
+            "histogram law: edge is 2, expected more than the edge before"
+        );
         for wrong in [
             Law::Constant(f64::NAN),
             Law::Uniform { low: 2.0, high: 1.0 },
@@ -335,6 +444,13 @@ mod tests {
             Law::Lognormal { mu: 0.0, sigma: -0.1 },
             Law::Poisson { mean: -1.0 },
             Law::Weibull { shape: 0.0, scale: 1.0 },
+            histogram(&[], &[]),
+            histogram(&[1.0], &[]),
+            histogram(&[0.0, 1.0], &[1.0, 1.0]),
+            histogram(&[0.0, 1.0], &[0.0]),
+            histogram(&[0.0, 1.0, 2.0], &[2.0, -1.0]),
+            histogram(&[0.0, f64::NAN], &[1.0]),
+            histogram(&[f64::MIN, f64::MAX], &[1.0]),
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");
         }

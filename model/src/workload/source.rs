@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::cleaning::{CleanJobs, SharedReport};
 use super::error::WorkloadError;
+use super::independent::{self, IndependentJobs};
 use super::lublin::{self, LublinParameters};
 use super::rules::{Origin, Rules};
 use super::steps::{Draws, Step, number_jobs};
@@ -38,6 +39,8 @@ pub enum Source {
     },
     /// The Lublin-Feitelson model.
     Lublin(Box<LublinParameters>),
+    /// Jobs whose arrivals, run times and sizes are drawn independently.
+    IndependentJobs(Box<IndependentJobs>),
     /// Jobs at hand, in order of submission.
     Jobs(Vec<Job>),
 }
@@ -72,6 +75,10 @@ impl Workload {
             }
             Source::Lublin(parameters) => {
                 let jobs = lublin::generate(parameters, self.seed, &self.name)?;
+                (jobs, SwfHeader::default(), Origin::Log)
+            }
+            Source::IndependentJobs(parameters) => {
+                let jobs = independent::generate(parameters, self.seed, &self.name)?;
                 (jobs, SwfHeader::default(), Origin::Log)
             }
             Source::Jobs(jobs) => {

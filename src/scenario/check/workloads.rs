@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::{Check, Logs};
 use crate::scenario::document::Path;
-use crate::scenario::file::{JobTypes, Step, Workload};
+use crate::scenario::file::{Step, Workload};
 use crate::scenario::log_path;
 use crate::scenario::quantity::TimeSpan;
 use crate::scenario::workload::step_problem;
@@ -13,7 +13,7 @@ impl Check<'_> {
         for (index, workload) in self.scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
             self.check_source(&path, workload);
-            self.check_lublin(&path, workload);
+            self.check_model(&path, workload);
             self.check_jobs(&path, workload);
             self.check_merge(&path, workload, names);
             self.check_rules(&path, workload);
@@ -57,58 +57,6 @@ impl Check<'_> {
                 "a second source",
                 "make two workloads and a third that has both under `merge`".to_owned(),
             ),
-        }
-    }
-
-    fn check_lublin(&mut self, path: &Path, workload: &Workload) {
-        let Some(lublin) = &workload.lublin else {
-            if workload.model.is_some() {
-                self.report(
-                    &path.key("lublin"),
-                    format!("workload \"{}\" has no parameters for its model", workload.name),
-                    "`lublin` is missing here",
-                    "add `lublin = { jobs = 1000, processors = 128 }`".to_owned(),
-                );
-            }
-            return;
-        };
-        if workload.model.is_none() {
-            self.report(
-                &path.key("lublin"),
-                format!("workload \"{}\" has parameters for a model, but no model", workload.name),
-                "not used",
-                "add `model = \"lublin-feitelson\"`, or remove `lublin`".to_owned(),
-            );
-        }
-        let path = path.key("lublin");
-        let classes = [
-            ("one", lublin.one.is_some(), JobTypes::One),
-            ("batch", lublin.batch.is_some(), JobTypes::BatchAndInteractive),
-            ("interactive", lublin.interactive.is_some(), JobTypes::BatchAndInteractive),
-        ];
-        for (key, given, types) in classes {
-            if given && types != lublin.job_types {
-                let (is, other) = match lublin.job_types {
-                    JobTypes::One => ("one", "batch-and-interactive"),
-                    JobTypes::BatchAndInteractive => ("batch-and-interactive", "one"),
-                };
-                self.report(
-                    &path.key(key),
-                    format!("`job-types` is \"{is}\", which has no class `{key}`"),
-                    "not used",
-                    format!("remove it, or set `job-types = \"{other}\"`"),
-                );
-            }
-        }
-        if let Some(problem) = lublin.problem() {
-            self.report(
-                &path,
-                problem.to_string().replace('_', "-"),
-                "out of range",
-                "sizes are logarithms (base 2) and grow from `size-low` over `size-medium` to \
-                 `size-high`"
-                    .to_owned(),
-            );
         }
     }
 
@@ -227,6 +175,7 @@ impl Check<'_> {
                 format!("write a part from 0 to {}", parts.saturating_sub(1)),
             );
         } else if self.check_choices(path, step)
+            && !self.has_replaced(path)
             && let Some(problem) = step_problem(step)
         {
             self.report(path, problem.to_string().replace('_', "-"), "out of range", None);
@@ -286,7 +235,7 @@ impl Check<'_> {
                     ("factor", factor.is_some()),
                     ("over", over.is_some()),
                 ];
-                self.one_of(path, given);
+                self.one_of(path, "step", given, "steps");
                 if of.is_some() && factor.is_none() {
                     self.without(path, "of", "factor");
                 }
@@ -298,7 +247,7 @@ impl Check<'_> {
                     ("slack", slack.is_some()),
                     ("one-of", one_of.is_some()),
                 ];
-                self.one_of(path, given);
+                self.one_of(path, "step", given, "steps");
                 if stream.is_some() && one_of.is_none() {
                     self.without(path, "stream", "one-of");
                 }
@@ -309,7 +258,8 @@ impl Check<'_> {
                 self.weights(&path.key("slack"), slack.as_ref().and_then(|law| law.weights()));
             }
             Step::ReadyTimes { delay, lead } => {
-                self.one_of(path, [("delay", delay.is_some()), ("lead", lead.is_some())]);
+                let given = [("delay", delay.is_some()), ("lead", lead.is_some())];
+                self.one_of(path, "step", given, "steps");
                 self.weights(&path.key("delay"), delay.as_ref().and_then(|law| law.weights()));
                 self.weights(&path.key("lead"), lead.as_ref().and_then(|law| law.weights()));
             }
@@ -318,7 +268,14 @@ impl Check<'_> {
         self.problems.len() == before
     }
 
-    fn one_of<const N: usize>(&mut self, path: &Path, keys: [(&str, bool); N]) {
+    /// Reports two of several `keys` of `what`, or none; `several` says how to have two.
+    pub(super) fn one_of<const N: usize>(
+        &mut self,
+        path: &Path,
+        what: &str,
+        keys: [(&str, bool); N],
+        several: &str,
+    ) {
         // A key that was given but wrong has been reported already.
         let given = |&&(key, given): &&(&str, bool)| given || self.is_replaced(&path.key(key));
         let found: Vec<&str> = keys.iter().filter(given).map(|(key, _)| *key).collect();
@@ -327,16 +284,16 @@ impl Check<'_> {
                 let keys = keys.map(|(key, _)| format!("`{key}`"));
                 self.report(
                     path,
-                    format!("the step has neither {}", keys.join(" nor ")),
+                    format!("the {what} has neither {}", keys.join(" nor ")),
                     "one of them is missing here",
                     format!("add {}", keys.join(" or ")),
                 );
             }
             [first, second, ..] => self.report(
                 &path.key(second),
-                format!("the step has both `{first}` and `{second}`"),
+                format!("the {what} has both `{first}` and `{second}`"),
                 "the second one",
-                "keep one of them, or make two steps".to_owned(),
+                format!("keep one of them, or make two {several}"),
             ),
             [_] => {}
         }
@@ -354,12 +311,13 @@ impl Check<'_> {
     }
 
     pub(super) fn weights(&mut self, law: &Path, lengths: Option<(usize, usize)>) {
-        if let Some((values, weights)) = lengths.filter(|(values, weights)| values != weights) {
+        if let Some((needed, given)) = lengths.filter(|(needed, given)| needed != given) {
             self.report(
                 &law.key("weights"),
-                format!("the law has {values} values, but {weights} weights"),
-                "not one for each value",
-                "give each value a weight, in the same order, or remove `weights`".to_owned(),
+                format!("the law has {given} weights, needs {needed}"),
+                "not one for each value or bin",
+                "give each value, or each bin between two edges, a weight, in the same order"
+                    .to_owned(),
             );
         }
     }

@@ -81,6 +81,15 @@ pub enum Law {
         #[schemars(extend("exclusiveMinimum" = 0))]
         scale: f64,
     },
+    /// Histogram: a bin by its weight, then every value in it is as likely.
+    Histogram {
+        /// Where bins begin and end, rising; one more than weights.
+        #[schemars(length(min = 2))]
+        edges: Vec<f64>,
+        /// How likely each bin is, relative to the others.
+        #[schemars(length(min = 1))]
+        weights: Vec<f64>,
+    },
 }
 
 /// A law of a length of time, such as `{ law = "exponential", mean = "2h" }`; a draw below zero
@@ -154,5 +163,14 @@ pub enum TimeLaw {
         shape: f64,
         /// Scale.
         scale: TimeSpan,
+    },
+    /// Histogram: a bin by its weight, then every length in it is as likely.
+    Histogram {
+        /// Where bins begin and end, rising; one more than weights.
+        #[schemars(length(min = 2))]
+        edges: Vec<TimeSpan>,
+        /// How likely each bin is, relative to the others.
+        #[schemars(length(min = 1))]
+        weights: Vec<f64>,
     },
 }

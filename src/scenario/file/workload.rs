@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Data, Lublin, Rules, Step};
+use super::{Data, IndependentJobs, Lublin, Rules, Step};
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
@@ -31,6 +31,9 @@ pub struct Workload {
     /// What each job brings along in a grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
+    /// Parameters of the model "independent-jobs".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub independent_jobs: Option<IndependentJobs>,
     /// How gaps and contradictions of a log are read.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -50,6 +53,7 @@ impl Workload {
             merge: None,
             lublin: None,
             data: None,
+            independent_jobs: None,
             rules: Rules::default(),
             steps: Vec::new(),
         }
@@ -62,6 +66,8 @@ impl Workload {
 pub enum Model {
     /// Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs.
     LublinFeitelson,
+    /// Arrivals, run times and sizes drawn from stated laws, each for itself.
+    IndependentJobs,
 }
 
 /// A job written into the scenario.

@@ -20,13 +20,20 @@ impl Law {
             Law::Poisson { mean } => law::Law::Poisson { mean },
             Law::Weibull { shape, scale } => law::Law::Weibull { shape, scale },
             Law::Gamma { shape, scale } => law::Law::Gamma { shape, scale },
+            Law::Histogram { ref edges, ref weights } => {
+                law::Law::Histogram { edges: edges.clone(), weights: weights.clone() }
+            }
         }
     }
 
-    /// Values and weights, where each value has a weight of its own.
+    /// How many weights there must be and how many there are, where the law has weights: one for
+    /// each value of a choice, one for each bin of a histogram.
     pub(crate) fn weights(&self) -> Option<(usize, usize)> {
         match self {
             Law::Choice { values, weights: Some(weights) } => Some((values.len(), weights.len())),
+            Law::Histogram { edges, weights } => {
+                Some((edges.len().saturating_sub(1), weights.len()))
+            }
             _ => None,
         }
     }
@@ -55,14 +62,22 @@ impl TimeLaw {
             TimeLaw::Poisson { mean } => law::Law::Poisson { mean: seconds(mean) },
             TimeLaw::Weibull { shape, scale } => law::Law::Weibull { shape, scale: seconds(scale) },
             TimeLaw::Gamma { shape, scale } => law::Law::Gamma { shape, scale: seconds(scale) },
+            TimeLaw::Histogram { ref edges, ref weights } => law::Law::Histogram {
+                edges: edges.iter().copied().map(seconds).collect(),
+                weights: weights.clone(),
+            },
         }
     }
 
-    /// Values and weights, where each value has a weight of its own.
+    /// How many weights there must be and how many there are, where the law has weights: one for
+    /// each value of a choice, one for each bin of a histogram.
     pub(crate) fn weights(&self) -> Option<(usize, usize)> {
         match self {
             TimeLaw::Choice { values, weights: Some(weights) } => {
                 Some((values.len(), weights.len()))
+            }
+            TimeLaw::Histogram { edges, weights } => {
+                Some((edges.len().saturating_sub(1), weights.len()))
             }
             _ => None,
         }

@@ -1,0 +1,337 @@
+//! Independent jobs: when they arrive, how many at a time, how long they run and
+//! on how many processors, each drawn from a law of its own.
+//!
+//! ```text
+//! instants ──> batches ──(in order of arrival)──> jobs
+//! ```
+//!
+//! Jobs are numbered in the order in which they are drawn. Arrivals and batches
+//! have a stream each, and every job has its own for its run time and for its
+//! processors: more jobs or another law of arrival change no job's length.
+//!
+//! The model makes no user estimates, so jobs ask for exactly their run time;
+//! [`Estimates`](super::steps::Estimates) changes that.
+
+mod arrivals;
+
+pub use arrivals::{Arrivals, HOURS};
+
+use std::ops::RangeInclusive;
+
+use super::JobStream;
+use super::error::WorkloadError;
+use super::law::{Law, Sampler};
+use super::steps::{Draws, JobDraws};
+use crate::job::{HiddenRunTime, JobOrigin};
+use crate::random::{Stream, stream};
+use crate::{Job, JobId, JobShape, Span, Time};
+use arrivals::Instants;
+
+/// Most processors of a job, as everywhere in scenarios.
+const MOST_PROCESSORS: u32 = 100_000_000;
+
+/// How often a run time is drawn again before the least one is taken.
+const REDRAWS: usize = 1_000;
+
+/// What to generate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndependentJobs {
+    /// When jobs arrive.
+    pub arrivals: Arrivals,
+    /// Most jobs; `None` = as many as arrive.
+    pub jobs: Option<u64>,
+    /// Jobs that arrive at one instant: rounded to a whole number, at least 1.
+    pub batch: Law,
+    /// Processors of a job: rounded to a whole number, at least 1.
+    pub processors: Law,
+    /// Run time on the reference processor, seconds.
+    pub run: Law,
+    /// Shortest run time. Shorter draws are drawn again, a thousand times at
+    /// most; so the law is cut off there.
+    pub run_min: Span,
+}
+
+impl IndependentJobs {
+    /// Jobs on one processor that arrive one by one.
+    pub fn new(arrivals: Arrivals, run: Law) -> IndependentJobs {
+        IndependentJobs {
+            arrivals,
+            jobs: None,
+            batch: Law::Constant(1.0),
+            processors: Law::Constant(1.0),
+            run,
+            run_min: Span::TICK,
+        }
+    }
+}
+
+/// The jobs of the model, in order of arrival. They are made one by one, except
+/// where [`Arrivals::Hourly`] has to sort its batches first.
+pub fn generate(
+    parameters: &IndependentJobs,
+    seed: u64,
+    workload: &str,
+) -> Result<JobStream, WorkloadError> {
+    let instants = parameters
+        .arrivals
+        .instants(parameters.jobs.is_some(), stream(seed, workload, "independent arrivals"))?;
+    let batches = Batches {
+        instants,
+        sizes: counts("batch", &parameters.batch)?,
+        stream: stream(seed, workload, "independent batches"),
+        made: 0,
+        wanted: parameters.jobs.map_or(i64::MAX, |jobs| i64::try_from(jobs).unwrap_or(i64::MAX)),
+    };
+    let batches: Box<dyn Iterator<Item = Batch> + Send> = match parameters.arrivals {
+        Arrivals::Hourly { .. } => Box::new(std::iter::once_with(|| by_time(batches)).flatten()),
+        Arrivals::Renewal { .. } | Arrivals::Daily { .. } => Box::new(batches),
+    };
+    let mut jobs = Jobs::new(parameters, &Draws::new(seed, workload))?;
+    let numbers = batches.flat_map(|(at, numbers)| numbers.map(move |number| (at, number)));
+    Ok(Box::new(numbers.map(move |(at, number)| Ok(jobs.job(at, number)))))
+}
+
+/// When jobs arrive together, and their numbers.
+type Batch = (Time, RangeInclusive<i64>);
+
+/// The batches in the order in which they are drawn, up to the jobs wanted.
+struct Batches {
+    instants: Instants,
+    sizes: Sampler,
+    stream: Stream,
+    made: i64,
+    wanted: i64,
+}
+
+impl Iterator for Batches {
+    type Item = Batch;
+
+    fn next(&mut self) -> Option<Batch> {
+        if self.made == self.wanted {
+            return None;
+        }
+        let at = self.instants.next()?;
+        let size = (self.sizes.sample(&mut self.stream).round() as i64).max(1);
+        let first = self.made + 1;
+        self.made += size.min(self.wanted - self.made);
+        Some((at, first..=self.made))
+    }
+}
+
+fn by_time(batches: Batches) -> Vec<Batch> {
+    let mut batches: Vec<Batch> = batches.collect();
+    // Batches of one instant keep the order of their numbers.
+    batches.sort_by_key(|(at, _)| *at);
+    batches
+}
+
+/// What a job is like, whenever it arrives.
+struct Jobs {
+    processors: Sampler,
+    processor_draws: JobDraws,
+    run: Sampler,
+    run_draws: JobDraws,
+    run_min: Span,
+}
+
+impl Jobs {
+    fn new(parameters: &IndependentJobs, draws: &Draws) -> Result<Jobs, WorkloadError> {
+        let IndependentJobs { run_min, .. } = *parameters;
+        if run_min < Span::TICK {
+            return Err(wrong("run_min", format!("is {run_min} s, expected more than 0 s")));
+        }
+        let run = sampler("run", &parameters.run)?;
+        let longest = Span::from_secs_f64(parameters.run.highest());
+        if longest < run_min {
+            let problem =
+                format!("is never longer than {longest} s, expected {run_min} s (run_min) or more");
+            return Err(wrong("run", problem));
+        }
+        Ok(Jobs {
+            processors: counts("processors", &parameters.processors)?,
+            processor_draws: draws.for_jobs("independent processors"),
+            run,
+            run_draws: draws.for_jobs("independent run times"),
+            run_min,
+        })
+    }
+
+    fn job(&mut self, submit: Time, number: i64) -> Job {
+        let processors = self.processors.sample(self.processor_draws.of_number(number));
+        let run_time = self.run_time(number);
+        Job {
+            id: JobId(0),
+            workload: 0,
+            number,
+            submit,
+            shape: JobShape::Rigid,
+            processors: (processors.round() as u32).clamp(1, MOST_PROCESSORS),
+            requested_time: Some(run_time),
+            run_time: HiddenRunTime::new(run_time),
+            ready: None,
+            deadline: None,
+            key: 0,
+            origin: JobOrigin::UNKNOWN,
+        }
+    }
+
+    fn run_time(&mut self, number: i64) -> Span {
+        let stream = self.run_draws.of_number(number);
+        let mut draws = (0..REDRAWS).map(|_| Span::from_secs_f64(self.run.sample(stream)));
+        draws.find(|&drawn| drawn >= self.run_min).unwrap_or(self.run_min)
+    }
+}
+
+/// A law of whole numbers, of which some must be 1 or more.
+fn counts(parameter: &'static str, law: &Law) -> Result<Sampler, WorkloadError> {
+    let sampler = sampler(parameter, law)?;
+    if law.highest() < 1.0 {
+        return Err(wrong(
+            parameter,
+            format!("is never more than {}, expected 1 or more", law.highest()),
+        ));
+    }
+    Ok(sampler)
+}
+
+fn sampler(parameter: &'static str, law: &Law) -> Result<Sampler, WorkloadError> {
+    law.sampler().map_err(|problem| wrong(parameter, format!("is no law: {problem}")))
+}
+
+fn wrong(parameter: &'static str, problem: String) -> WorkloadError {
+    WorkloadError::IndependentJobs { parameter, problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every(seconds: f64) -> Arrivals {
+        Arrivals::Renewal { between: Law::Constant(seconds), length: None }
+    }
+
+    fn one_minute() -> IndependentJobs {
+        IndependentJobs { jobs: Some(10), ..IndependentJobs::new(every(5.0), Law::Constant(60.0)) }
+    }
+
+    fn jobs(parameters: &IndependentJobs, seed: u64) -> Vec<Job> {
+        let jobs = generate(parameters, seed, "test").expect("good parameters");
+        jobs.map(|job| job.expect("the model has no errors")).collect()
+    }
+
+    fn submissions(parameters: &IndependentJobs) -> Vec<i64> {
+        jobs(parameters, 1).iter().map(|job| job.submit.as_micros() / 1_000_000).collect()
+    }
+
+    fn run_times(parameters: &IndependentJobs) -> Vec<Span> {
+        jobs(parameters, 1).iter().map(|job| job.run_time.reveal_to_machine()).collect()
+    }
+
+    #[test]
+    fn a_job_is_as_its_laws_say() {
+        let mut parameters = one_minute();
+        parameters.processors = Law::Constant(2.6);
+        let jobs = jobs(&parameters, 1);
+        let expected = |number: u32| Job {
+            id: JobId(0),
+            number: i64::from(number),
+            ..Job::new(0, Time::from_secs(5 * i64::from(number)), 3, Span::from_secs(60))
+        };
+        assert_eq!(jobs, (1..=10).map(expected).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_last_batch_is_cut_where_the_jobs_end() {
+        let parameters = IndependentJobs { batch: Law::Constant(4.0), ..one_minute() };
+        assert_eq!(submissions(&parameters), [5, 5, 5, 5, 10, 10, 10, 10, 15, 15]);
+        assert!(submissions(&IndependentJobs { jobs: Some(0), ..parameters }).is_empty());
+    }
+
+    #[test]
+    fn short_draws_are_drawn_again_and_in_the_end_cut() {
+        let law = Law::Normal { mean: 600.0, standard_deviation: 400.0 };
+        let drawn = IndependentJobs { run: law, jobs: Some(2_000), ..one_minute() };
+        let cut = IndependentJobs { run_min: Span::from_secs(60), ..drawn.clone() };
+        let (drawn, cut) = (run_times(&drawn), run_times(&cut));
+        assert!(drawn.iter().all(|&time| time >= Span::TICK));
+        assert!(cut.iter().all(|&time| time > Span::from_secs(60)), "none is clamped");
+        // A job whose first draw is long enough does not know of the cut.
+        let same = drawn.iter().zip(&cut).filter(|(a, b)| a == b).count();
+        assert_eq!(same, drawn.iter().filter(|&&time| time >= Span::from_secs(60)).count());
+        assert!(same < 2_000);
+        let hopeless = IndependentJobs {
+            run: Law::Normal { mean: -1e9, standard_deviation: 1.0 },
+            run_min: Span::from_secs(7),
+            ..one_minute()
+        };
+        assert_eq!(run_times(&hopeless), [Span::from_secs(7); 10]);
+    }
+
+    #[test]
+    fn purposes_do_not_share_draws() {
+        let law = Law::Uniform { low: 1.0, high: 9.0 };
+        let parameters = IndependentJobs { jobs: Some(40), run: law.clone(), ..one_minute() };
+        let reference = run_times(&parameters);
+        let more = IndependentJobs { jobs: Some(80), ..parameters.clone() };
+        assert_eq!(run_times(&more)[..40], reference);
+        let hourly = Arrivals::Hourly { weights: [1.0; HOURS], days: 3 };
+        let changed = IndependentJobs {
+            arrivals: hourly.clone(),
+            processors: law.clone(),
+            batch: law.clone(),
+            ..parameters.clone()
+        };
+        let mut other = jobs(&changed, 1);
+        other.sort_by_key(|job| job.number);
+        let other: Vec<Span> = other.iter().map(|job| job.run_time.reveal_to_machine()).collect();
+        assert_eq!(other, reference);
+        let single = IndependentJobs { arrivals: hourly, ..parameters };
+        let longer = IndependentJobs { run: Law::Constant(99.0), ..single.clone() };
+        assert_eq!(submissions(&longer), submissions(&single));
+    }
+
+    #[test]
+    fn extreme_draws_stay_within_what_can_be_counted() {
+        let huge = Law::Constant(1e300);
+        let parameters = IndependentJobs {
+            arrivals: every(1e300),
+            processors: huge.clone(),
+            batch: huge.clone(),
+            run: huge,
+            ..one_minute()
+        };
+        let jobs = jobs(&parameters, 1);
+        assert_eq!(jobs.len(), 10);
+        assert!(
+            jobs.iter().all(|job| job.submit <= Time::FOREVER && job.processors == 100_000_000)
+        );
+        assert!(jobs.iter().all(|job| job.requested_time == Some(Span::FOREVER)));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused_by_name() {
+        let refusal = |change: &dyn Fn(&mut IndependentJobs)| {
+            let mut parameters = one_minute();
+            change(&mut parameters);
+            generate(&parameters, 1, "test").map(|_| ()).expect_err("out of range").to_string()
+        };
+        assert_eq!(
+            refusal(&|it| it.run = Law::Exponential { mean: -1.0 }),
+            "independent-jobs: run is no law: exponential law: mean is -1, expected a finite number \
+             above 0"
+        );
+        assert_eq!(
+            refusal(&|it| it.run = Law::Constant(0.0)),
+            "independent-jobs: run is never longer than 0 s, expected 0.000001 s (run_min) or more"
+        );
+        assert_eq!(
+            refusal(&|it| it.run_min = Span::ZERO),
+            "independent-jobs: run_min is 0 s, expected more than 0 s"
+        );
+        assert_eq!(
+            refusal(&|it| it.processors = Law::Constant(0.5)),
+            "independent-jobs: processors is never more than 0.5, expected 1 or more"
+        );
+        assert!(refusal(&|it| it.batch = Law::among([])).contains("batch is no law"));
+    }
+}
