@@ -1,15 +1,20 @@
 //! What must hold at every instant, checked job by job as they end.
 
+use std::collections::BTreeSet;
+
+use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
     Cast, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, TaskRun, Time,
 };
-use haggle_results::Availability;
+use haggle_results::{Availability, GridViolation, SettledJob};
 
 /// Remembers until when each processor was held, and since when it has been up or down.
 pub struct Check {
     processors: Vec<Vec<Processor>>,
     /// Processor-microseconds held.
     held: i128,
+    /// Jobs of a grid that are done.
+    done: BTreeSet<JobId>,
 }
 
 #[derive(Clone, Copy)]
@@ -84,6 +89,15 @@ pub enum Violation {
         /// Tasks that ran.
         got: u32,
     },
+    /// A job of a grid was done, and then again.
+    #[error("job {job} was done twice")]
+    DoneTwice {
+        /// The job's number in its workload.
+        job: i64,
+    },
+    /// The books of a grid do not balance; looked at in every run.
+    #[error(transparent)]
+    Grid(#[from] GridViolation),
 }
 
 impl Check {
@@ -92,7 +106,11 @@ impl Check {
         let processors = cast.providers.iter().map(|it| it.processors as usize);
         let (state, since) = (Availability::Restored, Time::ZERO);
         let free = Processor { held_until: Time::ZERO, state, since };
-        Check { processors: processors.map(|count| vec![free; count]).collect(), held: 0 }
+        Check {
+            processors: processors.map(|count| vec![free; count]).collect(),
+            held: 0,
+            done: BTreeSet::new(),
+        }
     }
 
     /// Takes in that processors have failed or are back; what was lost with them has
@@ -136,9 +154,7 @@ impl Check {
     /// What is violated.
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let (job, asked) = (record.job.number, record.job.processors);
-        if let Some(start) = record.start.filter(|&start| start < record.job.submit) {
-            return Err(Violation::TooEarly { job, start });
-        }
+        not_too_early(record)?;
         if let Some(bag) = &record.bag {
             // When and where each of its tasks ran was checked then.
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
@@ -155,6 +171,26 @@ impl Check {
             return Err(Violation::WrongWidth { job, asked, got });
         }
         self.hold(job, provider, start, record.end, &record.processors)
+    }
+
+    /// Takes in a job of a grid that is over.
+    ///
+    /// # Errors
+    /// What is violated.
+    pub fn grid_job_over(&mut self, record: &GridJobRecord) -> Result<(), Violation> {
+        let is_done = matches!(record.outcome, GridOutcome::Done { .. });
+        if is_done && !self.done.insert(record.job.id) {
+            return Err(Violation::DoneTwice { job: record.job.number });
+        }
+        Ok(())
+    }
+
+    /// Looks at a job of a grid of which all is known.
+    ///
+    /// # Errors
+    /// What is violated.
+    pub fn settled(&self, job: &SettledJob) -> Result<(), Violation> {
+        not_too_early(&job.record)
     }
 
     /// Takes in tasks of a bag that are over, in order of their ends like jobs.
@@ -201,6 +237,13 @@ impl Check {
     }
 }
 
+fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
+    match record.start.filter(|&start| start < record.job.submit) {
+        Some(start) => Err(Violation::TooEarly { job: record.job.number, start }),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
@@ -243,5 +286,15 @@ mod tests {
             violation.to_string(),
             "job 4 started at 19 s on processor 1, held by another until 20 s"
         );
+    }
+
+    #[test]
+    fn a_job_that_is_done_twice_is_found() {
+        let (job, now) = (Job::new(0, Time::ZERO, 1, Span::from_secs(1)), Time::from_secs(1));
+        let outcome = GridOutcome::Done { winner: 1, computed: now, end: now };
+        let over = GridJobRecord { job, class: JobClass::External, outcome };
+        let mut check = Check::new(&Cast::default());
+        assert_eq!(check.grid_job_over(&over), Ok(()));
+        assert_eq!(check.grid_job_over(&over), Err(Violation::DoneTwice { job: 1 }));
     }
 }

@@ -1,5 +1,7 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
 
+mod grid;
+
 use haggle_agents::Message;
 use haggle_model::{
     ActorId, Cast, JobOutcome, JobStories, Observation, ProcessorSet, ProviderId, Refusal, Time,
@@ -8,7 +10,7 @@ use haggle_results::{Availability, Metrics, MetricsOptions, ResultsError, RunWri
 use haggle_runtime::Recorder;
 use haggle_runtime::world::OutsideError;
 
-use super::check::{Check, Violation};
+use super::check::Check;
 use super::run::{Conduct, Watch};
 
 /// What a run leaves in memory and, if asked for, on disk.
@@ -43,12 +45,28 @@ impl Record<'_> {
     }
 
     /// Nothing more happens.
-    pub(super) fn run_over(&mut self, now: Time) -> Result<(), Violation> {
+    pub(super) fn run_over(&mut self, now: Time) -> Result<(), OutsideError> {
+        self.grid_over(now)?;
         self.metrics.run_over(now);
         match &self.check {
-            Some(check) => check.run_over(self.metrics.work()),
+            Some(check) => Ok(check.run_over(self.metrics.work())?),
             None => Ok(()),
         }
+    }
+
+    /// Counts a job that is over in whatever way.
+    fn count(&mut self, now: Time) {
+        self.jobs_over += 1;
+        if self.jobs_over.is_multiple_of(PROGRESS_INTERVAL) {
+            self.watch.progress(self.jobs_over, now);
+        }
+    }
+
+    /// A provider refuses only what it could never run, a metascheduler what all do.
+    fn count_too_wide(&mut self, outcome: JobOutcome) {
+        let too_wide =
+            matches!(outcome, JobOutcome::Rejected(Refusal::TooWide | Refusal::NoProvider));
+        self.too_wide += u64::from(too_wide);
     }
 
     fn processors_changed(
@@ -123,6 +141,9 @@ impl Recorder for Record<'_> {
                 self.stories.run_lost(job, run);
                 Ok(())
             }
+            Observation::TryOver(record) => self.try_over(now, *record),
+            Observation::GridJobOver(record) => self.grid_job_over(now, *record),
+            Observation::ResourceAccount(account) => self.resource_account(account),
             Observation::ProcessorsFailed { provider, processors } => {
                 self.processors_changed(now, provider, &processors, Availability::Failed)
             }
@@ -139,18 +160,11 @@ impl Recorder for Record<'_> {
             Observation::JobOver(mut record) => {
                 self.stories.complete(&mut record);
                 self.metrics.job_over(&record);
-                self.jobs_over += 1;
-                // A provider refuses only what it could never run, a metascheduler what all do.
-                self.too_wide += u64::from(matches!(
-                    record.outcome,
-                    JobOutcome::Rejected(Refusal::TooWide | Refusal::NoProvider)
-                ));
+                self.count_too_wide(record.outcome);
                 if let Some(check) = &mut self.check {
                     check.job_over(&record)?;
                 }
-                if self.jobs_over.is_multiple_of(PROGRESS_INTERVAL) {
-                    self.watch.progress(self.jobs_over, now);
-                }
+                self.count(now);
                 match &mut self.writer {
                     Some(writer) => writer.job_over(&record).map_err(boxed),
                     None => Ok(()),

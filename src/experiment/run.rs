@@ -166,7 +166,8 @@ pub fn run(
         let (submitted, over) = (stats.jobs, record.jobs_over);
         return Err(ExperimentError::JobsMissing { submitted, over });
     }
-    record.run_over(stats.end).map_err(ExperimentError::Violation)?;
+    let over = record.run_over(stats.end);
+    over.map_err(|error| unwrap_run_error(RunError::Record(error)))?;
     let too_wide = record.too_wide;
     let summary = record.metrics.summarise();
     let (written, timing) = match (record.writer, destination) {
