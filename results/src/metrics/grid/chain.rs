@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::Span;
-use haggle_model::grid::TryRecord;
+use haggle_model::grid::{CheckpointRecord, TryRecord};
 use haggle_model::work::Work;
 
 use super::Tries;
@@ -30,8 +30,8 @@ impl Reach {
 
     /// The checkpoint of a try that holds so much; `None` if none could ever be used.
     fn saved(record: &TryRecord, done: Work) -> Option<Reach> {
-        let usable = record.checkpoints.iter().filter(|it| it.available.is_some());
-        let checkpoint = usable.into_iter().find(|it| it.done == done)?;
+        let is_it = |it: &&CheckpointRecord| it.available.is_some() && it.done == done;
+        let checkpoint = record.checkpoints.iter().find(is_it)?;
         Some(Reach { done, computing: checkpoint.computing })
     }
 }

@@ -137,13 +137,14 @@ fn ft_m1_what_was_done_after_the_last_checkpoint_is_lost() {
 #[test]
 fn a_job_that_waits_for_a_restart_keeps_its_newest_checkpoint() {
     let [first, _] = restarted();
-    let (grid, job) = books(78, &[first.clone()], over(100, open(78, 1, &[(1, true)], true)));
+    let first = [first];
+    let (grid, job) = books(78, &first, over(100, open(78, 1, &[(1, true)], true)));
     assert_eq!((grid.waiting_for_restart, grid.jobs), (1, 1));
     assert_eq!((grid.work.in_progress, grid.work.lost), (60.0, 11.0));
     assert_eq!((grid.slot_time.in_progress, grid.slot_time.checkpoints), (60.0, 4.0));
     assert_eq!((job.record.outcome, job.record.start), (JobOutcome::Unfinished, None));
     // Without a restart nothing of it will be used.
-    let (grid, job) = books(78, &[first], over(100, open(78, 1, &[(1, false)], false)));
+    let (grid, job) = books(78, &first, over(100, open(78, 1, &[(1, false)], false)));
     assert_eq!((grid.lost, grid.work.in_progress, grid.work.lost), (1, 0.0, 71.0));
     assert_eq!(grid.mean_length_lost, Some(100.0));
     assert_eq!(job.record.outcome, JobOutcome::Failed);
