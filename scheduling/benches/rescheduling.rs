@@ -1,5 +1,6 @@
 //! Rescheduling of bags after early ends: one queue, deep for days, of work
-//! that takes half the time it asks for. A checksum of all starts stands beside
+//! that takes half the time it asks for. Where work comes faster than it is done
+//! (`rush`), every end moves hundreds of batches of one task each. A checksum of all starts stands beside
 //! each time; a change that makes this faster must not change it.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
@@ -55,12 +56,13 @@ impl Work {
         self.run + self.run
     }
 
-    /// `count` arrivals, of which one in `jobs` is a rigid job (0 = none).
-    fn list(count: u32, jobs: u32) -> Vec<Work> {
+    /// `count` arrivals, fewer than `apart` seconds one from the other, of which
+    /// one in `jobs` is a rigid job (0 = none).
+    fn list(count: u32, jobs: u32, apart: u64) -> Vec<Work> {
         let mut numbers = Numbers(5);
         let mut arrival = Time::ZERO;
         let work = (0..count).map(|number| {
-            arrival += Span::from_secs(numbers.below(3_100) as i64);
+            arrival += Span::from_secs(numbers.below(apart) as i64);
             let size = u32::min(numbers.magnitude(1, 9) as u32, PROCESSORS);
             Work {
                 arrival,
@@ -159,8 +161,12 @@ fn rescheduling(criterion: &mut Criterion) {
     // `cargo test` runs each once and asks for no figures.
     let small = !std::env::args().any(|argument| argument == "--bench");
     let count = if small { SHARES / 8 } else { SHARES };
-    for (name, jobs) in [("shares", 0), ("shares and jobs", 4)] {
-        let work = Work::list(count, jobs);
+    let lists = [
+        ("shares", Work::list(count, 0, 3_100)),
+        ("shares and jobs", Work::list(count, 4, 3_100)),
+        ("rush", Work::list(count / 6, 0, 1_500)),
+    ];
+    for (name, work) in lists {
         for rule in Rescheduling::ALL {
             let outcome = replay(rule.into(), &work);
             let name = format!("{}, {name}", rule.name());
@@ -168,7 +174,7 @@ fn rescheduling(criterion: &mut Criterion) {
             if let (false, Some(&checksum)) = (small, expected().get(name.as_str())) {
                 assert_eq!(outcome.checksum, checksum, "other starts than there used to be");
             }
-            group.bench_function(BenchmarkId::new(name, count), |bencher| {
+            group.bench_function(BenchmarkId::new(name, work.len()), |bencher| {
                 bencher.iter(|| black_box(replay(rule.into(), &work).checksum));
             });
         }

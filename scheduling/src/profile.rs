@@ -362,8 +362,16 @@ impl Profile {
 
     /// The steps as (start, free processors), oldest first; for pictures and tests.
     pub fn steps(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
-        self.blocks.iter().flat_map(|block| {
-            block.times.iter().zip(&block.free).map(|(&time, &free)| {
+        self.steps_from(Time::from_micros(i64::MIN))
+    }
+
+    /// As [`Profile::steps`], from the one that covers `time` on.
+    pub fn steps_from(&self, time: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
+        let Place { block, mut entry } = self.find(time.as_micros());
+        self.blocks[block..].iter().flat_map(move |block| {
+            let first = std::mem::take(&mut entry);
+            let steps = block.times[first..].iter().zip(&block.free[first..]);
+            steps.map(|(&time, &free)| {
                 (Time::from_micros(time), (free + block.pending).max(0) as u32)
             })
         })

@@ -76,6 +76,11 @@ impl Entry {
 
     /// Adds tasks that wait.
     pub(super) fn put(&mut self, start: Time, tasks: u32) {
+        // Most come in order.
+        if self.waiting.last().is_none_or(|last| last.start < start) {
+            self.waiting.push(Batch { start, tasks });
+            return;
+        }
         match self.waiting.binary_search_by_key(&start, |batch| batch.start) {
             Ok(at) => self.waiting[at].tasks += tasks,
             Err(at) => self.waiting.insert(at, Batch { start, tasks }),

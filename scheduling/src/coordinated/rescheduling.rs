@@ -6,9 +6,10 @@ use haggle_model::{Span, Time};
 
 use super::ConservativeBags;
 use super::entry::{Entry, Kind};
+use super::relay::Relay;
 use crate::bags::Batch;
 use crate::placing::place;
-use crate::profile::Fit;
+use crate::profile::Profile;
 use crate::scheduler::Slot;
 
 /// In which order waiting work is moved up.
@@ -96,7 +97,7 @@ pub struct Effort {
     pub reschedules: u64,
     /// Turns that were looked at.
     pub turns: u64,
-    /// Searches of the profile for an earlier place.
+    /// Searches for an earlier place, and looks at the place the last task left.
     pub searches: u64,
     /// Moves; tasks that go from one place to the same other one move at once.
     pub moves: u64,
@@ -118,21 +119,6 @@ struct Turn {
     span: Span,
 }
 
-/// All that waits, in the order in which it is looked at.
-#[derive(Debug)]
-struct Turns {
-    turns: Vec<Turn>,
-    /// What a turn is sorted by in the upper half, its index in `turns` in the
-    /// lower one: whole numbers sort several times faster than turns.
-    order: Vec<u128>,
-}
-
-impl Turns {
-    fn iter(&self) -> impl Iterator<Item = Turn> {
-        self.order.iter().map(|&key| self.turns[key as u64 as usize])
-    }
-}
-
 impl ConservativeBags {
     /// The passes of the rule over all that waits.
     pub(super) fn reschedule(&mut self, now: Time) {
@@ -141,7 +127,7 @@ impl ConservativeBags {
             return;
         }
         self.effort.reschedules += 1;
-        let turns = self.turns(
+        let mut turns = self.turns(
             // What starts now has its processors, unless all is planned anew.
             (!rebuild).then_some(now),
             |entry, start| match (rule, entry.kind) {
@@ -156,13 +142,13 @@ impl ConservativeBags {
         if rebuild {
             self.rebuild(now, &turns);
         } else {
-            self.move_up(now, &turns);
+            self.move_up(now, &mut turns);
         }
         if second_pass && rule != Rescheduling::Compress {
             let open = self.profile.first_free(now);
-            let turns =
+            let mut turns =
                 self.turns(Some(open), |_, start| start, |entry| (entry.span, entry.sequence));
-            self.move_up(now, &turns);
+            self.move_up(now, &mut turns);
         }
     }
 
@@ -172,11 +158,15 @@ impl ConservativeBags {
         after: Option<Time>,
         key: impl Fn(&Entry, Time) -> Time,
         tie: impl Fn(&Entry) -> (Span, u64),
-    ) -> Turns {
+    ) -> Vec<Turn> {
         let waits = self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty());
         let mut entries: Vec<_> = waits.map(|(slot, entry)| (tie(entry), slot, entry)).collect();
         entries.sort_unstable_by_key(|&(tie, ..)| tie);
-        let (mut turns, mut order) = (Vec::new(), Vec::new());
+        // What a turn is sorted by in the upper half, its index in `turns` in the
+        // lower one: whole numbers sort several times faster than turns.
+        let most = entries.iter().map(|(.., entry)| entry.waiting.len()).sum();
+        let mut turns = Vec::with_capacity(most);
+        let mut order: Vec<u128> = Vec::with_capacity(most);
         for (_, slot, entry) in entries {
             let &Entry { width, span, earliest, .. } = entry;
             let first = entry.waiting.partition_point(|batch| Some(batch.start) <= after);
@@ -187,52 +177,112 @@ impl ConservativeBags {
                 turns.push(Turn { slot, tasks, width, start, earliest, span });
             }
         }
-        order.sort_unstable();
-        Turns { turns, order }
+        // Stable, for that is fast where the turns of an entry are in order already.
+        order.sort();
+        order.into_iter().map(|key| turns[key as u64 as usize]).collect()
     }
 
     /// Puts one task after the other to its earliest fit, all others staying in place.
+    fn move_up(&mut self, now: Time, turns: &mut [Turn]) {
+        // What waits comes back in its turn.
+        for turn in turns.iter().rev() {
+            let batch = self.entry(turn.slot).waiting.pop();
+            debug_assert_eq!(batch.map(|batch| batch.start), Some(turn.start));
+        }
+        // Nothing is free before this: moves fill what they find and leave holes
+        // behind it only. Most that waits is planned without a gap before it.
+        let mut open = self.profile.first_free(now);
+        self.effort.turns += turns.len() as u64;
+        let mut relay = Relay::default();
+        for turns in turns.chunk_by_mut(|turn, next| turn.slot == next.slot) {
+            let moves = self.effort.moves;
+            self.move_entry_up(open, turns, &mut relay);
+            if self.effort.moves > moves {
+                open = self.profile.first_free(open);
+            }
+            debug_assert_eq!(open, self.profile.first_free(now), "a hole before all others");
+        }
+    }
+
+    /// The turns of one entry, in order of start, where nothing is free before `open`.
     ///
     /// A task that moves from s to t needs the time from t to s only, for from
     /// s on it has its own place, and it leaves nothing behind before s. So the
     /// next one finds the same t until that time is full, and as many as fit
-    /// there move together.
-    fn move_up(&mut self, now: Time, turns: &Turns) {
-        // Nothing is free before this: moves fill what they find and leave holes
-        // behind it only. Most that waits is planned without a gap before it.
-        let mut open = self.profile.first_free(now);
-        for Turn { slot, tasks, width, start, earliest, span } in turns.iter() {
-            let from = now.max(earliest);
-            let mut left = tasks;
-            self.effort.turns += 1;
-            while left > 0 && start > from.max(open) {
-                self.effort.searches += 1;
-                let fit = self.profile.earlier_fit(width, span, from, start);
-                let Some(Fit { start: earlier, free }) = fit else { break };
-                debug_assert!(earlier < start, "a planned start has grown");
-                let moving = left.min(free / width);
-                let fills = earlier == open;
-                // What both places have in common stays booked.
-                let (freed, booked) = ((earlier + span).max(start), (earlier + span).min(start));
-                self.profile.add(earlier, booked, moving * width);
-                self.profile.remove(freed, start + span, moving * width);
-                let entry = self.entry(slot);
-                entry.take(start, moving);
-                entry.put(earlier, moving);
-                self.effort.moved += u64::from(moving);
-                self.effort.moves += 1;
-                left -= moving;
-                if fills {
-                    open = self.profile.first_free(earlier);
+    /// there move together. And one that is planned later finds no place before
+    /// t, nor before s if there was no such t.
+    fn move_entry_up(&mut self, open: Time, turns: &mut [Turn], relay: &mut Relay) {
+        let (mut from, mut at) = (open, 0);
+        while let Some(turn) = turns.get_mut(at) {
+            let &mut Turn { slot, tasks, width, start, earliest, span } = turn;
+            from = from.max(earliest);
+            if start <= from {
+                self.entry(slot).put(start, tasks);
+                at += 1;
+                continue;
+            }
+            self.effort.searches += 1;
+            match self.profile.earlier_fit(width, span, from, start) {
+                None => {
+                    self.entry(slot).put(start, tasks);
+                    (from, at) = (start, at + 1);
                 }
-                debug_assert_eq!(open, self.profile.first_free(now), "a hole before all others");
+                Some(fit) if fit.start + span < start => {
+                    let moving = tasks.min(fit.free / width);
+                    self.entry(slot).put(fit.start, moving);
+                    rebook(&mut self.profile, span, start, fit.start, moving * width);
+                    self.effort.moves += 1;
+                    self.effort.moved += u64::from(moving);
+                    turn.tasks -= moving;
+                    from = fit.start;
+                    at += usize::from(turn.tasks == 0);
+                    continue;
+                }
+                Some(fit) => from = fit.start,
+            }
+            let near = turns[at..].partition_point(|turn| turn.start <= from + span);
+            from = self.relay(from, &turns[at..at + near], relay);
+            at += near;
+        }
+    }
+
+    /// The same where all overlap with a place at `from`, so that no two places
+    /// are apart. Says from when on the next one could find one.
+    fn relay(&mut self, mut from: Time, turns: &[Turn], relay: &mut Relay) -> Time {
+        let [Turn { slot, width, span, .. }, ..] = *turns else { return from };
+        let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
+        let mut steps = self.profile.steps_from(from).peekable();
+        let (_, free) = steps.next().expect("a profile covers all time");
+        relay.begin(width, from, free);
+        for &Turn { start, tasks, .. } in turns {
+            relay.reach(start, &mut steps);
+            let mut left = tasks;
+            while left > 0 {
+                self.effort.searches += 1;
+                let Some((earlier, room)) = relay.place() else { break };
+                let moving = left.min(room);
+                relay.move_up(earlier, moving);
+                entry.put(earlier, moving);
+                self.effort.moves += 1;
+                self.effort.moved += u64::from(moving);
+                from = earlier;
+                left -= moving;
+            }
+            if left > 0 {
+                entry.put(start, left);
+                from = start;
             }
         }
+        drop(steps);
+        relay.finish(|start, earlier, tasks| {
+            rebook(&mut self.profile, span, start, earlier, tasks * width);
+        });
+        from
     }
 
     /// Drops the plan and makes it anew in the order of `turns`, unless that
     /// breaks what has been promised.
-    fn rebuild(&mut self, now: Time, turns: &Turns) {
+    fn rebuild(&mut self, now: Time, turns: &[Turn]) {
         let mut rebuilt = self.clone();
         rebuilt.drop_plan(turns);
         rebuilt.plan_anew(now, turns);
@@ -262,21 +312,28 @@ impl ConservativeBags {
     }
 
     /// Takes all that waits out of the plan.
-    fn drop_plan(&mut self, turns: &Turns) {
-        for Turn { slot, tasks, width, start, span, .. } in turns.iter() {
+    fn drop_plan(&mut self, turns: &[Turn]) {
+        for &Turn { slot, tasks, width, start, span, .. } in turns {
             self.entry(slot).take(start, tasks);
             self.profile.remove(start, start + span, tasks * width);
         }
     }
 
     /// Plans what was dropped, in the order of `turns`.
-    fn plan_anew(&mut self, now: Time, turns: &Turns) {
-        for Turn { slot, tasks, width, earliest, span, .. } in turns.iter() {
+    fn plan_anew(&mut self, now: Time, turns: &[Turn]) {
+        for &Turn { slot, tasks, width, earliest, span, .. } in turns {
             for batch in place(&mut self.profile, width, span, tasks, now.max(earliest)) {
                 self.entry(slot).put(batch.start, batch.tasks);
             }
         }
     }
+}
+
+/// Changes a profile for a booking that goes to an earlier start. What both
+/// places have in common stays booked.
+fn rebook(profile: &mut Profile, span: Span, start: Time, earlier: Time, processors: u32) {
+    profile.add(earlier, start.min(earlier + span), processors);
+    profile.remove(start.max(earlier + span), start + span, processors);
 }
 
 /// Tasks of one entry that have another start now.

@@ -77,6 +77,16 @@ proptest! {
             });
             prop_assert_eq!(fast.reach(processors, at(from), at(from + span), at(0)), hull);
         }
+        // The steps from any time on cover it and all time behind it.
+        for from in (0..300).step_by(7) {
+            let steps: Vec<(Time, u32)> = fast.steps_from(at(from)).collect();
+            let ends = steps[1..].iter().map(|&(end, _)| end).chain([at(300)]);
+            for (&(start, free), end) in steps.iter().zip(ends) {
+                let covered = start.max(at(from)).as_micros()..end.min(at(300)).as_micros();
+                prop_assert!(covered.clone().all(|time| obvious.free_at(time) == free), "{:?}", covered);
+            }
+            prop_assert!(steps[0].0 <= at(from) && steps[1..].iter().all(|&(start, _)| start > at(from)));
+        }
         // A booking tries to start earlier: as if it were lifted out first.
         for index in 0..obvious.booked.len().min(10) {
             let booked = obvious.booked[index];

@@ -1,0 +1,165 @@
+//! Equal tasks that move up one after the other, each into what the last one left.
+
+use std::collections::VecDeque;
+use std::iter::Peekable;
+
+use haggle_model::Time;
+
+/// Finds earlier places for tasks of one entry, in order of their planned
+/// starts, in a stretch of time that is no longer than a task.
+///
+/// All places in the stretch overlap. So what counts for a move is the time
+/// from the new start to the old one alone: it has to be free, and is taken.
+/// Where a task can go depends on the fewest processors that are free from there
+/// until its start, which `places` keeps while the starts go on.
+///
+/// As a rule each task goes to where the one before it has been. Then, for
+/// however many moves, one start has come in the end and one has gone.
+#[derive(Debug, Default)]
+pub(super) struct Relay {
+    /// Processors of one task.
+    width: u32,
+    /// Up to where `places` have been found.
+    reached: Time,
+    /// Free processors there, in the profile.
+    free: u32,
+    /// From when on how many processors are free until `reached`; both ascend.
+    /// Too many by those that were `taken`.
+    places: VecDeque<(Time, u32)>,
+    taken: u32,
+    /// Tasks that start then, more or less than before.
+    starts: Vec<(Time, i64)>,
+}
+
+impl Relay {
+    /// Begins with tasks of `width` and the stretch from `from` on, where so
+    /// many processors are free.
+    pub(super) fn begin(&mut self, width: u32, from: Time, free: u32) {
+        (self.width, self.reached, self.free, self.taken) = (width, from, free, 0);
+        self.places.clear();
+        self.starts.clear();
+    }
+
+    /// Goes on to tasks that are planned to start at `start`. The `steps` of the
+    /// profile that come next are (start, free processors).
+    pub(super) fn reach(
+        &mut self,
+        start: Time,
+        steps: &mut Peekable<impl Iterator<Item = (Time, u32)>>,
+    ) {
+        // Whatever moved was planned to start before this and has taken nothing here.
+        while self.reached < start {
+            let (mut place, free) = (self.reached, self.free + self.taken);
+            while let Some(&(earlier, at_least)) = self.places.back()
+                && at_least >= free
+            {
+                place = earlier;
+                self.places.pop_back();
+            }
+            self.places.push_back((place, free));
+            match steps.next_if(|&(step, _)| step <= start) {
+                Some((step, free)) => (self.reached, self.free) = (step, free),
+                None => self.reached = start,
+            }
+        }
+    }
+
+    /// The earliest place for the tasks, and how many fit there.
+    pub(super) fn place(&mut self) -> Option<(Time, u32)> {
+        while let Some(&(place, free)) = self.places.front() {
+            let tasks = (free - self.taken) / self.width;
+            if tasks > 0 {
+                return Some((place, tasks));
+            }
+            self.places.pop_front();
+        }
+        None
+    }
+
+    /// Moves so many tasks from the start reached to the place found.
+    pub(super) fn move_up(&mut self, place: Time, tasks: u32) {
+        self.taken += tasks * self.width;
+        let tasks = i64::from(tasks);
+        self.starts.extend([(place, tasks), (self.reached, -tasks)]);
+    }
+
+    /// What the moves come to: calls `moved` with an old start, a new one, and
+    /// how many tasks go from the one to the other.
+    pub(super) fn finish(&mut self, mut moved: impl FnMut(Time, Time, u32)) {
+        let starts = &mut self.starts;
+        starts.sort_unstable_by_key(|&(start, _)| start);
+        starts.dedup_by(|next, sum| {
+            let same = next.0 == sum.0;
+            sum.1 += if same { next.1 } else { 0 };
+            same
+        });
+        // The first that have gone are the first that have come.
+        let mut come = 0;
+        for gone in 0..starts.len() {
+            while starts[gone].1 < 0 {
+                if starts[come].1 <= 0 {
+                    come += 1;
+                    continue;
+                }
+                let tasks = starts[come].1.min(-starts[gone].1);
+                starts[come].1 -= tasks;
+                starts[gone].1 += tasks;
+                moved(starts[gone].0, starts[come].0, tasks as u32);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        Time::from_secs(seconds)
+    }
+
+    /// Where one task each goes that is to start at one of `starts`, and what
+    /// that comes to, as (old start, new start).
+    fn relayed(steps: &[(i64, u32)], starts: &[i64]) -> (Vec<Option<Time>>, Vec<(Time, Time)>) {
+        let mut steps = steps.iter().map(|&(start, free)| (at(start), free)).peekable();
+        let mut relay = Relay::default();
+        let (from, free) = steps.next().expect("one step at least");
+        relay.begin(1, from, free);
+        let mut places = Vec::new();
+        for &start in starts {
+            relay.reach(at(start), &mut steps);
+            let place = relay.place();
+            if let Some((place, _)) = place {
+                relay.move_up(place, 1);
+            }
+            places.push(place.map(|(place, _)| place));
+        }
+        let mut moves = Vec::new();
+        relay.finish(|start, earlier, tasks| {
+            assert_eq!(tasks, 1, "one task each");
+            moves.push((start, earlier));
+        });
+        (places, moves)
+    }
+
+    #[test]
+    fn each_goes_to_where_the_one_before_it_has_been() {
+        let (places, moves) = relayed(&[(2, 1), (9, 0)], &[3, 5, 9]);
+        assert_eq!(places, [Some(at(2)), Some(at(3)), Some(at(5))]);
+        assert_eq!(moves, [(at(9), at(2))]);
+    }
+
+    #[test]
+    fn none_goes_across_a_time_without_free_processors() {
+        let (places, moves) = relayed(&[(2, 1), (4, 0), (6, 1)], &[3, 5, 6, 7]);
+        assert_eq!(places, [Some(at(2)), None, None, Some(at(6))]);
+        assert_eq!(moves, [(at(3), at(2)), (at(7), at(6))]);
+    }
+
+    #[test]
+    fn two_holes_side_by_side_are_handed_on_by_turns() {
+        let (places, moves) = relayed(&[(2, 1), (3, 2)], &[4, 5, 6, 7]);
+        assert_eq!(places, [Some(at(2)), Some(at(3)), Some(at(4)), Some(at(5))]);
+        assert_eq!(moves, [(at(6), at(2)), (at(7), at(3))]);
+    }
+}
