@@ -72,9 +72,15 @@ fn extent(experiment: &Experiment) -> String {
         _ => format!("{number} {thing}s"),
     };
     let scenario = &experiment.scenario;
+    let resources = match &scenario.grid {
+        Some(grid) => {
+            let resources = grid.sites.iter().map(|site| site.resources as usize).sum();
+            format!("{} at {}", count(resources, "resource"), count(grid.sites.len(), "site"))
+        }
+        None => count(scenario.providers.len(), "provider"),
+    };
     format!(
-        "{}, {}, {}",
-        count(scenario.providers.len(), "provider"),
+        "{resources}, {}, {}",
         count(scenario.workloads.len(), "workload"),
         count(experiment.runs().count(), "run"),
     )

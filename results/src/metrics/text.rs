@@ -10,13 +10,17 @@ const NAME_WIDTH: usize = 18;
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = &self.all.outcomes;
-        writeln!(
-            f,
-            "{} on {} of {}",
-            counted(self.nb_jobs, "job"),
-            counted(self.nb_computing_machines, "processor"),
-            counted(self.providers.len() as u64, "provider")
-        )?;
+        let jobs = counted(self.nb_jobs, "job");
+        let machines = self.nb_computing_machines;
+        match self.grid {
+            Some(_) => writeln!(f, "{jobs} on {} of a grid", counted(machines, "resource"))?,
+            None => writeln!(
+                f,
+                "{jobs} on {} of {}",
+                counted(machines, "processor"),
+                counted(self.providers.len() as u64, "provider")
+            )?,
+        }
         if self.cut != Cut::default() {
             writeln!(
                 f,
@@ -36,6 +40,10 @@ impl fmt::Display for Summary {
             )?;
         }
         match self.makespan {
+            // What is used of time-shared resources is said below.
+            Some(makespan) if self.grid.is_some() => {
+                writeln!(f, "  makespan {makespan:.0} s ({:.1} days)", makespan / 86_400.0)?;
+            }
             Some(makespan) => writeln!(
                 f,
                 "  makespan {makespan:.0} s ({:.1} days), utilisation {}",
@@ -74,7 +82,8 @@ impl fmt::Display for Summary {
         for (title, groups) in
             [("class", &self.classes), ("provider", &self.providers), ("workload", &self.workloads)]
         {
-            if groups.len() > 1 {
+            // A grid has too many resources for a line each; the table `resources` has them.
+            if groups.len() > 1 && !(self.grid.is_some() && title == "provider") {
                 writeln!(f)?;
                 breakdown(f, title, groups)?;
             }

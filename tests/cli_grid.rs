@@ -1,0 +1,318 @@
+//! Grids: time-shared resources that fail, and one scheduler that sends jobs to them.
+
+use serde_json::Value;
+
+use crate::command::{Folder, stdout_of};
+
+/// Three jobs that share one resource, with input and output on the way.
+const SHARED: &str = r#"
+[scenario]
+name = "shared"
+
+[[workload]]
+name = "jobs"
+data = { input = "1 MB", output = "2 MB" }
+jobs = [
+    { submit = "0s", processors = 1, requested = "4s", run = "4s" },
+    { submit = "0s", processors = 1, requested = "2s", run = "2s" },
+    { submit = "0s", processors = 1, requested = "3s", run = "3s" },
+]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "grid"
+
+[grid]
+policy = "fjbcr"
+period = "0s"
+information = { mode = "immediate" }
+network = { model = "constant", bandwidth = "8 Mbit/s", latency = "0s" }
+
+[[grid.site]]
+name = "alpha"
+resources = 1
+
+[results]
+format = "csv"
+messages = "counts"
+"#;
+
+/// Ten resources that fail often, and jobs for two days.
+fn failing(grid: &str) -> String {
+    format!(
+        r#"
+[scenario]
+name = "failing"
+horizon = "2d"
+
+[[workload]]
+name = "jobs"
+model = "independent-jobs"
+data = {{ input = "10 MB", output = "100 MB", checkpoint = "10 MB" }}
+
+[workload.independent-jobs]
+between = {{ law = "exponential", mean = "6min" }}
+length = "2d"
+run = {{ law = "uniform", low = "10min", high = "2h" }}
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "grid"
+
+[grid]
+information = {{ mode = "delayed", delay = "5min" }}
+{grid}
+
+[[grid.site]]
+name = "alpha"
+resources = 6
+
+[[grid.site]]
+name = "beta"
+resources = 4
+mips = 2
+load = {{ initial-max = "50%", period = "20min" }}
+
+[[failures]]
+nominal = 50
+correlation = {{ probability = "20%", delay = "1min" }}
+"#
+    )
+}
+
+#[test]
+fn jobs_share_a_resource_and_data_take_time() {
+    let folder = Folder::with(&[("shared.toml", SHARED)]);
+    insta::assert_snapshot!(folder.haggle(&["run", "shared.toml", "-o", "out", "--check"]), @"
+    exit code: 0
+    ----- stdout -----
+    3 jobs on 1 resource of a grid
+      3 completed
+      makespan 12 s (0.0 days)
+      0 failures, availability 100.00 %, busy 75.00 %; 3 tries, 0 jobs lost
+      of all work 100.00 % useful, 0.00 % lost, 0.00 % duplicate, 0.00 % in progress
+
+                                      mean         std      median        95 %         max
+    waiting time, s                   2.67        2.89        1.00        5.50        6.00
+    turnaround time, s                9.67        2.52       10.00       11.80       12.00
+    slowdown                          1.43        0.50        1.17        1.92        2.00
+    bounded slowdown (10 s)           1.07        0.12        1.00        1.18        1.20
+    turnaround time, s                   -   weighted by processor-seconds
+
+    results  out
+    digest   b1d834c65d80dfaad129a9c220069fb40859e4e24067b94d6139c16cc001ba2e
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(folder.read("out/tries.csv"), @"
+    job,attempt,provider,parent,dispatched_time,starting_time,slot_left_time,finish_time,outcome,work_at_start,work_at_end,computing_time,writing_time,data_time,checkpoints,checkpoints_omitted
+    1,1,alpha-1,,0.0,1.0,5.0,7.0,computed,0.0,2.0,4.0,0.0,1.0,0,0
+    0,1,alpha-1,,0.0,1.0,8.0,10.0,computed,0.0,4.0,7.0,0.0,1.0,0,0
+    2,1,alpha-1,,5.0,6.0,10.0,12.0,computed,0.0,3.0,4.0,0.0,1.0,0,0
+    ");
+}
+
+#[test]
+fn every_policy_balances_its_books_on_both_drivers() {
+    const CHECKPOINTS: &str = "checkpoints = { rule = \"mean-failure\", interval = \"10min\" }";
+    for grid in [
+        "policy = \"fcfs\"".to_owned(),
+        "policy = \"min-max\"\nperiod = \"0s\"".to_owned(),
+        "policy = \"wqr\"\nreplicas = { max = 3 }".to_owned(),
+        "policy = \"failure-dependent-rep\"\nreplicas = { max = 3, room = 4 }\noutput = \"survives\"".to_owned(),
+        format!("policy = \"migration\"\n{CHECKPOINTS}"),
+        format!("policy = \"rescheduling\"\ngain = \"10%\"\n{CHECKPOINTS}"),
+        format!("policy = \"combined-ft\"\nreplicas = {{ max = 3, room = 3 }}\n{CHECKPOINTS}"),
+    ] {
+        let folder = Folder::with(&[("failing.toml", &*failing(&grid))]);
+        stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "one", "--check"]));
+        stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "two", "--driver", "actix"]));
+        let summary = folder.read("one/summary.json");
+        assert_eq!(summary, folder.read("two/summary.json"), "{grid}");
+        let summary: Value = serde_json::from_str(&summary).expect("JSON");
+        let number = |path: &str| summary.pointer(path).and_then(Value::as_f64).expect("a number");
+        assert!(number("/grid/done") > 50.0, "{grid}: {summary:#}");
+        assert!(number("/grid/failures") > 50.0, "{grid}: {summary:#}");
+        let parts = ["useful", "lost", "duplicate", "in_progress"];
+        let sum: f64 = parts.iter().map(|part| number(&format!("/grid/work/{part}"))).sum();
+        assert!((sum - number("/grid/work/total")).abs() < 1e-3, "{grid}: {summary:#}");
+    }
+}
+
+/// Whoever is told of failures, or saves, loses less.
+#[test]
+fn checkpoints_save_work() {
+    let done = |grid: &str| {
+        let folder = Folder::with(&[("failing.toml", &*failing(grid))]);
+        stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "out"]));
+        let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+        (summary["grid"]["done"].as_u64().expect("a number"), summary["grid"]["lost"].clone())
+    };
+    let (alone, _) = done("policy = \"fjbcr\"");
+    let (saved, lost) =
+        done("policy = \"migration\"\ncheckpoints = { rule = \"periodic\", interval = \"5min\" }");
+    assert!(saved > alone, "{saved} against {alone}");
+    assert_eq!(lost, 0);
+}
+
+#[test]
+fn what_does_not_go_together_is_said_all_at_once() {
+    let wrong = r#"
+[[workload]]
+name = "jobs"
+data = { output = "1 TB" }
+jobs = [{ submit = "0s", processors = 1, run = "4s" }]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "grid"
+
+[network]
+latency = "1s"
+
+[grid]
+policy = "fcfs"
+replicas = { min = 3 }
+checkpoints = { rule = "young", interval = "1h", cost = "0s" }
+storage = { capacity = "10 GB" }
+network = { model = "constant", bandwidth = "100 Mbit", service-bandwidth = "1 Gbit/s" }
+
+[[grid.site]]
+name = "users"
+resources = 1
+load = { initial-min = "50%", initial-max = "20%", period = "0s" }
+
+[[failures]]
+of = ["alfa"]
+nominal = 50
+"#;
+    let folder = Folder::with(&[("wrong.toml", wrong)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "wrong.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × two actors are called "users"
+       ╭─[wrong.toml:8:8]
+     8 │ name = "users"
+       ·        ───┬───
+       ·           ╰── taken
+       ╰────
+      help: the site on line 23 has this name; give one of them another
+
+      × messages between the actors of a grid take no time
+        ╭─[wrong.toml:13:11]
+     13 │ latency = "1s"
+        ·           ──┬─
+        ·             ╰── not used
+        ╰────
+      help: remove it; what data take is in [grid.network]
+
+      × resources of this grid go on changing, and nothing says when the run stops
+        ╭─[wrong.toml:15:1]
+     15 │ [grid]
+        · ───┬──
+        ·    ╰── when?
+        ╰────
+      help: add `horizon` to [scenario], such as `horizon = "7d"`
+
+      × `min` is 3, more than `max`, 2
+        ╭─[wrong.toml:17:12]
+     17 │ replicas = { min = 3 }
+        ·            ─────┬─────
+        ·                 ╰── no number of replicas is both
+        ╰────
+      help: the smaller one is the minimum; they are 1 and 2 if not given
+
+      × this policy sends one replica of each job
+        ╭─[wrong.toml:17:12]
+     17 │ replicas = { min = 3 }
+        ·            ─────┬─────
+        ·                 ╰── not used
+        ╰────
+      help: remove it, or choose a policy with replicas (`haggle list grid-policies`)
+
+      × no job writes checkpoints under this policy
+        ╭─[wrong.toml:18:15]
+     18 │ checkpoints = { rule = "young", interval = "1h", cost = "0s" }
+        ·               ────────────────────────┬───────────────────────
+        ·                                       ╰── not used
+        ╰────
+      help: remove it, or set `policy` to "migration", "rescheduling" or "combined-ft"
+
+      × this rule computes the interval by itself
+        ╭─[wrong.toml:18:44]
+     18 │ checkpoints = { rule = "young", interval = "1h", cost = "0s" }
+        ·                                            ──┬─
+        ·                                              ╰── not used
+        ╰────
+      help: remove it, or choose another `rule`
+
+      × where a checkpoint costs nothing, the best interval is none
+        ╭─[wrong.toml:18:57]
+     18 │ checkpoints = { rule = "young", interval = "1h", cost = "0s" }
+        ·                                                         ──┬─
+        ·                                                           ╰── no cost
+        ╰────
+      help: write a length of time above zero, or choose another `rule`
+
+      × the storage holds 10 GB, and an output is 1 TB
+        ╭─[wrong.toml:19:24]
+     19 │ storage = { capacity = "10 GB" }
+        ·                        ───┬───
+        ·                           ╰── too small
+        ╰────
+      help: make it larger, or the outputs smaller
+
+      × `100 Mbit` is not a bandwidth
+        ╭─[wrong.toml:20:45]
+     20 │ network = { model = "constant", bandwidth = "100 Mbit", service-bandwidth = "1 Gbit/s" }
+        ·                                             ─────┬────
+        ·                                                  ╰── cannot be read
+        ╰────
+      help: write a number above 0 and a unit (bit/s, kbit/s, Mbit/s, Gbit/s), such as "100 Mbit/s"
+
+      × a constant network has no links to services
+        ╭─[wrong.toml:20:77]
+     20 │ network = { model = "constant", bandwidth = "100 Mbit", service-bandwidth = "1 Gbit/s" }
+        ·                                                                             ─────┬────
+        ·                                                                                  ╰── not used
+        ╰────
+      help: remove it, or set `model = "stars"`
+
+      × `initial-min` is 50%, more than the largest, 20%
+        ╭─[wrong.toml:25:24]
+     25 │ load = { initial-min = "50%", initial-max = "20%", period = "0s" }
+        ·                        ──┬──
+        ·                          ╰── no share is both
+        ╰────
+      help: the smaller one is the minimum
+
+      × a load cannot change all the time
+        ╭─[wrong.toml:25:61]
+     25 │ load = { initial-min = "50%", initial-max = "20%", period = "0s" }
+        ·                                                             ──┬─
+        ·                                                               ╰── no time
+        ╰────
+      help: write a length of time above zero, or remove it
+
+      × no provider is called "alfa"
+        ╭─[wrong.toml:28:7]
+     28 │ of = ["alfa"]
+        ·       ───┬──
+        ·          ╰── no such provider
+        ╰────
+      help: the scenario has "users"
+
+    error: wrong.toml has 14 problems
+    "#);
+}
+
+#[test]
+fn wide_jobs_are_refused() {
+    let folder =
+        Folder::with(&[("wide.toml", &*SHARED.replacen("processors = 1", "processors = 2", 1))]);
+    let shown = folder.haggle(&["run", "wide.toml", "-o", "out", "--check"]);
+    assert!(shown.contains("1 rejected"), "{shown}");
+}
