@@ -2,11 +2,13 @@
 
 use haggle_agents::grid::{Checkpoints, Delay, JobData};
 use haggle_model::grid::TryEnd;
+use haggle_model::random::stream;
 use haggle_model::{Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
 };
+use rand::RngExt;
 
 use crate::grid_setup::{Grid, at, secs};
 
@@ -225,6 +227,31 @@ fn ft_m7_an_outage_between_two_views_is_not_seen() {
     assert_eq!(noticed((610.0, 1_190.0)), None);
     assert_eq!(noticed((1_150.0, 1_210.0)), Some(1_800.0));
     assert_eq!(noticed((610.0, 1_510.0)), Some(1_800.0));
+}
+
+/// Claims FT-4.4.2-a and b: what is longer than both periods together is seen, what is shorter may not be.
+#[test]
+fn outages_longer_than_both_periods_are_detected() {
+    let mut draws = stream(1, "outages", "detection");
+    let mut missed = 0;
+    for case in 0..10_000 {
+        let is_long = case % 2 == 0;
+        let from: f64 = draws.random_range(10.0..3_000.0);
+        let length = if is_long {
+            draws.random_range(900.1..2_000.0)
+        } else {
+            draws.random_range(1.0..900.0)
+        };
+        let grid = Grid::new(GridPolicy::DetectionAndReplication(1)).resource(1, 1).job(0, 4_000);
+        let grid = grid.fails(0, &[(from, from + length)]).until(7_000.0).change(|plan| {
+            (plan.seed, plan.period) = (case, secs(600.0));
+            plan.delay = Delay::Random(secs(300.0));
+        });
+        let is_seen = grid.run().tries_of(0).len() > 1;
+        assert!(is_seen || !is_long, "from {from} for {length}");
+        missed += u32::from(!is_seen);
+    }
+    assert!(missed > 100, "{missed} of the short ones are missed");
 }
 
 #[test]

@@ -142,6 +142,11 @@ impl Grid {
         }
     }
 
+    /// Runs it on one driver and checks that everything adds up.
+    pub(crate) fn run(&self) -> GridRan {
+        self.run_on(Driver::Sequential)
+    }
+
     /// Runs it on both drivers, which must not differ.
     pub(crate) fn run_on_both(&self) -> GridRan {
         let ran = self.run_on(Driver::Sequential);
