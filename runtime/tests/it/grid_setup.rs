@@ -9,7 +9,8 @@ use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord};
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{ActorId, Job, JobClass, Observation, Span, Time};
+use haggle_model::{ActorId, Cast, Job, JobClass, Observation, ProviderInfo, Span, Time};
+use haggle_results::{Metrics, MetricsOptions};
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{Driver, EventOrder, Network, Recorder, World, run};
 use haggle_scheduling::grid::{GridPolicy, Sharing, SiteId};
@@ -32,6 +33,8 @@ pub(crate) struct GridRan {
     pub(crate) tries: Vec<TryRecord>,
     pub(crate) jobs: Vec<GridJobRecord>,
     pub(crate) accounts: Vec<ResourceAccount>,
+    /// What of it the books are kept from, and when.
+    observed: Vec<(Time, Observation)>,
     /// (when, from, to, kind, job) of every message.
     pub(crate) log: Vec<String>,
 }
@@ -159,7 +162,37 @@ impl Grid {
         let stats = run(self.world(), driver, &mut ran, &AtomicBool::new(false)).expect("it ends");
         assert_eq!(ran.jobs.len() as u64, stats.jobs, "every job that came is over, or open");
         self.audit(&ran);
+        self.audit_books(&ran, stats.end);
         ran
+    }
+
+    /// What all work was for adds up to what was done.
+    fn audit_books(&self, ran: &GridRan, end: Time) {
+        let provider = |(id, planned): (u32, &PlannedResource)| ProviderInfo {
+            name: planned.name.clone(),
+            processors: 1,
+            first_processor: id,
+            speed: 1.0,
+            scheduler: String::new(),
+        };
+        let providers = (0..).zip(&self.plan.resources).map(provider).collect();
+        let cast = Cast { providers, workloads: vec!["jobs".to_owned()], ..Cast::default() };
+        let mut books = Metrics::new(&cast, MetricsOptions::default());
+        for (now, observation) in &ran.observed {
+            match observation.clone() {
+                Observation::TryOver(record) => {
+                    books.settle_grid(*now).expect("the books balance");
+                    books.try_over(*record);
+                }
+                Observation::GridJobOver(record) => {
+                    books.settle_grid(*now).expect("the books balance");
+                    books.grid_job_over(*now, *record);
+                }
+                Observation::ResourceAccount(account) => books.resource_account(account),
+                _ => {}
+            }
+        }
+        books.grid_over(end).expect("the books balance");
     }
 
     /// What must hold whatever happens.
@@ -263,10 +296,11 @@ impl Recorder for GridRan {
 
     fn observed(
         &mut self,
-        _now: Time,
+        now: Time,
         _actor: ActorId,
         observation: Observation,
     ) -> Result<(), OutsideError> {
+        self.observed.push((now, observation.clone()));
         match observation {
             Observation::TryOver(record) => self.tries.push(*record),
             Observation::GridJobOver(record) => self.jobs.push(*record),
