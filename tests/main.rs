@@ -7,6 +7,7 @@ mod cli_compare;
 mod cli_explain;
 mod cli_extends;
 mod cli_failures;
+mod cli_grid_figures;
 mod cli_independent_jobs;
 mod cli_new;
 mod cli_plot;

@@ -17,7 +17,7 @@ use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
 
 /// Higher bars would be no easier to read.
-const BAR_MAX: f64 = 90.0;
+const BAR_MAX: f64 = 120.0;
 /// Share of a colour in the phases in which nothing is computed.
 const PALE: f64 = 0.4;
 const OUTAGE: Colour = Colour(0xcc, 0xcc, 0xcc);
@@ -188,7 +188,7 @@ pub(crate) fn legend<'a>(
     let key = |&ending: &TryEnd| Key::new(ending.name(), Mark::Box, ending_colour(ending));
     let mut legend: Vec<Key> = endings.iter().map(key).collect();
     let first = endings.first().copied().map_or(INK, ending_colour);
-    legend.push(Key::new("data on their way", Mark::Flat, tint(first, PALE)));
+    legend.push(Key::new("data under way", Mark::Flat, tint(first, PALE)));
     if bars.clone().any(|bar| !bar.checkpoints.is_empty()) {
         legend.push(Key::new("checkpoint", Mark::Notch, first));
     }

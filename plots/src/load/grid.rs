@@ -39,7 +39,8 @@ pub fn resource_timeline(
     let mut checkpoints = checkpoints(run)?;
     let mut held: BTreeMap<&str, Vec<TryBar>> = BTreeMap::new();
     for row in tries.iter().filter(|row| is_drawn(&row.provider)) {
-        if part.clipped(row.dispatched, row.left).is_some() {
+        // What was sent as the run ended has held its slot for no time at all.
+        if row.dispatched < row.left && part.clipped(row.dispatched, row.left).is_some() {
             let marks = checkpoints.remove(&(row.job, row.attempt)).unwrap_or_default();
             let marks = marks.into_iter().map(|(mark, _)| mark).collect();
             // Its output holds no slot.
