@@ -38,8 +38,20 @@ fn a_resource_and_a_job_are_drawn() {
     for word in ["job 7 of the run", "try 1, ", "submitted", "completed"] {
         assert!(svg.contains(word), "no `{word}`");
     }
-    insta::assert_snapshot!(folder.haggle(&["plot", "run", "--kind", "job-timeline", "--job", "4711", "-o", "x.png"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["plot", "run", "--kind", "resource-timeline", "--provider", "beta-9"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["plot", "run", "--kind", "job-timeline", "--job", "4711", "-o", "x.png"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "job-timeline": the run has no job 4711
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "run", "--kind", "resource-timeline", "--provider", "beta-9"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: there is no provider "beta-9"
+
+    hint: did you mean "beta-1"?
+    "#);
 }
 
 #[test]
@@ -61,8 +73,58 @@ fn keys_that_do_not_fit_are_shown() {
     let without = format!("{VALID}{FIGURES}");
     let with = format!("{GRID}{MORE}");
     let folder = Folder::with(&[("without.toml", &without), ("with.toml", &with)]);
-    insta::assert_snapshot!(folder.haggle(&["validate", "without.toml"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["validate", "with.toml"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["validate", "without.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × figure "resource-timeline" shows a grid, and the scenario has none
+        ╭─[without.toml:16:8]
+     16 │ kind = "resource-timeline"
+        ·        ─────────┬─────────
+        ·                 ╰── needs a grid
+        ╰────
+      help: add [grid], or choose another kind, such as "gantt"
+
+      × figure "gantt" does not use `job`
+        ╭─[without.toml:20:7]
+     20 │ job = 7
+        ·       ┬
+        ·       ╰── not used
+        ╰────
+      help: remove `job`, or choose the kind "job-timeline"
+
+    error: without.toml has 2 problems
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["validate", "with.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × no provider is called "alpha-7"
+        ╭─[with.toml:86:14]
+     86 │ providers = ["alpha-7"]
+        ·              ────┬────
+        ·                  ╰── no such provider
+        ╰────
+      help: did you mean "alpha-1"?
+
+      × figure "resource-timeline" does not use `group-by`
+        ╭─[with.toml:87:12]
+     87 │ group-by = "provider"
+        ·            ─────┬────
+        ·                 ╰── not used
+        ╰────
+      help: remove `group-by`, or choose the kind "bars" or "lines"
+
+      × figure "job-timeline" does not use `providers`
+        ╭─[with.toml:93:13]
+     93 │ providers = ["alpha-1"]
+        ·             ─────┬─────
+        ·                  ╰── not used
+        ╰────
+      help: remove `providers`
+
+    error: with.toml has 3 problems
+    "#);
 }
 
 const FIGURES: &str = r#"
