@@ -8,6 +8,7 @@ mod cli_explain;
 mod cli_extends;
 mod cli_failures;
 mod cli_grid;
+mod cli_grid_figures;
 mod cli_independent_jobs;
 mod cli_new;
 mod cli_plot;

@@ -27,6 +27,16 @@ pub enum TryEnd {
 }
 
 impl TryEnd {
+    /// All of them.
+    pub const ALL: [TryEnd; 6] = [
+        TryEnd::Computed,
+        TryEnd::Failed,
+        TryEnd::Cancelled,
+        TryEnd::Moved,
+        TryEnd::Stranded,
+        TryEnd::Open,
+    ];
+
     /// The word used in tables.
     pub const fn name(self) -> &'static str {
         match self {

@@ -131,6 +131,26 @@ impl Axis {
         }
     }
 
+    /// An axis with a lane for each of some names, from top to bottom, in `room` pixels: the
+    /// first lies between `names.len() - 1` and `names.len()`.
+    pub(crate) fn lanes(label: &str, names: &[String], room: f64) -> Axis {
+        const WIDEST: f64 = 300.0;
+        let count = names.len().max(1);
+        // Where lanes are too flat for that, not every one has its name.
+        let every = ((TICK_SIZE + 4.0) * count as f64 / room).ceil().max(1.0) as usize;
+        let ticks = names.iter().enumerate().step_by(every).map(|(i, name)| {
+            (count as f64 - i as f64 - 0.5, type_face::fitted(name, TICK_SIZE, WIDEST))
+        });
+        Axis {
+            label: label.to_owned(),
+            low: 0.0,
+            high: count as f64,
+            scale: Scale::Linear,
+            ticks: ticks.collect(),
+            grid: false,
+        }
+    }
+
     /// Where a value lies: 0 at the low end, 1 at the high one; values beyond lie at the end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.scale {

@@ -5,6 +5,7 @@ use crate::axis::Axis;
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
+use crate::legend::Key;
 use crate::scene::{Colour, Scene};
 
 /// Data that one panel shows.
@@ -34,7 +35,7 @@ pub(crate) fn alone(chart: &impl Chart, size: Size) -> Result<Scene, PlotError> 
         .map_err(|reason| PlotError::NoData { title: chart.title().to_owned(), reason })?;
     let plan = Plan {
         title: chart.title().to_owned(),
-        legend: chart.legend(),
+        legend: chart.legend().into_iter().map(Key::from).collect(),
         panels: vec![(chart.y_axis(chart.y_label(), range), 1.0)],
     };
     let (left, right) = frame::room(&plan, size);

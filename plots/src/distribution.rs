@@ -52,7 +52,7 @@ impl DistributionFigure {
             Quantity::BoundedSlowdown => Axis::log("bounded slowdown", 1.0, highest.max(10.0)),
         };
         let legend =
-            samples.iter().enumerate().map(|(i, (name, _))| ((*name).to_owned(), series(i)));
+            samples.iter().enumerate().map(|(i, (name, _))| ((*name).to_owned(), series(i)).into());
         let plan = Plan {
             title: self.title.clone(),
             legend: if samples.len() > 1 { legend.collect() } else { Vec::new() },

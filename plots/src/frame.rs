@@ -15,8 +15,9 @@
 use crate::axis::{Axis, TICK_SIZE};
 use crate::canvas::Size;
 use crate::error::PlotError;
+use crate::legend::{self, Key};
 use crate::palette::{FAINT, INK};
-use crate::scene::{Anchor, Colour, Scene};
+use crate::scene::{Anchor, Scene};
 use crate::type_face::{fitted, width};
 
 pub(crate) const TITLE_SIZE: f64 = 34.0;
@@ -26,7 +27,7 @@ pub(crate) const MARGIN: f64 = 28.0;
 /// Everything about a figure but its data.
 pub(crate) struct Plan {
     pub(crate) title: String,
-    pub(crate) legend: Vec<(String, Colour)>,
+    pub(crate) legend: Vec<Key>,
     /// Panels from top to bottom: the y axis, and its share of the height.
     pub(crate) panels: Vec<(Axis, f64)>,
 }
@@ -51,6 +52,11 @@ impl Panel {
         self.bottom - self.y.share(value) * (self.bottom - self.top)
     }
 
+    /// Whether a value of the x axis lies in it.
+    pub(crate) fn shows(&self, value: f64) -> bool {
+        (self.x.value(0.0)..=self.x.value(1.0)).contains(&value)
+    }
+
     /// The value at a horizontal pixel.
     pub(crate) fn value_at(&self, x: f64) -> f64 {
         self.x.value((x - self.left) / (self.right - self.left))
@@ -62,7 +68,7 @@ pub(crate) fn room(plan: &Plan, size: Size) -> (f64, f64) {
     let tick = |(_, text): &(f64, String)| width(text, TICK_SIZE);
     let ticks = plan.panels.iter().flat_map(|(axis, _)| &axis.ticks).map(tick);
     let left = MARGIN + ticks.fold(30.0, f64::max) + 14.0;
-    let longest = plan.legend.iter().map(|(name, _)| width(name, TICK_SIZE));
+    let longest = plan.legend.iter().map(|key| width(&key.name, TICK_SIZE));
     let legend = longest.fold(0.0, f64::max).min(f64::from(size.width) * 0.25);
     let right = match plan.legend.is_empty() {
         true => MARGIN + 30.0,
@@ -98,7 +104,7 @@ pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>
         top = bottom;
     }
     draw_x(&mut scene, &x, (left, right, top));
-    draw_legend(&mut scene, &plan.legend, (right + 30.0, legend_top));
+    legend::draw(&mut scene, &plan.legend, (right + 30.0, legend_top));
     Ok((scene, panels))
 }
 
@@ -157,23 +163,5 @@ pub(crate) fn draw_x_ticks(scene: &mut Scene, x: &Axis, (left, right, bottom): (
             scene.text((at, bottom + 12.0 + TICK_SIZE / 2.0), text, TICK_SIZE, INK, Anchor::Middle);
             free_from = at + half + 12.0;
         }
-    }
-}
-
-fn draw_legend(scene: &mut Scene, legend: &[(String, Colour)], (left, top): (f64, f64)) {
-    let step = TICK_SIZE + 14.0;
-    let bottom = f64::from(scene.size.height) - MARGIN;
-    let fits = (((bottom - top) / step) as usize).max(1);
-    for (i, (name, colour)) in legend.iter().enumerate().take(fits) {
-        let y = top + step * (i as f64 + 0.5);
-        if i + 1 == fits && legend.len() > fits {
-            let text = format!("{} more", legend.len() - i);
-            scene.text((left, y), &text, TICK_SIZE, INK, Anchor::Start);
-            return;
-        }
-        scene.rectangle([left, y - 11.0, left + 22.0, y + 11.0], *colour);
-        let room = f64::from(scene.size.width) - left - 34.0 - MARGIN / 2.0;
-        let name = fitted(name, TICK_SIZE, room);
-        scene.text((left + 34.0, y), &name, TICK_SIZE, INK, Anchor::Start);
     }
 }

@@ -8,14 +8,14 @@ use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
-use crate::palette::{series, shade};
+use crate::legend::Key;
+use crate::palette::{WHITE, on, series, shade};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
 
 /// Above this many bars the chart shows how busy processors were instead.
 pub const BARS_MAX: usize = 1500;
 const SHADES: usize = 8;
-const WHITE: Colour = Colour(255, 255, 255);
 
 /// A Gantt chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +88,7 @@ impl Gantt {
         };
         let plan = Plan {
             title: self.title.clone(),
-            legend: self.legend(dense),
+            legend: self.legend(dense).into_iter().map(Key::from).collect(),
             panels: self.providers.iter().map(panel).collect(),
         };
         let (left, right) = frame::room(&plan, size);
@@ -141,13 +141,6 @@ impl Gantt {
             }
         }
     }
-}
-
-/// Black or white, whichever reads better on a colour.
-fn on(colour: Colour) -> Colour {
-    let Colour(red, green, blue) = colour;
-    let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
-    if light > 140.0 { Colour(0, 0, 0) } else { WHITE }
 }
 
 fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {

@@ -12,17 +12,21 @@ pub mod bars;
 pub mod canvas;
 pub mod distribution;
 pub mod gantt;
+pub mod job_timeline;
 pub mod lines;
 pub mod load;
 pub mod panels;
+pub mod resource_timeline;
 pub mod scatter;
 pub mod scene;
 pub mod timeline;
+pub mod tries;
 
 mod axis;
 mod chart;
 mod error;
 mod frame;
+mod legend;
 mod palette;
 mod type_face;
 
@@ -35,11 +39,14 @@ pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use gantt::{Gantt, GanttBar, GanttProvider};
+pub use job_timeline::{JobTimeline, JobTry};
 pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint, YScale};
 pub use panels::{PanelCharts, Panels};
+pub use resource_timeline::{ResourceLanes, ResourceTimeline};
 pub use scatter::{ScatterChart, ScatterPoint};
 pub use scene::Scene;
 pub use timeline::{Shows, Timeline, TimelineJob, TimelinePart};
+pub use tries::{CheckpointMark, Outage, TryBar};
 
 /// Something to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +55,10 @@ pub enum Figure {
     Gantt(Gantt),
     /// Busy processors or waiting jobs over time.
     Timeline(Timeline),
+    /// The slots of resources of a grid over time.
+    ResourceTimeline(ResourceTimeline),
+    /// A job of a grid across its tries.
+    JobTimeline(JobTimeline),
     /// Empirical distribution functions.
     Distribution(DistributionFigure),
     /// Means with their spreads over an axis of a sweep.
@@ -71,6 +82,8 @@ impl Figure {
         match self {
             Figure::Gantt(figure) => figure.scene(size),
             Figure::Timeline(figure) => figure.scene(size),
+            Figure::ResourceTimeline(figure) => figure.scene(size),
+            Figure::JobTimeline(figure) => figure.scene(size),
             Figure::Distribution(figure) => figure.scene(size),
             Figure::Lines(figure) => chart::alone(figure, size),
             Figure::Bars(figure) => chart::alone(figure, size),

@@ -1,14 +1,19 @@
 //! Figures out of a run's folder.
 
+mod grid;
+
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use haggle_results::reader::{CheckpointRow, OutageRow, TryRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::{DistributionFigure, Quantity, Sample};
 use crate::error::PlotError;
 use crate::gantt::{Gantt, GanttBar, GanttProvider};
 use crate::timeline::{Shows, Timeline, TimelineJob, TimelinePart};
+
+pub use grid::{job_timeline, resource_timeline};
 
 /// Above this many providers a timeline shows their sum: panels would be too flat to read.
 const PANELS_MAX: usize = 5;
@@ -64,6 +69,9 @@ pub struct Tables<'r> {
     jobs: OnceCell<Vec<JobRow>>,
     placements: OnceCell<Vec<PlacementRow>>,
     resources: OnceCell<Vec<ResourceRow>>,
+    tries: OnceCell<Vec<TryRow>>,
+    checkpoints: OnceCell<Vec<CheckpointRow>>,
+    outages: OnceCell<Vec<OutageRow>>,
 }
 
 impl<'r> Tables<'r> {
@@ -74,6 +82,9 @@ impl<'r> Tables<'r> {
             jobs: OnceCell::new(),
             placements: OnceCell::new(),
             resources: OnceCell::new(),
+            tries: OnceCell::new(),
+            checkpoints: OnceCell::new(),
+            outages: OnceCell::new(),
         }
     }
 
@@ -104,6 +115,30 @@ impl<'r> Tables<'r> {
     /// If the table is missing or damaged.
     pub fn resources(&self) -> Result<&[ResourceRow], ResultsError> {
         read_once(&self.resources, || self.run.resources())
+    }
+
+    /// All tries of jobs of a grid.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn tries(&self) -> Result<&[TryRow], ResultsError> {
+        read_once(&self.tries, || self.run.tries())
+    }
+
+    /// All checkpoints of a grid.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn checkpoints(&self) -> Result<&[CheckpointRow], ResultsError> {
+        read_once(&self.checkpoints, || self.run.checkpoints())
+    }
+
+    /// All outages; none where nothing may fail.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn outages(&self) -> Result<&[OutageRow], ResultsError> {
+        read_once(&self.outages, || self.run.outages())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::scene::Colour;
 
+pub(crate) const WHITE: Colour = Colour(255, 255, 255);
 pub(crate) const INK: Colour = Colour(0x22, 0x22, 0x22);
 pub(crate) const FAINT: Colour = Colour(0xdd, 0xdd, 0xdd);
 pub(crate) const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
@@ -26,6 +27,18 @@ pub(crate) fn series(number: usize) -> Colour {
 
 /// Blue mixed with white: 0 = white, 1 = blue.
 pub(crate) fn shade(share: f64) -> Colour {
+    tint(BLUE, share)
+}
+
+/// A colour mixed with white: 0 = white, 1 = the colour.
+pub(crate) fn tint(colour: Colour, share: f64) -> Colour {
     let mix = |channel: u8| (255.0 - (255.0 - f64::from(channel)) * share).round() as u8;
-    Colour(mix(BLUE.0), mix(BLUE.1), mix(BLUE.2))
+    Colour(mix(colour.0), mix(colour.1), mix(colour.2))
+}
+
+/// Black or white, whichever reads better on a colour.
+pub(crate) fn on(colour: Colour) -> Colour {
+    let Colour(red, green, blue) = colour;
+    let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
+    if light > 140.0 { Colour(0, 0, 0) } else { WHITE }
 }

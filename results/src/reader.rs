@@ -15,7 +15,10 @@ use serde::de::DeserializeOwned;
 use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
-pub use rows::{AttemptRow, DisclosureRow, JobRow, MessageRow, PlacementRow, ResourceRow};
+pub use rows::{
+    AttemptRow, CheckpointRow, DisclosureRow, JobRow, MessageRow, OutageRow, PlacementRow,
+    ResourceRow, TryRow,
+};
 
 /// A run's folder.
 #[derive(Clone, Debug)]

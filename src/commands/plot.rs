@@ -32,9 +32,12 @@ pub(crate) struct Args {
     /// What to draw, instead of the scenario's figures; can be given several times
     #[arg(short, long = "kind", value_name = "KIND", value_parser = kinds())]
     kinds: Vec<FigureKind>,
-    /// Draw only this provider; can be given several times
+    /// Draw only this provider, or resource of a grid; can be given several times
     #[arg(short, long = "provider", value_name = "NAME")]
     providers: Vec<Name>,
+    /// The job that job-timeline draws: its number in the run
+    #[arg(long, value_name = "JOB")]
+    job: Option<u32>,
     /// Start of the time that is drawn, such as 12h
     #[arg(long, value_name = "TIME")]
     from: Option<TimeSpan>,
@@ -104,7 +107,10 @@ fn is_sweep(folder: &Path) -> bool {
 fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let run = open_run(folder)?;
     let scenario = scenario_of(folder)?;
-    let known: Vec<&str> = scenario.providers.iter().map(|it| it.name.as_str()).collect();
+    let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
+    let resources: Vec<String> = sites.flat_map(|site| site.resource_names()).collect();
+    let providers = scenario.providers.iter().map(|it| it.name.as_str());
+    let known: Vec<&str> = providers.chain(resources.iter().map(String::as_str)).collect();
     check_providers(args, &known)?;
     let figures = figures(args, &scenario.figures)?;
     let paths = paths(args, &figures, folder)?;
@@ -191,6 +197,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         if !args.providers.is_empty() {
             figure.providers = args.providers.clone();
         }
+        figure.job = args.job.or(figure.job);
         figure.from = args.from.or(figure.from);
         figure.until = args.until.or(figure.until);
         figure.metric = args.metric.or(figure.metric);
@@ -222,6 +229,7 @@ fn figure(kind: FigureKind) -> Figure {
         format: ImageFormat::default(),
         title: None,
         providers: Vec::new(),
+        job: None,
         from: None,
         until: None,
         metric: None,

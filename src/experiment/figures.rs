@@ -7,6 +7,7 @@
 
 pub mod sweep;
 
+mod grid;
 mod metric;
 
 use std::path::{Path, PathBuf};
@@ -144,6 +145,8 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
             distribution(figure, scenario, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
         }
         FigureKind::Bars => Figure::Bars(bars(figure, scenario, run.run())?),
+        FigureKind::ResourceTimeline => grid::resource_timeline(figure, scenario, run)?,
+        FigureKind::JobTimeline => grid::job_timeline(figure, scenario, run)?,
         FigureKind::Lines => {
             let reason = "\"lines\" shows a sweep, and this is one run: use \"bars\"";
             return Err(PlotError::Unsuitable(reason.to_owned()));

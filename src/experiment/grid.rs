@@ -80,8 +80,7 @@ fn site_resources(
     site: &file::Site,
 ) -> impl Iterator<Item = PlannedResource> {
     let capacity = Speed::from_micro_mips((site.mips * 1e6).round() as u64);
-    (1..=site.resources).map(move |number| {
-        let name = format!("{}-{number}", site.name);
+    site.resource_names().map(move |name| {
         let load = site.load.map(|load| {
             let shares = (load.initial_min.fraction(), load.initial_max.fraction());
             let mut draws = stream(seed, &name, "initial load");

@@ -58,7 +58,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
         figure.name = Some(Name::like(&name));
-        figure.providers = meant(&figure.providers, &written);
+        figure.providers = match &scenario.grid {
+            Some(grid) => resources_meant(&figure.providers, grid),
+            None => meant(&figure.providers, &written),
+        };
     }
     scenario
 }
@@ -67,6 +70,19 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
 fn sites_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
     let names = grid.sites.iter().map(|site| site.name.clone());
     names.filter(|name| list.is_empty() || list.contains(name)).collect()
+}
+
+/// The resources that a list stands for, in the order of the file; none for an empty list.
+fn resources_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
+    if list.is_empty() {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    for site in &grid.sites {
+        let resources = site.resource_names().map(|name| Name::like(&name));
+        names.extend(resources.filter(|name| list.contains(name) || list.contains(&site.name)));
+    }
+    names
 }
 
 /// Writes out the rules for every log.

@@ -1,10 +1,14 @@
 //! Rows as structs: what figures, comparisons and explanations ask for.
 
+mod grid;
+
 use haggle_model::ProcessorSet;
 
 use super::RunReader;
 use crate::ResultsError;
 use crate::columns::Table;
+
+pub use grid::{CheckpointRow, OutageRow, TryRow};
 
 /// A row of `jobs`. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,9 @@ const GROUPS: [&str; 4] = ["provider", "user", "class", "workload"];
 
 impl Check<'_> {
     pub(super) fn check_figures(&mut self, names: &Names) {
-        let known = names.provider_list();
+        let resources = self.grid_names();
+        let known: Vec<&str> =
+            names.provider_list().into_iter().chain(resources.iter().map(String::as_str)).collect();
         let axes = self.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
         let axes: Vec<String> = axes.map(|axis| axis.title()).collect();
         let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
@@ -20,6 +22,7 @@ impl Check<'_> {
         for (index, figure) in self.scenario.figures.iter().enumerate() {
             let path = Path::root().key("figure").index(index);
             self.check_provider_list(&path.key("providers"), &figure.providers, &known);
+            self.check_grid_figure(&path, figure.kind);
             self.check_figure_keys(&path, figure);
             self.check_figure_axes(&path, figure, &axes);
             if let (Some(from), Some(until)) = (figure.from, figure.until)
@@ -40,6 +43,26 @@ impl Check<'_> {
                     "give one of them another `name`".to_owned(),
                 );
             }
+        }
+    }
+
+    /// The sites and resources of the grid, if a figure names any.
+    fn grid_names(&self) -> Vec<String> {
+        if self.scenario.figures.iter().all(|figure| figure.providers.is_empty()) {
+            return Vec::new();
+        }
+        let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
+        sites.flat_map(|site| site.resource_names().chain([site.name.to_string()])).collect()
+    }
+
+    fn check_grid_figure(&mut self, path: &Path, kind: FigureKind) {
+        if kind.shows_a_grid() && self.scenario.grid.is_none() {
+            self.report(
+                &path.key("kind"),
+                format!("figure \"{}\" shows a grid, and the scenario has none", kind.name()),
+                "needs a grid",
+                "add [grid], or choose another kind, such as \"gantt\"".to_owned(),
+            );
         }
     }
 
@@ -71,7 +94,14 @@ impl Check<'_> {
                 figure.kind == FigureKind::Lines,
                 figure.kind == FigureKind::Lines,
             ),
+            ("job", figure.job.is_some(), false, figure.kind == FigureKind::JobTimeline),
             ("group-by", figure.group_by.is_some(), false, measures || curves),
+            (
+                "providers",
+                !figure.providers.is_empty(),
+                false,
+                figure.kind != FigureKind::JobTimeline,
+            ),
             // Bars and lines are drawn from summaries, which are those of whole runs.
             ("from", figure.from.is_some(), false, !measures),
             ("until", figure.until.is_some(), false, !measures),
@@ -96,7 +126,8 @@ impl Check<'_> {
                     format!("figure \"{kind}\" does not use `{key}`"),
                     "not used",
                     match key {
-                        "from" | "until" => format!("remove `{key}`"),
+                        "from" | "until" | "providers" => format!("remove `{key}`"),
+                        "job" => "remove `job`, or choose the kind \"job-timeline\"".to_owned(),
                         _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
                     },
                 );

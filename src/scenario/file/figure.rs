@@ -20,9 +20,14 @@ pub struct Figure {
     /// Title above the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Providers that are drawn; without it, all of them.
+    /// Providers that are drawn, or resources and sites of a grid; without it, all of them, but in
+    /// a "resource-timeline" the first resource that had jobs and failed.
     #[serde(default)]
     pub providers: Vec<Name>,
+    /// The job that "job-timeline" draws: its number in the run; without it, the one with the most
+    /// tries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<u32>,
     /// Start of the time that is drawn; without it, the start of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<TimeSpan>,
@@ -59,11 +64,15 @@ pub enum FigureKind {
     Bars,
     /// A metric over a sweep axis.
     Lines,
+    /// What the slots of a grid's resource did when: tries of jobs, checkpoints and outages.
+    ResourceTimeline,
+    /// One job of a grid across its tries, and from which checkpoint each went on.
+    JobTimeline,
 }
 
 impl FigureKind {
     /// All of them.
-    pub const ALL: [FigureKind; 7] = [
+    pub const ALL: [FigureKind; 9] = [
         FigureKind::Gantt,
         FigureKind::Utilisation,
         FigureKind::QueueLength,
@@ -71,6 +80,8 @@ impl FigureKind {
         FigureKind::BoundedSlowdownEcdf,
         FigureKind::Bars,
         FigureKind::Lines,
+        FigureKind::ResourceTimeline,
+        FigureKind::JobTimeline,
     ];
 
     /// The word in scenarios.
@@ -83,7 +94,14 @@ impl FigureKind {
             FigureKind::BoundedSlowdownEcdf => "bounded-slowdown-ecdf",
             FigureKind::Bars => "bars",
             FigureKind::Lines => "lines",
+            FigureKind::ResourceTimeline => "resource-timeline",
+            FigureKind::JobTimeline => "job-timeline",
         }
+    }
+
+    /// Whether only runs of grids have what it shows.
+    pub const fn shows_a_grid(self) -> bool {
+        matches!(self, FigureKind::ResourceTimeline | FigureKind::JobTimeline)
     }
 }
 

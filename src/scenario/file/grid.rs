@@ -378,6 +378,13 @@ pub struct Site {
     pub load: Option<Load>,
 }
 
+impl Site {
+    /// The names of its resources.
+    pub fn resource_names(&self) -> impl Iterator<Item = String> {
+        (1..=self.resources).map(|number| format!("{}-{number}", self.name))
+    }
+}
+
 fn one() -> f64 {
     1.0
 }

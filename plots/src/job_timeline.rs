@@ -1,0 +1,148 @@
+//! A job of a grid across its tries: a lane for each, below one for the whole job.
+//!
+//! An arrow leads from the checkpoint that a try went on from to that try.
+
+use crate::axis::Axis;
+use crate::canvas::Size;
+use crate::error::PlotError;
+use crate::frame::{self, Panel, Plan};
+use crate::legend::{Key, Mark, arrow};
+use crate::palette::INK;
+use crate::scene::{Anchor, Colour, Scene};
+use crate::tries::{self, Lane, Outage, TryBar};
+use crate::type_face::width;
+
+const GUIDE: Colour = Colour(0x99, 0x99, 0x99);
+const NOTE_SIZE: f64 = 22.0;
+
+/// One job from its submission to its end; times in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobTimeline {
+    /// Above the figure.
+    pub title: String,
+    /// What the job is called.
+    pub job: String,
+    /// When it was submitted.
+    pub submitted: f64,
+    /// When it left the system, or the run ended.
+    pub left: f64,
+    /// What became of it.
+    pub outcome: String,
+    /// Its tries, from top to bottom.
+    pub tries: Vec<JobTry>,
+    /// Start of the time axis; without it, shortly before the submission.
+    pub from: Option<f64>,
+    /// End of the time axis; without it, shortly after the job's end.
+    pub until: Option<f64>,
+}
+
+/// A try of the job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobTry {
+    /// The name of its lane.
+    pub name: String,
+    /// What it did.
+    pub bar: TryBar,
+    /// Where it went on from: the place of a try in [`JobTimeline::tries`] and of a checkpoint
+    /// among its own.
+    pub origin: Option<(usize, usize)>,
+    /// When its resource was down.
+    pub outages: Vec<Outage>,
+}
+
+impl JobTimeline {
+    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+        let bars = || self.tries.iter().map(|it| &it.bar);
+        let last = bars().map(|bar| bar.end).fold(self.left, f64::max);
+        // A little room, so that the marks of both ends are whole.
+        let edge = (last - self.submitted) * 0.02;
+        let low = self.from.unwrap_or_else(|| (self.submitted - edge).max(0.0));
+        let high = self.until.unwrap_or(last + edge);
+        if !bars().any(|bar| bar.dispatched <= high && bar.end >= low) {
+            let reason = match (self.from, self.until) {
+                (None, None) => "the job was sent nowhere",
+                _ => "the job was nowhere in the time that is drawn",
+            };
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
+        }
+        let whole = std::iter::once("whole job".to_owned());
+        let names: Vec<String> = whole.chain(self.tries.iter().map(|it| it.name.clone())).collect();
+        let room = f64::from(size.height) * 0.7;
+        let seen =
+            |outage: &Outage| outage.from < high && outage.until.is_none_or(|until| until > low);
+        let outages = self.tries.iter().any(|it| it.outages.iter().any(seen));
+        let mut legend = tries::legend(bars(), outages);
+        if bars().any(|bar| bar.checkpoints.iter().any(|it| it.available.is_some())) {
+            legend.push(Key::new("can be used", Mark::Dot, INK));
+        }
+        if self.tries.iter().any(|it| it.origin.is_some()) {
+            legend.push(Key::new("goes on from", Mark::Arrow, INK));
+        }
+        let plan = Plan {
+            title: self.title.clone(),
+            legend,
+            panels: vec![(Axis::lanes(&self.job, &names, room), 1.0)],
+        };
+        let (left, right) = frame::room(&plan, size);
+        let x = Axis::time("time", low, high, right - left);
+        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        let panel = &panels[0];
+        let lane = |place| Lane::of(panel, place, names.len());
+        for (place, it) in (1..).zip(&self.tries) {
+            lane(place).draw_outages(&mut scene, panel, &it.outages);
+        }
+        self.draw_whole(&mut scene, panel, lane(0));
+        for (place, it) in (1..).zip(&self.tries) {
+            lane(place).draw_try(&mut scene, panel, &it.bar);
+            lane(place).draw_available(&mut scene, panel, &it.bar);
+        }
+        for (place, it) in (1..).zip(&self.tries) {
+            if let Some((parent, checkpoint)) = it.origin {
+                let available = self.tries[parent].bar.checkpoints[checkpoint].available;
+                let points =
+                    available.map(|time| way(panel, lane(parent + 1), time, lane(place), &it.bar));
+                points.into_iter().for_each(|points| arrow(&mut scene, &points, INK));
+            }
+        }
+        frame::close(&mut scene, &panels);
+        Ok(scene)
+    }
+
+    /// Draws from when to when the job was in the system.
+    fn draw_whole(&self, scene: &mut Scene, panel: &Panel, lane: Lane) {
+        let (left, right) = (panel.x(self.submitted), panel.x(self.left));
+        let y = lane.middle();
+        scene.line(vec![(left, y), (right, y)], INK, 3);
+        let mut free_from = f64::MIN;
+        let ends = [(self.submitted, "submitted"), (self.left, self.outcome.as_str())];
+        for (time, note) in ends.into_iter().filter(|(time, _)| panel.shows(*time)) {
+            let x = panel.x(time);
+            scene.line(vec![(x, y), (x, panel.bottom)], GUIDE, 1);
+            scene.dot((x, y), 7.0, INK);
+            let wide = width(note, NOTE_SIZE);
+            // Over the line, as near to its end as the panel allows.
+            let start = (x - wide / 2.0).clamp(panel.left + 4.0, panel.right - wide);
+            if start > free_from && lane.bottom - lane.top >= 2.0 * (NOTE_SIZE + 8.0) {
+                let at = (start, y - NOTE_SIZE / 2.0 - 10.0);
+                scene.text(at, note, NOTE_SIZE, INK, Anchor::Start);
+                free_from = start + wide + 12.0;
+            }
+        }
+    }
+}
+
+/// The way from a checkpoint that could be used at `time` to the try that went on from it: to
+/// its beginning, or to where it was waiting for the checkpoint.
+fn way(panel: &Panel, from: Lane, time: f64, to: Lane, bar: &TryBar) -> Vec<(f64, f64)> {
+    let x = panel.x(time);
+    let start = (x, from.available_y());
+    let arrives = panel.x(bar.dispatched);
+    if arrives - x >= 12.0 {
+        return vec![start, (x, to.middle()), (arrives, to.middle())];
+    }
+    let (top, bottom) = to.bar();
+    let quarter = (bottom - top) / 4.0;
+    let edge = if to.top > from.top { top + quarter } else { bottom - quarter };
+    let x = x.max(arrives);
+    vec![(x, start.1), (x, edge)]
+}

@@ -1,0 +1,77 @@
+//! Resources of a grid over time: a panel for each, a lane for each of its slots.
+
+use crate::axis::Axis;
+use crate::canvas::Size;
+use crate::error::PlotError;
+use crate::frame::{self, Plan};
+use crate::scene::Scene;
+use crate::tries::{self, Lane, Outage, TryBar};
+
+/// What the slots of some resources did when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceTimeline {
+    /// Above the figure.
+    pub title: String,
+    /// The resources, from top to bottom.
+    pub resources: Vec<ResourceLanes>,
+    /// Start of the time axis, s; without it, the start of the run.
+    pub from: Option<f64>,
+    /// End of the time axis, s; without it, the end of what is drawn.
+    pub until: Option<f64>,
+}
+
+/// A resource's panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceLanes {
+    /// Its name.
+    pub name: String,
+    /// What held each of its slots, in order of time.
+    pub slots: Vec<Vec<TryBar>>,
+    /// When it was down.
+    pub outages: Vec<Outage>,
+}
+
+impl ResourceTimeline {
+    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+        let bars = || self.resources.iter().flat_map(|resource| resource.slots.iter().flatten());
+        if bars().next().is_none() {
+            let reason = match (self.from, self.until) {
+                (None, None) => "no job was sent there",
+                _ => "no job was there in the time that is drawn",
+            };
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
+        }
+        let outages = || self.resources.iter().flat_map(|resource| &resource.outages);
+        let ends = bars().map(|bar| bar.end);
+        let last = ends.chain(outages().filter_map(|it| it.until)).fold(0.0, f64::max);
+        let lanes: usize = self.resources.iter().map(|resource| resource.slots.len()).sum();
+        let room = f64::from(size.height) * 0.7 / lanes.max(1) as f64;
+        let panel = |resource: &ResourceLanes| {
+            let count = resource.slots.len();
+            let names: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
+            let label = format!("{}: slot", resource.name);
+            (Axis::lanes(&label, &names, room * count as f64), count as f64)
+        };
+        let plan = Plan {
+            title: self.title.clone(),
+            legend: tries::legend(bars(), outages().next().is_some()),
+            panels: self.resources.iter().map(panel).collect(),
+        };
+        let (left, right) = frame::room(&plan, size);
+        let (low, high) = (self.from.unwrap_or(0.0), self.until.unwrap_or(last));
+        let x = Axis::time("time", low, high, right - left);
+        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        for (resource, panel) in self.resources.iter().zip(&panels) {
+            let whole = Lane { top: panel.top, bottom: panel.bottom };
+            whole.draw_outages(&mut scene, panel, &resource.outages);
+            for (place, slot) in resource.slots.iter().enumerate() {
+                let lane = Lane::of(panel, place, resource.slots.len());
+                for bar in slot {
+                    lane.draw_try(&mut scene, panel, bar);
+                }
+            }
+        }
+        frame::close(&mut scene, &panels);
+        Ok(scene)
+    }
+}

@@ -1,0 +1,199 @@
+//! Tries of jobs on the resources of a grid, as bars of phases in a lane.
+//!
+//! ```text
+//!        dispatched   start             left     end
+//!            ░░░░░░░░░░█████████████████████
+//!            ░░░░░░░░░░████╷█████████╷██████░░░░░     ╷ checkpoints
+//!         waits for data    computes          output
+//! ```
+//! The colour of a try says how it ended.
+
+use haggle_model::grid::TryEnd;
+
+use crate::frame::Panel;
+use crate::legend::{Key, Mark};
+use crate::palette::{INK, WHITE, on, series, tint};
+use crate::scene::{Anchor, Colour, Scene};
+use crate::type_face::width;
+
+/// Higher bars would be no easier to read.
+const BAR_MAX: f64 = 120.0;
+/// Share of a colour in the phases in which nothing is computed.
+const PALE: f64 = 0.4;
+const OUTAGE: Colour = Colour(0xcc, 0xcc, 0xcc);
+/// Marks of checkpoints that are less than so many pixels apart would be one blot.
+const MARKS_APART: f64 = 4.0;
+
+/// A try of a job on one resource; times in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TryBar {
+    /// Written on the bar where there is room.
+    pub label: String,
+    /// When it got its slot.
+    pub dispatched: f64,
+    /// When it began to compute, if it did.
+    pub start: Option<f64>,
+    /// When it gave its slot back.
+    pub left: f64,
+    /// Until when its output is drawn on its way.
+    pub end: f64,
+    /// How it ended.
+    pub ending: TryEnd,
+    /// Its checkpoints, in order.
+    pub checkpoints: Vec<CheckpointMark>,
+}
+
+/// A checkpoint of a try; times in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CheckpointMark {
+    /// When the job stopped to write it.
+    pub requested: f64,
+    /// When it was written; `None` if it was cut off.
+    pub written: Option<f64>,
+    /// When it could be used, if ever.
+    pub available: Option<f64>,
+}
+
+/// A time in which a resource was down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outage {
+    /// From when, s.
+    pub from: f64,
+    /// Until when, s; `None` = beyond the time that is drawn.
+    pub until: Option<f64>,
+}
+
+/// A horizontal strip of a panel, in pixels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    /// Upper edge.
+    pub(crate) top: f64,
+    /// Lower edge.
+    pub(crate) bottom: f64,
+}
+
+impl Lane {
+    /// Lane `place` of `count` in a panel, counted from the top.
+    pub(crate) fn of(panel: &Panel, place: usize, count: usize) -> Lane {
+        let edge = |place: usize| panel.y(count as f64 - place as f64);
+        Lane { top: edge(place), bottom: edge(place + 1) }
+    }
+
+    pub(crate) fn middle(self) -> f64 {
+        (self.top + self.bottom) / 2.0
+    }
+
+    /// Upper and lower edge of the bars in it.
+    pub(crate) fn bar(self) -> (f64, f64) {
+        let half = ((self.bottom - self.top) * 0.7).min(BAR_MAX) / 2.0;
+        (self.middle() - half, self.middle() + half)
+    }
+
+    /// Shades the times in which its resource was down.
+    pub(crate) fn draw_outages(self, scene: &mut Scene, panel: &Panel, outages: &[Outage]) {
+        for outage in outages {
+            let left = panel.x(outage.from);
+            let right = outage.until.map_or(panel.right, |until| panel.x(until));
+            if right > left {
+                scene.rectangle([left, self.top, right, self.bottom], OUTAGE);
+            }
+        }
+    }
+
+    /// Draws a try in it.
+    pub(crate) fn draw_try(self, scene: &mut Scene, panel: &Panel, bar: &TryBar) {
+        let (top, bottom) = self.bar();
+        let quarter = (bottom - top) / 4.0;
+        let colour = ending_colour(bar.ending);
+        let pale = tint(colour, PALE);
+        let computes = bar.start.unwrap_or(bar.left);
+        for (from, until) in [(bar.dispatched, computes), (bar.left, bar.end)] {
+            if until > from {
+                let (left, right) = span(panel, from, until);
+                scene.rectangle([left, top + quarter, right, bottom - quarter], pale);
+            }
+        }
+        let (left, right) = span(panel, computes, bar.left);
+        if bar.left > computes {
+            scene.rectangle([left, top, right, bottom], colour);
+            draw_checkpoints(scene, panel, bar, (bottom - (bottom - top) * 0.4, bottom));
+        }
+        // A white seam tells neighbours of one colour apart, where there is room for it.
+        if right - left >= 6.0 && bar.end <= bar.left {
+            scene.rectangle([right - 1.0, top, right, bottom], WHITE);
+        }
+        // The label lies above the checkpoints.
+        let size = ((bottom - top) * 0.55).min(24.0);
+        if size >= 18.0 && width(&bar.label, size) + 8.0 <= right - left {
+            let middle = ((left + right) / 2.0, top + (bottom - top) * 0.3);
+            scene.text(middle, &bar.label, size, on(colour), Anchor::Middle);
+        }
+    }
+
+    /// Draws below a try's bar when its checkpoints could be used.
+    pub(crate) fn draw_available(self, scene: &mut Scene, panel: &Panel, bar: &TryBar) {
+        let y = self.available_y();
+        for time in bar.checkpoints.iter().filter_map(|it| it.available) {
+            if panel.shows(time) {
+                scene.dot((panel.x(time), y), 4.0, INK);
+            }
+        }
+    }
+
+    /// The height at which checkpoints become available.
+    pub(crate) fn available_y(self) -> f64 {
+        (self.bar().1 + 8.0).min(self.bottom - 2.0)
+    }
+}
+
+/// Marks where checkpoints stopped the job.
+fn draw_checkpoints(scene: &mut Scene, panel: &Panel, bar: &TryBar, (top, bottom): (f64, f64)) {
+    let ink = on(ending_colour(bar.ending));
+    let mut free_from = f64::MIN;
+    for checkpoint in &bar.checkpoints {
+        let until = checkpoint.written.unwrap_or(bar.left);
+        let (left, right) = (panel.x(checkpoint.requested), panel.x(until));
+        if left >= free_from && panel.shows(checkpoint.requested) {
+            let right = right.max(left + 2.0);
+            scene.rectangle([left, top, right, bottom], ink);
+            free_from = right + MARKS_APART;
+        }
+    }
+}
+
+/// Where a span lies; what lasted no time at all is still seen.
+fn span(panel: &Panel, from: f64, until: f64) -> (f64, f64) {
+    let left = panel.x(from);
+    (left, panel.x(until).max(left + 1.0))
+}
+
+fn ending_colour(ending: TryEnd) -> Colour {
+    series(match ending {
+        TryEnd::Computed => 0,
+        TryEnd::Failed => 1,
+        TryEnd::Moved => 2,
+        TryEnd::Cancelled => 3,
+        TryEnd::Open => 4,
+        TryEnd::Stranded => 5,
+    })
+}
+
+/// The legend of some tries: how they ended, and what else is drawn of them.
+pub(crate) fn legend<'a>(
+    bars: impl Iterator<Item = &'a TryBar> + Clone,
+    outages: bool,
+) -> Vec<Key> {
+    let found = |ending: TryEnd| bars.clone().any(|bar| bar.ending == ending);
+    let endings: Vec<TryEnd> = TryEnd::ALL.into_iter().filter(|&ending| found(ending)).collect();
+    let key = |&ending: &TryEnd| Key::new(ending.name(), Mark::Box, ending_colour(ending));
+    let mut legend: Vec<Key> = endings.iter().map(key).collect();
+    let first = endings.first().copied().map_or(INK, ending_colour);
+    legend.push(Key::new("data under way", Mark::Flat, tint(first, PALE)));
+    if bars.clone().any(|bar| !bar.checkpoints.is_empty()) {
+        legend.push(Key::new("checkpoint", Mark::Notch, first));
+    }
+    if outages {
+        legend.push(Key::new("outage", Mark::Box, OUTAGE));
+    }
+    legend
+}

@@ -1,0 +1,204 @@
+//! Timelines of a grid, from the tables of a run.
+
+use std::path::Path;
+
+use haggle_model::grid::{CheckpointRecord, TryEnd, TryRecord};
+use haggle_model::work::Work;
+use haggle_model::{
+    ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProcessorSet,
+    ProviderId, ProviderInfo, Span, Time,
+};
+use haggle_plots::load::{self, Part, Tables};
+use haggle_plots::{Figure, PlotError, Size};
+use haggle_results::{RunReader, RunWriter, WriteOptions};
+
+const RESOURCES: [&str; 2] = ["alpha-1", "alpha-2"];
+
+/// A grid of two resources: job 0 fails on the second one, whose only checkpoint it goes on from
+/// on the first one; job 1 is computed beside its first try.
+fn run(folder: &Path) -> RunReader {
+    let actor = |name: &str| ActorInfo { name: name.to_owned(), kind: ActorKind::Provider };
+    let provider = |(number, name): (u32, &str)| ProviderInfo {
+        name: name.to_owned(),
+        processors: 1,
+        first_processor: number,
+        speed: 1.0,
+        scheduler: "migration".to_owned(),
+    };
+    let cast = Cast {
+        actors: RESOURCES.map(actor).to_vec(),
+        providers: (0..).zip(RESOURCES).map(provider).collect(),
+        workloads: vec!["jobs".to_owned()],
+    };
+    let mut writer = RunWriter::create(&folder.join("run"), cast, WriteOptions::default())
+        .expect("the folder is new");
+    let second = Time::from_secs;
+    let checkpoint = CheckpointRecord {
+        requested: second(300),
+        done: Work::from_mi(180),
+        computing: Span::from_secs(180),
+        written: Some(second(320)),
+        available: Some(second(400)),
+    };
+    let failed = TryRecord {
+        job: JobId(0),
+        number: 1,
+        resource: ProviderId(1),
+        from: Work::ZERO,
+        parent: None,
+        dispatched: second(100),
+        started: Some(second(120)),
+        left: second(600),
+        end: second(600),
+        ending: TryEnd::Failed,
+        done: Work::from_mi(460),
+        computing: Span::from_secs(460),
+        writing: Span::from_secs(20),
+        checkpoints: vec![checkpoint],
+        omitted: 0,
+    };
+    let again = TryRecord {
+        number: 2,
+        resource: ProviderId(0),
+        from: Work::from_mi(180),
+        parent: Some(1),
+        dispatched: second(700),
+        started: Some(second(760)),
+        left: second(1_000),
+        end: second(1_040),
+        ending: TryEnd::Computed,
+        done: Work::from_mi(420),
+        computing: Span::from_secs(240),
+        writing: Span::ZERO,
+        checkpoints: Vec::new(),
+        ..failed.clone()
+    };
+    let other = TryRecord {
+        job: JobId(1),
+        number: 1,
+        resource: ProviderId(1),
+        dispatched: second(200),
+        started: Some(second(210)),
+        left: second(500),
+        end: second(510),
+        ending: TryEnd::Computed,
+        checkpoints: Vec::new(),
+        ..failed.clone()
+    };
+    for record in [&other, &failed, &again] {
+        writer.try_over(record).expect("there is room");
+    }
+    for (id, end) in [(1, 510), (0, 1_040)] {
+        let record = JobRecord {
+            job: Job::new(id, second(50), 1, Span::from_secs(400)),
+            class: JobClass::External,
+            outcome: JobOutcome::Completed,
+            provider: Some(ProviderId(0)),
+            queued: Some(second(100)),
+            start: Some(second(120)),
+            end: second(end),
+            walltime: None,
+            promised_end: None,
+            processors: ProcessorSet::range(0, 0),
+            bag: None,
+            lost: Vec::new(),
+        };
+        writer.job_over(&record).expect("there is room");
+    }
+    let finished = writer.finish().expect("there is room");
+    RunReader::open(&finished.publish().expect("the name is free")).expect("published")
+}
+
+fn two(_: &str) -> usize {
+    2
+}
+
+#[test]
+fn tries_that_overlap_have_lanes_of_their_own() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path());
+    let part = Part { providers: vec!["alpha-2".to_owned()], ..Part::default() };
+    for least in [1, 2, 3] {
+        let figure = load::resource_timeline(&Tables::new(&run), "Slots", &part, |_| least);
+        let resources = figure.expect("readable").resources;
+        let labels = |lane: &Vec<_>| -> Vec<String> {
+            lane.iter().map(|bar: &haggle_plots::TryBar| bar.label.clone()).collect()
+        };
+        let lanes: Vec<_> = resources[0].slots.iter().map(labels).collect();
+        assert_eq!(lanes[..2], [["0"], ["1"]], "at least {least}");
+        assert_eq!(lanes.len(), least.max(2));
+        assert!(lanes[2..].iter().all(Vec::is_empty));
+    }
+}
+
+#[test]
+fn without_a_name_the_first_resource_with_tries_is_drawn() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path());
+    let figure = load::resource_timeline(&Tables::new(&run), "Slots", &Part::default(), two);
+    let resources = figure.expect("readable").resources;
+    assert_eq!(resources.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["alpha-1"]);
+}
+
+#[test]
+fn a_try_goes_on_from_a_checkpoint_of_another() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path());
+    let tables = Tables::new(&run);
+    let job = |number| load::job_timeline(&tables, "Job", &Part::default(), number);
+    let figure = job(None).expect("readable");
+    assert_eq!(figure.job, "job 0 of the run, jobs!0");
+    assert_eq!(figure.outcome, "completed");
+    let tries: Vec<_> = figure.tries.iter().map(|it| (it.name.as_str(), it.origin)).collect();
+    assert_eq!(tries, [("try 1, alpha-2", None), ("try 2, alpha-1", Some((0, 0)))]);
+    assert_eq!(job(Some(1)).expect("readable").tries.len(), 1);
+    let error = job(Some(7)).expect_err("there is none");
+    assert_eq!(error.to_string(), "the run has no job 7");
+}
+
+#[test]
+fn timelines_are_drawn_with_whole_labels_apart() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path());
+    let tables = &Tables::new(&run);
+    let both = Part { providers: RESOURCES.map(str::to_owned).to_vec(), ..Part::default() };
+    let late = Part { from: Some(350.0), until: Some(900.0), ..Part::default() };
+    let resources = |part| load::resource_timeline(tables, "Slots", part, two).expect("readable");
+    let job = |part| load::job_timeline(tables, "Job", part, None).expect("readable");
+    for (figure, words) in [
+        (Figure::ResourceTimeline(resources(&both)), ["alpha-2: slot", "failed", "checkpoint"]),
+        (Figure::ResourceTimeline(resources(&late)), ["alpha-1: slot", "time, s", "computed"]),
+        (Figure::JobTimeline(job(&both)), ["submitted", "completed", "goes on from"]),
+        (Figure::JobTimeline(job(&late)), ["try 2, alpha-1", "can be used", "time, s"]),
+    ] {
+        let scene = figure.scene(Size::default()).expect("there is data");
+        let texts = scene.texts();
+        for word in words {
+            assert!(texts.iter().any(|(text, _)| *text == word), "no `{word}` in {texts:?}");
+        }
+        for (i, (text, [left, top, right, bottom])) in texts.iter().enumerate() {
+            let inside = *left >= 0.0 && *top >= 0.0 && *right <= 1600.0 && *bottom <= 900.0;
+            assert!(inside, "`{text}` leaves the canvas");
+            for (other, [left2, top2, right2, bottom2]) in &texts[i + 1..] {
+                let apart = right < left2 || right2 < left || bottom < top2 || bottom2 < top;
+                assert!(apart, "`{text}` and `{other}` overlap");
+            }
+        }
+        assert_eq!(figure.png(Size::default()).ok(), figure.png(Size::default()).ok());
+    }
+}
+
+#[test]
+fn times_without_tries_are_a_clear_error() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path());
+    let tables = &Tables::new(&run);
+    let part = Part { from: Some(2_000.0), until: Some(3_000.0), ..Part::default() };
+    let resources = load::resource_timeline(tables, "Slots", &part, two).expect("readable");
+    let job = load::job_timeline(tables, "Job", &part, None).expect("readable");
+    for figure in [Figure::ResourceTimeline(resources), Figure::JobTimeline(job)] {
+        let error = figure.scene(Size::default()).expect_err("there is nothing to draw");
+        assert!(matches!(error, PlotError::NoData { .. }), "{error}");
+        assert!(error.to_string().ends_with("in the time that is drawn"), "{error}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Rows of a grid: tries of jobs, their checkpoints, and outages.
+
+use haggle_model::grid::TryEnd;
+
+use crate::ResultsError;
+use crate::columns::Table;
+use crate::reader::RunReader;
+
+/// A row of `tries`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TryRow {
+    /// Number of the job in this run.
+    pub job: i64,
+    /// Number of the try, from 1.
+    pub attempt: i64,
+    /// Where.
+    pub provider: String,
+    /// The try whose checkpoint it started from.
+    pub parent: Option<i64>,
+    /// When it got its slot.
+    pub dispatched: f64,
+    /// When it began to compute.
+    pub start: Option<f64>,
+    /// When it gave its slot back.
+    pub left: f64,
+    /// When it was over, output included.
+    pub end: f64,
+    /// How it ended.
+    pub ending: TryEnd,
+    /// What had been done of the job when it began, MI.
+    pub work_at_start: f64,
+}
+
+/// A row of `checkpoints`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckpointRow {
+    /// Number of the job in this run.
+    pub job: i64,
+    /// Number of the try, from 1.
+    pub attempt: i64,
+    /// When the job stopped to write it.
+    pub requested: f64,
+    /// When it was written; `None` = cut off.
+    pub written: Option<f64>,
+    /// When it could be used, if ever.
+    pub available: Option<f64>,
+    /// What had been done of the job, MI.
+    pub work_saved: f64,
+}
+
+/// A row of `outages`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutageRow {
+    /// Where.
+    pub provider: String,
+    /// When it began.
+    pub failed: f64,
+    /// When it ended; `None` = not in this run.
+    pub restored: Option<f64>,
+}
+
+impl RunReader {
+    /// All rows of `tries`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn tries(&self) -> Result<Vec<TryRow>, ResultsError> {
+        let names = [
+            "job",
+            "attempt",
+            "provider",
+            "parent",
+            "dispatched_time",
+            "starting_time",
+            "slot_left_time",
+            "finish_time",
+            "outcome",
+            "work_at_start",
+        ];
+        self.rows(Table::Tries, &names)?.map(|row| {
+            let outcome = row.text("outcome")?;
+            let ending = TryEnd::ALL.into_iter().find(|ending| ending.name() == outcome);
+            Ok(TryRow {
+                job: row.integer("job")?,
+                attempt: row.integer("attempt")?,
+                provider: row.text("provider")?,
+                parent: row.optional_integer("parent")?,
+                dispatched: row.real("dispatched_time")?,
+                start: row.optional_real("starting_time")?,
+                left: row.real("slot_left_time")?,
+                end: row.real("finish_time")?,
+                ending: ending
+                    .ok_or_else(|| row.damaged(format!("`{outcome}` is no outcome of a try")))?,
+                work_at_start: row.real("work_at_start")?,
+            })
+        })
+    }
+
+    /// All rows of `checkpoints`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn checkpoints(&self) -> Result<Vec<CheckpointRow>, ResultsError> {
+        let names =
+            ["job", "attempt", "requested_time", "written_time", "available_time", "work_saved"];
+        self.rows(Table::Checkpoints, &names)?.map(|row| {
+            Ok(CheckpointRow {
+                job: row.integer("job")?,
+                attempt: row.integer("attempt")?,
+                requested: row.real("requested_time")?,
+                written: row.optional_real("written_time")?,
+                available: row.optional_real("available_time")?,
+                work_saved: row.real("work_saved")?,
+            })
+        })
+    }
+
+    /// All rows of `outages`; none where nothing may fail.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn outages(&self) -> Result<Vec<OutageRow>, ResultsError> {
+        if !self.has(Table::Outages) {
+            return Ok(Vec::new());
+        }
+        let names = ["provider", "failure_time", "restoration_time"];
+        self.rows(Table::Outages, &names)?.map(|row| {
+            Ok(OutageRow {
+                provider: row.text("provider")?,
+                failed: row.real("failure_time")?,
+                restored: row.optional_real("restoration_time")?,
+            })
+        })
+    }
+}
