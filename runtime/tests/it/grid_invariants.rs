@@ -223,6 +223,33 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
     assert!(done > 1_000 && open > 100, "{done} done, {open} open");
 }
 
+/// A resource that keeps its affairs to itself does what it would do over the clock of all.
+#[test]
+fn alone_or_over_the_clock_of_all_grids_do_the_same() {
+    let mut fewer = 0;
+    for seed in 0..cases() {
+        let ran = |alone, records_all| {
+            let mut grid = grid(seed);
+            (grid.plan.alone, grid.plan.records_all) = (alone, records_all);
+            let mut ran = grid.run_on_both();
+            ran.tries.sort_by_key(|it| (it.job, it.number));
+            ran.jobs.sort_by_key(|it| it.job.id);
+            ran
+        };
+        let (one, other, mut short) = (ran(true, true), ran(false, true), ran(true, false));
+        assert_eq!(one.tries, other.tries, "grid {seed}");
+        assert_eq!((&one.jobs, &one.accounts), (&other.jobs, &other.accounts), "grid {seed}");
+        fewer += u32::from(one.log.len() < other.log.len());
+        // What is not on record is no start of another try, which `run_on_both` has checked.
+        for (it, whole) in short.tries.iter_mut().zip(&one.tries) {
+            assert!(it.checkpoints.iter().all(|kept| whole.checkpoints.contains(kept)));
+            it.checkpoints.clone_from(&whole.checkpoints);
+        }
+        assert_eq!((one.tries, one.log), (short.tries, short.log), "grid {seed}");
+    }
+    assert!(fewer > 50, "only {fewer} grids had resources by themselves");
+}
+
 /// Every failure is noticed by who looks for restarts, so that with time enough nothing is left.
 #[test]
 fn who_restarts_what_fails_finishes_everything_in_the_end() {
