@@ -79,7 +79,11 @@ pub struct TryRecord {
     pub computing: Span,
     /// Time for which checkpoints stopped it.
     pub writing: Span,
-    /// Its checkpoints, in order.
+    /// How many checkpoints were written.
+    pub written: u32,
+    /// How many of them could be used.
+    pub available: u32,
+    /// Its checkpoints, in order: all, or those that another try may have started from.
     pub checkpoints: Vec<CheckpointRecord>,
     /// Checkpoints that were due and omitted.
     pub omitted: u32,

@@ -61,6 +61,8 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, N
             capacity: storage.capacity.0,
             kept: storage.kept.map(|kept| kept.0),
         }),
+        records_all: true,
+        alone: true,
     })
 }
 

@@ -23,8 +23,10 @@ impl CheckpointServer {
 
     fn on_saved(&mut self, saved: Box<Saved>, out: &mut Outbox) {
         let newest = self.newest.entry(saved.job).or_insert(*saved);
-        // Copies of a job save at different places; only what is further counts.
-        if saved.done >= newest.done {
+        // Copies of a job save at different places; only what is further counts, and of what
+        // is as far the later one.
+        let rank = |it: &Saved| (it.done, it.at, it.number);
+        if rank(&saved) >= rank(newest) {
             *newest = *saved;
             out.send(self.dispatcher, GridMessage::CheckpointAvailable(saved).into());
         }

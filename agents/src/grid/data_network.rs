@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::network::{FlowId, Flows, Node, Path, Star};
+use haggle_model::network::{FlowId, Flows, Node, Path, Sharing, Star};
 use haggle_model::{ActorId, Span, Time};
 
 use super::message::{GridMessage, GridTimer};
@@ -27,6 +27,27 @@ impl Routes {
             Routes::Constant(path) => path.clone(),
             Routes::Star(star) => star.path(from, to),
         }
+    }
+
+    /// What data between a resource and services flow over, if they share no link with
+    /// those of other resources: flows of its own, and the paths.
+    pub(super) fn private(
+        &self,
+        resource: usize,
+        services: [Node; 2],
+        sharing: Sharing,
+    ) -> Option<(Flows, Vec<(Node, Path)>)> {
+        let spoke = match self {
+            Routes::Constant(path) => {
+                return Some((Flows::unshared(), services.map(|it| (it, path.clone())).to_vec()));
+            }
+            Routes::Star(star) => star.spoke(resource),
+        };
+        let first = Node::Resource(0);
+        let paths = services.map(|it| (it, spoke.path(first, it))).to_vec();
+        let own = spoke.link_of(first);
+        let is_private = paths.iter().all(|(_, path)| path.shared().iter().all(|&it| it == own));
+        is_private.then(|| (Flows::new(spoke.network(), sharing), paths))
     }
 }
 

@@ -448,8 +448,12 @@ impl Dispatcher {
         }
     }
 
-    fn on_checkpoint_available(&mut self, saved: &Saved) {
-        let Some(held) = self.jobs.get_mut(&saved.job) else { return };
+    fn on_checkpoint_available(&mut self, saved: &Saved, out: &mut Outbox) {
+        let job = saved.job;
+        let Some(held) = self.jobs.get_mut(&job) else {
+            out.send(self.config.checkpoint_server, GridMessage::Forget { job }.into());
+            return;
+        };
         if saved.done >= self.view.job(saved.job).saved {
             held.saved_by = Some(saved.number);
             self.view.save(saved.job, saved.done);
@@ -483,7 +487,7 @@ impl Actor for Dispatcher {
             Message::Wake(Timer::Grid(GridTimer::Round)) => self.on_round(now, out),
             Message::Grid(GridMessage::Report(status)) => self.on_report(now, *status, out),
             Message::Grid(GridMessage::CheckpointAvailable(saved)) => {
-                self.on_checkpoint_available(&saved);
+                self.on_checkpoint_available(&saved, out);
             }
             Message::Grid(GridMessage::Traffic(traffic)) => {
                 self.answers.traffic = Some(*traffic);

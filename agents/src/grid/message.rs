@@ -202,6 +202,8 @@ pub struct Saved {
     pub number: u32,
     /// What had been done of it.
     pub done: Work,
+    /// Since when it can be used.
+    pub at: Time,
     /// Its size.
     pub bytes: u64,
 }
@@ -264,6 +266,10 @@ pub enum GridTimer {
         /// Which try of it.
         number: u32,
     },
+    /// Resource: something may have happened by itself that others are to hear of.
+    Seen,
+    /// Resource: a round may be due that is to know of its newest checkpoints.
+    Tell,
     /// Resource: the load by others changes.
     LoadChanges,
     /// Information service: a report is due.
@@ -359,11 +365,13 @@ impl GridTimer {
             | GridTimer::Prepared { .. }
             | GridTimer::Recovered { .. }
             | GridTimer::Written { .. }
+            | GridTimer::Seen
             | GridTimer::DataArrive => Phase::Completion,
             GridTimer::LoadChanges => Phase::Resource,
-            GridTimer::CheckpointDue { .. } | GridTimer::ReportDue | GridTimer::OutputFetched => {
-                Phase::Conversation
-            }
+            GridTimer::CheckpointDue { .. }
+            | GridTimer::Tell
+            | GridTimer::ReportDue
+            | GridTimer::OutputFetched => Phase::Conversation,
             GridTimer::Round => Phase::Decision,
         }
     }

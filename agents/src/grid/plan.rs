@@ -52,6 +52,10 @@ pub struct GridPlan {
     pub link_sharing: LinkSharing,
     /// Limits of the storage, if it has any.
     pub storage: Option<StorageLimits>,
+    /// Whether every checkpoint is taken down, or only those that a try may start from.
+    pub records_all: bool,
+    /// Whether resources that can do without the clock of all do so; for tests that compare.
+    pub alone: bool,
 }
 
 /// A resource of a grid before a run.
@@ -100,6 +104,8 @@ impl GridPlan {
             routes,
             link_sharing: LinkSharing::Literal,
             storage: None,
+            records_all: true,
+            alone: true,
         }
     }
 
@@ -125,6 +131,8 @@ impl GridPlan {
             output_survives: self.output_survives,
             restart_needs_input: self.restart_needs_input,
             moves: matches!(self.policy, GridPolicy::Rescheduling { .. }),
+            period: self.period,
+            records_all: self.records_all,
         });
         let mut actors = Vec::with_capacity(self.resources.len() + 5);
         let mut known = Vec::with_capacity(self.resources.len());
@@ -132,6 +140,9 @@ impl GridPlan {
             let rules = Arc::clone(&rules);
             let PlannedResource { capacity, sharing, up, .. } = *planned;
             let mut resource = GridResource::new(id, rules, capacity, sharing, up);
+            if self.alone {
+                resource = resource.alone(&self.routes, self.link_sharing);
+            }
             if let Some(load) = planned.load {
                 resource = resource.with_load(load, stream(self.seed, &planned.name, "load"));
             }

@@ -5,6 +5,7 @@
 //!              └───────── slot held, no computing ────┘                     └─ no slot ─┘
 //! ```
 
+mod alone;
 mod checkpointing;
 mod end;
 mod load;
@@ -24,7 +25,7 @@ use haggle_scheduling::grid::{
     TimeShared,
 };
 
-use super::message::{Dispatch, GridMessage, GridTimer, Status};
+use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
 use crate::message::{Message, Timer};
 use crate::{Actor, Outbox};
 
@@ -98,6 +99,10 @@ pub struct ResourceRules {
     pub restart_needs_input: bool,
     /// Whether jobs may move from resource to resource.
     pub moves: bool,
+    /// Time between the dispatcher's rounds; zero = whenever something has happened.
+    pub period: Span,
+    /// Whether every checkpoint is taken down, or only those that a try may start from.
+    pub records_all: bool,
 }
 
 /// A resource.
@@ -119,6 +124,8 @@ pub struct GridResource {
     down_since: Option<Time>,
     down: Span,
     load: Option<Box<load::Load>>,
+    /// What it does by itself between messages; `None` = everything goes over the clock of all.
+    alone: Option<Box<alone::Alone>>,
 }
 
 /// A job at a resource.
@@ -140,7 +147,14 @@ struct Replica {
     interval: Option<IntervalState>,
     /// The timer that counts.
     timer: u32,
-    checkpoints: Vec<CheckpointRecord>,
+    /// How many checkpoints were begun, written, and could be used.
+    requested: u32,
+    written: u32,
+    available: u32,
+    /// Those on record, each with its number, in order.
+    checkpoints: Vec<(u32, CheckpointRecord)>,
+    /// The newest one that can be used, while the dispatcher has not been told of it.
+    untold: Option<(u32, Saved)>,
     omitted: u32,
 }
 
@@ -167,8 +181,8 @@ enum Stage {
 enum Purpose {
     Input,
     Recovery,
-    /// The checkpoint of this place in the list.
-    Checkpoint(usize),
+    /// The checkpoint of this number.
+    Checkpoint(u32),
     Output,
 }
 
@@ -200,6 +214,7 @@ impl GridResource {
             down_since: (!up).then_some(Time::ZERO),
             down: Span::ZERO,
             load: None,
+            alone: None,
         }
     }
 
@@ -242,16 +257,29 @@ impl GridResource {
             checkpointing: dispatch.checkpointing,
             interval: None,
             timer: 0,
+            requested: 0,
+            written: 0,
+            available: 0,
             checkpoints: Vec::new(),
+            untold: None,
             omitted: 0,
         };
         self.replicas.insert(job, replica);
         if stage == Stage::Waiting {
             if self.rules.prepare > Span::ZERO {
-                out.wake(now + self.rules.prepare, wake(GridTimer::Prepared { job, number }));
+                let at = now + self.rules.prepare;
+                self.wake(at, GridTimer::Prepared { job, number }, out);
             } else {
                 self.fetch_input(now, job, out);
             }
+        }
+    }
+
+    /// Wakes the resource at `at`, by a clock of its own if it has one.
+    fn wake(&mut self, at: Time, timer: GridTimer, out: &mut Outbox) {
+        match &mut self.alone {
+            Some(alone) => alone.wake(at, timer),
+            None => out.wake(at, wake(timer)),
         }
     }
 
@@ -262,7 +290,7 @@ impl GridResource {
             self.wakes = next;
             self.generation = self.generation.wrapping_add(1);
             if let Some(at) = next {
-                out.wake(at, wake(GridTimer::Ends { generation: self.generation }));
+                self.wake(at, GridTimer::Ends { generation: self.generation }, out);
             }
         }
     }
@@ -320,6 +348,32 @@ impl GridResource {
     }
 }
 
+impl GridResource {
+    fn on_timer(&mut self, now: Time, timer: GridTimer, out: &mut Outbox) {
+        match timer {
+            GridTimer::Ends { generation } => self.on_ends(now, generation, out),
+            GridTimer::Prepared { job, number } => {
+                if self.is_waiting(job, number) {
+                    self.fetch_input(now, job, out);
+                }
+            }
+            GridTimer::Recovered { job, number } => {
+                if self.is_waiting(job, number) {
+                    self.compute(now, job, out);
+                }
+            }
+            GridTimer::CheckpointDue { job, generation } => {
+                self.on_checkpoint_due(now, job, generation, out);
+            }
+            GridTimer::Written { job, number } => self.on_written(now, job, number, out),
+            GridTimer::LoadChanges => self.on_load_changes(now, out),
+            GridTimer::Seen => self.on_seen(now),
+            GridTimer::Tell => self.on_tell(now, out),
+            other => unreachable!("a resource does not wake up for {other:?}"),
+        }
+    }
+}
+
 /// A job's length: 1 s on the reference processor is 1 MI.
 pub(super) fn work_of(run_time: HiddenRunTime) -> Work {
     Speed::from_mips(1).over(run_time.reveal_to_machine())
@@ -333,6 +387,7 @@ impl Actor for GridResource {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+        self.catch_up(now, message.phase(), out);
         match message {
             Message::Failed { .. } => self.on_failed(now, out),
             Message::Restored { .. } => self.on_restored(now, out),
@@ -348,30 +403,13 @@ impl Actor for GridResource {
                 GridMessage::ProgressRequest { job } => self.on_progress_request(now, job, out),
                 GridMessage::Transferred { number } => self.on_transferred(now, number, out),
                 GridMessage::TransferAborted { number } => self.on_stranded(now, number, out),
-                GridMessage::Room { job } => self.send_output(job, out),
+                GridMessage::Room { job } => self.send_output(now, job, out),
                 other => unreachable!("nobody sends a resource {other:?}"),
             },
-            Message::Wake(Timer::Grid(timer)) => match timer {
-                GridTimer::Ends { generation } => self.on_ends(now, generation, out),
-                GridTimer::Prepared { job, number } => {
-                    if self.is_waiting(job, number) {
-                        self.fetch_input(now, job, out);
-                    }
-                }
-                GridTimer::Recovered { job, number } => {
-                    if self.is_waiting(job, number) {
-                        self.compute(now, job, out);
-                    }
-                }
-                GridTimer::CheckpointDue { job, generation } => {
-                    self.on_checkpoint_due(now, job, generation, out);
-                }
-                GridTimer::Written { job, number } => self.on_written(now, job, number, out),
-                GridTimer::LoadChanges => self.on_load_changes(now, out),
-                other => unreachable!("a resource does not wake up for {other:?}"),
-            },
+            Message::Wake(Timer::Grid(timer)) => self.on_timer(now, timer, out),
             other => unreachable!("nobody sends a resource {other:?}"),
         }
         self.await_completion(out);
+        self.await_others(now, out);
     }
 }

@@ -97,6 +97,20 @@ impl Star {
         &self.network
     }
 
+    /// The same star without any resource but one, which is the first of it: all that data
+    /// between it and the services meet.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such resource.
+    pub fn spoke(&self, resource: usize) -> Star {
+        let links = self.network.links();
+        let (own, others) = (links[resource], &links[self.site_of.len()..]);
+        let links = std::iter::once(own).chain(others.iter().copied()).collect();
+        let network = Network::new(links).expect("they were good before");
+        Star { network, site_of: vec![self.site_of[resource]], ..*self }
+    }
+
     /// How many sites there are, without that of the services.
     pub fn sites(&self) -> usize {
         self.sites - 1
@@ -123,6 +137,11 @@ impl Star {
     /// Where there is no such node.
     pub fn path(&self, from: Node, to: Node) -> Path {
         self.network.path(&self.route(from, to)).expect("a route has links of its own network")
+    }
+
+    /// The link of a node to the switch of its site.
+    pub fn link_of(&self, node: Node) -> LinkId {
+        self.place(node).1
     }
 
     /// Site and link of a node.

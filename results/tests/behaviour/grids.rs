@@ -46,6 +46,8 @@ fn tries() -> [TryRecord; 2] {
         done: Work::from_mi(70),
         computing: Span::from_secs(70),
         writing: Span::from_secs(3),
+        written: 1,
+        available: 1,
         checkpoints: vec![saved, cut_off],
         omitted: 1,
     };
@@ -62,6 +64,8 @@ fn tries() -> [TryRecord; 2] {
         done: Work::from_mi(100),
         computing: Span::from_secs(40),
         writing: Span::ZERO,
+        written: 0,
+        available: 0,
         checkpoints: Vec::new(),
         omitted: 0,
         ..first.clone()

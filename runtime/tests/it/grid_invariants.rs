@@ -6,7 +6,7 @@ use haggle_agents::grid::{
 };
 use haggle_agents::{Message, Timer};
 use haggle_model::failures::{Outage, OutageList};
-use haggle_model::grid::{GridOutcome, TryEnd};
+use haggle_model::grid::{GridOutcome, TryEnd, TryRecord};
 use haggle_model::network::{Capacity, Path, Sharing as LinkSharing, Star, StarParameters};
 use haggle_model::random::{Stream, stream};
 use haggle_model::work::Speed;
@@ -221,6 +221,46 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
         assert!(ends.get(end.name()).is_some_and(|&count| count > 10), "{end:?} of {ends:?}");
     }
     assert!(done > 1_000 && open > 100, "{done} done, {open} open");
+}
+
+/// Of copies that were computed in the very same instant, the one that is heard of first
+/// wins, and no rule says which that is; here it is the one with the lowest number.
+fn settle_ties(ran: &mut GridRan) {
+    for record in &mut ran.jobs {
+        let GridOutcome::Done { winner, .. } = &mut record.outcome else { continue };
+        let tries: Vec<_> = ran.tries.iter().filter(|it| it.job == record.job.id).collect();
+        let left = tries.iter().find(|it| it.number == *winner).map(|it| it.left);
+        let ties = |it: &&&TryRecord| it.ending == TryEnd::Computed && Some(it.left) == left;
+        *winner = tries.iter().filter(ties).map(|it| it.number).min().unwrap_or(*winner);
+    }
+}
+
+/// A resource that keeps its affairs to itself does what it would do over the clock of all.
+#[test]
+fn alone_or_over_the_clock_of_all_grids_do_the_same() {
+    let mut fewer = 0;
+    for seed in 0..cases() {
+        let ran = |alone, records_all| {
+            let mut grid = grid(seed);
+            (grid.plan.alone, grid.plan.records_all) = (alone, records_all);
+            let mut ran = grid.run_on_both();
+            ran.tries.sort_by_key(|it| (it.job, it.number));
+            ran.jobs.sort_by_key(|it| it.job.id);
+            settle_ties(&mut ran);
+            ran
+        };
+        let (one, other, mut short) = (ran(true, true), ran(false, true), ran(true, false));
+        assert_eq!(one.tries, other.tries, "grid {seed}");
+        assert_eq!((&one.jobs, &one.accounts), (&other.jobs, &other.accounts), "grid {seed}");
+        fewer += u32::from(one.log.len() < other.log.len());
+        // What is not on record is no start of another try, which `run_on_both` has checked.
+        for (it, whole) in short.tries.iter_mut().zip(&one.tries) {
+            assert!(it.checkpoints.iter().all(|kept| whole.checkpoints.contains(kept)));
+            it.checkpoints.clone_from(&whole.checkpoints);
+        }
+        assert_eq!((one.tries, one.log), (short.tries, short.log), "grid {seed}");
+    }
+    assert!(fewer > 50, "only {fewer} grids had resources by themselves");
 }
 
 /// Every failure is noticed by who looks for restarts, so that with time enough nothing is left.

@@ -5,7 +5,7 @@ use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::grid::Expiry;
 use haggle_scheduling::grid::checkpoint::{Situation, execution};
 
-use super::{Checkpoints, GridResource, Purpose, Stage, wake};
+use super::{Checkpoints, GridResource, Purpose, Stage};
 use crate::Outbox;
 use crate::grid::message::{GridMessage, GridTimer, Moved};
 
@@ -38,7 +38,7 @@ impl GridResource {
         self.timers = self.timers.wrapping_add(1);
         replica.timer = self.timers;
         let due = GridTimer::CheckpointDue { job, generation: self.timers };
-        out.wake(now + first, wake(due));
+        self.wake(now + first, due, out);
     }
 
     pub(super) fn on_checkpointing(&mut self, now: Time, job: JobId, on: bool, out: &mut Outbox) {
@@ -71,7 +71,7 @@ impl GridResource {
         match checkpoints.rule.expire(state, &situation) {
             Expiry::Omit(again) => {
                 replica.omitted += 1;
-                out.wake(now + again, wake(GridTimer::CheckpointDue { job, generation }));
+                self.wake(now + again, GridTimer::CheckpointDue { job, generation }, out);
             }
             Expiry::Write => self.write(now, job, None, out),
         }
@@ -84,18 +84,21 @@ impl GridResource {
         replica.computing += now - replica.since;
         replica.stage = Stage::Writing(then);
         replica.since = now;
-        replica.checkpoints.push(CheckpointRecord {
+        let record = CheckpointRecord {
             requested: now,
             done,
             computing: replica.computing,
             written: None,
             available: None,
-        });
+        };
+        replica.checkpoints.push((replica.requested, record));
+        replica.requested += 1;
         let cost = self
             .rules
             .checkpoints
             .map_or(haggle_model::Span::ZERO, |checkpoints| checkpoints.cost.of(replica.length));
-        out.wake(now + cost, wake(GridTimer::Written { job, number: replica.number }));
+        let number = replica.number;
+        self.wake(now + cost, GridTimer::Written { job, number }, out);
     }
 
     pub(super) fn on_written(&mut self, now: Time, job: JobId, number: u32, out: &mut Outbox) {
@@ -105,14 +108,16 @@ impl GridResource {
         let Stage::Writing(then) = replica.stage else { return };
         replica.writing += now - replica.since;
         replica.since = now;
-        let index = replica.checkpoints.len() - 1;
-        replica.checkpoints[index].written = Some(now);
-        let done = replica.checkpoints[index].done;
+        replica.written += 1;
+        let (place, record) = replica.checkpoints.last_mut().expect("it has been writing one");
+        let (place, done) = (*place, record.done);
+        record.written = Some(now);
         if let Some(to) = then {
-            replica.checkpoints[index].available = Some(now);
+            record.available = Some(now);
+            replica.available += 1;
             let moved = Moved { job, number, done, node: self.node() };
             self.machine.release(now, job);
-            self.abort_transfers(job, out);
+            self.abort_transfers(now, job, out);
             self.record(job, (now, now), TryEnd::Moved, done, out);
             out.send(to, GridMessage::Moved(Box::new(moved)).into());
             out.send(self.rules.home.dispatcher, GridMessage::Left { job }.into());
@@ -123,10 +128,11 @@ impl GridResource {
         self.arm_again(now, job, out);
         let bytes = self.data(self.replicas[&job].workload).checkpoint;
         match bytes {
-            0 => self.saved(now, job, index, 0, out),
+            0 => self.saved(now, job, place, 0, out),
             _ => {
                 let to = self.rules.home.checkpoint_node;
-                self.transfer((job, Purpose::Checkpoint(index)), self.node(), to, bytes, out);
+                let ends = (self.node(), to);
+                self.transfer(now, (job, Purpose::Checkpoint(place)), ends, bytes, out);
             }
         }
     }
@@ -147,7 +153,7 @@ impl GridResource {
         let state = replica.interval.as_mut().expect("a timer has a state");
         let next = checkpoints.rule.written(state, &situation);
         let due = GridTimer::CheckpointDue { job, generation: replica.timer };
-        out.wake(now + next, wake(due));
+        self.wake(now + next, due, out);
     }
 
     pub(super) fn on_move(&mut self, now: Time, job: JobId, to: ActorId, out: &mut Outbox) {

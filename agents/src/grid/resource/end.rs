@@ -18,7 +18,14 @@ impl GridResource {
         done: Work,
         out: &mut Outbox,
     ) {
-        let replica = self.replicas.remove(&job).expect("it is taken down once");
+        // Of what has been computed, or is not to go on, nobody needs the checkpoints.
+        if !matches!(ending, TryEnd::Computed | TryEnd::Open) {
+            self.tell(job, out);
+        }
+        let mut replica = self.replicas.remove(&job).expect("it is taken down once");
+        if !self.rules.records_all {
+            replica.checkpoints.retain(|(_, it)| it.available.is_some());
+        }
         let Replica { number, parent, from, dispatched, started, computing, writing, .. } = replica;
         out.observe(Observation::TryOver(Box::new(TryRecord {
             job,
@@ -34,7 +41,9 @@ impl GridResource {
             done,
             computing,
             writing,
-            checkpoints: replica.checkpoints,
+            written: replica.written,
+            available: replica.available,
+            checkpoints: replica.checkpoints.into_iter().map(|(_, record)| record).collect(),
             omitted: replica.omitted,
         })));
     }
@@ -42,7 +51,7 @@ impl GridResource {
     /// Takes down the end of a try in whatever stage it is. `done` is what the
     /// machine says of one that held a slot.
     fn end(&mut self, now: Time, job: JobId, ending: TryEnd, done: Option<Work>, out: &mut Outbox) {
-        self.abort_transfers(job, out);
+        self.abort_transfers(now, job, out);
         let storage = self.rules.home.storage;
         let replica = self.replicas.get_mut(&job).expect("it is taken down once");
         match replica.stage {

@@ -5,7 +5,7 @@ use haggle_model::network::Node;
 use haggle_model::work::Work;
 use haggle_model::{JobId, Span, Time};
 
-use super::{GridResource, Purpose, Stage, wake};
+use super::{GridResource, Purpose, Stage};
 use crate::Outbox;
 use crate::grid::message::{GridMessage, GridTimer, Moved, Saved};
 
@@ -18,25 +18,32 @@ impl GridResource {
     /// Asks the network to move data, from one node to another.
     pub(super) fn transfer(
         &mut self,
+        now: Time,
         (job, purpose): (JobId, Purpose),
-        from: Node,
-        to: Node,
+        (from, to): (Node, Node),
         bytes: u64,
         out: &mut Outbox,
     ) {
+        let node = self.node();
         let number = self.transfers_started;
         self.transfers_started += 1;
         self.transfers.insert(number, (job, purpose));
+        if let Some(alone) = &mut self.alone {
+            let service = if from == node { to } else { from };
+            return alone.start_transfer(now, number, service, bytes);
+        }
         let transfer = GridMessage::Transfer { number, from, to, bytes };
         out.send(self.rules.home.network, transfer.into());
     }
 
     /// What is under way for a job is not needed any more.
-    pub(super) fn abort_transfers(&mut self, job: JobId, out: &mut Outbox) {
+    pub(super) fn abort_transfers(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let network = self.rules.home.network;
         self.transfers.retain(|&number, &mut (other, _)| {
-            if other == job {
-                out.send(network, GridMessage::AbortTransfer { number }.into());
+            match &mut self.alone {
+                _ if other != job => {}
+                Some(alone) => alone.abort_transfer(now, number),
+                None => out.send(network, GridMessage::AbortTransfer { number }.into()),
             }
             other != job
         });
@@ -50,7 +57,7 @@ impl GridResource {
             return self.fetch_checkpoint(now, job, out);
         }
         let from = self.rules.home.storage_node;
-        self.transfer((job, Purpose::Input), from, self.node(), bytes, out);
+        self.transfer(now, (job, Purpose::Input), (from, self.node()), bytes, out);
     }
 
     fn fetch_checkpoint(&mut self, now: Time, job: JobId, out: &mut Outbox) {
@@ -63,7 +70,7 @@ impl GridResource {
             return self.recover(now, job, out);
         }
         let from = self.rules.home.checkpoint_node;
-        self.transfer((job, Purpose::Recovery), from, self.node(), bytes, out);
+        self.transfer(now, (job, Purpose::Recovery), (from, self.node()), bytes, out);
     }
 
     fn recover(&mut self, now: Time, job: JobId, out: &mut Outbox) {
@@ -72,7 +79,7 @@ impl GridResource {
             return self.compute(now, job, out);
         }
         let number = self.replicas[&job].number;
-        out.wake(now + time, wake(GridTimer::Recovered { job, number }));
+        self.wake(now + time, GridTimer::Recovered { job, number }, out);
     }
 
     pub(super) fn compute(&mut self, now: Time, job: JobId, out: &mut Outbox) {
@@ -97,7 +104,7 @@ impl GridResource {
 
     fn computed(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         // Checkpoints that are under way are not needed any more.
-        self.abort_transfers(job, out);
+        self.abort_transfers(now, job, out);
         let replica = self.replicas.get_mut(&job).expect("who computes is here");
         replica.computing += now - replica.since;
         let (number, bytes) =
@@ -111,7 +118,7 @@ impl GridResource {
             replica.since = now;
             match self.rules.home.storage {
                 Some(storage) => out.send(storage, GridMessage::RoomRequest { job, bytes }.into()),
-                None => self.send_output(job, out),
+                None => self.send_output(now, job, out),
             }
         }
         let message = GridMessage::Computed { job, number, delivered };
@@ -119,7 +126,7 @@ impl GridResource {
     }
 
     /// There is room for the output.
-    pub(super) fn send_output(&mut self, job: JobId, out: &mut Outbox) {
+    pub(super) fn send_output(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         if !matches!(replica.stage, Stage::Output { .. }) {
             return;
@@ -127,7 +134,7 @@ impl GridResource {
         replica.stage = Stage::Output { waits: false };
         let bytes = self.rules.data[usize::from(replica.workload)].output;
         let to = self.rules.home.storage_node;
-        self.transfer((job, Purpose::Output), self.node(), to, bytes, out);
+        self.transfer(now, (job, Purpose::Output), (self.node(), to), bytes, out);
     }
 
     pub(super) fn on_transferred(&mut self, now: Time, number: u32, out: &mut Outbox) {
@@ -137,7 +144,7 @@ impl GridResource {
         match purpose {
             Purpose::Input => self.fetch_checkpoint(now, job, out),
             Purpose::Recovery => self.recover(now, job, out),
-            Purpose::Checkpoint(index) => self.saved(now, job, index, data.checkpoint, out),
+            Purpose::Checkpoint(place) => self.saved(now, job, place, data.checkpoint, out),
             Purpose::Output => {
                 let replica = &self.replicas[&job];
                 let (left, length) = (replica.since, replica.length);
@@ -152,15 +159,38 @@ impl GridResource {
         &mut self,
         now: Time,
         job: JobId,
-        index: usize,
+        place: u32,
         bytes: u64,
         out: &mut Outbox,
     ) {
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
-        let checkpoint = &mut replica.checkpoints[index];
+        let found = replica.checkpoints.binary_search_by_key(&place, |&(place, _)| place);
+        let (_, checkpoint) = &mut replica.checkpoints[found.expect("it has been written")];
         checkpoint.available = Some(now);
-        let saved = Saved { job, number: replica.number, done: checkpoint.done, bytes };
-        out.send(self.rules.home.checkpoints, GridMessage::Saved(Box::new(saved)).into());
+        replica.available += 1;
+        let saved = Saved { job, number: replica.number, done: checkpoint.done, at: now, bytes };
+        // One that was overtaken before anybody heard of it is no start for another try.
+        let newest = replica.untold.is_none_or(|(_, it)| it.done <= saved.done);
+        let overtaken = match newest {
+            true => replica.untold.replace((place, saved)).map(|(place, _)| place),
+            false => Some(place),
+        };
+        if let Some(overtaken) = overtaken
+            && !self.rules.records_all
+        {
+            replica.checkpoints.retain(|&(place, _)| place != overtaken);
+        }
+        if self.alone.is_none() {
+            self.tell(job, out);
+        }
+    }
+
+    /// Tells of the newest checkpoint of a job that can be used.
+    pub(super) fn tell(&mut self, job: JobId, out: &mut Outbox) {
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        if let Some((_, saved)) = replica.untold.take() {
+            out.send(self.rules.home.checkpoints, GridMessage::Saved(Box::new(saved)).into());
+        }
     }
 
     /// A job for which a slot is kept is ready where it comes from.
@@ -182,7 +212,7 @@ impl GridResource {
         let bytes = data.input + data.checkpoint;
         match bytes {
             0 => self.recover(now, job, out),
-            _ => self.transfer((job, Purpose::Recovery), node, self.node(), bytes, out),
+            _ => self.transfer(now, (job, Purpose::Recovery), (node, self.node()), bytes, out),
         }
     }
 }

@@ -28,6 +28,8 @@ fn a_try(number: u32, (start, end): (i64, i64), ending: TryEnd) -> TryRecord {
         done: Work::from_mi((end - start) as u64),
         computing: Span::from_secs(end - start),
         writing: Span::ZERO,
+        written: 0,
+        available: 0,
         checkpoints: Vec::new(),
         omitted: 0,
     }
@@ -94,6 +96,8 @@ fn restarted() -> [TryRecord; 2] {
         done: Work::from_mi(71),
         computing: Span::from_secs(71),
         writing: Span::from_secs(4),
+        written: 2,
+        available: 2,
         checkpoints: vec![
             checkpoint(30, 30, Some(32), Some(35)),
             checkpoint(62, 60, Some(64), Some(67)),
@@ -107,6 +111,8 @@ fn restarted() -> [TryRecord; 2] {
         done: Work::from_mi(100),
         computing: Span::from_secs(40),
         writing: Span::from_secs(2),
+        written: 1,
+        available: 1,
         checkpoints: vec![CheckpointRecord {
             computing: Span::from_secs(30),
             ..checkpoint(115, 90, Some(117), Some(120))
@@ -175,6 +181,8 @@ fn copies_of_a_job_are_duplicates_unless_its_winner_started_from_them() {
     // The second copy starts from the checkpoint of the first, on a faster resource, and
     // the third from the beginning.
     let first = TryRecord {
+        written: 1,
+        available: 1,
         checkpoints: vec![checkpoint(10, 10, Some(10), Some(12))],
         ..a_try(1, (0, 25), TryEnd::Cancelled)
     };
@@ -209,6 +217,8 @@ fn a_migration_takes_along_what_was_done() {
         done: Work::from_mi(8),
         computing: Span::from_secs(8),
         writing: Span::from_secs(2),
+        written: 1,
+        available: 1,
         checkpoints: vec![checkpoint(8, 8, Some(10), Some(10))],
         ..a_try(1, (0, 10), TryEnd::Moved)
     };

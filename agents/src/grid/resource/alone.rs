@@ -1,0 +1,223 @@
+//! What a resource does by itself between messages from others.
+//!
+//! Jobs that save their progress every few seconds do thousands of things that nobody hears
+//! of. Where transfers of different resources share nothing, a resource keeps these to an
+//! agenda of its own, and does what is due when the next message comes, before it looks at
+//! that. It is woken up for what others hear of: [`GridTimer::Seen`] at the earliest instant at
+//! which a job may have been computed or data be where others need them, and
+//! [`GridTimer::Tell`] before a round that is to know of a new checkpoint. So it never
+//! goes beyond the present, and nothing has to be taken back.
+
+use std::sync::Arc;
+
+use haggle_model::network::{Flows, Node, Path, Sharing as LinkSharing};
+use haggle_model::{JobId, Span, Time};
+use haggle_scheduling::grid::checkpoint::execution;
+
+use super::{GridResource, Purpose, Stage, wake};
+use crate::grid::Routes;
+use crate::grid::message::GridTimer;
+use crate::{Outbox, Phase};
+
+/// The agenda and the transfers of a resource.
+#[derive(Debug)]
+pub(super) struct Alone {
+    /// A few entries for each job, in no order.
+    agenda: Vec<Entry>,
+    /// When the next job has been computed.
+    ends: Option<Entry>,
+    /// How many entries there have been.
+    entries: u64,
+    /// The flow of a transfer has its number.
+    flows: Flows,
+    /// To and from the services.
+    paths: Vec<(Node, Path)>,
+    /// When it wakes up for what others hear of, and to tell.
+    wakes: [Option<Time>; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// The order in which things happen.
+    key: (Time, Class, u64),
+    timer: GridTimer,
+}
+
+/// What comes first within an instant, as on the clock of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    /// Something ends by itself.
+    End,
+    /// Data have arrived.
+    Arrival,
+    /// A checkpoint is due. Between these two, resources fail.
+    Due,
+}
+
+/// The next thing to do.
+enum Step {
+    Timer(Time, GridTimer),
+    Arrivals(Time),
+}
+
+impl Alone {
+    pub(super) fn wake(&mut self, at: Time, timer: GridTimer) {
+        let class = if timer.phase() == Phase::Completion { Class::End } else { Class::Due };
+        let entry = Entry { key: (at, class, self.entries), timer };
+        self.entries += 1;
+        match timer {
+            GridTimer::Ends { .. } => self.ends = Some(entry),
+            _ => self.agenda.push(entry),
+        }
+    }
+
+    /// Data begin to move between the resource and a service.
+    pub(super) fn start_transfer(&mut self, now: Time, number: u32, service: Node, bytes: u64) {
+        let path = self.paths.iter().find(|(node, _)| *node == service);
+        let (_, path) = path.expect("a resource that is alone talks to services only");
+        let flow = self.flows.start(now, path.clone(), bytes);
+        debug_assert_eq!(flow.0, u64::from(number));
+    }
+
+    pub(super) fn abort_transfer(&mut self, now: Time, number: u32) {
+        self.flows.abort(now, haggle_model::network::FlowId(number.into()));
+    }
+
+    /// When something happens to the data that are under way.
+    fn next_event(&self) -> Option<Time> {
+        self.flows.next_event().filter(|&next| next < Time::FOREVER)
+    }
+
+    /// Takes the next thing to do, up to a class of an instant.
+    fn next(&mut self, last: (Time, Class)) -> Option<Step> {
+        let next = self.agenda.iter().enumerate().map(|(place, it)| (it.key, Some(place)));
+        let ends = self.ends.map(|it| (it.key, None));
+        let timer = next.chain(ends).min();
+        let event = self.next_event().map(|at| (at, Class::Arrival));
+        let first = timer.map(|((at, class, _), _)| (at, class));
+        if let Some(event) = event.filter(|&event| first.is_none_or(|first| event < first)) {
+            return (event <= last).then_some(Step::Arrivals(event.0));
+        }
+        first.filter(|&first| first <= last)?;
+        let entry = match timer?.1 {
+            Some(place) => self.agenda.swap_remove(place),
+            None => self.ends.take()?,
+        };
+        Some(Step::Timer(entry.key.0, entry.timer))
+    }
+}
+
+impl GridResource {
+    /// The same resource by itself, if that is possible: nothing it sends or gets may meet
+    /// what others do, and nobody may want to know of checkpoints at once.
+    pub(crate) fn alone(mut self, routes: &Routes, sharing: LinkSharing) -> GridResource {
+        let rules = Arc::clone(&self.rules);
+        if rules.checkpoints.is_none() || rules.moves || rules.period == Span::ZERO {
+            return self;
+        }
+        let services = [rules.home.storage_node, rules.home.checkpoint_node];
+        let Some((flows, paths)) = routes.private(self.id.index(), services, sharing) else {
+            return self;
+        };
+        self.alone = Some(Box::new(Alone {
+            agenda: Vec::new(),
+            ends: None,
+            entries: 0,
+            flows,
+            paths,
+            wakes: [None; 2],
+        }));
+        self
+    }
+
+    /// Does what is due by itself before a message of this phase.
+    pub(super) fn catch_up(&mut self, now: Time, phase: Phase, out: &mut Outbox) {
+        let last = match phase {
+            Phase::Completion | Phase::Resource => Class::Arrival,
+            Phase::Conversation | Phase::Submission | Phase::Decision => Class::Due,
+        };
+        while let Some(step) = self.alone.as_mut().and_then(|alone| alone.next((now, last))) {
+            match step {
+                Step::Timer(at, timer) => self.on_timer(at, timer, out),
+                Step::Arrivals(at) => {
+                    let arrived = self.alone.as_mut().map(|alone| alone.flows.advance(at));
+                    for completion in arrived.into_iter().flatten() {
+                        self.on_transferred(at, completion.flow.0 as u32, out);
+                    }
+                }
+            }
+            self.await_completion(out);
+        }
+    }
+
+    /// Sees to it that it wakes up for what others are to hear of.
+    pub(super) fn await_others(&mut self, now: Time, out: &mut Outbox) {
+        let Some(alone) = &self.alone else { return };
+        let (mut seen, mut told) = (alone.ends.map(|it| it.key.0), None);
+        let sooner = |soonest: &mut Option<Time>, at: Time| {
+            *soonest = Some(soonest.map_or(at, |it| it.min(at)));
+        };
+        for &Entry { key: (at, ..), timer } in &alone.agenda {
+            match timer {
+                GridTimer::CheckpointDue { .. } => sooner(&mut told, at),
+                GridTimer::Written { job, .. } => {
+                    sooner(&mut told, at);
+                    sooner(&mut seen, at.max(at + self.least_time(job) - Span::TICK));
+                }
+                _ => sooner(&mut seen, at),
+            }
+        }
+        if let Some(event) = alone.next_event() {
+            for (_, purpose) in self.transfers.values() {
+                match purpose {
+                    Purpose::Checkpoint(_) => sooner(&mut told, event),
+                    _ => sooner(&mut seen, event),
+                }
+            }
+        }
+        if self.replicas.values().any(|it| it.untold.is_some()) {
+            sooner(&mut told, now);
+        }
+        let told = told.map(|at| at.next_multiple_of(self.rules.period));
+        self.wake_for(0, seen, GridTimer::Seen, out);
+        self.wake_for(1, told, GridTimer::Tell, out);
+    }
+
+    /// How long a job that writes a checkpoint computes at least after that: as if it had the resource for itself.
+    fn least_time(&self, job: JobId) -> Span {
+        let Some(replica) = self.replicas.get(&job) else { return Span::ZERO };
+        let done = replica.checkpoints.last().map_or(replica.from, |(_, it)| it.done);
+        match replica.stage {
+            Stage::Writing(_) => execution(replica.length - done, self.machine.avail(), 1),
+            _ => Span::ZERO,
+        }
+    }
+
+    fn wake_for(&mut self, place: usize, at: Option<Time>, timer: GridTimer, out: &mut Outbox) {
+        let Some(alone) = &mut self.alone else { return };
+        let wakes = &mut alone.wakes[place];
+        if let Some(at) = at.filter(|&at| wakes.is_none_or(|wakes| at < wakes)) {
+            *wakes = Some(at);
+            out.wake(at, wake(timer));
+        }
+    }
+
+    /// It has caught up with the others, and sees to what comes next.
+    pub(super) fn on_seen(&mut self, now: Time) {
+        self.woke_up(0, now);
+    }
+
+    /// A round may be due.
+    pub(super) fn on_tell(&mut self, now: Time, out: &mut Outbox) {
+        self.woke_up(1, now);
+        let jobs: Vec<JobId> = self.replicas.keys().copied().collect();
+        jobs.into_iter().for_each(|job| self.tell(job, out));
+    }
+
+    fn woke_up(&mut self, place: usize, now: Time) {
+        if let Some(alone) = &mut self.alone {
+            // Earlier wake-ups that have been replaced go off as well.
+            alone.wakes[place] = alone.wakes[place].filter(|&at| at != now);
+        }
+    }
+}
