@@ -54,6 +54,8 @@ fn run(folder: &Path) -> RunReader {
         done: Work::from_mi(460),
         computing: Span::from_secs(460),
         writing: Span::from_secs(20),
+        written: 1,
+        available: 1,
         checkpoints: vec![checkpoint],
         omitted: 0,
     };
@@ -70,6 +72,8 @@ fn run(folder: &Path) -> RunReader {
         done: Work::from_mi(420),
         computing: Span::from_secs(240),
         writing: Span::ZERO,
+        written: 0,
+        available: 0,
         checkpoints: Vec::new(),
         ..failed.clone()
     };

@@ -159,7 +159,8 @@ impl Table {
                  grids have it; their `attempts` and `placements` are empty, since jobs share processors."
             }
             Table::Checkpoints => {
-                "One row a checkpoint of a try, those included that were cut off. Only runs of grids have it."
+                "One row a checkpoint of a try, those included that were cut off; with `checkpoints = false` under `[results]` only \
+                 those from which another try could have started. Only runs of grids have it."
             }
         }
     }
@@ -365,7 +366,7 @@ const TRIES: &[Column] = &[
     column("computing_time", Seconds, "s", "slot time in which it computed", Never),
     column("writing_time", Seconds, "s", "slot time for which checkpoints stopped it", Never),
     column("data_time", Seconds, "s", "slot time in which it waited for data: slot_left_time - dispatched_time - computing_time - writing_time", Never),
-    column("checkpoints", Integer, "checkpoints", "rows in `checkpoints`", Never),
+    column("checkpoints", Integer, "checkpoints", "how many were written", Never),
     column("checkpoints_omitted", Integer, "checkpoints", "how many were due and omitted", Never),
 ];
 

@@ -61,7 +61,7 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, N
             capacity: storage.capacity.0,
             kept: storage.kept.map(|kept| kept.0),
         }),
-        records_all: true,
+        records_all: scenario.results.checkpoints,
         alone: true,
     })
 }

@@ -49,7 +49,7 @@ impl RunWriter {
         row.real(record.from.as_mi_f64()).real(record.done.as_mi_f64());
         row.micros(record.computing.as_micros()).micros(record.writing.as_micros());
         row.micros(record.waiting().as_micros());
-        row.integer(record.checkpoints.len() as i64).integer(i64::from(record.omitted)).done();
+        row.integer(i64::from(record.written)).integer(i64::from(record.omitted)).done();
         for (place, checkpoint) in (1..).zip(&record.checkpoints) {
             let mut row = checkpoints.buffer.row();
             row.integer(job).integer(number).integer(place).code(record.resource.0);

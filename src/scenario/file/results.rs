@@ -23,6 +23,14 @@ pub struct Results {
     pub format: TableFormat,
     /// How much of the messages between actors is kept.
     pub messages: Messages,
+    /// Whether each checkpoint of a grid gets a row; without it, those from which another try
+    /// could have started do.
+    #[serde(skip_serializing_if = "is_true")]
+    pub checkpoints: bool,
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 impl Default for Results {
@@ -34,6 +42,7 @@ impl Default for Results {
             window: None,
             format: TableFormat::default(),
             messages: Messages::default(),
+            checkpoints: true,
         }
     }
 }
