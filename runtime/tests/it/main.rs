@@ -6,7 +6,6 @@ mod disclosure;
 mod failures;
 mod golden;
 mod grid;
-mod grid_checkpoint_cost;
 mod grid_invariants;
 mod grid_setup;
 mod invariants;
