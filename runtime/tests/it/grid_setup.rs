@@ -12,7 +12,7 @@ use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Cast, Job, JobClass, Observation, ProviderInfo, Span, Time};
 use haggle_results::{Metrics, MetricsOptions};
 use haggle_runtime::world::{Outages, OutsideError};
-use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunStats, World, run};
+use haggle_runtime::{Driver, EventOrder, Network, Recorder, World, run};
 use haggle_scheduling::grid::{GridPolicy, Sharing, SiteId};
 
 /// A grid, its jobs and its failures.
@@ -155,11 +155,6 @@ impl Grid {
         let ran = self.run_on(Driver::Sequential);
         assert_eq!(ran, self.run_on(Driver::Actix));
         ran
-    }
-
-    /// Runs it on the sequential driver, into any recorder.
-    pub(crate) fn run_into(&self, recorder: &mut dyn Recorder) -> RunStats {
-        run(self.world(), Driver::Sequential, recorder, &AtomicBool::new(false)).expect("it ends")
     }
 
     fn run_on(&self, driver: Driver) -> GridRan {
