@@ -151,7 +151,7 @@ fn a_try_goes_on_from_a_checkpoint_of_another() {
     let tables = Tables::new(&run);
     let job = |number| load::job_timeline(&tables, "Job", &Part::default(), number);
     let figure = job(None).expect("readable");
-    assert_eq!(figure.job, "job 0 of the run, jobs!0");
+    assert_eq!(figure.job, "job 0 of the run, jobs!1");
     assert_eq!(figure.outcome, "completed");
     let tries: Vec<_> = figure.tries.iter().map(|it| (it.name.as_str(), it.origin)).collect();
     assert_eq!(tries, [("try 1, alpha-2", None), ("try 2, alpha-1", Some((0, 0)))]);
