@@ -170,10 +170,7 @@ enum Stage {
     /// It writes a checkpoint, and goes elsewhere after that if there is an address.
     Writing(Option<ActorId>),
     /// It has been computed and given its slot back, and its output waits or is on its way.
-    Output {
-        /// Whether it still waits for room.
-        waits: bool,
-    },
+    Output,
 }
 
 /// What a transfer is for.
@@ -346,9 +343,7 @@ impl GridResource {
         let answer = GridMessage::Progress { job, done, computes };
         out.send(self.rules.home.dispatcher, answer.into());
     }
-}
 
-impl GridResource {
     fn on_timer(&mut self, now: Time, timer: GridTimer, out: &mut Outbox) {
         match timer {
             GridTimer::Ends { generation } => self.on_ends(now, generation, out),

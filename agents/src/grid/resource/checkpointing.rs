@@ -1,7 +1,7 @@
 //! When jobs on a resource save their progress.
 
 use haggle_model::grid::{CheckpointRecord, TryEnd};
-use haggle_model::{ActorId, JobId, Time};
+use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::grid::Expiry;
 use haggle_scheduling::grid::checkpoint::{Situation, execution};
 
@@ -96,7 +96,7 @@ impl GridResource {
         let cost = self
             .rules
             .checkpoints
-            .map_or(haggle_model::Span::ZERO, |checkpoints| checkpoints.cost.of(replica.length));
+            .map_or(Span::ZERO, |checkpoints| checkpoints.cost.of(replica.length));
         let number = replica.number;
         self.wake(now + cost, GridTimer::Written { job, number }, out);
     }

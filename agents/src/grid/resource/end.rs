@@ -2,7 +2,7 @@
 
 use haggle_model::grid::{ResourceAccount, TryEnd, TryRecord};
 use haggle_model::work::Work;
-use haggle_model::{JobId, Observation, Time};
+use haggle_model::{JobId, Observation, Span, Time};
 
 use super::{GridResource, Replica, Stage};
 use crate::Outbox;
@@ -58,7 +58,7 @@ impl GridResource {
             Stage::Waiting | Stage::Expected => {}
             Stage::Computing => replica.computing += now - replica.since,
             Stage::Writing(_) => replica.writing += now - replica.since,
-            Stage::Output { .. } => {
+            Stage::Output => {
                 let (left, length) = (replica.since, replica.length);
                 let bytes = self.rules.data[usize::from(replica.workload)].output;
                 if let Some(storage) = storage
@@ -115,7 +115,7 @@ impl GridResource {
             self.end(now, job, TryEnd::Open, done, out);
         }
         let usage = self.machine.usage(now);
-        let open = self.down_since.map_or(haggle_model::Span::ZERO, |since| now - since);
+        let open = self.down_since.map_or(Span::ZERO, |since| now - since);
         out.observe(Observation::ResourceAccount(ResourceAccount {
             resource: self.provider(),
             down: self.down + open,

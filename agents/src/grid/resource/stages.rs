@@ -114,7 +114,7 @@ impl GridResource {
             let length = replica.length;
             self.record(job, (now, now), TryEnd::Computed, length, out);
         } else {
-            replica.stage = Stage::Output { waits: self.rules.home.storage.is_some() };
+            replica.stage = Stage::Output;
             replica.since = now;
             match self.rules.home.storage {
                 Some(storage) => out.send(storage, GridMessage::RoomRequest { job, bytes }.into()),
@@ -127,11 +127,10 @@ impl GridResource {
 
     /// There is room for the output.
     pub(super) fn send_output(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let Some(replica) = self.replicas.get_mut(&job) else { return };
-        if !matches!(replica.stage, Stage::Output { .. }) {
+        let Some(replica) = self.replicas.get(&job) else { return };
+        if replica.stage != Stage::Output {
             return;
         }
-        replica.stage = Stage::Output { waits: false };
         let bytes = self.rules.data[usize::from(replica.workload)].output;
         let to = self.rules.home.storage_node;
         self.transfer(now, (job, Purpose::Output), (self.node(), to), bytes, out);
