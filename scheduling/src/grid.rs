@@ -35,7 +35,9 @@ pub mod time_shared;
 pub mod view;
 pub mod wqr;
 
-pub use checkpoint::{CheckpointCost, Expiry, FailureHistory, IntervalRule, IntervalState};
+pub use checkpoint::{
+    CheckpointCost, Expiry, FailureHistory, IntervalRule, IntervalState, Routine,
+};
 pub use combined::CombinedFt;
 pub use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work};
 pub use jobs::{GridJob, Jobs, Turn};

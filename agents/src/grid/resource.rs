@@ -9,6 +9,7 @@ mod alone;
 mod checkpointing;
 mod end;
 mod load;
+mod routine;
 mod stages;
 
 use std::collections::BTreeMap;

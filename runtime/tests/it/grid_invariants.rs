@@ -14,6 +14,7 @@ use haggle_model::{ActorId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas, Share,
+    Sharing,
 };
 use rand::RngExt;
 use std::sync::Arc;
@@ -235,9 +236,34 @@ fn has_ties(ran: &GridRan) -> bool {
     })
 }
 
+/// A random grid in which jobs have their resources to themselves, and save their progress
+/// many times between two messages.
+fn quiet_grid(seed: u64) -> Grid {
+    let mut grid = grid(seed);
+    grid.initial.clear();
+    for resource in &mut grid.plan.resources {
+        resource.sharing = Sharing::Equal { slots: 1 };
+        resource.load = None;
+    }
+    grid.plan.period = secs(60.0);
+    if let Some(checkpoints) = &mut grid.plan.checkpoints {
+        let interval = secs(1.5);
+        checkpoints.rule = match seed % 2 {
+            0 => IntervalRule::Periodic { interval },
+            _ => IntervalRule::LastFailure { interval, max_omit: None },
+        };
+    }
+    grid
+}
+
 /// A resource that keeps its affairs to itself does what it would do over the clock of all.
 #[test]
 fn alone_or_over_the_clock_of_all_grids_do_the_same() {
+    alone_or_not(grid);
+    alone_or_not(quiet_grid);
+}
+
+fn alone_or_not(grid: fn(u64) -> Grid) {
     let mut fewer = 0;
     for seed in 0..cases() {
         let ran = |alone, records_all| {

@@ -105,7 +105,34 @@ pub enum Expiry {
     Omit(Span),
 }
 
+/// What a rule does each time until something else happens to the job or its resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Routine {
+    /// What happens when the timer runs out.
+    pub each: Expiry,
+    /// Time until it runs out again, from when the checkpoint has been written if one is.
+    pub interval: Span,
+    /// The last instant at which this still happens.
+    pub until: Time,
+}
+
 impl IntervalRule {
+    /// What happens when the timer runs out now, if it then goes on in the same way.
+    pub fn routine(&self, situation: &Situation) -> Option<Routine> {
+        let routine = |each, interval, until| Some(Routine { each, interval, until });
+        match *self {
+            IntervalRule::Periodic { interval } => routine(Expiry::Write, interval, Time::FOREVER),
+            IntervalRule::LastFailure { interval, max_omit: None } => {
+                let risky = situation.last_failure + situation.execution;
+                match situation.now > risky {
+                    true => routine(Expiry::Omit(interval), interval, Time::FOREVER),
+                    false => routine(Expiry::Write, interval, risky),
+                }
+            }
+            _ => None,
+        }
+    }
+
     /// A job starts or goes on to compute on a resource: its state there, and
     /// the time until its timer runs out.
     pub fn start(&self, situation: &Situation) -> (IntervalState, Span) {

@@ -73,14 +73,35 @@ impl Alone {
 
     /// Data begin to move between the resource and a service.
     pub(super) fn start_transfer(&mut self, now: Time, number: u32, service: Node, bytes: u64) {
-        let path = self.paths.iter().find(|(node, _)| *node == service);
-        let (_, path) = path.expect("a resource that is alone talks to services only");
-        let flow = self.flows.start(now, path.clone(), bytes);
+        let flow = self.flows.start(now, self.path(service).clone(), bytes);
         debug_assert_eq!(flow.0, u64::from(number));
     }
 
     pub(super) fn abort_transfer(&mut self, now: Time, number: u32) {
         self.flows.abort(now, haggle_model::network::FlowId(number.into()));
+    }
+
+    /// The only thing on the agenda, beside the end of a job, while nothing is under way.
+    pub(super) fn only_timer(&self) -> Option<(Time, GridTimer)> {
+        match self.agenda.as_slice() {
+            &[Entry { key: (at, ..), timer }] if self.flows.is_empty() => Some((at, timer)),
+            _ => None,
+        }
+    }
+
+    /// The only thing on the agenda is due later.
+    pub(super) fn put_off(&mut self, by: Span) {
+        self.agenda.iter_mut().for_each(|it| it.key.0 += by);
+    }
+
+    /// How long a transfer takes while nothing else is under way.
+    pub(super) fn transfer_time(&self, service: Node, bytes: u64) -> Span {
+        self.flows.predicted(self.path(service), bytes)
+    }
+
+    fn path(&self, service: Node) -> &Path {
+        let path = self.paths.iter().find(|(node, _)| *node == service);
+        &path.expect("a resource that is alone talks to services only").1
     }
 
     /// When something happens to the data that are under way.
@@ -136,7 +157,11 @@ impl GridResource {
             Phase::Completion | Phase::Resource => Class::Arrival,
             Phase::Conversation | Phase::Submission | Phase::Decision => Class::Due,
         };
-        while let Some(step) = self.alone.as_mut().and_then(|alone| alone.next((now, last))) {
+        while self.alone.is_some() {
+            self.skip_routine(now);
+            self.await_completion(out);
+            let step = self.alone.as_mut().and_then(|alone| alone.next((now, last)));
+            let Some(step) = step else { break };
             match step {
                 Step::Timer(at, timer) => self.on_timer(at, timer, out),
                 Step::Arrivals(at) => {
@@ -146,7 +171,6 @@ impl GridResource {
                     }
                 }
             }
-            self.await_completion(out);
         }
     }
 

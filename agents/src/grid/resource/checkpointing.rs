@@ -11,7 +11,12 @@ use crate::grid::message::{GridMessage, GridTimer, Moved};
 
 impl GridResource {
     /// What the interval until the next checkpoint of a job depends on.
-    fn situation(&mut self, now: Time, job: JobId, checkpoints: &Checkpoints) -> Situation {
+    pub(super) fn situation(
+        &mut self,
+        now: Time,
+        job: JobId,
+        checkpoints: &Checkpoints,
+    ) -> Situation {
         let done = self.machine.progress(now, job).expect("who computes holds a slot");
         let length = self.replicas[&job].length;
         let (avail, sharers) = (self.machine.avail(), self.machine.sharers());
