@@ -23,6 +23,7 @@ pub mod checkpoint;
 pub mod combined;
 pub mod erlang;
 pub mod jobs;
+mod on_demand;
 pub mod policy;
 pub mod queues;
 pub mod rank_set;

@@ -243,6 +243,19 @@ impl Flows {
         path.latency() + Span::from_secs_f64(8.0 * bytes as f64 / rate)
     }
 
+    /// How long `bytes` over `path` take at most while there are never more than `flows`
+    /// flows, all of them over this path.
+    pub fn longest(&self, path: &Path, bytes: u64, flows: usize) -> Span {
+        if bytes == 0 || path.is_local() {
+            return Span::ZERO;
+        }
+        let share = |link: &LinkId| self.links[link.0].capacity / flows as f64;
+        let rate = path.shared().iter().map(share).fold(path.rate_max(), f64::min);
+        // Whenever one comes or goes, times are rounded up.
+        let rounding = Span::TICK * (2 * flows as i64);
+        path.latency() + Span::from_secs_f64(8.0 * bytes as f64 / rate) + rounding
+    }
+
     fn flow(&self, id: FlowId) -> Option<&Flow> {
         self.slots[*self.slot_of.get(&id)?].as_ref()
     }

@@ -7,6 +7,7 @@ use haggle_agents::grid::{
 use haggle_agents::{Message, Timer};
 use haggle_model::failures::{Outage, OutageList};
 use haggle_model::grid::{GridOutcome, TryEnd, TryRecord};
+use haggle_model::job::HiddenRunTime;
 use haggle_model::network::{Capacity, Path, Sharing as LinkSharing, Star, StarParameters};
 use haggle_model::random::{Stream, stream};
 use haggle_model::work::Speed;
@@ -236,18 +237,22 @@ fn has_ties(ran: &GridRan) -> bool {
     })
 }
 
-/// A random grid in which jobs have their resources to themselves, and save their progress
-/// many times between two messages.
+/// A random grid in which one or two jobs on a resource save their progress many times
+/// between two messages.
 fn quiet_grid(seed: u64) -> Grid {
     let mut grid = grid(seed);
     grid.initial.clear();
+    let slots = 1 + (seed / 2 % 2) as u32;
     for resource in &mut grid.plan.resources {
-        resource.sharing = Sharing::Equal { slots: 1 };
+        resource.sharing = Sharing::Equal { slots };
         resource.load = None;
     }
-    grid.plan.period = secs(60.0);
+    for job in &mut grid.jobs {
+        job.run_time = HiddenRunTime::new(job.run_time.reveal_to_machine() * 4);
+    }
+    grid.plan.period = secs(120.0);
     if let Some(checkpoints) = &mut grid.plan.checkpoints {
-        let interval = secs(1.5);
+        let interval = secs(if slots == 1 { 1.5 } else { 4.0 });
         checkpoints.rule = match seed % 2 {
             0 => IntervalRule::Periodic { interval },
             _ => IntervalRule::LastFailure { interval, max_omit: None },

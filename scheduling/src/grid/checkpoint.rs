@@ -117,20 +117,27 @@ pub struct Routine {
 }
 
 impl IntervalRule {
-    /// What happens when the timer runs out now, if it then goes on in the same way.
-    pub fn routine(&self, situation: &Situation) -> Option<Routine> {
-        let routine = |each, interval, until| Some(Routine { each, interval, until });
+    /// The interval of a rule that may do the same each time.
+    pub fn constant_interval(&self) -> Option<Span> {
         match *self {
-            IntervalRule::Periodic { interval } => routine(Expiry::Write, interval, Time::FOREVER),
-            IntervalRule::LastFailure { interval, max_omit: None } => {
-                let risky = situation.last_failure + situation.execution;
-                match situation.now > risky {
-                    true => routine(Expiry::Omit(interval), interval, Time::FOREVER),
-                    false => routine(Expiry::Write, interval, risky),
-                }
-            }
+            IntervalRule::Periodic { interval }
+            | IntervalRule::LastFailure { interval, max_omit: None } => Some(interval),
             _ => None,
         }
+    }
+
+    /// What happens when a timer runs out at `due`, if it goes on in the same way while the
+    /// last failure and E, how long the whole job takes, stay the same.
+    pub fn routine(&self, due: Time, last_failure: Time, execution: Span) -> Option<Routine> {
+        let interval = self.constant_interval()?;
+        let (each, until) = match self {
+            IntervalRule::LastFailure { .. } if due - last_failure > execution => {
+                (Expiry::Omit(interval), Time::FOREVER)
+            }
+            IntervalRule::LastFailure { .. } => (Expiry::Write, last_failure + execution),
+            _ => (Expiry::Write, Time::FOREVER),
+        };
+        Some(Routine { each, interval, until })
     }
 
     /// A job starts or goes on to compute on a resource: its state there, and

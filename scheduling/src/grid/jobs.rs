@@ -6,6 +6,7 @@ use std::ops::Bound;
 
 use haggle_model::{JobId, Time};
 
+use super::on_demand::OnDemand;
 use super::rank_set::RankSet;
 use super::resources::ResourceId;
 use haggle_model::work::Work;
@@ -33,18 +34,18 @@ pub struct GridJob {
     pub done: bool,
 }
 
-/// All jobs. A change costs O(log n), and so do the answers.
+/// All jobs. A change costs O(log n), and so do the answers, but for the first of a kind.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
     all: Vec<Option<GridJob>>,
     /// Jobs that are not done, by number of replicas, in turn.
     shelves: Vec<BTreeSet<Turn>>,
     /// Jobs without a replica, by length.
-    by_length: BTreeSet<(Work, Turn)>,
+    by_length: OnDemand<BTreeSet<(Work, Turn)>>,
     /// Jobs with more than one replica.
-    replicated: RankSet,
+    replicated: OnDemand<RankSet>,
     /// Jobs with one replica that writes no checkpoints, in turn.
-    bare: BTreeSet<Turn>,
+    bare: OnDemand<BTreeSet<Turn>>,
 }
 
 impl Jobs {
@@ -119,28 +120,46 @@ impl Jobs {
 
     /// The first job in turn after `after` with one replica that writes no checkpoints.
     pub fn next_bare(&self, after: Option<Turn>) -> Option<Turn> {
-        next(&self.bare, after)
+        let is_bare = |turn: &Turn| !self.get(turn.1).checkpointing;
+        next(self.bare.get(|| self.shelf(1).filter(is_bare).collect()), after)
     }
 
     /// The longest job without a replica, the first in turn of those.
     pub fn longest(&self) -> Option<Turn> {
-        let &(length, _) = self.by_length.last()?;
-        self.by_length.range((length, (Time::ZERO, JobId(0)))..).next().map(|&(_, turn)| turn)
+        let &(length, _) = self.by_length().last()?;
+        self.by_length().range((length, (Time::ZERO, JobId(0)))..).next().map(|&(_, turn)| turn)
     }
 
     /// The shortest job without a replica, the first in turn of those.
     pub fn shortest(&self) -> Option<Turn> {
-        self.by_length.first().map(|&(_, turn)| turn)
+        self.by_length().first().map(|&(_, turn)| turn)
+    }
+
+    fn by_length(&self) -> &BTreeSet<(Work, Turn)> {
+        let waiting = self.shelf(0).map(|turn| (self.get(turn.1).length, turn));
+        self.by_length.get(|| waiting.collect())
     }
 
     /// A job with more than one replica, drawn uniformly.
     pub fn any_replicated(&self, draw: &mut dyn FnMut(usize) -> usize) -> Option<JobId> {
-        self.replicated.draw_except([], draw).map(JobId)
+        let replicated = self.replicated.get(|| {
+            let mut jobs = RankSet::default();
+            (2..self.shelves.len()).flat_map(|replicas| self.shelf(replicas)).for_each(|turn| {
+                jobs.insert(turn.1.0);
+            });
+            jobs
+        });
+        replicated.draw_except([], draw).map(JobId)
     }
 
     /// Jobs that are not done and have no replica.
     pub fn waiting(&self) -> usize {
         self.shelves.first().map_or(0, BTreeSet::len)
+    }
+
+    /// Jobs that are not done and have so many replicas.
+    fn shelf(&self, replicas: usize) -> impl Iterator<Item = Turn> {
+        self.shelves.get(replicas).into_iter().flatten().copied()
     }
 
     fn next_of(&self, from: usize, to: usize, after: Option<Turn>) -> Option<Turn> {
@@ -160,16 +179,10 @@ impl Jobs {
         }
         self.shelves[replicas].insert(turn);
         match replicas {
-            0 => {
-                self.by_length.insert((job.length, turn));
-            }
-            1 if !job.checkpointing => {
-                self.bare.insert(turn);
-            }
-            1 => {}
-            _ => {
-                self.replicated.insert(id.0);
-            }
+            0 => self.by_length.keep(|jobs| _ = jobs.insert((job.length, turn))),
+            1 if job.checkpointing => {}
+            1 => self.bare.keep(|jobs| _ = jobs.insert(turn)),
+            _ => self.replicated.keep(|jobs| _ = jobs.insert(id.0)),
         }
     }
 
@@ -181,15 +194,9 @@ impl Jobs {
         let (turn, replicas, length) = ((job.arrival, id), job.replicas.len(), job.length);
         self.shelves[replicas].remove(&turn);
         match replicas {
-            0 => {
-                self.by_length.remove(&(length, turn));
-            }
-            1 => {
-                self.bare.remove(&turn);
-            }
-            _ => {
-                self.replicated.remove(id.0);
-            }
+            0 => self.by_length.keep(|jobs| _ = jobs.remove(&(length, turn))),
+            1 => self.bare.keep(|jobs| _ = jobs.remove(&turn)),
+            _ => self.replicated.keep(|jobs| _ = jobs.remove(id.0)),
         }
     }
 }

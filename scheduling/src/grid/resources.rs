@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::on_demand::OnDemand;
 use super::rank_set::RankSet;
 use haggle_model::work::{EffectiveSpeed, Speed};
 
@@ -102,19 +103,26 @@ pub enum LoadUnit {
     Slots,
 }
 
-/// All resources. A change costs O(log n), and so do the answers.
+/// All resources. A change costs O(log n), and so do the answers, but for the first of a kind.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     all: Vec<Resource>,
-    sites: Vec<Site>,
+    preference: Preference,
     available: RankSet,
-    /// Available resources, the fastest last.
-    fastest: BTreeSet<Rank>,
-    /// The same in the order of [`Preference::SpeedThenLoad`], if that is asked for.
-    preferred: Option<BTreeSet<Rank>>,
+    /// Available resources, the one with the largest effective speed last.
+    fastest: OnDemand<BTreeSet<Rank>>,
+    /// The same in the order of [`Preference::SpeedThenLoad`].
+    speediest: OnDemand<BTreeSet<Rank>>,
+    sites: OnDemand<Sites>,
+    free_slots: u64,
+}
+
+/// The resources that work, by site.
+#[derive(Clone, Debug, Default)]
+struct Sites {
+    all: Vec<Site>,
     /// Sites with an available resource, the most powerful last.
     powerful: BTreeSet<SiteRank>,
-    free_slots: u64,
 }
 
 /// Greater is better.
@@ -145,15 +153,12 @@ const fn power(avail: u64, held: u64) -> EffectiveSpeed {
 impl Resources {
     /// None yet.
     pub fn new(preference: Preference) -> Resources {
-        let literal = preference == Preference::SpeedThenLoad;
-        Resources { preferred: literal.then(BTreeSet::new), ..Resources::default() }
+        Resources { preference, ..Resources::default() }
     }
 
     /// Adds a resource under the next number.
     pub fn add(&mut self, resource: Resource) -> ResourceId {
         let id = ResourceId(self.all.len() as u32);
-        let sites = self.sites.len().max(resource.site.index() + 1);
-        self.sites.resize_with(sites, Site::default);
         self.all.push(resource);
         self.file(id);
         id
@@ -198,12 +203,30 @@ impl Resources {
 
     /// The available resource that is preferred for one more job.
     pub fn fastest(&self) -> Option<ResourceId> {
-        self.preferred.as_ref().unwrap_or(&self.fastest).last().map(|rank| rank.id.0)
+        self.by(self.preference).last().map(|rank| rank.id.0)
     }
 
     /// The available resources, the one with the largest effective speed first.
     pub fn by_effective_speed(&self) -> impl Iterator<Item = ResourceId> {
-        self.fastest.iter().rev().map(|rank| rank.id.0)
+        self.by(Preference::EffectiveSpeed).iter().rev().map(|rank| rank.id.0)
+    }
+
+    /// The available resources, the preferred one last.
+    fn by(&self, preference: Preference) -> &BTreeSet<Rank> {
+        let order = match preference {
+            Preference::EffectiveSpeed => &self.fastest,
+            Preference::SpeedThenLoad => &self.speediest,
+        };
+        order.get(|| self.ranked().map(|(id, it)| Rank::new(id, it, preference)).collect())
+    }
+
+    fn sites(&self) -> &Sites {
+        self.sites.get(|| {
+            let mut sites = Sites::default();
+            let all = self.all.iter().enumerate().map(|(id, it)| (ResourceId(id as u32), it));
+            all.for_each(|(id, resource)| sites.file(id, resource));
+            sites
+        })
     }
 
     /// An available resource that is none of `except`, drawn uniformly.
@@ -222,10 +245,11 @@ impl Resources {
     /// effective speed. `None` if all that are available have a copy.
     pub fn place(&self, copies: &[ResourceId]) -> Option<ResourceId> {
         let has_copy = |site| copies.iter().any(|&id| self.get(id).site == site);
-        let (_, Reverse(site)) = match self.powerful.iter().rev().find(|rank| !has_copy(rank.1.0)) {
-            Some(&rank) => rank,
-            None => self.best_with_copies(copies)?,
-        };
+        let (_, Reverse(site)) =
+            match self.sites().powerful.iter().rev().find(|rank| !has_copy(rank.1.0)) {
+                Some(&rank) => rank,
+                None => self.best_with_copies(copies)?,
+            };
         self.best_of(site, copies)
     }
 
@@ -234,7 +258,7 @@ impl Resources {
         let sites = copies.iter().map(|&id| self.get(id).site);
         let candidates = sites.filter(|&site| self.best_of(site, copies).is_some());
         let rank = |site: SiteId| {
-            let Site { mut avail, mut held, .. } = self.sites[site.index()];
+            let Site { mut avail, mut held, .. } = self.sites().all[site.index()];
             let mut count = 0_u32;
             for copy in copies.iter().map(|&id| self.get(id)).filter(|copy| copy.site == site) {
                 count += 1;
@@ -250,72 +274,80 @@ impl Resources {
 
     /// The available resource of a site with the largest effective speed, without `copies`.
     fn best_of(&self, site: SiteId, copies: &[ResourceId]) -> Option<ResourceId> {
-        let mut best = self.sites[site.index()].fastest.iter().rev().map(|rank| rank.id.0);
+        let mut best = self.sites().all[site.index()].fastest.iter().rev().map(|rank| rank.id.0);
         best.find(|id| !copies.contains(id))
     }
 
-    fn rank(&self, id: ResourceId, preference: Preference) -> Rank {
-        let resource = self.get(id);
-        let (jobs, held) = match preference {
-            Preference::EffectiveSpeed => (u64::from(resource.held) + 1, 0),
-            Preference::SpeedThenLoad => (1, resource.held),
-        };
-        Rank {
-            speed: EffectiveSpeed::shared(resource.avail, jobs),
-            avail: resource.avail,
-            held: Reverse(held),
-            id: Reverse(id),
-        }
+    /// The resources that are available.
+    fn ranked(&self) -> impl Iterator<Item = (ResourceId, &Resource)> {
+        let all = self.all.iter().enumerate().map(|(id, it)| (ResourceId(id as u32), it));
+        all.filter(|(_, resource)| resource.is_available())
     }
 
     fn file(&mut self, id: ResourceId) {
-        let resource = *self.get(id);
-        if !resource.up {
-            return;
-        }
-        let rank = self.rank(id, Preference::EffectiveSpeed);
-        self.refile_site(resource.site, |site| {
-            site.avail += resource.avail.as_micro_mips();
-            site.held += u64::from(resource.held);
-            if resource.is_available() {
-                site.fastest.insert(rank);
-            }
-        });
+        let resource = &self.all[id.index()];
+        self.sites.keep(|sites| sites.file(id, resource));
         if resource.is_available() {
             self.free_slots += u64::from(resource.slots - resource.held);
             self.available.insert(id.0);
-            self.fastest.insert(rank);
-            let literal = self.rank(id, Preference::SpeedThenLoad);
-            if let Some(preferred) = &mut self.preferred {
-                preferred.insert(literal);
-            }
+            let rank = |preference| Rank::new(id, resource, preference);
+            self.fastest.keep(|ranks| _ = ranks.insert(rank(Preference::EffectiveSpeed)));
+            self.speediest.keep(|ranks| _ = ranks.insert(rank(Preference::SpeedThenLoad)));
         }
     }
 
     fn unfile(&mut self, id: ResourceId) {
-        let resource = *self.get(id);
-        if !resource.up {
-            return;
-        }
-        let rank = self.rank(id, Preference::EffectiveSpeed);
-        self.refile_site(resource.site, |site| {
-            site.avail -= resource.avail.as_micro_mips();
-            site.held -= u64::from(resource.held);
-            site.fastest.remove(&rank);
-        });
+        let resource = &self.all[id.index()];
+        self.sites.keep(|sites| sites.unfile(id, resource));
         if resource.is_available() {
             self.free_slots -= u64::from(resource.slots - resource.held);
             self.available.remove(id.0);
-            self.fastest.remove(&rank);
-            let literal = self.rank(id, Preference::SpeedThenLoad);
-            if let Some(preferred) = &mut self.preferred {
-                preferred.remove(&literal);
-            }
+            let rank = |preference| Rank::new(id, resource, preference);
+            self.fastest.keep(|ranks| _ = ranks.remove(&rank(Preference::EffectiveSpeed)));
+            self.speediest.keep(|ranks| _ = ranks.remove(&rank(Preference::SpeedThenLoad)));
         }
     }
+}
 
-    fn refile_site(&mut self, id: SiteId, change: impl FnOnce(&mut Site)) {
-        let site = &mut self.sites[id.index()];
+impl Rank {
+    fn new(id: ResourceId, resource: &Resource, preference: Preference) -> Rank {
+        let (speed, held) = match preference {
+            Preference::EffectiveSpeed => (resource.effective_speed(), 0),
+            Preference::SpeedThenLoad => (EffectiveSpeed::shared(resource.avail, 1), resource.held),
+        };
+        Rank { speed, avail: resource.avail, held: Reverse(held), id: Reverse(id) }
+    }
+}
+
+impl Sites {
+    fn file(&mut self, id: ResourceId, resource: &Resource) {
+        let sites = self.all.len().max(resource.site.index() + 1);
+        self.all.resize_with(sites, Site::default);
+        if !resource.up {
+            return;
+        }
+        self.change(resource.site, |site| {
+            site.avail += resource.avail.as_micro_mips();
+            site.held += u64::from(resource.held);
+            if resource.is_available() {
+                site.fastest.insert(Rank::new(id, resource, Preference::EffectiveSpeed));
+            }
+        });
+    }
+
+    fn unfile(&mut self, id: ResourceId, resource: &Resource) {
+        if !resource.up {
+            return;
+        }
+        self.change(resource.site, |site| {
+            site.avail -= resource.avail.as_micro_mips();
+            site.held -= u64::from(resource.held);
+            site.fastest.remove(&Rank::new(id, resource, Preference::EffectiveSpeed));
+        });
+    }
+
+    fn change(&mut self, id: SiteId, change: impl FnOnce(&mut Site)) {
+        let site = &mut self.all[id.index()];
         self.powerful.remove(&(power(site.avail, site.held), Reverse(id)));
         change(site);
         if !site.fastest.is_empty() {

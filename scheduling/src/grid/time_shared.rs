@@ -327,6 +327,18 @@ impl TimeShared {
         self.up
     }
 
+    /// Whether what each job gets in a microsecond is a whole number of parts of work, so that
+    /// it does not matter how time is divided.
+    pub fn shares_are_whole(&self) -> bool {
+        match self.sharing {
+            Sharing::Equal { .. } => {
+                let sharers = u128::from(self.sharers.max(1));
+                self.clock.carry == 0 && self.rate().is_multiple_of(sharers)
+            }
+            Sharing::Reserved { .. } => true,
+        }
+    }
+
     /// The speed of all jobs together: what the background load leaves.
     pub fn avail(&self) -> Speed {
         self.capacity.saturating_sub(self.background)

@@ -81,22 +81,25 @@ impl Alone {
         self.flows.abort(now, haggle_model::network::FlowId(number.into()));
     }
 
-    /// The only thing on the agenda, beside the end of a job, while nothing is under way.
-    pub(super) fn only_timer(&self) -> Option<(Time, GridTimer)> {
-        match self.agenda.as_slice() {
-            &[Entry { key: (at, ..), timer }] if self.flows.is_empty() => Some((at, timer)),
-            _ => None,
-        }
+    /// When the first thing on the agenda is due, beside the end of a job.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.agenda.iter().map(|it| it.key.0).min()
     }
 
-    /// The only thing on the agenda is due later.
-    pub(super) fn put_off(&mut self, by: Span) {
-        self.agenda.iter_mut().for_each(|it| it.key.0 += by);
+    /// What is on the agenda, in no order.
+    pub(super) fn timers(&self) -> impl Iterator<Item = (Time, GridTimer)> {
+        self.agenda.iter().map(|it| (it.key.0, it.timer))
     }
 
-    /// How long a transfer takes while nothing else is under way.
-    pub(super) fn transfer_time(&self, service: Node, bytes: u64) -> Span {
-        self.flows.predicted(self.path(service), bytes)
+    /// The next checkpoint of a job is due later.
+    pub(super) fn put_off(&mut self, job: JobId, to: Time) {
+        let is_its = |it: &&mut Entry| matches!(it.timer, GridTimer::CheckpointDue { job: other, .. } if other == job);
+        self.agenda.iter_mut().filter(is_its).for_each(|it| it.key.0 = to);
+    }
+
+    /// How long a transfer takes at most while `transfers` to the same service are under way.
+    pub(super) fn longest_transfer(&self, service: Node, bytes: u64, transfers: usize) -> Span {
+        self.flows.longest(self.path(service), bytes, transfers)
     }
 
     fn path(&self, service: Node) -> &Path {

@@ -1,76 +1,191 @@
 //! Many checkpoints at once.
 //!
-//! A job that has its resource to itself, and a rule that does not change its mind, repeat the
-//! same few steps for hours: compute for an interval, write, send the checkpoint away while
-//! computing on. All of that is counted in whole microseconds and whole parts of work, so a
-//! thousand rounds come to exactly a thousand times one round, and are done in one step. The
-//! last round before something else may happen goes step by step again: it leaves behind
-//! what all others would have overtaken.
+//! A job whose rule does not change its mind goes round and round for hours: it computes for
+//! an interval, stops to write, and sends the checkpoint away while it computes on. All of that
+//! is counted in whole microseconds and whole parts of work, so a thousand rounds are exactly a
+//! thousand times one round, and are passed over in one step.
+//!
+//! Only the transfers of several jobs meet, on the links of their resource. So what is passed
+//! over ends with a gap in which no transfer is under way for sure, and at least one round of
+//! every job is left to go step by step: it leaves behind what is to be seen afterwards.
+//!
+//! ```text
+//!          passed over            | gap |  step by step
+//!  job 1 ──▂▂────▂▂────▂▂────▂▂───|─────|─▂▂────▂▂──── last
+//!  job 2 ▂▂────────▂▂────────▂▂───|─────|───▂▂────────
+//! ```
 
-use haggle_model::{Span, Time};
-use haggle_scheduling::grid::Expiry;
+use haggle_model::{JobId, Span, Time};
+use haggle_scheduling::grid::checkpoint::execution;
+use haggle_scheduling::grid::{Expiry, Routine};
 
-use super::{GridResource, Stage};
+use super::{Checkpoints, GridResource, Stage};
 use crate::grid::message::GridTimer;
 
+/// How many times a gap between transfers is looked for.
+const GAPS_TRIED: usize = 32;
+
+/// A job that goes round and round.
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    job: JobId,
+    /// When the timer for its next checkpoint runs out.
+    due: Time,
+    routine: Routine,
+    /// C: for how long it stops to write; nothing where checkpoints are omitted.
+    pause: Span,
+    /// Rounds to be passed over.
+    passed: i64,
+}
+
+impl Rounds {
+    fn writes(&self) -> bool {
+        self.routine.each == Expiry::Write
+    }
+
+    /// Time from one checkpoint to the next.
+    fn length(&self) -> Span {
+        self.pause + self.routine.interval
+    }
+
+    /// When the checkpoint of the first round has been written and its transfer begins.
+    fn first(&self) -> Time {
+        self.due + self.pause
+    }
+
+    /// The last time before `end` at which a transfer begins.
+    fn last_before(&self, end: Time) -> Option<Time> {
+        let passed = end - Span::TICK - self.first();
+        let rounds = passed.as_micros().div_euclid(self.length().as_micros());
+        (rounds >= 0).then(|| self.first() + self.length() * rounds)
+    }
+
+    /// How many transfers begin before `end`.
+    fn before(&self, end: Time) -> i64 {
+        let last = self.last_before(end).map(|last| last - self.first());
+        last.map_or(0, |span| span.as_micros() / self.length().as_micros() + 1)
+    }
+
+    /// When the timer runs out after what is passed over.
+    fn next_due(&self) -> Time {
+        self.due + self.length() * self.passed
+    }
+}
+
 impl GridResource {
-    /// Skips the checkpoints of which nothing will be left to see, if all that is to happen
-    /// before `last` is one job's routine.
+    /// Passes over checkpoints of which nothing will be left to see, if there is nothing but
+    /// routine before `last`, at which no job will have ended.
     pub(super) fn skip_routine(&mut self, last: Time) {
         let Some(checkpoints) = self.rules.checkpoints.filter(|_| !self.rules.records_all) else {
             return;
         };
-        // Nobody else computes, and nothing is under way.
-        let Some((due, timer)) = self.alone.as_ref().and_then(|alone| alone.only_timer()) else {
-            return;
-        };
-        let GridTimer::CheckpointDue { job, generation } = timer else { return };
-        let counts = |it: &&super::Replica| it.timer == generation && it.stage == Stage::Computing;
-        let Some(replica) = self.replicas.get(&job).filter(counts) else { return };
-        if due >= last || self.machine.sharers() > 1 || !self.transfers.is_empty() {
+        let Some(interval) = checkpoints.rule.constant_interval() else { return };
+        let Some(alone) = self.alone.as_ref().filter(|_| self.transfers.is_empty()) else { return };
+        // Too little time for anything to be passed over.
+        if alone.next_due().is_none_or(|next| next + interval * 2 > last) {
             return;
         }
-        let (length, requested) = (replica.length, replica.requested);
-        let bytes = self.data(replica.workload).checkpoint;
-        let situation = self.situation(due, job, &checkpoints);
-        let Some(routine) = checkpoints.rule.routine(&situation) else { return };
-        let (pause, sent) = match (routine.each, &self.alone) {
-            (Expiry::Write, Some(alone)) => {
-                let to = self.rules.home.checkpoint_node;
-                (checkpoints.cost.of(length), alone.transfer_time(to, bytes))
+        let Some(mut all) = self.rounds(&checkpoints) else { return };
+        let last = all.iter().map(|it| it.routine.until).fold(last, Time::min);
+        if self.choose(&mut all, last) {
+            self.pass_over(&all);
+        }
+    }
+
+    /// What jobs do, if that is all there is to do.
+    fn rounds(&self, checkpoints: &Checkpoints) -> Option<Vec<Rounds>> {
+        let rounds = |(due, timer)| {
+            let GridTimer::CheckpointDue { job, generation } = timer else { return None };
+            let replica = self.replicas.get(&job)?;
+            if replica.timer != generation || replica.stage != Stage::Computing {
+                return None;
             }
-            _ => (Span::ZERO, Span::ZERO),
+            let whole = execution(replica.length, self.machine.avail(), self.machine.sharers());
+            let routine = checkpoints.rule.routine(due, self.history.last_failure(), whole)?;
+            let pause = match routine.each {
+                Expiry::Write => checkpoints.cost.of(replica.length),
+                Expiry::Omit(_) => Span::ZERO,
+            };
+            Some(Rounds { job, due, routine, pause, passed: 0 })
         };
-        if sent >= routine.interval {
+        self.alone.as_ref()?.timers().map(rounds).collect()
+    }
+
+    /// Chooses what is to be passed over of what happens before `last`. Says whether anything is.
+    fn choose(&self, all: &mut [Rounds], last: Time) -> bool {
+        let omitted = |it: &Rounds| if it.writes() { 0 } else { it.before(last) };
+        all.iter_mut().for_each(|it| it.passed = omitted(it));
+        if let Some(end) = self.gap(all, last) {
+            let written = all.iter_mut().filter(|it| it.writes());
+            written.for_each(|it| it.passed = it.before(end));
+        }
+        for it in all.iter_mut() {
+            // The numbers of checkpoints go no further.
+            let most = u32::MAX - self.replicas[&it.job].requested;
+            it.passed = it.passed.min(most.into());
+        }
+        all.iter().any(|it| it.passed > 0)
+    }
+
+    /// The end of a time without transfers, so that every job has another one that arrives
+    /// after that and before `last`.
+    fn gap(&self, all: &[Rounds], last: Time) -> Option<Time> {
+        let alone = self.alone.as_ref()?;
+        let writing = || all.iter().filter(|it| it.writes());
+        let bytes = writing().map(|it| self.data(self.replicas[&it.job].workload).checkpoint);
+        let to = self.rules.home.checkpoint_node;
+        let sent = alone.longest_transfer(to, bytes.max()?, writing().count());
+        // A job's transfer ends before its next one begins, so there is never more than one of each.
+        if !self.machine.shares_are_whole() || writing().any(|it| it.routine.interval <= sent) {
+            return None;
+        }
+        let mut end = writing().filter_map(|it| it.last_before(last - sent)).min()?;
+        for _ in 0..GAPS_TRIED {
+            let start = writing().filter_map(|it| it.last_before(end)).max()?;
+            if start + sent < end {
+                return Some(end);
+            }
+            end = start;
+        }
+        None
+    }
+
+    fn pass_over(&mut self, all: &[Rounds]) {
+        let (Some(now), Some(next)) =
+            (all.iter().map(|it| it.due).min(), all.iter().map(Rounds::next_due).min())
+        else {
             return;
-        }
-        let times = |time: Span, round: Span| time.as_micros() / round.as_micros();
-        let round = pause + routine.interval;
-        // The job does not end before `last`: the resource wakes up for that.
-        let skipped = times(last - due, round)
-            .min(times(routine.until - due, round) + 1)
-            .min(i64::from(u32::MAX - requested))
-            - 1;
-        if skipped < 1 {
-            return;
-        }
-        let count = u32::try_from(skipped).expect("no more than a job may have");
-        if let Some(alone) = &mut self.alone {
-            alone.put_off(round * skipped);
-        }
-        if routine.each != Expiry::Write {
-            self.replicas.get_mut(&job).expect("it was there just now").omitted += count;
-            return;
-        }
+        };
         // To stop as often and as long as this is to stop once for the sum.
-        self.machine.pause(due, job);
-        self.machine.resume(due + pause * skipped, job);
-        let replica = self.replicas.get_mut(&job).expect("it was there just now");
-        replica.computing += due - replica.since + routine.interval * (skipped - 1);
-        replica.writing += pause * skipped;
-        replica.since = due + round * (skipped - 1) + pause;
-        replica.requested += count;
-        replica.written += count;
-        replica.available += count;
+        let mut pauses: Vec<(Span, JobId)> = Vec::new();
+        let written = all.iter().filter(|it| it.writes() && it.passed > 0);
+        pauses.extend(written.map(|it| (it.pause * it.passed, it.job)));
+        pauses.sort_unstable();
+        if pauses.last().is_some_and(|&(longest, _)| now + longest > next) {
+            return;
+        }
+        for &(_, job) in &pauses {
+            self.machine.pause(now, job);
+        }
+        for (pause, job) in pauses {
+            self.machine.resume(now + pause, job);
+        }
+        for it in all.iter().filter(|it| it.passed > 0) {
+            let replica = self.replicas.get_mut(&it.job).expect("it goes its rounds here");
+            let count = u32::try_from(it.passed).expect("it has been limited");
+            if it.writes() {
+                replica.computing += it.due - replica.since + it.routine.interval * (it.passed - 1);
+                replica.writing += it.pause * it.passed;
+                replica.since = it.next_due() - it.routine.interval;
+                replica.requested += count;
+                replica.written += count;
+                replica.available += count;
+            } else {
+                replica.omitted += count;
+            }
+            if let Some(alone) = &mut self.alone {
+                alone.put_off(it.job, it.next_due());
+            }
+        }
     }
 }
