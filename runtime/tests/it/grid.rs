@@ -1,6 +1,6 @@
 //! The worked examples of the grid model and of fault tolerance, as actors play them.
 
-use haggle_agents::grid::{Checkpoints, Delay, JobData};
+use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData};
 use haggle_model::grid::TryEnd;
 use haggle_model::random::stream;
 use haggle_model::{Span, Time};
@@ -264,6 +264,24 @@ fn ft_m9_a_job_survives_with_one_of_its_copies() {
 }
 
 /// With random choices the work wasted is the same as in the example, where they are not random.
+#[test]
+fn copies_of_a_job_that_is_done_stop_at_once_or_in_the_next_round() {
+    let run = |cancel_mode| {
+        // The second copy is slower, and job 1 waits for its slot.
+        let grid = Grid::new(GridPolicy::UnconditionalRep(2)).resource(2, 1).resource(1, 1);
+        let grid = grid.job(0, 100).job(0, 30).job(0, 30);
+        let change = |plan: &mut haggle_agents::grid::GridPlan| {
+            (plan.period, plan.cancel_mode) = (secs(40.0), cancel_mode);
+        };
+        let ran = grid.change(change).run_on_both();
+        let copy = ran.tries_of(0)[1].clone();
+        (copy.ending, copy.left, copy.done.as_mi_f64(), ran.done(0), ran.tries_of(1)[0].dispatched)
+    };
+    let (ending, next) = (TryEnd::Cancelled, at(80.0));
+    assert_eq!(run(CancelMode::Immediate), (ending, at(50.0), 50.0, Some(50.0), next));
+    assert_eq!(run(CancelMode::NextRound), (ending, next, 80.0, Some(50.0), next));
+}
+
 #[test]
 fn ft_m10_copies_of_running_jobs_fill_what_is_free() {
     let grid = Grid::new(GridPolicy::Wqr(2)).resource(1, 1).resource(1, 1).resource(1, 1);

@@ -2,7 +2,7 @@
 //! twice or counted wrong. [`Grid::run_on_both`] checks it; here are the grids.
 
 use haggle_agents::grid::{
-    BackgroundLoad, Checkpoints, Delay, GridTimer, JobData, Routes, StorageLimits,
+    BackgroundLoad, CancelMode, Checkpoints, Delay, GridTimer, JobData, Routes, StorageLimits,
 };
 use haggle_agents::{Message, Timer};
 use haggle_model::failures::{Outage, OutageList};
@@ -157,6 +157,7 @@ fn grid(seed: u64) -> Grid {
     plan.prepare = pick(draws, &[Span::ZERO, secs(1.0)]);
     plan.output_survives = draws.random();
     plan.restart_needs_input = draws.random();
+    plan.cancel_mode = pick(draws, &[CancelMode::Immediate, CancelMode::NextRound]);
     plan.storage = (draws.random_range(0..4) == 0).then(|| StorageLimits {
         capacity: 8_000_000,
         kept: pick(draws, &[None, Some(secs(9.0))]),
