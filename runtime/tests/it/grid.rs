@@ -1,7 +1,7 @@
 //! The worked examples of the grid model and of fault tolerance, as actors play them.
 
-use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData};
-use haggle_model::grid::TryEnd;
+use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, StorageLimits};
+use haggle_model::grid::{DataMoved, StorageAccount, TryEnd};
 use haggle_model::random::stream;
 use haggle_model::{Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
@@ -10,7 +10,7 @@ use haggle_scheduling::grid::{
 };
 use rand::RngExt;
 
-use crate::grid_setup::{Grid, at, secs};
+use crate::grid_setup::{Grid, GridRan, at, secs};
 
 const FJBCR: GridPolicy = GridPolicy::Fjbcr;
 const WITH_CHECKPOINTS: GridPolicy = GridPolicy::Migration { checkpointing: true };
@@ -99,6 +99,31 @@ fn ft_m1_a_job_goes_on_from_its_newest_checkpoint() {
     assert_eq!(second.checkpoints[0].requested, at(115.0));
     assert_eq!(second.checkpoints[0].available, Some(at(120.0)));
     assert_eq!(ran.done(0), Some(127.0));
+}
+
+#[test]
+fn resources_take_down_what_data_they_moved() {
+    let moved = |ran: &GridRan, index: usize| (ran.accounts[index].tries, ran.accounts[index].data);
+    let ran = ft_m1(65.5).change(|plan| plan.data = data(1, 2, 3_000_000)).run_on_both();
+    // The first checkpoint arrives, the second is cut off; the output of the first try never goes.
+    let first = DataMoved { input: 1, checkpoints: 3_000_000, ..DataMoved::default() };
+    let second = DataMoved { input: 1, output: 2, checkpoints: 6_000_000, recovery: 3_000_000 };
+    assert_eq!([moved(&ran, 0), moved(&ran, 1)], [(1, first), (1, second)]);
+    assert_eq!(ran.storage, None);
+}
+
+#[test]
+fn a_storage_takes_down_what_it_held_and_who_waited() {
+    let limits = StorageLimits { capacity: 1_000_000, kept: Some(secs(5.0)) };
+    let grid = Grid::new(FJBCR).resource(1, 2).job(0, 5).job(0, 5).change(|plan| {
+        (plan.data, plan.storage) = (data(0, 1_000_000, 0), Some(limits));
+    });
+    let ran = grid.run_on_both();
+    // Both are computed at 10 s; the second output has room from 15 s on.
+    assert_eq!(ran.all_done(), [Some(11.0), Some(16.0)]);
+    let occupied = 1_000_000 * 10 * 1_000_000;
+    let account = StorageAccount { occupied, waits: 1, waited: secs(5.0) };
+    assert_eq!(ran.storage, Some(account));
 }
 
 #[test]

@@ -285,7 +285,10 @@ fn alone_or_not(grid: fn(u64) -> Grid) {
             continue;
         }
         assert_eq!(one.tries, other.tries, "grid {seed}");
-        assert_eq!((&one.jobs, &one.accounts), (&other.jobs, &other.accounts), "grid {seed}");
+        for ran in [&other, &short] {
+            let found = (&ran.jobs, &ran.accounts, &ran.storage);
+            assert_eq!((&one.jobs, &one.accounts, &one.storage), found, "grid {seed}");
+        }
         fewer += u32::from(one.log.len() < other.log.len());
         // What is not on record is no start of another try, which `run_on_both` has checked.
         for (it, whole) in short.tries.iter_mut().zip(&one.tries) {

@@ -7,7 +7,7 @@ use haggle_agents::grid::{CancelMode, GridPlan, PlannedResource, Routes};
 use haggle_agents::{AnyActor, Message, User, UserConfig};
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
-    GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord,
+    GridJobRecord, GridOutcome, ResourceAccount, StorageAccount, TryEnd, TryRecord,
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
@@ -35,6 +35,7 @@ pub(crate) struct GridRan {
     pub(crate) tries: Vec<TryRecord>,
     pub(crate) jobs: Vec<GridJobRecord>,
     pub(crate) accounts: Vec<ResourceAccount>,
+    pub(crate) storage: Option<StorageAccount>,
     /// What of it the books are kept from, and when.
     observed: Vec<(Time, Observation)>,
     /// (when, from, to, kind, job) of every message.
@@ -311,6 +312,7 @@ impl Recorder for GridRan {
             Observation::TryOver(record) => self.tries.push(*record),
             Observation::GridJobOver(record) => self.jobs.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),
+            Observation::StorageAccount(account) => self.storage = Some(account),
             _ => {}
         }
         Ok(())
