@@ -50,3 +50,15 @@ fn estimates_and_the_limit_of_backfilling_are_as_published() {
     assert!(verdicts.starts_with("exit code: 0\n"), "{verdicts}");
     assert_eq!(verdicts.matches(" held\n").count(), 18, "{verdicts}");
 }
+
+#[test]
+fn worked_examples_and_what_comes_into_the_grid_are_as_published() {
+    let figures = ["recovery", "4.2", "4.3", "4.4", "4.7", "4.8"].map(|it| format!("chtepen-{it}"));
+    let figures: Vec<&str> = figures.iter().map(String::as_str).collect();
+    insta::assert_snapshot!(verdicts(&figures), @r"
+    exit code: 0
+    FT-4.3-a held
+    FT-4.4-a held
+    FT-4.4-b held
+    ");
+}

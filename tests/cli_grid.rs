@@ -297,11 +297,11 @@ nominal = 50
         ╰────
       help: write a length of time above zero, or remove it
 
-      × no provider is called "alfa"
+      × no site is called "alfa"
         ╭─[wrong.toml:28:7]
      28 │ of = ["alfa"]
         ·       ───┬──
-        ·          ╰── no such provider
+        ·          ╰── no such site
         ╰────
       help: the scenario has "users"
 

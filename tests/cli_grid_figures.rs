@@ -48,7 +48,7 @@ fn a_resource_and_a_job_are_drawn() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: there is no provider "beta-9"
+    error: there is no resource "beta-9"
 
     hint: did you mean "beta-1"?
     "#);
@@ -99,11 +99,11 @@ fn keys_that_do_not_fit_are_shown() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × no provider is called "alpha-7"
+      × no resource or site is called "alpha-7"
         ╭─[with.toml:86:14]
      86 │ providers = ["alpha-7"]
         ·              ────┬────
-        ·                  ╰── no such provider
+        ·                  ╰── no such resource or site
         ╰────
       help: did you mean "alpha-1"?
 

@@ -19,6 +19,23 @@ fn the_template_is_valid() {
 }
 
 #[test]
+fn the_template_of_a_grid_is_valid_and_runs() {
+    let folder = Folder::with(&[]);
+    folder.haggle(&["new", "mine.toml", "--grid"]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "mine.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+    mine.toml: valid, 8 resources at 2 sites, 1 workload, 1 run
+    "#);
+    let shown = folder.haggle(&["run", "mine.toml", "--check", "--quiet", "-o", "run"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    for figure in ["run/resource-timeline.png", "run/job-timeline.png"] {
+        assert!(shown.contains(figure), "{shown}");
+    }
+}
+
+#[test]
 fn an_existing_file_is_kept() {
     let folder = Folder::with(&[("mine.toml", "")]);
     insta::assert_snapshot!(folder.haggle(&["new", "mine.toml"]), @r#"

@@ -291,6 +291,26 @@ fn what_is_done_is_not_done_again() {
 }
 
 #[test]
+fn quick_leaves_out_variants_by_name() {
+    let values =
+        "path = \"provider.north.policy\"\nvalues = [\"fcfs\", \"easy\", \"conservative\"]\n";
+    let variant = |name: &str| {
+        let set = format!("set = {{ \"provider.north.policy\" = \"{name}\" }}");
+        format!("[[sweep.axis.variant]]\nname = \"{name}\"\n{set}\n")
+    };
+    let variants = ["fcfs", "easy", "conservative"].map(variant).concat();
+    let folder = study(None);
+    write(&folder, "base.toml", &BASE.replace(values, &format!("name = \"policy\"\n{variants}")));
+    let kept = "axes = { policy = [\"easy\", \"fcfs\"], load";
+    write(&folder, "figures.toml", &FIGURES.replace("axes = { load", kept));
+    let shown = reproduce(&folder, &["made-1", "--quick"]);
+    let left = "2 of 3 replications, 2 of 3 values of policy, 2 of 3 values of load";
+    assert!(shown.contains(&format!("quick    base: {left}")), "{shown}");
+    let files = folder.tree("out/quick/made-up");
+    assert_eq!(files.keys().filter(|it| it.ends_with("provenance.json")).count(), 2 * 2 * 2);
+}
+
+#[test]
 fn quick_says_what_it_leaves_out() {
     let folder = study(None);
     let shown = reproduce(&folder, &["made-2", "--quick"]);

@@ -24,6 +24,34 @@ fn unknown_figures_are_named() {
 }
 
 #[test]
+fn charts_of_runs_say_what_is_plotted() {
+    let with = |draw: &str| FIGURES.replace("kind = \"table\"\nwhere = { load = 0.7 }", draw);
+    let folder = study(Some(("figures.toml", with("kind = \"run\""))));
+    insta::assert_snapshot!(reproduce(&folder, &["made-t1"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × figure "made-t1" draws a run and does not say how
+        ╭─[lib/made-up/figures.toml:47:8]
+     47 │ name = "made-t1"
+        ·        ────┬────
+        ·            ╰── this one
+        ╰────
+      help: give it `plot`, such as `plot = { kind = "gantt" }`
+
+    error: lib/made-up/figures.toml has 1 problem
+    "#);
+    let plot = "kind = \"run\"\nplot = { kind = \"gantt\" }\nwhere = { load = 0.7";
+    write(&folder, "figures.toml", &with(&format!("{plot} }}")));
+    let shown = reproduce(&folder, &["made-t1", "--quiet"]);
+    assert!(shown.contains("cannot be drawn: say which policy is meant: base has fcfs"), "{shown}");
+    write(&folder, "figures.toml", &with(&format!("{plot}, policy = \"easy\" }}")));
+    let shown = reproduce(&folder, &["made-t1", "--quiet"]);
+    let run = "out/made-up/base/scenario=policy-easy_load-0.7/seed=1";
+    assert!(shown.contains(&format!("  figure   out/made-t1.png\n  numbers  {run}\n")), "{shown}");
+}
+
+#[test]
 fn broken_expressions_are_found_before_anything_is_run() {
     let claims = CLAIMS.replace("wait(\"fcfs\", l)))", "wait(\"fcfs\", l))");
     let folder = study(Some(("claims.toml", claims)));
@@ -146,7 +174,7 @@ fn catalogues_with_mistakes_are_refused() {
         ·         ───┬──
         ·            ╰── not there
         ╰────
-      help: there is composition-table, workload-table, frames, backfilling-limit
+      help: there is composition-table, workload-table, frames, grid-jobs, backfilling-limit
 
     error: lib/made-up/figures.toml has 3 problems
     "#);
@@ -197,7 +225,7 @@ fn catalogues_with_mistakes_are_refused() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × unknown variant `pie`, expected one of `bars`, `lines`, `scatter`, `table`
+      × unknown variant `pie`, expected one of `bars`, `lines`, `scatter`, `table`, `run`
         ╭─[lib/made-up/figures.toml:17:8]
      17 │ kind = "pie"
         ·        ──┬──

@@ -77,7 +77,7 @@ fn an_empty_scenario_says_what_it_needs() {
       × the scenario has no provider
        ╭─[empty.toml:1:1]
        ╰────
-      help: add a [[provider]] with a name and processors
+      help: add a [[provider]] with a name and processors, or a [grid]
 
       × the scenario has no user
        ╭─[empty.toml:1:1]

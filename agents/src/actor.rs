@@ -107,7 +107,7 @@ pub enum AnyActor {
 impl AnyActor {
     /// Whether it has something to file when the run is over, see [`Message::RunOver`].
     pub fn keeps_accounts(&self) -> bool {
-        matches!(self, AnyActor::GridResource(_) | AnyActor::Dispatcher(_))
+        matches!(self, AnyActor::GridResource(_) | AnyActor::Dispatcher(_) | AnyActor::Storage(_))
     }
 }
 

@@ -20,6 +20,7 @@ pub mod message;
 pub mod plan;
 pub mod resource;
 pub mod storage;
+pub mod superseded;
 
 pub use checkpoints::CheckpointServer;
 pub use data_network::{DataNetwork, Routes, Traffic};
@@ -29,3 +30,4 @@ pub use message::{Dispatch, GridMessage, GridTimer, Status};
 pub use plan::{GridActors, GridPlan, PlannedResource};
 pub use resource::{BackgroundLoad, Checkpoints, GridResource, Home, JobData, ResourceRules};
 pub use storage::{Storage, StorageLimits};
+pub use superseded::CancelMode;

@@ -6,6 +6,8 @@ mod fate;
 
 pub use fate::{JobFate, ReplicaFate, fate};
 
+use std::ops::AddAssign;
+
 use crate::work::Work;
 use crate::{Job, JobClass, JobId, ProviderId, Refusal, Span, Time};
 
@@ -87,6 +89,18 @@ pub struct TryRecord {
     pub checkpoints: Vec<CheckpointRecord>,
     /// Checkpoints that were due and omitted.
     pub omitted: u32,
+    /// The room that its checkpoints take at the checkpoint server, once there is one.
+    pub kept: Option<KeptCheckpoint>,
+}
+
+/// The room that a try's checkpoints take at the checkpoint server until its job is over: each
+/// takes the place of the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptCheckpoint {
+    /// When the first of them had arrived.
+    pub since: Time,
+    /// The size of one.
+    pub bytes: u64,
 }
 
 impl TryRecord {
@@ -178,4 +192,48 @@ pub struct ResourceAccount {
     pub held: Span,
     /// Work done, for jobs that were lost as well.
     pub processed: Work,
+    /// Tries that got a slot.
+    pub tries: u64,
+    /// Data that arrived here, or from here where they go.
+    pub data: DataMoved,
+}
+
+/// Data that have arrived, bytes by what they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataMoved {
+    /// Input of jobs.
+    pub input: u64,
+    /// Output of jobs.
+    pub output: u64,
+    /// Checkpoints, on their way to the checkpoint server.
+    pub checkpoints: u64,
+    /// Checkpoints from which jobs went on.
+    pub recovery: u64,
+}
+
+impl DataMoved {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.input + self.output + self.checkpoints + self.recovery
+    }
+}
+
+impl AddAssign for DataMoved {
+    fn add_assign(&mut self, other: DataMoved) {
+        self.input += other.input;
+        self.output += other.output;
+        self.checkpoints += other.checkpoints;
+        self.recovery += other.recovery;
+    }
+}
+
+/// What a storage with limits has held in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StorageAccount {
+    /// Σ space occupied × time, byte microseconds.
+    pub occupied: i128,
+    /// Outputs that found no room at first.
+    pub waits: u64,
+    /// Σ time for which they waited for it.
+    pub waited: Span,
 }

@@ -11,6 +11,7 @@ use crate::frame::{self, Panel, Plan};
 use crate::legend::Key;
 use crate::palette::{WHITE, on, series, shade};
 use crate::scene::{Anchor, Colour, Scene};
+use crate::tries::{OUTAGE, Outage};
 use crate::type_face::width;
 
 /// Above this many bars the chart shows how busy processors were instead.
@@ -43,6 +44,19 @@ pub struct GanttProvider {
     pub processors: u32,
     /// What ran there.
     pub bars: Vec<GanttBar>,
+    /// When which of its processors were down.
+    pub outages: Vec<GanttOutage>,
+}
+
+/// A time in which a contiguous interval of processors was down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GanttOutage {
+    /// First processor.
+    pub first: u32,
+    /// Last processor, included.
+    pub last: u32,
+    /// When they were down.
+    pub time: Outage,
 }
 
 /// A contiguous interval of processors held by a job for a while.
@@ -95,6 +109,7 @@ impl Gantt {
         let x = Axis::time("time", low, high, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         for (provider, panel) in self.providers.iter().zip(&panels) {
+            draw_outages(&mut scene, panel, provider);
             if dense {
                 draw_density(&mut scene, panel, provider);
             } else {
@@ -106,16 +121,18 @@ impl Gantt {
     }
 
     fn legend(&self, dense: bool) -> Vec<(String, Colour)> {
+        let mut legend: Vec<(String, Colour)> = Vec::new();
         if dense {
             let step =
                 |percent: u32| (format!("{percent} % busy"), shade(f64::from(percent) / 100.0));
-            return [100, 75, 50, 25].map(step).to_vec();
+            legend.extend([100, 75, 50, 25].map(step));
+        } else if self.groups.len() > 1 {
+            legend.extend(self.groups.iter().cloned().zip((0..).map(series)));
         }
-        if self.groups.len() < 2 {
-            return Vec::new();
+        if self.providers.iter().any(|provider| !provider.outages.is_empty()) {
+            legend.push(("outage".to_owned(), OUTAGE));
         }
-        let colours = (0..).map(series);
-        self.groups.iter().cloned().zip(colours).collect()
+        legend
     }
 
     fn draw_bars(&self, scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {
@@ -140,6 +157,18 @@ impl Gantt {
                 scene.text(middle, &bar.label, size, on(colour), Anchor::Middle);
             }
         }
+    }
+}
+
+/// Shades what was down, below all that ran.
+fn draw_outages(scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {
+    for &GanttOutage { first, last, time } in &provider.outages {
+        let left = panel.x(time.from);
+        let right = time.until.map_or(panel.right, |until| panel.x(until));
+        // A short one is still seen.
+        let right = right.max((left + 1.0).min(panel.right));
+        let (top, bottom) = (panel.y(f64::from(last) + 1.0), panel.y(f64::from(first)));
+        scene.rectangle([left, top, right, bottom], OUTAGE);
     }
 }
 

@@ -38,7 +38,7 @@ pub use bars::{BarChart, BarSeries, Histogram};
 pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
-pub use gantt::{Gantt, GanttBar, GanttProvider};
+pub use gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
 pub use job_timeline::{JobTimeline, JobTry};
 pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint, YScale};
 pub use panels::{PanelCharts, Panels};

@@ -10,8 +10,9 @@ use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader}
 
 use crate::distribution::{DistributionFigure, Quantity, Sample};
 use crate::error::PlotError;
-use crate::gantt::{Gantt, GanttBar, GanttProvider};
+use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
 use crate::timeline::{Shows, Timeline, TimelineJob, TimelinePart};
+use crate::tries::Outage;
 
 pub use grid::{job_timeline, resource_timeline};
 
@@ -182,8 +183,16 @@ pub fn gantt(run: &Tables, title: &str, part: &Part) -> Result<Gantt, PlotError>
             end,
         });
     }
+    let outages = run.outages()?;
     let provider = |resource: &ResourceRow| GanttProvider {
         bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
+        outages: outages_of(outages, &resource.provider, part)
+            .map(|row| GanttOutage {
+                first: u32::try_from(row.first).unwrap_or(0),
+                last: u32::try_from(row.last).unwrap_or(0),
+                time: Outage { from: row.failed, until: row.restored },
+            })
+            .collect(),
         first: u32::try_from(resource.first).unwrap_or(0),
         processors: u32::try_from(resource.processors).unwrap_or(0),
         name: resource.provider.clone(),
@@ -295,6 +304,16 @@ pub fn compare(
         quantity,
         samples: runs.iter().map(sample).collect::<Result<_, PlotError>>()?,
     })
+}
+
+/// When a provider was down, of the part that is drawn.
+fn outages_of<'a>(
+    outages: &'a [OutageRow],
+    provider: &'a str,
+    part: &'a Part,
+) -> impl Iterator<Item = &'a OutageRow> {
+    let mine = outages.iter().filter(move |row| row.provider == provider);
+    mine.filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some())
 }
 
 fn is_in(part: &Part, job: &JobRow) -> bool {

@@ -20,7 +20,8 @@ use crate::type_face::width;
 const BAR_MAX: f64 = 120.0;
 /// Share of a colour in the phases in which nothing is computed.
 const PALE: f64 = 0.4;
-const OUTAGE: Colour = Colour(0xcc, 0xcc, 0xcc);
+/// Times in which nothing works.
+pub(crate) const OUTAGE: Colour = Colour(0xcc, 0xcc, 0xcc);
 /// Marks of checkpoints that are less than so many pixels apart would be one blot.
 const MARKS_APART: f64 = 4.0;
 
@@ -188,7 +189,10 @@ pub(crate) fn legend<'a>(
     let key = |&ending: &TryEnd| Key::new(ending.name(), Mark::Box, ending_colour(ending));
     let mut legend: Vec<Key> = endings.iter().map(key).collect();
     let first = endings.first().copied().map_or(INK, ending_colour);
-    legend.push(Key::new("data under way", Mark::Flat, tint(first, PALE)));
+    let waits = |bar: &TryBar| bar.start != Some(bar.dispatched) || bar.end > bar.left;
+    if bars.clone().any(waits) {
+        legend.push(Key::new("data under way", Mark::Flat, tint(first, PALE)));
+    }
     if bars.clone().any(|bar| !bar.checkpoints.is_empty()) {
         legend.push(Key::new("checkpoint", Mark::Notch, first));
     }

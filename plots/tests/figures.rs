@@ -7,9 +7,11 @@ use haggle_model::{
     ProviderInfo, Refusal, Span, Time,
 };
 use haggle_plots::load::{self, By, Part, Tables};
+use haggle_plots::scene::{Colour, Shape};
 use haggle_plots::{
-    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PanelCharts, Panels,
-    PlotError, Quantity, ScatterChart, ScatterPoint, Shows, Size, SweepPoint, YScale,
+    BarChart, BarSeries, Figure, Gantt, GanttOutage, Histogram, LineAxis, LineChart, LineSeries,
+    Outage, PanelCharts, Panels, PlotError, Quantity, ScatterChart, ScatterPoint, Shows, Size,
+    SweepPoint, YScale,
 };
 use haggle_results::{RunReader, RunWriter, WriteOptions};
 
@@ -252,6 +254,30 @@ fn many_jobs_become_a_density() {
     );
     let svg = figure.svg(Size::default()).expect("there is data");
     assert!(svg.contains("100 % busy"));
+}
+
+#[test]
+fn processors_that_were_down_are_shaded() {
+    for jobs in [3, 2_000] {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let run = run(place.path(), jobs, false);
+        let mut gantt = load::gantt(&Tables::new(&run), "Gantt", &Part::default());
+        let provider = &mut gantt.as_mut().expect("readable").providers[0];
+        let grey = |gantt: Gantt| {
+            let scene = Figure::Gantt(gantt).scene(Size::default()).expect("there is data");
+            let named = scene.texts().iter().any(|(text, _)| *text == "outage");
+            let shade = |shape: &&Shape| {
+                matches!(shape, Shape::Box { colour: Colour(0xcc, 0xcc, 0xcc), .. })
+            };
+            (named, scene.shapes.iter().filter(shade).count())
+        };
+        provider.outages = vec![
+            GanttOutage { first: 0, last: 3, time: Outage { from: 30.0, until: Some(90.0) } },
+            GanttOutage { first: 15, last: 15, time: Outage { from: 100.0, until: None } },
+        ];
+        // The key of the legend is the third one.
+        assert_eq!(grey(gantt.expect("readable")), (true, 3), "{jobs} jobs");
+    }
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn run(folder: &Path) -> RunReader {
         available: 1,
         checkpoints: vec![checkpoint],
         omitted: 0,
+        kept: None,
     };
     let again = TryRecord {
         number: 2,

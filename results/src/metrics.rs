@@ -41,7 +41,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, ResourceAccount, TryRecord};
+use haggle_model::grid::{GridJobRecord, ResourceAccount, StorageAccount, TryRecord};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, OffersMade, ProviderId, Span, Time,
@@ -58,7 +58,8 @@ pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
 pub use grid::{
-    GridLedger, GridResourceSummary, GridSlotTime, GridSummary, GridViolation, GridWork, SettledJob,
+    GridData, GridLedger, GridResourceSummary, GridSlotTime, GridStorage, GridSummary,
+    GridViolation, GridWork, SettledJob,
 };
 pub use summary::{DisclosedCount, Group, Outcomes, Summary};
 
@@ -249,6 +250,11 @@ impl Metrics {
     /// Takes in what a time-shared resource has done in the whole run.
     pub fn resource_account(&mut self, account: ResourceAccount) {
         self.grid.get_or_insert_default().account(account);
+    }
+
+    /// Takes in what the storage of a grid has held in the whole run.
+    pub fn storage_account(&mut self, account: StorageAccount) {
+        self.grid.get_or_insert_default().storage(account);
     }
 
     /// Jobs of a grid that were over before `now`, now that all their tries are known. To be

@@ -7,18 +7,23 @@ use std::path::{Path, PathBuf};
 use super::{Error, print};
 use crate::exit::Exit;
 
-/// The scenario to start from; the tests validate and run it.
-const TEMPLATE: &str = include_str!("new/template.toml");
+/// The scenarios to start from; the tests validate and run them.
+const PROVIDERS: &str = include_str!("new/template.toml");
+const GRID: &str = include_str!("new/grid.toml");
 
 /// Write a commented scenario to start from
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle new mine.toml
+  haggle new failing.toml --grid
   haggle new - | less")]
 pub(crate) struct Args {
     /// File to write; `-` is standard output
     #[arg(value_name = "FILE", default_value = "scenario.toml")]
     file: PathBuf,
+    /// A grid of time-shared resources that fail, instead of providers with processors
+    #[arg(long)]
+    grid: bool,
     /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
@@ -26,14 +31,15 @@ pub(crate) struct Args {
 
 /// Writes the scenario.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let template = if args.grid { GRID } else { PROVIDERS };
     if args.file == Path::new("-") {
-        print(TEMPLATE)?;
+        print(template)?;
         return Ok(Exit::Success);
     }
     let written = match args.force {
-        true => fs::write(&args.file, TEMPLATE),
+        true => fs::write(&args.file, template),
         false => {
-            File::create_new(&args.file).and_then(|mut file| file.write_all(TEMPLATE.as_bytes()))
+            File::create_new(&args.file).and_then(|mut file| file.write_all(template.as_bytes()))
         }
     };
     match written {

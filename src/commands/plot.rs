@@ -111,7 +111,8 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let resources: Vec<String> = sites.flat_map(|site| site.resource_names()).collect();
     let providers = scenario.providers.iter().map(|it| it.name.as_str());
     let known: Vec<&str> = providers.chain(resources.iter().map(String::as_str)).collect();
-    check_providers(args, &known)?;
+    let what = if scenario.grid.is_some() { "resource" } else { "provider" };
+    check_providers(args, &known, what)?;
     let figures = figures(args, &scenario.figures)?;
     let paths = paths(args, &figures, folder)?;
     let tables = Tables::new(&run);
@@ -159,7 +160,7 @@ fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
     for (_, run) in &runs {
         known.extend(run.resources()?.into_iter().map(|resource| resource.provider));
     }
-    check_providers(args, &known.iter().map(String::as_str).collect::<Vec<_>>())?;
+    check_providers(args, &known.iter().map(String::as_str).collect::<Vec<_>>(), "provider")?;
     let figures = figures(args, &[])?;
     let paths = paths(args, &figures, Path::new(""))?;
     for (figure, path) in figures.iter().zip(&paths) {
@@ -169,7 +170,7 @@ fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_providers(args: &Args, known: &[&str]) -> Result<(), Error> {
+fn check_providers(args: &Args, known: &[&str], what: &str) -> Result<(), Error> {
     let Some(unknown) = args.providers.iter().find(|name| !known.contains(&name.as_str())) else {
         return Ok(());
     };
@@ -177,7 +178,7 @@ fn check_providers(args: &Args, known: &[&str]) -> Result<(), Error> {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("there is {}", known.join(", ")),
     };
-    Err(Error::Unfit { message: format!("there is no provider \"{unknown}\""), hint })
+    Err(Error::Unfit { message: format!("there is no {what} \"{unknown}\""), hint })
 }
 
 /// The figures to draw: those declared or those asked for, with what was typed on top.

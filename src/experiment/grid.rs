@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{
-    BackgroundLoad, Checkpoints, Delay, GridPlan, GridTimer, JobData, PlannedResource, Routes,
-    StorageLimits,
+    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, GridTimer, JobData, PlannedResource,
+    Routes, StorageLimits,
 };
 use haggle_agents::{Message, Timer};
 use haggle_model::network::{
@@ -51,6 +51,10 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, N
         checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
+        cancel_mode: match grid.cancel_mode {
+            file::CancelMode::Immediate => CancelMode::Immediate,
+            file::CancelMode::NextRound => CancelMode::NextRound,
+        },
         restart_needs_input: grid.restart_needs_input,
         routes: routes(&grid.network, &grid.sites, seed)?,
         link_sharing: match grid.network.sharing {

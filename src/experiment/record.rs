@@ -144,6 +144,10 @@ impl Recorder for Record<'_> {
             Observation::TryOver(record) => self.try_over(now, *record),
             Observation::GridJobOver(record) => self.grid_job_over(now, *record),
             Observation::ResourceAccount(account) => self.resource_account(account),
+            Observation::StorageAccount(account) => {
+                self.metrics.storage_account(account);
+                Ok(())
+            }
             Observation::ProcessorsFailed { provider, processors } => {
                 self.processors_changed(now, provider, &processors, Availability::Failed)
             }

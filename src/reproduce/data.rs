@@ -6,6 +6,7 @@
 //! summary holds can be drawn and claimed. An object with a `mean` stands for its mean.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use haggle_results::{ResultsError, RunReader};
 use serde_json::{Value as Json, json};
@@ -49,6 +50,8 @@ pub struct DataRun {
     pub seed: u64,
     /// All its values.
     pub values: Json,
+    /// Where its results are; a row of a study has none.
+    pub folder: Option<PathBuf>,
 }
 
 /// Why there is no such value.
@@ -87,7 +90,8 @@ impl Data {
         }
         let point = point.iter().map(|it| (*it).to_owned()).collect();
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
-        self.runs.push(DataRun { point, seed, values: Json::Object(values.collect()) });
+        let values = Json::Object(values.collect());
+        self.runs.push(DataRun { point, seed, values, folder: None });
     }
 
     /// Reads the summaries of all runs of `experiment`, whose results are in `folder`.
@@ -97,13 +101,14 @@ impl Data {
     pub fn of_sweep(
         name: &str,
         experiment: &Experiment,
-        folder: &std::path::Path,
+        folder: &Path,
     ) -> Result<Data, ResultsError> {
         let settings = experiment.variants.first().map(|it| it.settings.as_slice());
         let names = settings.unwrap_or_default().iter().map(|setting| setting.axis.as_str());
         let mut data = Data::table(name, &names.collect::<Vec<_>>());
         for run in experiment.runs() {
-            let reader = RunReader::open(&folder.join(run.folder()))?;
+            let folder = folder.join(run.folder());
+            let reader = RunReader::open(&folder)?;
             let mut values = reader.summary_value()?;
             if let (Json::Object(object), Some(count)) = (&mut values, messages(&reader)?) {
                 object.insert("messages".to_owned(), json!(count));
@@ -113,6 +118,7 @@ impl Data {
             data.push(&texts, run.seed, &[]);
             if let Some(last) = data.runs.last_mut() {
                 last.values = values;
+                last.folder = Some(folder);
             }
         }
         Ok(data)
@@ -155,6 +161,16 @@ impl Data {
             pairs.push((run.seed, value));
         }
         Ok(Sample::new(pairs))
+    }
+
+    /// The folder of the first run of a point.
+    ///
+    /// # Errors
+    /// If the point is none, or is not one point, or the data are no sweep's.
+    pub fn folder_at(&self, at: &Point) -> Result<&Path, DataError> {
+        let first = self.runs_at(at)?.into_iter().min_by_key(|run| run.seed);
+        let folder = first.and_then(|run| run.folder.as_deref());
+        folder.ok_or_else(|| DataError::Unknown(format!("{} has no runs", self.name)))
     }
 
     /// The runs of a point, which must be one point.

@@ -4,6 +4,7 @@
 //! with names of their own; a cell is what a panel, a series and an x say together.
 
 mod chart;
+mod run;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use super::catalogue::{Dimension, Draw, DrawKind, Figure, Part, Spread};
 use super::data::{Data, DataError, Point, same};
 use super::language::Language;
 use super::quantity::Quantity;
+use crate::experiment::ExperimentError;
 use crate::experiment::sweep::write_whole;
 
 /// What was drawn.
@@ -24,8 +26,8 @@ use crate::experiment::sweep::write_whole;
 pub struct Drawn {
     /// The image; none for a table.
     pub image: Option<PathBuf>,
-    /// Its numbers.
-    pub csv: PathBuf,
+    /// Where its numbers are: a CSV file, or the folder of the run that it shows.
+    pub numbers: PathBuf,
     /// A table's rows, the first its head.
     pub table: Vec<Vec<String>>,
 }
@@ -44,9 +46,12 @@ pub enum DrawError {
     /// It cannot be drawn or written.
     #[error(transparent)]
     Plot(#[from] PlotError),
-    /// Its numbers cannot be written.
+    /// Its numbers cannot be written, or those of a run not be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// A run cannot be drawn.
+    #[error(transparent)]
+    Run(#[from] ExperimentError),
 }
 
 /// A part with its name.
@@ -95,11 +100,14 @@ pub fn draw(
         Some(suffix) => format!("{}-{suffix}", figure.name),
         None => figure.name.clone(),
     };
+    if how.kind == DrawKind::Run {
+        return run::draw(figure, how, sources, &folder.join(format!("{stem}.png")));
+    }
     let shown = Shown::new(figure, how, sources, language).map_err(unfit)?;
     let csv = folder.join(format!("{stem}.csv"));
     write_whole(&csv, &table::csv(&shown))?;
     if how.kind == DrawKind::Table {
-        return Ok(Drawn { image: None, csv, table: table::rows(&shown) });
+        return Ok(Drawn { image: None, numbers: csv, table: table::rows(&shown) });
     }
     let image = folder.join(format!("{stem}.png"));
     let drawing = chart::drawing(&shown);
@@ -108,7 +116,7 @@ pub fn draw(
         _ => Size::default(),
     };
     drawing.draw(&image, size)?;
-    Ok(Drawn { image: Some(image), csv, table: Vec::new() })
+    Ok(Drawn { image: Some(image), numbers: csv, table: Vec::new() })
 }
 
 impl<'a> Shown<'a> {
@@ -291,7 +299,7 @@ fn measure(
     language: &Language,
     x: &str,
 ) -> Result<Option<Estimate>, String> {
-    let at: Point = part.at.iter().map(|(axis, value)| (axis.clone(), text(value))).collect();
+    let at = point(part);
     let group = part.group.as_deref();
     let quantity = match (&part.value, &part.metric) {
         (Some(value), _) => match language.value(value, &at, group.unwrap_or_default(), x) {
@@ -300,11 +308,7 @@ fn measure(
             Err(mistake) => return Err(format!("{} in `{}`", mistake.message, value.trim())),
         },
         (None, Some(metric)) => {
-            let data = match (&part.sweep, sources) {
-                (Some(name), _) => source(name, sources)?,
-                (None, [only]) => only,
-                _ => return Err("it has several sweeps: say which with `sweep`".to_owned()),
-            };
+            let data = meant(part.sweep.as_deref(), sources)?;
             match data.sample(metric, group, &at) {
                 Ok(sample) => Quantity::Sample(sample),
                 Err(DataError::Cut { .. }) => return Ok(None),
@@ -315,6 +319,20 @@ fn measure(
     };
     let scale = part.scale.unwrap_or(1.0);
     Ok(Some(quantity.map(|value| value * scale).estimate()))
+}
+
+/// Where a part is on the axes.
+fn point(part: &Part) -> Point {
+    part.at.iter().map(|(axis, value)| (axis.clone(), text(value))).collect()
+}
+
+/// The data of a sweep, which need not be named where there is one.
+fn meant<'a>(sweep: Option<&str>, sources: &'a [Rc<Data>]) -> Result<&'a Rc<Data>, String> {
+    match (sweep, sources) {
+        (Some(name), _) => source(name, sources),
+        (None, [only]) => Ok(only),
+        _ => Err("it has several sweeps: say which with `sweep`".to_owned()),
+    }
 }
 
 fn source<'a>(name: &str, sources: &'a [Rc<Data>]) -> Result<&'a Rc<Data>, String> {

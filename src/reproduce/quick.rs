@@ -57,15 +57,18 @@ pub fn cut(experiment: &mut Experiment, quick: &Quick) -> Result<Cuts, String> {
             let name = axis.title();
             let Some(kept) = quick.axes.get(&name) else { continue };
             let kept: Vec<String> = kept.iter().map(text).collect();
-            let stays = |value: &toml::Value| kept.iter().any(|kept| same(kept, &text(value)));
-            let cut: Vec<String> =
-                axis.values.iter().filter(|value| !stays(value)).map(text).collect();
-            axis.values.retain(stays);
-            if axis.values.is_empty() {
+            let stays = |value: &str| kept.iter().any(|kept| same(kept, value));
+            // An axis has either values or variants, which go by their names.
+            let values = axis.values.iter().map(text);
+            let all = values.chain(axis.variants.iter().map(|it| it.name.to_string()));
+            let (left, cut): (Vec<String>, Vec<String>) = all.partition(|value| stays(value));
+            axis.values.retain(|value| stays(&text(value)));
+            axis.variants.retain(|variant| stays(variant.name.as_str()));
+            if left.is_empty() {
                 return Err(name);
             }
             if !cut.is_empty() {
-                cuts.axes.push(CutAxis { name, left: axis.values.len(), cut });
+                cuts.axes.push(CutAxis { name, left: left.len(), cut });
             }
         }
     }

@@ -6,6 +6,7 @@
 mod composition_table;
 mod fragments;
 mod frames;
+mod grid_jobs;
 mod workload_table;
 
 use super::data::Data;
@@ -36,5 +37,6 @@ pub const ALL: &[&dyn Compute] = &[
     &composition_table::CompositionTable,
     &workload_table::WorkloadTable,
     &frames::Frames,
+    &grid_jobs::GridJobs,
     &fragments::BackfillingLimit,
 ];

@@ -29,9 +29,9 @@ pub use crate::scenario::quantity::Name;
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use grid::{
-    CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information, InformationMode,
-    LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, OutputFate, Preference, Replicas, Site,
-    Storage,
+    CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information,
+    InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, OutputFate,
+    Preference, Replicas, Site, Storage,
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;

@@ -17,6 +17,7 @@ use rand::RngExt;
 use super::Traffic;
 use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
 use super::resource::{Checkpoints, JobData};
+use super::superseded::{CancelMode, Superseded};
 use crate::message::{Message, Submission, Timer};
 use crate::{Actor, Outbox};
 
@@ -57,6 +58,8 @@ pub struct DispatcherConfig {
     /// Whether a job that has been computed cannot be lost any more. Otherwise its
     /// copies go on until the output has arrived.
     pub output_survives: bool,
+    /// When copies of a job that is done are cancelled.
+    pub cancel_mode: CancelMode,
 }
 
 /// The grid's scheduler.
@@ -70,6 +73,7 @@ pub struct Dispatcher {
     /// Jobs of which no try has been computed yet.
     open: usize,
     moving: BTreeMap<JobId, Moving>,
+    superseded: Superseded,
     stream: Stream,
     /// Whether it will wake up for a round.
     awaits_round: bool,
@@ -156,6 +160,7 @@ impl Dispatcher {
             jobs: BTreeMap::new(),
             open: 0,
             moving: BTreeMap::new(),
+            superseded: Superseded::default(),
             stream,
             awaits_round: false,
             answers: Answers::default(),
@@ -176,7 +181,8 @@ impl Dispatcher {
 
     /// Sees to it that a round takes place, at the latest when the next one is due.
     fn await_round(&mut self, now: Time, out: &mut Outbox) {
-        if !self.awaits_round && self.open > 0 {
+        let is_needed = self.open > 0 || !self.superseded.copies.is_empty();
+        if !self.awaits_round && is_needed {
             self.awaits_round = true;
             let at =
                 if self.is_event_driven() { now } else { now.next_multiple_of(self.config.period) };
@@ -224,8 +230,12 @@ impl Dispatcher {
     fn over(&mut self, job: JobId, outcome: GridOutcome, word: JobOutcome, out: &mut Outbox) {
         let held = self.jobs.remove(&job).expect("a job is over once");
         out.send(held.submission.user, Message::Finished { job, outcome: word });
-        let Submission { job, class, .. } = *held.submission;
-        out.observe(Observation::GridJobOver(Box::new(GridJobRecord { job, class, outcome })));
+        let Submission { job: described, class, .. } = *held.submission;
+        let record = GridJobRecord { job: described, class, outcome };
+        match self.superseded.has(job) {
+            true => self.superseded.over.push(record),
+            false => out.observe(Observation::GridJobOver(Box::new(record))),
+        }
     }
 
     // Rounds.
@@ -259,6 +269,7 @@ impl Dispatcher {
     }
 
     fn decide(&mut self, now: Time, out: &mut Outbox) {
+        self.cancel_superseded(out);
         let insight = Insights { answers: &self.answers, config: &self.config, jobs: &self.jobs };
         let stream = &mut self.stream;
         let mut draw = |bound: usize| stream.random_range(0..bound);
@@ -364,7 +375,7 @@ impl Dispatcher {
         let held = self.jobs.get_mut(&job).expect("it is open");
         if delivered || self.config.output_survives {
             held.winner = Some((number, now));
-            self.complete(job, resource, out);
+            self.complete(now, job, resource, out);
             if delivered {
                 self.done(now, job, out);
             }
@@ -375,15 +386,32 @@ impl Dispatcher {
     }
 
     /// A job cannot be lost any more: its copies are not needed.
-    fn complete(&mut self, job: JobId, resource: ResourceId, out: &mut Outbox) {
+    fn complete(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
         self.open -= 1;
         if let Some(Moving { from, to, .. }) = self.moving.remove(&job) {
             self.tell(from, GridMessage::Cancel { job }, out);
             self.tell(to, GridMessage::Cancel { job }, out);
         }
-        for copy in self.view.complete(job, resource) {
+        // No round sees that those which go on hold their slots: it cancels them first.
+        let copies = self.view.complete(job, resource).into_iter().map(|copy| (job, copy));
+        self.superseded.copies.extend(copies);
+        match self.config.cancel_mode {
+            CancelMode::Immediate => self.cancel_superseded(out),
+            // A round that waits for answers is the next one.
+            CancelMode::NextRound if self.answers.awaited > 0 => {}
+            CancelMode::NextRound => self.await_round(now, out),
+        }
+    }
+
+    /// Cancels the copies of jobs that are done, which is the end of these.
+    fn cancel_superseded(&mut self, out: &mut Outbox) {
+        let Superseded { copies, over } = std::mem::take(&mut self.superseded);
+        for (job, copy) in copies {
             self.forget_try(job, copy);
             self.tell(copy, GridMessage::Cancel { job }, out);
+        }
+        for record in over {
+            out.observe(Observation::GridJobOver(Box::new(record)));
         }
     }
 
@@ -393,7 +421,7 @@ impl Dispatcher {
             let number = held.alive.iter().find(|&&(at, _)| at == resource);
             // It has been computed before; when exactly stands in the try's record.
             held.winner = number.map(|&(_, number)| (number, now));
-            self.complete(job, resource, out);
+            self.complete(now, job, resource, out);
             self.react(now, out);
         }
         self.done(now, job, out);
@@ -462,6 +490,9 @@ impl Dispatcher {
 
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         // Before the last round, the dispatcher would have learned of what it was told.
+        for record in std::mem::take(&mut self.superseded).over {
+            out.observe(Observation::GridJobOver(Box::new(record)));
+        }
         let restarts = self.policy.detection() != Detection::None;
         let wanted = self.config.policy.replicas();
         for (id, held) in std::mem::take(&mut self.jobs) {

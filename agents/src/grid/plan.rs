@@ -9,7 +9,7 @@ use haggle_model::{ActorId, ProcessorSet, Span};
 use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Sharing, SiteId};
 
 use super::{
-    BackgroundLoad, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
+    BackgroundLoad, CancelMode, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
     DispatcherConfig, GridResource, Home, InformationService, JobData, Known, ResourceRules,
     Routes, Storage, StorageLimits,
 };
@@ -44,6 +44,8 @@ pub struct GridPlan {
     pub prepare: Span,
     /// Whether an output arrives though its resource fails meanwhile.
     pub output_survives: bool,
+    /// When copies of a job that is done are cancelled.
+    pub cancel_mode: CancelMode,
     /// Whether a job that starts from a checkpoint needs its input again.
     pub restart_needs_input: bool,
     /// The ways of data.
@@ -100,6 +102,7 @@ impl GridPlan {
             checkpoints: None,
             prepare: Span::ZERO,
             output_survives: false,
+            cancel_mode: CancelMode::Immediate,
             restart_needs_input: true,
             routes,
             link_sharing: LinkSharing::Literal,
@@ -168,6 +171,7 @@ impl GridPlan {
             data: self.data.clone(),
             checkpoints: self.checkpoints,
             output_survives: self.output_survives,
+            cancel_mode: self.cancel_mode,
         };
         let draws = |purpose| stream(self.seed, "grid", purpose);
         actors.push(AnyActor::Dispatcher(Box::new(Dispatcher::new(config, draws("placement")))));

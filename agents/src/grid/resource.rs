@@ -15,7 +15,7 @@ mod stages;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::grid::CheckpointRecord;
+use haggle_model::grid::{CheckpointRecord, DataMoved, KeptCheckpoint};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::network::Node;
 use haggle_model::work::{Speed, Work};
@@ -124,6 +124,8 @@ pub struct GridResource {
     dead: BTreeMap<JobId, Work>,
     down_since: Option<Time>,
     down: Span,
+    tries: u64,
+    moved: DataMoved,
     load: Option<Box<load::Load>>,
     /// What it does by itself between messages; `None` = everything goes over the clock of all.
     alone: Option<Box<alone::Alone>>,
@@ -157,6 +159,7 @@ struct Replica {
     /// The newest one that can be used, while the dispatcher has not been told of it.
     untold: Option<(u32, Saved)>,
     omitted: u32,
+    kept: Option<KeptCheckpoint>,
 }
 
 /// Where a job is on its way through a resource.
@@ -182,6 +185,8 @@ enum Purpose {
     /// The checkpoint of this number.
     Checkpoint(u32),
     Output,
+    /// Input and checkpoint of a job that has moved here.
+    Move,
 }
 
 impl GridResource {
@@ -211,6 +216,8 @@ impl GridResource {
             dead: BTreeMap::new(),
             down_since: (!up).then_some(Time::ZERO),
             down: Span::ZERO,
+            tries: 0,
+            moved: DataMoved::default(),
             load: None,
             alone: None,
         }
@@ -239,6 +246,7 @@ impl GridResource {
             return;
         }
         self.dead.remove(&job);
+        self.tries += 1;
         let stage = if dispatch.moves { Stage::Expected } else { Stage::Waiting };
         let replica = Replica {
             number,
@@ -261,6 +269,7 @@ impl GridResource {
             checkpoints: Vec::new(),
             untold: None,
             omitted: 0,
+            kept: None,
         };
         self.replicas.insert(job, replica);
         if stage == Stage::Waiting {

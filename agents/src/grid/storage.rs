@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use haggle_model::{ActorId, JobId, Span, Time};
+use haggle_model::grid::StorageAccount;
+use haggle_model::{ActorId, JobId, Observation, Span, Time};
 
 use super::message::{GridMessage, GridTimer};
 use crate::message::{Message, Timer};
@@ -26,24 +27,59 @@ pub struct StorageLimits {
 pub struct Storage {
     limits: StorageLimits,
     used: u64,
-    waiting: VecDeque<(JobId, ActorId, u64)>,
+    /// Until when its account goes.
+    counted: Time,
+    account: StorageAccount,
+    waiting: VecDeque<Request>,
     /// What is fetched when.
     stays: BTreeMap<Time, u64>,
+}
+
+/// An output that asks for room.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    job: JobId,
+    resource: ActorId,
+    bytes: u64,
+    since: Time,
 }
 
 impl Storage {
     /// An empty storage.
     pub fn new(limits: StorageLimits) -> Storage {
-        Storage { limits, used: 0, waiting: VecDeque::new(), stays: BTreeMap::new() }
+        Storage {
+            limits,
+            used: 0,
+            counted: Time::ZERO,
+            account: StorageAccount::default(),
+            waiting: VecDeque::new(),
+            stays: BTreeMap::new(),
+        }
+    }
+
+    /// Takes down what it has held until now.
+    fn count(&mut self, now: Time) {
+        self.account.occupied += i128::from(self.used) * micros(now - self.counted);
+        self.counted = now;
+    }
+
+    /// A request has come to its end.
+    fn count_wait(&mut self, now: Time, request: &Request) {
+        if now > request.since {
+            self.account.waits += 1;
+            self.account.waited += now - request.since;
+        }
     }
 
     fn give(&mut self, now: Time, out: &mut Outbox) {
-        self.waiting.retain(|&(_, _, bytes)| bytes <= self.limits.capacity);
-        while let Some(&(job, resource, bytes)) = self.waiting.front() {
+        self.waiting.retain(|it| it.bytes <= self.limits.capacity);
+        while let Some(&request) = self.waiting.front() {
+            let Request { job, resource, bytes, .. } = request;
             if bytes > self.limits.capacity - self.used {
                 return;
             }
             self.waiting.pop_front();
+            self.count_wait(now, &request);
             self.used += bytes;
             out.send(resource, GridMessage::Room { job }.into());
             if let Some(kept) = self.limits.kept {
@@ -58,16 +94,18 @@ impl Actor for Storage {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        self.count(now);
         match message {
             Message::Grid(GridMessage::RoomRequest { job, bytes }) => {
-                self.waiting.push_back((job, from, bytes));
+                self.waiting.push_back(Request { job, resource: from, bytes, since: now });
             }
             Message::Grid(GridMessage::RoomUnused { job, bytes }) => {
-                let before = self.waiting.len();
-                self.waiting.retain(|&(waiting, resource, _)| (waiting, resource) != (job, from));
-                // What stays for a while is given back when that is over.
-                if self.waiting.len() == before && self.limits.kept.is_none() {
-                    self.used -= bytes;
+                let place = self.waiting.iter().position(|it| (it.job, it.resource) == (job, from));
+                match place.and_then(|place| self.waiting.remove(place)) {
+                    Some(request) => self.count_wait(now, &request),
+                    // What stays for a while is given back when that is over.
+                    None if self.limits.kept.is_none() => self.used -= bytes,
+                    None => {}
                 }
             }
             Message::Wake(Timer::Grid(GridTimer::OutputFetched)) => {
@@ -75,9 +113,18 @@ impl Actor for Storage {
                     self.used -= entry.remove();
                 }
             }
-            Message::RunOver => {}
+            Message::RunOver => {
+                for request in std::mem::take(&mut self.waiting) {
+                    self.count_wait(now, &request);
+                }
+                out.observe(Observation::StorageAccount(self.account));
+            }
             other => unreachable!("nobody sends a storage {other:?}"),
         }
         self.give(now, out);
     }
+}
+
+fn micros(span: Span) -> i128 {
+    i128::from(span.as_micros())
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_results::ResourceRow;
 use haggle_results::reader::{OutageRow, TryRow};
 
-use super::{Part, Tables};
+use super::{Part, Tables, outages_of};
 use crate::error::PlotError;
 use crate::job_timeline::{JobTimeline, JobTry};
 use crate::resource_timeline::{ResourceLanes, ResourceTimeline};
@@ -23,9 +23,9 @@ pub fn resource_timeline(
     slots: impl Fn(&str) -> usize,
 ) -> Result<ResourceTimeline, PlotError> {
     let tries = run.tries()?;
-    let outages = run.outages()?;
+    let failures = run.outages()?;
     let used: BTreeSet<&str> = tries.iter().map(|row| row.provider.as_str()).collect();
-    let failed: BTreeSet<&str> = outages.iter().map(|row| row.provider.as_str()).collect();
+    let failed: BTreeSet<&str> = failures.iter().map(|row| row.provider.as_str()).collect();
     let resources = run.resources()?;
     let first = |wanted: &dyn Fn(&str) -> bool| {
         resources.iter().find(|it| wanted(&it.provider)).map(|it| it.provider.as_str())
@@ -53,7 +53,7 @@ pub fn resource_timeline(
         ResourceLanes {
             name: name.to_owned(),
             slots: lanes(held.remove(name).unwrap_or_default(), slots(name)),
-            outages: outages_of(outages, name, part),
+            outages: outages(failures, name, part),
         }
     };
     Ok(ResourceTimeline {
@@ -108,7 +108,7 @@ pub fn job_timeline(
             name: format!("try {}, {}", it.attempt, it.provider),
             bar: bar(it, String::new(), of(it.attempt).iter().map(|(mark, _)| *mark).collect()),
             origin: origin(it),
-            outages: outages_of(run.outages()?, &it.provider, part),
+            outages: outages(run.outages()?, &it.provider, part),
         })
     };
     Ok(JobTimeline {
@@ -152,11 +152,9 @@ fn bar(row: &TryRow, label: String, checkpoints: Vec<CheckpointMark>) -> TryBar 
 }
 
 /// When a resource was down, of the part that is drawn.
-fn outages_of(outages: &[OutageRow], name: &str, part: &Part) -> Vec<Outage> {
-    let mine = outages.iter().filter(|row| row.provider == name);
-    let seen = mine
-        .filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some());
-    seen.map(|row| Outage { from: row.failed, until: row.restored }).collect()
+fn outages(rows: &[OutageRow], name: &str, part: &Part) -> Vec<Outage> {
+    let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
+    outages_of(rows, name, part).map(outage).collect()
 }
 
 /// Tries in at least `least` lanes, each in the first that is free: which slot it was is no

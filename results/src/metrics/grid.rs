@@ -26,7 +26,7 @@ mod violation;
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, ResourceAccount, TryRecord};
+use haggle_model::grid::{GridJobRecord, ResourceAccount, StorageAccount, TryRecord};
 use haggle_model::{JobId, Time};
 
 use accounts::Accounts;
@@ -35,7 +35,9 @@ use totals::Totals;
 
 pub use settle::SettledJob;
 pub(super) use summary::Came;
-pub use summary::{GridResourceSummary, GridSlotTime, GridSummary, GridWork};
+pub use summary::{
+    GridData, GridResourceSummary, GridSlotTime, GridStorage, GridSummary, GridWork,
+};
 pub use violation::GridViolation;
 
 /// The tries of one job, by number.
@@ -70,6 +72,11 @@ impl GridLedger {
     /// Takes in what a resource has done in the whole run.
     pub fn account(&mut self, account: ResourceAccount) {
         self.accounts.add(account);
+    }
+
+    /// Takes in what the storage has held in the whole run.
+    pub fn storage(&mut self, account: StorageAccount) {
+        self.accounts.storage = Some(account);
     }
 
     /// Settles the jobs that were over before `now`, in the order in which they were. A job's

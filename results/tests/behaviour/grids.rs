@@ -1,7 +1,7 @@
 //! What a run of a grid leaves: its own tables, and rows in those of all runs.
 
 use haggle_model::grid::{
-    CheckpointRecord, GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord,
+    CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord,
 };
 use haggle_model::work::Work;
 use haggle_model::{Job, JobClass, JobId, ProviderId, Span, Time};
@@ -50,6 +50,7 @@ fn tries() -> [TryRecord; 2] {
         available: 1,
         checkpoints: vec![saved, cut_off],
         omitted: 1,
+        kept: None,
     };
     let second = TryRecord {
         number: 2,
@@ -98,6 +99,8 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         full: Span::ZERO,
         held: it.held(),
         processed: it.computed(),
+        tries: 1,
+        data: DataMoved { input: 5, output: 7, checkpoints: 11, recovery: 13 },
     });
     for account in accounts {
         writer.resource_account(&account).expect("room");

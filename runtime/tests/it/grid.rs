@@ -1,7 +1,7 @@
 //! The worked examples of the grid model and of fault tolerance, as actors play them.
 
-use haggle_agents::grid::{Checkpoints, Delay, JobData};
-use haggle_model::grid::TryEnd;
+use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, StorageLimits};
+use haggle_model::grid::{DataMoved, StorageAccount, TryEnd};
 use haggle_model::random::stream;
 use haggle_model::{Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
@@ -10,7 +10,7 @@ use haggle_scheduling::grid::{
 };
 use rand::RngExt;
 
-use crate::grid_setup::{Grid, at, secs};
+use crate::grid_setup::{Grid, GridRan, at, secs};
 
 const FJBCR: GridPolicy = GridPolicy::Fjbcr;
 const WITH_CHECKPOINTS: GridPolicy = GridPolicy::Migration { checkpointing: true };
@@ -99,6 +99,31 @@ fn ft_m1_a_job_goes_on_from_its_newest_checkpoint() {
     assert_eq!(second.checkpoints[0].requested, at(115.0));
     assert_eq!(second.checkpoints[0].available, Some(at(120.0)));
     assert_eq!(ran.done(0), Some(127.0));
+}
+
+#[test]
+fn resources_take_down_what_data_they_moved() {
+    let moved = |ran: &GridRan, index: usize| (ran.accounts[index].tries, ran.accounts[index].data);
+    let ran = ft_m1(65.5).change(|plan| plan.data = data(1, 2, 3_000_000)).run_on_both();
+    // The first checkpoint arrives, the second is cut off; the output of the first try never goes.
+    let first = DataMoved { input: 1, checkpoints: 3_000_000, ..DataMoved::default() };
+    let second = DataMoved { input: 1, output: 2, checkpoints: 6_000_000, recovery: 3_000_000 };
+    assert_eq!([moved(&ran, 0), moved(&ran, 1)], [(1, first), (1, second)]);
+    assert_eq!(ran.storage, None);
+}
+
+#[test]
+fn a_storage_takes_down_what_it_held_and_who_waited() {
+    let limits = StorageLimits { capacity: 1_000_000, kept: Some(secs(5.0)) };
+    let grid = Grid::new(FJBCR).resource(1, 2).job(0, 5).job(0, 5).change(|plan| {
+        (plan.data, plan.storage) = (data(0, 1_000_000, 0), Some(limits));
+    });
+    let ran = grid.run_on_both();
+    // Both are computed at 10 s; the second output has room from 15 s on.
+    assert_eq!(ran.all_done(), [Some(11.0), Some(16.0)]);
+    let occupied = 1_000_000 * 10 * 1_000_000;
+    let account = StorageAccount { occupied, waits: 1, waited: secs(5.0) };
+    assert_eq!(ran.storage, Some(account));
 }
 
 #[test]
@@ -264,6 +289,24 @@ fn ft_m9_a_job_survives_with_one_of_its_copies() {
 }
 
 /// With random choices the work wasted is the same as in the example, where they are not random.
+#[test]
+fn copies_of_a_job_that_is_done_stop_at_once_or_in_the_next_round() {
+    let run = |cancel_mode| {
+        // The second copy is slower, and job 1 waits for its slot.
+        let grid = Grid::new(GridPolicy::UnconditionalRep(2)).resource(2, 1).resource(1, 1);
+        let grid = grid.job(0, 100).job(0, 30).job(0, 30);
+        let change = |plan: &mut haggle_agents::grid::GridPlan| {
+            (plan.period, plan.cancel_mode) = (secs(40.0), cancel_mode);
+        };
+        let ran = grid.change(change).run_on_both();
+        let copy = ran.tries_of(0)[1].clone();
+        (copy.ending, copy.left, copy.done.as_mi_f64(), ran.done(0), ran.tries_of(1)[0].dispatched)
+    };
+    let (ending, next) = (TryEnd::Cancelled, at(80.0));
+    assert_eq!(run(CancelMode::Immediate), (ending, at(50.0), 50.0, Some(50.0), next));
+    assert_eq!(run(CancelMode::NextRound), (ending, next, 80.0, Some(50.0), next));
+}
+
 #[test]
 fn ft_m10_copies_of_running_jobs_fill_what_is_free() {
     let grid = Grid::new(GridPolicy::Wqr(2)).resource(1, 1).resource(1, 1).resource(1, 1);

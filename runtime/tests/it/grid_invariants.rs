@@ -2,7 +2,7 @@
 //! twice or counted wrong. [`Grid::run_on_both`] checks it; here are the grids.
 
 use haggle_agents::grid::{
-    BackgroundLoad, Checkpoints, Delay, GridTimer, JobData, Routes, StorageLimits,
+    BackgroundLoad, CancelMode, Checkpoints, Delay, GridTimer, JobData, Routes, StorageLimits,
 };
 use haggle_agents::{Message, Timer};
 use haggle_model::failures::{Outage, OutageList};
@@ -155,6 +155,7 @@ fn grid(seed: u64) -> Grid {
     plan.prepare = pick(draws, &[Span::ZERO, secs(1.0)]);
     plan.output_survives = draws.random();
     plan.restart_needs_input = draws.random();
+    plan.cancel_mode = pick(draws, &[CancelMode::Immediate, CancelMode::NextRound]);
     plan.storage = (draws.random_range(0..4) == 0).then(|| StorageLimits {
         capacity: 8_000_000,
         kept: pick(draws, &[None, Some(secs(9.0))]),
@@ -301,7 +302,10 @@ fn alone_or_not(grid: fn(u64) -> Grid, cases: u64) {
             continue;
         }
         assert_eq!(one.tries, other.tries, "grid {seed}");
-        assert_eq!((&one.jobs, &one.accounts), (&other.jobs, &other.accounts), "grid {seed}");
+        for ran in [&other, &short] {
+            let found = (&ran.jobs, &ran.accounts, &ran.storage);
+            assert_eq!((&one.jobs, &one.accounts, &one.storage), found, "grid {seed}");
+        }
         fewer += u32::from(one.log.len() < other.log.len());
         // What is not on record is no start of another try, which `run_on_both` has checked.
         for (it, whole) in short.tries.iter_mut().zip(&one.tries) {

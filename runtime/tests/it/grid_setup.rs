@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::grid::{GridPlan, PlannedResource, Routes};
+use haggle_agents::grid::{CancelMode, GridPlan, PlannedResource, Routes};
 use haggle_agents::{AnyActor, Message, User, UserConfig};
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
-use haggle_model::grid::{GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord};
+use haggle_model::grid::{
+    GridJobRecord, GridOutcome, ResourceAccount, StorageAccount, TryEnd, TryRecord,
+};
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Cast, Job, JobClass, Observation, ProviderInfo, Span, Time};
@@ -33,6 +35,7 @@ pub(crate) struct GridRan {
     pub(crate) tries: Vec<TryRecord>,
     pub(crate) jobs: Vec<GridJobRecord>,
     pub(crate) accounts: Vec<ResourceAccount>,
+    pub(crate) storage: Option<StorageAccount>,
     /// What of it the books are kept from, and when.
     observed: Vec<(Time, Observation)>,
     /// (when, from, to, kind, job) of every message.
@@ -216,8 +219,12 @@ impl Grid {
                 let length = Speed::from_mips(1).over(record.job.run_time.reveal_to_machine());
                 assert_eq!((winner.ending, winner.done), (TryEnd::Computed, length));
                 assert!(computed <= end && winner.left <= computed);
+                let cancelled = match self.plan.cancel_mode {
+                    CancelMode::Immediate => computed,
+                    CancelMode::NextRound => computed + self.plan.period,
+                };
                 for other in &tries {
-                    assert!(other.left <= computed, "{other:?} went on after {winner:?}");
+                    assert!(other.left <= cancelled, "{other:?} went on after {winner:?}");
                 }
             }
             for it in &tries {
@@ -305,6 +312,7 @@ impl Recorder for GridRan {
             Observation::TryOver(record) => self.tries.push(*record),
             Observation::GridJobOver(record) => self.jobs.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),
+            Observation::StorageAccount(account) => self.storage = Some(account),
             _ => {}
         }
         Ok(())

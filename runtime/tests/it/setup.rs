@@ -271,7 +271,8 @@ impl Recorder for Log {
             Observation::OffersMade(_) => {}
             Observation::TryOver(_)
             | Observation::GridJobOver(_)
-            | Observation::ResourceAccount(_) => unreachable!("these worlds have no grid"),
+            | Observation::ResourceAccount(_)
+            | Observation::StorageAccount(_) => unreachable!("these worlds have no grid"),
             Observation::RunLost { job, run } => {
                 let LostRun { provider, start, processors, .. } = run.clone();
                 self.bags.run_lost(job, run);

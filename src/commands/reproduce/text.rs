@@ -19,7 +19,7 @@ pub(super) fn drawn(drawn: &Drawn) -> String {
     if let Some(image) = &drawn.image {
         text.push_str(&format!("  figure   {}\n", image.display()));
     }
-    text.push_str(&format!("  numbers  {}\n", drawn.csv.display()));
+    text.push_str(&format!("  numbers  {}\n", drawn.numbers.display()));
     if !drawn.table.is_empty() {
         text.push_str(&format!("\n{}", lines(&drawn.table, &[0])));
     }

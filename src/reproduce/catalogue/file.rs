@@ -6,6 +6,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use crate::scenario::file::Figure;
+
 /// `figures.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -113,6 +115,8 @@ pub struct Draw {
     pub value: Option<String>,
     /// What values are multiplied by.
     pub scale: Option<f64>,
+    /// A chart of one run, as its scenario would declare it.
+    pub plot: Option<Figure>,
 }
 
 impl Draw {
@@ -156,6 +160,8 @@ pub enum DrawKind {
     Scatter,
     /// A table, printed and as CSV.
     Table,
+    /// A chart of one run: its `plot`.
+    Run,
 }
 
 /// What is shown of the spread over replications.

@@ -5,10 +5,11 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-use super::file::{ClaimEntry, ClaimsFile, FigureEntry, FiguresFile};
+use super::file::{ClaimEntry, ClaimsFile, Draw, DrawKind, FigureEntry, FiguresFile};
 use super::{CatalogueError, Claim, Expression, Figure, Origin, Study, Test};
 use crate::reproduce::Library;
 use crate::reproduce::language::Language;
+use crate::scenario::file::FigureKind;
 use crate::scenario::{InvalidScenario, Problem, Source, nearest};
 
 /// Reads a study that may name the studies by code in `known`.
@@ -116,6 +117,10 @@ fn figure(
             problems.push(problem(entry.name.span(), message, "this one", help));
         }
         suffixes.push(suffix);
+        if let Some((message, help)) = misfit(draw) {
+            let message = format!("figure \"{name}\" {message}");
+            problems.push(problem(entry.name.span(), message, "this one", help));
+        }
         for text in draw.expressions() {
             if let Err(mistake) = language.read_value(text) {
                 let (line, column) = (mistake.line, mistake.column);
@@ -128,6 +133,21 @@ fn figure(
     }
     let FigureEntry { about, minutes, draws, .. } = entry;
     (problems.len() == count).then_some(Figure { name, about, origins, minutes, draws })
+}
+
+/// What of a drawing does not go together, and the way out.
+fn misfit(draw: &Draw) -> Option<(&'static str, &'static str)> {
+    match (draw.kind, &draw.plot) {
+        (DrawKind::Run, None) => Some((
+            "draws a run and does not say how",
+            "give it `plot`, such as `plot = { kind = \"gantt\" }`",
+        )),
+        (DrawKind::Run, Some(plot)) if plot.kind == FigureKind::Lines => {
+            Some(("draws a run as lines, which need a sweep", "set `kind = \"lines\"` instead"))
+        }
+        (DrawKind::Run, _) | (_, None) => None,
+        (_, Some(_)) => Some(("has a `plot` that is not used", "set `kind = \"run\"`")),
+    }
 }
 
 fn claims(

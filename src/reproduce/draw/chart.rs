@@ -15,7 +15,7 @@ pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
     let mut charts = match shown.draw.kind {
         DrawKind::Lines => PanelCharts::Lines(panels.map(|it| lines(shown, it)).collect()),
         DrawKind::Scatter => PanelCharts::Scatter(panels.map(|it| scatter(shown, it)).collect()),
-        DrawKind::Bars | DrawKind::Table => {
+        DrawKind::Bars | DrawKind::Table | DrawKind::Run => {
             PanelCharts::Bars(panels.map(|it| bars(shown, it)).collect())
         }
     };

@@ -20,7 +20,7 @@ impl Check<'_> {
         let scenario = self.scenario;
         let has_resources = !scenario.providers.is_empty() || scenario.grid.is_some();
         let present = [
-            ("provider", has_resources, "a name and processors"),
+            ("provider", has_resources, "a name and processors, or a [grid]"),
             ("workload", !scenario.workloads.is_empty(), "a name and a log, a model or jobs"),
             ("user", !scenario.users.is_empty(), "a name, a workload and whom it submits to"),
         ];
@@ -142,7 +142,12 @@ impl Check<'_> {
         let known = names.provider_list();
         for (index, metascheduler) in self.scenario.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index);
-            self.check_provider_list(&path.key("providers"), &metascheduler.providers, &known);
+            self.check_provider_list(
+                &path.key("providers"),
+                &metascheduler.providers,
+                &known,
+                "provider",
+            );
             // What it is called, and what it needs.
             let (key, word) = match metascheduler.composition {
                 Some(composition) => ("composition", composition.name()),

@@ -27,16 +27,17 @@ impl Check<'_> {
         let mut lines: BTreeMap<String, usize> = BTreeMap::new();
         for (index, failures) in self.scenario.failures.iter().enumerate() {
             let path = Path::root().key("failures").index(index);
-            self.check_provider_list(&path.key("of"), &failures.of, &known);
+            self.check_provider_list(&path.key("of"), &failures.of, &known, "site");
             self.check_reason(&path, failures);
             self.check_spreading(&path, failures);
             self.check_nodes(&path, failures, names);
             let line = self.line(&path);
             for name in names.copies_meant(&failures.of) {
                 let Some(line) = lines.insert(name.clone(), line) else { continue };
+                let what = if self.scenario.grid.is_some() { "site" } else { "provider" };
                 self.report(
                     &path.key("of"),
-                    format!("provider \"{name}\" has failures in two tables"),
+                    format!("{what} \"{name}\" has failures in two tables"),
                     "again",
                     format!("the table on line {line} is about it too; name it in one of them"),
                 );

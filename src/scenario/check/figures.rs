@@ -21,7 +21,12 @@ impl Check<'_> {
         let files = figure_names(&self.scenario.figures);
         for (index, figure) in self.scenario.figures.iter().enumerate() {
             let path = Path::root().key("figure").index(index);
-            self.check_provider_list(&path.key("providers"), &figure.providers, &known);
+            self.check_provider_list(
+                &path.key("providers"),
+                &figure.providers,
+                &known,
+                "resource or site",
+            );
             self.check_grid_figure(&path, figure.kind);
             self.check_figure_keys(&path, figure);
             self.check_figure_axes(&path, figure, &axes);
@@ -66,15 +71,22 @@ impl Check<'_> {
         }
     }
 
-    /// Reports the names in a list of providers that are none.
-    pub(super) fn check_provider_list(&mut self, path: &Path, providers: &[Name], known: &[&str]) {
+    /// Reports the names in a list of providers that are none; of a grid, such a list has `parts`.
+    pub(super) fn check_provider_list(
+        &mut self,
+        path: &Path,
+        providers: &[Name],
+        known: &[&str],
+        parts: &str,
+    ) {
+        let what = if self.scenario.grid.is_some() { parts } else { "provider" };
         for (index, provider) in providers.iter().enumerate() {
             if !known.contains(&provider.as_str()) {
-                self.unknown_name(&path.index(index), "provider", provider.as_str(), known);
+                self.unknown_name(&path.index(index), what, provider.as_str(), known);
             } else if providers[..index].contains(provider) {
                 self.report(
                     &path.index(index),
-                    format!("provider \"{provider}\" is listed twice"),
+                    format!("{what} \"{provider}\" is listed twice"),
                     "again",
                     "remove one of them".to_owned(),
                 );

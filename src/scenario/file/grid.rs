@@ -38,6 +38,9 @@ pub struct Grid {
     /// What becomes of an output that is under way when its resource fails.
     #[serde(default)]
     pub output: OutputFate,
+    /// When the other replicas of a job are cancelled once it cannot be lost any more.
+    #[serde(default)]
+    pub cancel_mode: CancelMode,
     /// Whether a job that starts from a checkpoint needs its input again.
     #[serde(default = "yes")]
     pub restart_needs_input: bool,
@@ -207,6 +210,17 @@ pub enum OutputFate {
     Lost,
     /// It arrives all the same; copies of a job are cancelled when the first has been computed.
     Survives,
+}
+
+/// When the other replicas of a job are cancelled once it cannot be lost any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CancelMode {
+    /// At once.
+    #[default]
+    Immediate,
+    /// In the next round, before jobs are sent: until then they hold their slots and compute.
+    NextRound,
 }
 
 /// How jobs save their progress.

@@ -45,6 +45,7 @@ impl GridResource {
             available: replica.available,
             checkpoints: replica.checkpoints.into_iter().map(|(_, record)| record).collect(),
             omitted: replica.omitted,
+            kept: replica.kept,
         })));
     }
 
@@ -124,6 +125,8 @@ impl GridResource {
             full: usage.full,
             held: usage.held,
             processed: usage.processed,
+            tries: self.tries,
+            data: self.moved,
         }));
     }
 }

@@ -102,6 +102,10 @@ impl GridResource {
             }
             let whole = execution(replica.length, self.machine.avail(), self.machine.sharers());
             let routine = checkpoints.rule.routine(due, self.history.last_failure(), whole)?;
+            // When the first one arrives is taken down.
+            if routine.each == Expiry::Write && replica.kept.is_none() {
+                return None;
+            }
             let pause = match routine.each {
                 Expiry::Write => checkpoints.cost.of(replica.length),
                 Expiry::Omit(_) => Span::ZERO,
@@ -171,6 +175,7 @@ impl GridResource {
             self.machine.resume(now + pause, job);
         }
         for it in all.iter().filter(|it| it.passed > 0) {
+            let bytes = self.data(self.replicas[&it.job].workload).checkpoint;
             let replica = self.replicas.get_mut(&it.job).expect("it goes its rounds here");
             let count = u32::try_from(it.passed).expect("it has been limited");
             if it.writes() {
@@ -180,6 +185,7 @@ impl GridResource {
                 replica.requested += count;
                 replica.written += count;
                 replica.available += count;
+                self.moved.checkpoints += bytes * u64::from(count);
             } else {
                 replica.omitted += count;
             }

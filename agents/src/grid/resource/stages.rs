@@ -1,6 +1,6 @@
 //! A job on its way: its data, its computing, its output.
 
-use haggle_model::grid::TryEnd;
+use haggle_model::grid::{KeptCheckpoint, TryEnd};
 use haggle_model::network::Node;
 use haggle_model::work::Work;
 use haggle_model::{JobId, Span, Time};
@@ -141,10 +141,25 @@ impl GridResource {
         let Some((job, purpose)) = self.transfers.remove(&number) else { return };
         let data = self.data(self.replicas[&job].workload);
         match purpose {
-            Purpose::Input => self.fetch_checkpoint(now, job, out),
-            Purpose::Recovery => self.recover(now, job, out),
-            Purpose::Checkpoint(place) => self.saved(now, job, place, data.checkpoint, out),
+            Purpose::Input => {
+                self.moved.input += data.input;
+                self.fetch_checkpoint(now, job, out);
+            }
+            Purpose::Recovery => {
+                self.moved.recovery += data.checkpoint;
+                self.recover(now, job, out);
+            }
+            Purpose::Move => {
+                self.moved.input += data.input;
+                self.moved.recovery += data.checkpoint;
+                self.recover(now, job, out);
+            }
+            Purpose::Checkpoint(place) => {
+                self.moved.checkpoints += data.checkpoint;
+                self.saved(now, job, place, data.checkpoint, out);
+            }
             Purpose::Output => {
+                self.moved.output += data.output;
                 let replica = &self.replicas[&job];
                 let (left, length) = (replica.since, replica.length);
                 self.record(job, (left, now), TryEnd::Computed, length, out);
@@ -167,6 +182,7 @@ impl GridResource {
         let (_, checkpoint) = &mut replica.checkpoints[found.expect("it has been written")];
         checkpoint.available = Some(now);
         replica.available += 1;
+        replica.kept = replica.kept.or(Some(KeptCheckpoint { since: now, bytes }));
         let saved = Saved { job, number: replica.number, done: checkpoint.done, at: now, bytes };
         // One that was overtaken before anybody heard of it is no start for another try.
         let newest = replica.untold.is_none_or(|(_, it)| it.done <= saved.done);
@@ -211,7 +227,7 @@ impl GridResource {
         let bytes = data.input + data.checkpoint;
         match bytes {
             0 => self.recover(now, job, out),
-            _ => self.transfer(now, (job, Purpose::Recovery), (node, self.node()), bytes, out),
+            _ => self.transfer(now, (job, Purpose::Move), (node, self.node()), bytes, out),
         }
     }
 }

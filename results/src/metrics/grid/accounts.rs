@@ -1,7 +1,7 @@
 //! What resources did, by their own account.
 
 use haggle_model::Time;
-use haggle_model::grid::ResourceAccount;
+use haggle_model::grid::{DataMoved, ResourceAccount, StorageAccount};
 use haggle_model::work::Work;
 
 /// The accounts of all resources, and their sums in microseconds.
@@ -16,6 +16,9 @@ pub(super) struct Accounts {
     pub(super) full: i128,
     pub(super) held: i128,
     pub(super) processed: Work,
+    pub(super) data: DataMoved,
+    /// Of the storage, if it has limits.
+    pub(super) storage: Option<StorageAccount>,
 }
 
 impl Accounts {
@@ -26,6 +29,7 @@ impl Accounts {
         self.full += i128::from(account.full.as_micros());
         self.held += i128::from(account.held.as_micros());
         self.processed += account.processed;
+        self.data += account.data;
         self.resources.push(account);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use haggle_model::grid::{GridJobRecord, GridOutcome, JobFate, TryEnd, TryRecord};
+use haggle_model::grid::{GridJobRecord, GridOutcome, JobFate, KeptCheckpoint, TryEnd, TryRecord};
 use haggle_model::work::{Speed, Work};
 use haggle_model::{Job, JobOutcome, JobRecord, Time};
 
@@ -53,6 +53,7 @@ pub(super) fn settle(
     let first_start = tries.values().filter_map(|it| it.started).min();
     totals.spent += spent;
     totals.job_over(fate, length, first_start.map(|start| start - record.job.submit));
+    totals.checkpoint_space += checkpoint_space(&record.outcome, tries);
     let shown = shown(&chains);
     if let (true, Some((start, winner)), Some(first)) = (is_done, shown, first_start) {
         let win = winner.left - start.unwrap_or(winner.left);
@@ -64,6 +65,19 @@ pub(super) fn settle(
         resources: resources.collect::<BTreeSet<_>>().len() as u32,
         record: job_record(record, fate, shown, tries),
     })
+}
+
+/// The room that a job's newest checkpoint takes until the job is over × time, byte microseconds.
+fn checkpoint_space(outcome: &GridOutcome, tries: &Tries) -> i128 {
+    let (GridOutcome::Done { end, .. } | GridOutcome::Open { end, .. }) = *outcome else {
+        return 0;
+    };
+    let first = tries.values().filter_map(|it| it.kept).min_by_key(|it| it.since);
+    let space = |kept: KeptCheckpoint| {
+        let time = end.max(kept.since) - kept.since;
+        i128::from(kept.bytes) * i128::from(time.as_micros())
+    };
+    first.map_or(0, space)
 }
 
 /// A job's length: 1 s on the reference processor is 1 MI.

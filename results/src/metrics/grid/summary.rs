@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{JobFate, TryEnd};
+use haggle_model::grid::{DataMoved, JobFate, TryEnd};
 use haggle_model::work::Work;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,14 @@ pub struct GridSummary {
     pub lost_percent_of_jobs: Option<f64>,
     /// For what slots were held.
     pub slot_time: GridSlotTime,
+    /// Data that have arrived.
+    pub data: GridData,
+    /// Space that newest checkpoints of jobs take at the checkpoint server, mean over the run,
+    /// bytes. Missing if no time went by.
+    pub checkpoint_space: Option<f64>,
+    /// What the storage has held; missing if it has no limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<GridStorage>,
     /// Failures of resources.
     pub failures: u64,
     /// Time up / time, mean over resources, 0 to 1. Missing if no time went by.
@@ -125,6 +133,32 @@ pub struct GridSlotTime {
     pub transfers: f64,
 }
 
+/// Data that have arrived, bytes by what they were; what was cut off is not among them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridData {
+    /// All of them.
+    pub total: u64,
+    /// Input of jobs.
+    pub input: u64,
+    /// Output of jobs.
+    pub output: u64,
+    /// Checkpoints that were saved.
+    pub checkpoints: u64,
+    /// Checkpoints from which jobs went on.
+    pub recovery: u64,
+}
+
+/// A storage with limits in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridStorage {
+    /// Space given to outputs, mean over the run, bytes. Missing if no time went by.
+    pub mean_space: Option<f64>,
+    /// Outputs that found no room at first.
+    pub waits: u64,
+    /// For how long those waited, mean, s.
+    pub mean_wait: Option<f64>,
+}
+
 /// A resource of a grid in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridResourceSummary {
@@ -140,6 +174,10 @@ pub struct GridResourceSummary {
     pub full: Option<f64>,
     /// What it computed, MI.
     pub work: f64,
+    /// Tries of jobs that were sent there.
+    pub tries: u64,
+    /// Data that arrived there, or from there where they go.
+    pub data: GridData,
 }
 
 /// Jobs that came, and those the dispatcher never had.
@@ -173,6 +211,8 @@ impl GridLedger {
             busy: ratio(it.busy.as_micros() as f64, whole),
             full: ratio(it.full.as_micros() as f64, whole),
             work: it.processed.as_mi_f64(),
+            tries: it.tries,
+            data: data(&it.data),
         });
         let is_listed = accounts.resources.len() <= RESOURCES_LISTED;
         GridSummary {
@@ -213,6 +253,13 @@ impl GridLedger {
             lost_percent_of_work: percent_lost(totals.spent.lost.work, totals.spent.useful.work),
             lost_percent_of_jobs: ratio(100.0 * lost as f64, (done + lost) as f64),
             slot_time: slot_time(totals),
+            data: data(&accounts.data),
+            checkpoint_space: ratio(totals.checkpoint_space as f64, whole),
+            storage: accounts.storage.map(|it| GridStorage {
+                mean_space: ratio(it.occupied as f64, whole),
+                waits: it.waits,
+                mean_wait: mean(i128::from(it.waited.as_micros()), it.waits),
+            }),
             failures: accounts.failures,
             availability: share(accounts.time() - accounts.down),
             busy: share(accounts.busy),
@@ -231,6 +278,11 @@ fn work(totals: &Totals) -> GridWork {
         duplicate: spent.duplicate.work.as_mi_f64(),
         in_progress: spent.in_progress.work.as_mi_f64(),
     }
+}
+
+fn data(moved: &DataMoved) -> GridData {
+    let DataMoved { input, output, checkpoints, recovery } = *moved;
+    GridData { total: moved.total(), input, output, checkpoints, recovery }
 }
 
 fn slot_time(totals: &Totals) -> GridSlotTime {

@@ -1,7 +1,8 @@
 //! The books of small grids, by hand.
 
 use haggle_model::grid::{
-    CheckpointRecord, GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord,
+    CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint, ResourceAccount,
+    TryEnd, TryRecord,
 };
 use haggle_model::work::Work;
 use haggle_model::{Job, JobClass, JobId, JobOutcome, ProviderId, Span, Time};
@@ -32,6 +33,7 @@ fn a_try(number: u32, (start, end): (i64, i64), ending: TryEnd) -> TryRecord {
         available: 0,
         checkpoints: Vec::new(),
         omitted: 0,
+        kept: None,
     }
 }
 
@@ -86,6 +88,8 @@ fn account(record: &TryRecord) -> ResourceAccount {
         full: record.held(),
         held: record.held(),
         processed: record.computed(),
+        tries: 1,
+        data: DataMoved::default(),
     }
 }
 
@@ -102,6 +106,7 @@ fn restarted() -> [TryRecord; 2] {
             checkpoint(30, 30, Some(32), Some(35)),
             checkpoint(62, 60, Some(64), Some(67)),
         ],
+        kept: Some(KeptCheckpoint { since: at(35), bytes: 10 }),
         ..a_try(1, (0, 75), TryEnd::Failed)
     };
     let second = TryRecord {
@@ -117,6 +122,7 @@ fn restarted() -> [TryRecord; 2] {
             computing: Span::from_secs(30),
             ..checkpoint(115, 90, Some(117), Some(120))
         }],
+        kept: Some(KeptCheckpoint { since: at(120), bytes: 10 }),
         ..a_try(2, (80, 127), TryEnd::Computed)
     };
     [first, second]
@@ -130,6 +136,8 @@ fn ft_m1_what_was_done_after_the_last_checkpoint_is_lost() {
     assert_eq!((time.useful, time.lost, time.checkpoints, time.transfers), (100.0, 11.0, 6.0, 5.0));
     assert_eq!((time.duplicate, time.in_progress, time.total), (0.0, 0.0, 122.0));
     assert_eq!(grid.lost_percent_of_work, Some(100.0 * 11.0 / 111.0));
+    // From the first checkpoint on there is always one.
+    assert_eq!(grid.checkpoint_space, Some(10.0 * (127.0 - 35.0) / 127.0));
     assert_eq!(grid.lost_percent_of_jobs, Some(0.0));
     assert_eq!((grid.mean_run_time_win, grid.mean_run_time_first), (Some(127.0), Some(127.0)));
     assert_eq!((grid.checkpoints_written, grid.checkpoints_available), (3, 3));

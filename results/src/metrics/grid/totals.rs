@@ -29,6 +29,8 @@ pub(super) struct Totals {
     /// Σ over done jobs, microseconds.
     pub(super) run_time_first: i128,
     pub(super) spent: Spent,
+    /// Σ space that checkpoints took at their server × time, byte microseconds.
+    pub(super) checkpoint_space: i128,
 }
 
 /// How long a done job took, until its winner was computed.

@@ -53,6 +53,10 @@ pub struct CheckpointRow {
 pub struct OutageRow {
     /// Where.
     pub provider: String,
+    /// First processor that failed, run-wide number.
+    pub first: i64,
+    /// Last one, included.
+    pub last: i64,
     /// When it began.
     pub failed: f64,
     /// When it ended; `None` = not in this run.
@@ -123,10 +127,13 @@ impl RunReader {
         if !self.has(Table::Outages) {
             return Ok(Vec::new());
         }
-        let names = ["provider", "failure_time", "restoration_time"];
+        let names =
+            ["provider", "first_resource", "last_resource", "failure_time", "restoration_time"];
         self.rows(Table::Outages, &names)?.map(|row| {
             Ok(OutageRow {
                 provider: row.text("provider")?,
+                first: row.integer("first_resource")?,
+                last: row.integer("last_resource")?,
                 failed: row.real("failure_time")?,
                 restored: row.optional_real("restoration_time")?,
             })

@@ -1,0 +1,30 @@
+//! Copies of jobs that are done: nobody needs them any more, and they may not know yet.
+
+use haggle_model::JobId;
+use haggle_model::grid::GridJobRecord;
+use haggle_scheduling::grid::ResourceId;
+
+/// When the copies of a job that is done are cancelled (Chtepen 2011, section 4.4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CancelMode {
+    /// At once.
+    #[default]
+    Immediate,
+    /// In the next round, before anything is sent: until then they hold their slots.
+    NextRound,
+}
+
+/// Copies that go on until the next round.
+#[derive(Debug, Default)]
+pub(super) struct Superseded {
+    pub(super) copies: Vec<(JobId, ResourceId)>,
+    /// Jobs that are done: of those with copies, the last tries are not known before the round.
+    pub(super) over: Vec<GridJobRecord>,
+}
+
+impl Superseded {
+    /// Whether copies of the job go on.
+    pub(super) fn has(&self, job: JobId) -> bool {
+        self.copies.iter().any(|&(other, _)| other == job)
+    }
+}
