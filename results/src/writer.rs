@@ -12,7 +12,7 @@
 
 mod grid;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -128,7 +128,8 @@ pub struct RunWriter {
     usage: Usage,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
-    message_counts: BTreeMap<(ActorId, ActorId, u32), u64>,
+    /// By sender, receiver and kind; sorted when it is written.
+    message_counts: HashMap<(ActorId, ActorId, u32), u64>,
 }
 
 impl RunWriter {
@@ -166,7 +167,7 @@ impl RunWriter {
             options,
             kinds: Vec::new(),
             kind_counts: Vec::new(),
-            message_counts: BTreeMap::new(),
+            message_counts: HashMap::new(),
         })
     }
 
@@ -321,7 +322,9 @@ impl RunWriter {
         tables.extend(self.messages);
         if self.options.messages == Messages::Counts {
             let mut counts = open(Table::MessageCounts)?;
-            for (&(from, to, kind), &count) in &self.message_counts {
+            let mut sorted: Vec<_> = self.message_counts.into_iter().collect();
+            sorted.sort_unstable();
+            for ((from, to, kind), count) in sorted {
                 let mut row = counts.buffer.row();
                 row.code(from.0).code(to.0);
                 row.word(self.kinds[kind as usize]).integer(count as i64).done();

@@ -68,7 +68,8 @@ pub struct Dispatcher {
     config: DispatcherConfig,
     policy: Box<dyn GridScheduler>,
     view: View,
-    by_actor: BTreeMap<ActorId, ResourceId>,
+    /// The resources' numbers, by address.
+    by_actor: Vec<Option<ResourceId>>,
     jobs: BTreeMap<JobId, Held>,
     /// Jobs of which no try has been computed yet.
     open: usize,
@@ -147,10 +148,11 @@ impl Dispatcher {
     pub fn new(config: DispatcherConfig, stream: Stream) -> Dispatcher {
         let policy = config.policy.build();
         let mut view = View::new(policy.detection(), config.preference);
-        let mut by_actor = BTreeMap::new();
+        let actors = config.resources.iter().map(|known| known.actor.index() + 1);
+        let mut by_actor = vec![None; actors.max().unwrap_or(0)];
         for known in &config.resources {
             let id = view.add_resource(known.site, known.up, known.avail, known.slots);
-            by_actor.insert(known.actor, id);
+            by_actor[known.actor.index()] = Some(id);
         }
         Dispatcher {
             config,
@@ -525,7 +527,7 @@ impl Actor for Dispatcher {
                 self.answered(now, out);
             }
             Message::Grid(message) => {
-                let resource = self.by_actor[&from];
+                let resource = self.by_actor[from.index()].expect("a resource speaks");
                 match message {
                     GridMessage::Refused { job, .. } => self.on_refused(job, resource),
                     GridMessage::Computed { job, number, delivered } => {

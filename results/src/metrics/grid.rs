@@ -22,6 +22,7 @@ mod settle;
 mod spent;
 mod summary;
 mod totals;
+mod tries;
 mod violation;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ use haggle_model::{JobId, Time};
 use accounts::Accounts;
 use spent::Spent;
 use totals::Totals;
+use tries::Tries;
 
 pub use settle::SettledJob;
 pub(super) use summary::Came;
@@ -39,9 +41,6 @@ pub use summary::{
     GridData, GridResourceSummary, GridSlotTime, GridStorage, GridSummary, GridWork,
 };
 pub use violation::GridViolation;
-
-/// The tries of one job, by number.
-type Tries = BTreeMap<u32, TryRecord>;
 
 /// Takes in what a grid observes, and says of each job that is over what its tries were for.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +58,7 @@ impl GridLedger {
     /// Takes in that a try of a job is over.
     pub fn try_over(&mut self, record: TryRecord) {
         self.totals.try_over(&record);
-        self.tries.entry(record.job).or_default().insert(record.number, record);
+        self.tries.entry(record.job).or_default().insert(record);
     }
 
     /// Takes in that a job is over, or what becomes of it when the run is. Those that were
@@ -105,7 +104,7 @@ impl GridLedger {
     /// If it is not, to the microsecond and to the last part of work.
     pub fn run_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
         let settled = self.settle_all()?;
-        for record in std::mem::take(&mut self.tries).values().flat_map(BTreeMap::values) {
+        for record in std::mem::take(&mut self.tries).values().flat_map(Tries::values) {
             self.totals.spent += Spent::of(record, None);
         }
         self.accounts.end = now;

@@ -49,7 +49,7 @@ pub(super) fn chain<'a>(
     let mut links = vec![(tip, reach)];
     let mut child = tip;
     while let Some(parent) = child.parent {
-        let parent = tries.get(&parent)?;
+        let parent = tries.get(parent)?;
         links.push((parent, Reach::saved(parent, child.from)?));
         child = parent;
     }

@@ -93,7 +93,7 @@ fn tips<'a>(
 ) -> Result<Vec<Link<'a>>, GridViolation> {
     match record.outcome {
         GridOutcome::Done { winner, .. } => {
-            let winner = tries.get(&winner).filter(|it| it.ending == TryEnd::Computed);
+            let winner = tries.get(winner).filter(|it| it.ending == TryEnd::Computed);
             let winner = winner.ok_or(GridViolation::NoWinner { job: record.job.number })?;
             Ok(vec![(winner, Reach::end(winner))])
         }
