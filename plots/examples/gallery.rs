@@ -66,6 +66,7 @@ fn lines() -> LineChart {
         title: "Waiting grows with the load".to_owned(),
         x_label: "load".to_owned(),
         x_axis: LineAxis::Numbers,
+        x_log: false,
         y_scale: YScale::Linear,
         band: false,
         y_label: "mean waiting time, s".to_owned(),

@@ -17,6 +17,8 @@ pub struct LineChart {
     pub y_label: String,
     /// What the x of points are.
     pub x_axis: LineAxis,
+    /// Whether numbers or times lie on the x axis by their logarithms, if all are above 0.
+    pub x_log: bool,
     /// How values lie on the y axis.
     pub y_scale: YScale,
     /// Whether spreads are pale strips along the lines instead of whiskers at the points.
@@ -128,10 +130,13 @@ impl Chart for LineChart {
         // A little room on both sides, so that no point lies on an axis.
         let edge = if high > low { (high - low) * 0.04 } else { 0.5 };
         let most = ((room / 110.0) as usize).clamp(3, 8);
-        match &self.x_axis {
-            LineAxis::Numbers => Axis::linear(&self.x_label, low - edge, high + edge, most),
-            LineAxis::Times => Axis::time(&self.x_label, low - edge, high + edge, room),
-            LineAxis::Names(names) => Axis::names(&self.x_label, names, room),
+        let log = (self.x_log && low > 0.0).then(|| (high / low).powf(0.04).max(1.1));
+        match (&self.x_axis, log) {
+            (LineAxis::Numbers, Some(edge)) => Axis::log(&self.x_label, low / edge, high * edge),
+            (LineAxis::Times, Some(edge)) => Axis::log_time(&self.x_label, low / edge, high * edge),
+            (LineAxis::Numbers, None) => Axis::linear(&self.x_label, low - edge, high + edge, most),
+            (LineAxis::Times, None) => Axis::time(&self.x_label, low - edge, high + edge, room),
+            (LineAxis::Names(names), _) => Axis::names(&self.x_label, names, room),
         }
     }
 

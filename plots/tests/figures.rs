@@ -89,6 +89,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         title: "Lines".to_owned(),
         x_label: "load".to_owned(),
         x_axis: LineAxis::Numbers,
+        x_log: false,
         y_scale: YScale::Linear,
         band: false,
         y_label: "gain, s".to_owned(),
@@ -147,6 +148,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
     };
     let curves = LineChart {
         x_axis: LineAxis::Names(vec!["one".to_owned(), "two".to_owned(), "three".to_owned()]),
+        x_log: false,
         y_scale: YScale::LogTime,
         band: true,
         series: vec![LineSeries {

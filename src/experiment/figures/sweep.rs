@@ -143,6 +143,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
                 x_label,
                 y_label,
                 x_axis,
+                x_log: false,
                 y_scale: YScale::Linear,
                 band: false,
                 series: lines(&values, scale.factor, place.as_ref()),

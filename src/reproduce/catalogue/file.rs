@@ -93,7 +93,7 @@ pub struct Draw {
     /// Strips along lines instead of whiskers.
     #[serde(default)]
     pub band: bool,
-    /// How values lie on the x axis of a scatter.
+    /// How values lie on the x axis of lines or a scatter.
     #[serde(default)]
     pub x_scale: XScale,
     /// How values lie on the y axis of lines.

@@ -80,6 +80,7 @@ fn lines(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> LineChart {
         x_label: if named || measured { shown.x_label() } else { x_label },
         y_label: shown.y_label(panel),
         x_axis: if measured { LineAxis::Numbers } else { x_axis },
+        x_log: shown.draw.x_scale == catalogue::XScale::Log,
         y_scale: match shown.draw.y_scale {
             catalogue::YScale::Linear => YScale::Linear,
             catalogue::YScale::Log => YScale::Log,

@@ -1,0 +1,36 @@
+//! The tries of one job.
+
+use haggle_model::grid::TryRecord;
+
+/// The tries of one job, by number. Most jobs have one, and a large run keeps many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tries(Vec<TryRecord>);
+
+impl Tries {
+    /// Adds a try; one of the same number is replaced.
+    pub(super) fn insert(&mut self, record: TryRecord) {
+        match self.0.binary_search_by_key(&record.number, |it| it.number) {
+            Ok(place) => self.0[place] = record,
+            Err(place) => {
+                self.0.reserve_exact(1);
+                self.0.insert(place, record);
+            }
+        }
+    }
+
+    /// The try of this number.
+    pub(super) fn get(&self, number: u32) -> Option<&TryRecord> {
+        let place = self.0.binary_search_by_key(&number, |it| it.number).ok()?;
+        self.0.get(place)
+    }
+
+    /// All tries, by number.
+    pub(super) fn values(&self) -> std::slice::Iter<'_, TryRecord> {
+        self.0.iter()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
