@@ -73,6 +73,8 @@ pub struct Usage {
     pub full: Span,
     /// Σ time in which jobs held a slot.
     pub held: Span,
+    /// Σ time × share reserved, microseconds × hundredths of a percent.
+    pub reserved: u128,
     /// Work done, for jobs that were lost as well.
     pub processed: Work,
 }
@@ -279,6 +281,7 @@ impl TimeShared {
             return;
         }
         self.usage.held += Span::from_micros(span.as_micros() * self.jobs.len() as i64);
+        self.usage.reserved += span.as_micros() as u128 * u128::from(self.reserved);
         if self.sharers > 0 {
             self.usage.busy += span;
         }
