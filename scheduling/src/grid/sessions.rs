@@ -19,14 +19,10 @@ use dynamic_limit::{LightSessions, Room};
 pub use dynamic_limit::{DynamicLimit, LightLoad};
 pub use scheduler::SessionScheduler;
 
-/// Who works in a session.
+/// Who works in a session: a number that is the same in all workloads, or -1 for all who
+/// have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct User {
-    /// The workload whose user it is.
-    pub workload: u16,
-    /// The user's number there; all without a number are one.
-    pub number: i32,
-}
+pub struct User(pub i32);
 
 /// A session as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +36,7 @@ pub struct Session {
 impl Default for Session {
     /// A whole resource, for nobody in particular.
     fn default() -> Session {
-        Session { user: User { workload: 0, number: -1 }, share: Share::WHOLE }
+        Session { user: User(-1), share: Share::WHOLE }
     }
 }
 
@@ -236,8 +232,7 @@ mod tests {
         let mut sessions = Sessions::new(policy, 3);
         let arrivals = [('A', 60), ('B', 50), ('B', 30), ('A', 40), ('C', 90)];
         let arrive = |(user, percent)| {
-            let user = User { workload: 0, number: user as i32 };
-            let session = Session { user, share: Share::from_percent(percent) };
+            let session = Session { user: User(user as i32), share: Share::from_percent(percent) };
             sessions.arrive(Time::ZERO, session, |_| true).map_or(0, |resource| resource.0 + 1)
         };
         arrivals.map(arrive).to_vec()
