@@ -11,7 +11,9 @@ use haggle_model::grid::{
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, ProviderInfo, Span, Time};
+use haggle_model::{
+    ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, ProviderInfo, Span, Time,
+};
 use haggle_results::{Metrics, MetricsOptions};
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{Driver, EventOrder, Network, Recorder, World, run};

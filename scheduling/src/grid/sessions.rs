@@ -15,8 +15,8 @@ use haggle_model::Time;
 use super::resources::ResourceId;
 use super::time_shared::Share;
 
-use dynamic_limit::{LightSessions, Room};
 pub use dynamic_limit::{DynamicLimit, LightLoad};
+use dynamic_limit::{LightSessions, Room};
 pub use scheduler::SessionScheduler;
 
 /// Who works in a session: a number that is the same in all workloads, or -1 for all who
@@ -199,9 +199,7 @@ impl Sessions {
             SessionPolicy::FullFill => all.find(fits),
             SessionPolicy::RoundRobin
             | SessionPolicy::Limit(_)
-            | SessionPolicy::DynamicLimit(_) => {
-                (self.turn..all.end).chain(0..self.turn).find(fits)
-            }
+            | SessionPolicy::DynamicLimit(_) => (self.turn..all.end).chain(0..self.turn).find(fits),
         }
     }
 }
