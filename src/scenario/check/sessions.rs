@@ -23,7 +23,7 @@ impl Check<'_> {
             self.report(
                 &path.key("period"),
                 "sessions are placed when they arrive, not in rounds".to_owned(),
-                "no time passes between rounds",
+                "`period` is not zero",
                 "write `period = \"0s\"` under [grid]".to_owned(),
             );
         }
@@ -35,6 +35,12 @@ impl Check<'_> {
             let at = Path::root().key("workload").index(index);
             let key = at.key("share");
             match workload.share {
+                Some(_) if sessions && workload.merge.is_some() => self.report(
+                    &key,
+                    "a merger's jobs ask for the shares of the workloads they are from".to_owned(),
+                    "not used",
+                    "remove it, and give these workloads a `share`".to_owned(),
+                ),
                 Some(_) if !sessions => self.report(
                     &key,
                     "only sessions ask for a share of a resource".to_owned(),
@@ -42,7 +48,6 @@ impl Check<'_> {
                     "remove it, or choose a policy of a [grid] for sessions, such as \"full-fill\""
                         .to_owned(),
                 ),
-                // A merger's jobs bring along the shares of the workloads they are from.
                 None if sessions && workload.merge.is_none() && !self.is_replaced(&key) => {
                     self.report(
                         &at,
