@@ -16,6 +16,7 @@ mod cli_replay;
 mod cli_reproduce;
 mod cli_reproduce_mistakes;
 mod cli_run;
+mod cli_sessions;
 mod cli_show;
 mod cli_sweep;
 mod cli_validate;

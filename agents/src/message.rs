@@ -22,7 +22,8 @@ pub enum Message {
     /// User to provider (local) or metascheduler (external), metascheduler to
     /// provider: run this job. Discloses the job, but not its run time.
     Submit(Box<Submission>),
-    /// Provider or metascheduler to submitter: the job is queued. Discloses nothing else.
+    /// Provider, metascheduler or dispatcher to submitter: the job is queued, or has its place
+    /// where jobs do not wait. Discloses nothing else.
     Accepted {
         /// The job.
         job: JobId,
@@ -397,6 +398,7 @@ impl Message {
                 Refusal::NoProvider => "refused_no_provider",
                 Refusal::WrongShape => "refused_wrong_shape",
                 Refusal::NoLimit => "refused_no_limit",
+                Refusal::NoRoom => "refused_no_room",
             },
             Message::Withdraw { .. } => "withdraw",
             Message::NotWithdrawn { .. } => "not_withdrawn",
@@ -411,6 +413,7 @@ impl Message {
                 Refusal::NoProvider => "no_answer_no_provider",
                 Refusal::WrongShape => "no_answer_wrong_shape",
                 Refusal::NoLimit => "no_answer_no_limit",
+                Refusal::NoRoom => "no_answer_no_room",
             },
             Message::Call(_) => "call",
             Message::Offers { .. } => "offers",

@@ -8,7 +8,7 @@ pub use fate::{JobFate, ReplicaFate, fate};
 
 use std::ops::AddAssign;
 
-use crate::work::Work;
+use crate::work::{Fraction, Work};
 use crate::{Job, JobClass, JobId, ProviderId, Refusal, Span, Time};
 
 /// How a try of a job ended.
@@ -142,6 +142,8 @@ pub struct GridJobRecord {
     pub job: Job,
     /// Who placed it.
     pub class: JobClass,
+    /// The share of a resource that it reserves as a session; `None` where shares are equal.
+    pub share: Option<Fraction>,
     /// What became of it.
     pub outcome: GridOutcome,
 }
@@ -160,6 +162,8 @@ pub enum GridOutcome {
     },
     /// It was not taken.
     Rejected(Refusal, Time),
+    /// Its try was seen to have failed, and it gets no other.
+    Lost(Time),
     /// Its user withdrew it before it was sent anywhere.
     Withdrawn(Time),
     /// The run ended before it was done.
@@ -190,6 +194,8 @@ pub struct ResourceAccount {
     pub full: Span,
     /// Σ time in which jobs held a slot.
     pub held: Span,
+    /// Σ time × share reserved, microseconds × parts per million; `None` where shares are equal.
+    pub reserved: Option<u128>,
     /// Work done, for jobs that were lost as well.
     pub processed: Work,
     /// Tries that got a slot.

@@ -52,6 +52,8 @@ pub enum Refusal {
     WrongShape,
     /// A bag without a requested time: nobody can say when it would be done.
     NoLimit,
+    /// No resource of a grid has room for a session, which cannot wait.
+    NoRoom,
 }
 
 impl Refusal {
@@ -64,6 +66,7 @@ impl Refusal {
             Refusal::NoProvider => "no_provider",
             Refusal::WrongShape => "wrong_shape",
             Refusal::NoLimit => "no_limit",
+            Refusal::NoRoom => "no_room",
         }
     }
 }

@@ -56,12 +56,16 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.checkpoint_space` | bytes that the newest checkpoints of jobs take at the checkpoint server, mean over the run |
 | `grid.storage` | with limits only: `mean_space` bytes given to outputs, mean over the run; `waits` of outputs that found no room at first, and their `mean_wait` |
 | `grid.availability`, `busy`, `full` | time up, time with anything to compute or write, and time in which no further job was taken, / time from zero to the end of the run; mean over resources. `grid.resources` has them one by one if there are at most 1,000, with their `work`, `tries` and `data` |
+| `grid.sessions.accepted`, `rejected`, `accepted_percent` | where resources reserve shares: jobs that were placed, that were not since no resource had room, and 100 accepted / (accepted + rejected). Light and heavy ones are told apart by workload: `outcomes.jobs` and `outcomes.rejected` in `workloads`, which a cut makes those of the steady state |
+| `grid.sessions.mean_share`, `reserved`, `per_resource` | share that an accepted session asked for, mean; Σ share × time held / time, mean over resources, and for each in `grid.resources`; sessions on a resource, mean over time and resources |
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum without `job_status` and `refusal` |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
 
 Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the
 time in which resources had anything to compute or write, `time_idle` the rest of the run, and `failures` is in `grid`. Jobs
-lost for good are `failed`; those lost so far or waiting for a restart are `waiting`.
+lost for good are `failed`; those lost so far or waiting for a restart are `waiting`. A session that no resource had room for
+is `rejected` (`no_room`) in the instant in which it arrived; one whose resource failed is `failed` as soon as the scheduler
+learns of that.
 
 `spans` groups bags by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
 

@@ -58,8 +58,8 @@ pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
 pub use grid::{
-    GridData, GridLedger, GridResourceSummary, GridSlotTime, GridStorage, GridSummary,
-    GridViolation, GridWork, SettledJob,
+    GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
+    GridSummary, GridViolation, GridWork, SettledJob,
 };
 pub use summary::{DisclosedCount, Group, Outcomes, Summary};
 

@@ -121,6 +121,34 @@ mod tests {
         assert_eq!(estimate.mean, 3.0);
     }
 
+    /// The sample output of three runs in Chtepen 2011, section 2.2: its variance is the unbiased
+    /// one, its mean percentages are means of ratios, and it cuts numbers off.
+    #[test]
+    fn gm_2_statistics_of_the_published_sample() {
+        let accepted = [4602.0, 3531.0, 4054.0];
+        let near = |value: Option<f64>, expected: f64, within: f64| {
+            let value = value.expect("runs");
+            assert!((value - expected).abs() <= within, "{value}, not {expected}");
+        };
+        let variance = |values: &[f64]| sample_std(values).map(|std| std * std);
+        near(mean(&accepted[..2]), 4066.5, 0.0);
+        near(variance(&accepted[..2]), 573_520.5, 1e-6);
+        near(mean(&accepted), 4062.3, 0.05);
+        near(variance(&accepted), 286_812.3, 0.05);
+        near(mean(&[4554.0, 3492.0, 4035.0]), 4027.0, 0.0);
+        near(mean(&[0.645, 0.524, 0.572]), 0.580, 1e-3);
+        near(mean(&[9.101, 7.884, 8.104]), 8.363, 1e-3);
+        near(mean(&[76.681, 64.298, 71.819]), 70.933, 1e-3);
+        let cut = |value: Option<f64>| (value.expect("runs") * 1000.0).floor();
+        assert_eq!(cut(mean(&[1057.0, 727.0, 783.0])), 855_666.0);
+        let ratios = |parts: [f64; 3], wholes: [f64; 3]| {
+            cut(mean(&[0, 1, 2].map(|run| parts[run] / wholes[run])))
+        };
+        assert_eq!(ratios(accepted, [5659.0, 4258.0, 4837.0]), 826.0);
+        assert_eq!(ratios([2792.0, 2056.0, 2433.0], [3027.0, 2250.0, 2591.0]), 925.0);
+        assert_eq!(ratios([1810.0, 1475.0, 1621.0], [2632.0, 2008.0, 2246.0]), 714.0);
+    }
+
     #[test]
     fn lists_are_compared() {
         // 8 pairs in one order, 1 in the other, 1 tie in y: τ = 7 / √(10 × 9).

@@ -12,8 +12,8 @@
 //! [`checkpoint`]. What the scheduler knows is in [`view`], what it is asked for
 //! in [`scheduler`]. The policies are in [`queues`], [`replication`], [`wqr`],
 //! [`combined`] and [`rescheduling`], and [`policy`] lists them; where replicas go is
-//! [`Resources::place`](resources::Resources::place). Sessions that cannot wait
-//! are placed by [`sessions`].
+//! [`Resources::place`](resources::Resources::place). Sessions, which reserve a share and
+//! cannot wait, are placed by [`sessions`].
 //!
 //! The view files resources by speed and jobs by number of replicas, so a round
 //! costs about as much as what it decides, O(log n) a decision; only
@@ -48,7 +48,9 @@ pub use replication::{Replicas, Replication};
 pub use rescheduling::Rescheduling;
 pub use resources::{LoadUnit, Preference, Resource, ResourceId, Resources, SiteId};
 pub use scheduler::{Action, Checkpointing, GridScheduler, Insight, Round};
-pub use sessions::{Session, SessionPolicy, Sessions};
+pub use sessions::{
+    DynamicLimit, LightLoad, Session, SessionPolicy, SessionScheduler, Sessions, User,
+};
 pub use time_shared::{Share, Sharing, TimeShared, Usage};
 pub use view::{Detection, Report, View};
 pub use wqr::Wqr;

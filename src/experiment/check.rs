@@ -292,7 +292,7 @@ mod tests {
     fn a_job_that_is_done_twice_is_found() {
         let (job, now) = (Job::new(0, Time::ZERO, 1, Span::from_secs(1)), Time::from_secs(1));
         let outcome = GridOutcome::Done { winner: 1, computed: now, end: now };
-        let over = GridJobRecord { job, class: JobClass::External, outcome };
+        let over = GridJobRecord { job, class: JobClass::External, share: None, outcome };
         let mut check = Check::new(&Cast::default());
         assert_eq!(check.grid_job_over(&over), Ok(()));
         assert_eq!(check.grid_job_over(&over), Err(Violation::DoneTwice { job: 1 }));

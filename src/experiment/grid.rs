@@ -15,11 +15,11 @@ use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
 use haggle_scheduling::grid::{
-    CheckpointCost, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas, Share as Part,
-    Sharing, SiteId,
+    CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, LoadUnit, Preference,
+    Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
 };
 
-use crate::scenario::quantity::{Share, TimeOrShare};
+use crate::scenario::quantity::{Share, TimeOrShare, TimeSpan};
 use crate::scenario::{Scenario, file};
 
 /// The plan of the grid of `scenario`, all of whose resources work at time zero.
@@ -47,7 +47,7 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, N
             file::InformationMode::Periodic => Delay::Periodic(grid.information.delay.0),
             file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
         },
-        data: scenario.workloads.iter().map(|it| data(it.data.unwrap_or_default())).collect(),
+        data: scenario.workloads.iter().map(data).collect(),
         checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
@@ -86,6 +86,10 @@ fn site_resources(
     site: &file::Site,
 ) -> impl Iterator<Item = PlannedResource> {
     let capacity = Speed::from_micro_mips((site.mips * 1e6).round() as u64);
+    let sharing = match (site.sharing, site.slots()) {
+        (file::Sharing::Reserved, slots) => Sharing::Reserved { slots },
+        (file::Sharing::Equal, slots) => Sharing::Equal { slots: slots.unwrap_or(1) },
+    };
     site.resource_names().map(move |name| {
         let load = site.load.map(|load| {
             let shares = (load.initial_min.fraction(), load.initial_max.fraction());
@@ -96,14 +100,40 @@ fn site_resources(
                 change: (load.change_min.fraction(), load.change_max.fraction()),
             }
         });
-        let sharing = Sharing::Equal { slots: site.slots };
         PlannedResource { name, site: id, capacity, sharing, up: true, load }
     })
 }
 
-fn data(data: file::Data) -> JobData {
-    let file::Data { input, output, checkpoint } = data;
-    JobData { input: input.0, output: output.0, checkpoint: checkpoint.0, share: Part::WHOLE }
+fn data(workload: &file::Workload) -> JobData {
+    let file::Data { input, output, checkpoint } = workload.data.unwrap_or_default();
+    let share = workload.share.map_or(Part::WHOLE, reserved);
+    JobData { input: input.0, output: output.0, checkpoint: checkpoint.0, share }
+}
+
+fn reserved(share: Share) -> Part {
+    Part((share.fraction() * f64::from(Part::WHOLE.0)).round() as u32)
+}
+
+/// The rule for sessions under one of the policies for them; what it needs has been checked.
+fn sessions(grid: &file::Grid) -> SessionPolicy {
+    let limits = grid.sessions.unwrap_or_default();
+    let share = |share: Option<Share>| share.map_or(Part::WHOLE, reserved);
+    let time = |time: Option<TimeSpan>| time.map_or(Span::TICK, |time| time.0);
+    match grid.policy {
+        file::GridPolicy::UserClustering => SessionPolicy::UserClustering,
+        file::GridPolicy::FullFillRoundRobin => SessionPolicy::RoundRobin,
+        file::GridPolicy::WithLimit => SessionPolicy::Limit(share(limits.limit)),
+        file::GridPolicy::WithDynamicLimit => SessionPolicy::DynamicLimit(DynamicLimit {
+            light: share(limits.light),
+            blocking: part(limits.blocking()),
+            initial: LightLoad {
+                inter_arrival: time(limits.between),
+                holding: time(limits.holding),
+                share: share(limits.share.or(limits.light)),
+            },
+        }),
+        _ => SessionPolicy::FullFill,
+    }
 }
 
 fn policy(grid: &file::Grid) -> GridPolicy {
@@ -136,6 +166,11 @@ fn policy(grid: &file::Grid) -> GridPolicy {
             let gain = grid.gain.map_or(Fraction::from_ppm(0), part);
             GridPolicy::Rescheduling { gain, checkpointing }
         }
+        file::GridPolicy::UserClustering
+        | file::GridPolicy::FullFill
+        | file::GridPolicy::FullFillRoundRobin
+        | file::GridPolicy::WithLimit
+        | file::GridPolicy::WithDynamicLimit => GridPolicy::Sessions(sessions(grid)),
     }
 }
 

@@ -11,6 +11,7 @@ mod figures;
 mod grid;
 mod models;
 mod names;
+mod sessions;
 mod workloads;
 
 /// Whether the logs that a scenario names have to be there.
@@ -42,6 +43,7 @@ impl Check<'_> {
         self.check_actors(&names);
         self.check_failures(&names);
         self.check_grid();
+        self.check_sessions();
         self.check_figures(&names);
         self.problems
     }

@@ -20,6 +20,7 @@ mod network;
 mod provider;
 mod results;
 mod rules;
+mod sessions;
 mod step;
 mod sweep;
 mod user;
@@ -31,7 +32,7 @@ pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use grid::{
     CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information,
     InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, OutputFate,
-    Preference, Replicas, Site, Storage,
+    Preference, Replicas, Sharing, Site, Storage,
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;
@@ -50,6 +51,7 @@ pub use rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
     PartialExecution, Preset, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
+pub use sessions::SessionLimits;
 pub use step::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use user::User;

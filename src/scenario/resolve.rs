@@ -36,6 +36,13 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         for workload in &mut scenario.workloads {
             workload.data.get_or_insert_default();
         }
+        for site in &mut grid.sites {
+            site.slots = site.slots();
+        }
+        if let Some(limits) = grid.sessions.as_mut().filter(|it| it.light.is_some()) {
+            limits.blocking = Some(limits.blocking());
+            limits.share = limits.share.or(limits.light);
+        }
     }
     // What only failures bring to light is not written out for others.
     for provider in &mut scenario.providers {

@@ -6,11 +6,11 @@ use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::network::Node;
 use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{ActorId, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
+use haggle_model::{ActorId, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
 use haggle_scheduling::grid::scheduler::Questions;
 use haggle_scheduling::grid::{
     Action, Checkpointing, Detection, GridPolicy, GridScheduler, Insight, Preference, ResourceId,
-    Round, SiteId, View,
+    Round, Session, SiteId, User, View,
 };
 use rand::RngExt;
 
@@ -122,6 +122,12 @@ impl Insight for Insights<'_> {
         self.answers.progress.get(&(job, resource)).map_or(Work::ZERO, |&(done, _)| done)
     }
 
+    fn session(&self, job: JobId) -> Session {
+        let Job { workload, origin, .. } = &self.jobs[&job].submission.job;
+        let share = self.config.data[usize::from(*workload)].share;
+        Session { user: User(origin.user), share }
+    }
+
     fn moving_time(&self, job: JobId, from: ResourceId, to: ResourceId) -> Option<Span> {
         let &(_, computes) = self.answers.progress.get(&(job, from))?;
         let traffic = self.answers.traffic.as_ref()?;
@@ -146,7 +152,7 @@ fn length(submission: &Submission) -> Work {
 impl Dispatcher {
     /// A dispatcher without jobs.
     pub fn new(config: DispatcherConfig, stream: Stream) -> Dispatcher {
-        let policy = config.policy.build();
+        let policy = config.policy.build(config.resources.len() as u32);
         let mut view = View::new(policy.detection(), config.preference);
         let actors = config.resources.iter().map(|known| known.actor.index() + 1);
         let mut by_actor = vec![None; actors.max().unwrap_or(0)];
@@ -215,7 +221,10 @@ impl Dispatcher {
         let held = Held { submission, tries: 0, alive: Vec::new(), saved_by: None, winner: None };
         self.jobs.insert(job, held);
         self.open += 1;
-        out.send(from, Message::Accepted { job });
+        // Who does not queue cannot say before the round.
+        if self.policy.queues() {
+            out.send(from, Message::Accepted { job });
+        }
         self.await_round(now, out);
     }
 
@@ -232,12 +241,32 @@ impl Dispatcher {
     fn over(&mut self, job: JobId, outcome: GridOutcome, word: JobOutcome, out: &mut Outbox) {
         let held = self.jobs.remove(&job).expect("a job is over once");
         out.send(held.submission.user, Message::Finished { job, outcome: word });
-        let Submission { job: described, class, .. } = *held.submission;
-        let record = GridJobRecord { job: described, class, outcome };
+        let record = self.record(*held.submission, outcome);
         match self.superseded.has(job) {
             true => self.superseded.over.push(record),
             false => out.observe(Observation::GridJobOver(Box::new(record))),
         }
+    }
+
+    fn record(&self, submission: Submission, outcome: GridOutcome) -> GridJobRecord {
+        let Submission { job, class, .. } = submission;
+        let share = match self.config.policy {
+            GridPolicy::Sessions(_) => {
+                Some(self.config.data[usize::from(job.workload)].share.into())
+            }
+            _ => None,
+        };
+        GridJobRecord { job, class, share, outcome }
+    }
+
+    /// A job that has no try alive gets none any more.
+    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        self.open -= 1;
+        if self.view.job(job).dispatches > 0 {
+            return self.over(job, GridOutcome::Lost(now), JobOutcome::Failed, out);
+        }
+        let Held { submission, .. } = self.jobs.remove(&job).expect("a job is given up once");
+        out.send(submission.user, Message::Refused { submission, reason: Refusal::NoRoom });
     }
 
     // Rounds.
@@ -292,6 +321,7 @@ impl Dispatcher {
                 self.forget_try(job, resource);
                 self.tell(resource, GridMessage::Cancel { job }, out);
             }
+            Action::GiveUp { job } => self.give_up(now, job, out),
             Action::Checkpointing { job, on } => {
                 for &(resource, _) in &self.jobs[&job].alive {
                     self.tell(resource, GridMessage::Checkpointing { job, on }, out);
@@ -325,7 +355,10 @@ impl Dispatcher {
         let held = self.jobs.get_mut(&job).expect("who is dispatched is not done");
         held.tries += 1;
         held.alive.push((to, held.tries));
-        let Submission { job: described, .. } = &*held.submission;
+        let Submission { job: described, user, .. } = &*held.submission;
+        if !self.policy.queues() {
+            out.send(*user, Message::Accepted { job });
+        }
         let dispatch = Dispatch {
             job,
             number: held.tries,
@@ -347,7 +380,7 @@ impl Dispatcher {
 
     // What resources tell.
 
-    fn on_refused(&mut self, job: JobId, resource: ResourceId) {
+    fn on_refused(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
         // One that had been noticed as lost, or is done, is refused to nobody.
         let expected = self.jobs.get(&job).is_some_and(|held| {
             held.winner.is_none() && held.alive.iter().any(|&(at, _)| at == resource)
@@ -355,6 +388,10 @@ impl Dispatcher {
         if expected {
             self.view.refuse(job, resource);
             self.forget_try(job, resource);
+            // It waits for the next round, unless it cannot wait.
+            if !self.policy.queues() {
+                self.await_round(now, out);
+            }
         }
     }
 
@@ -374,6 +411,7 @@ impl Dispatcher {
             }
             return;
         }
+        self.policy.computed(now, job);
         let held = self.jobs.get_mut(&job).expect("it is open");
         if delivered || self.config.output_survives {
             held.winner = Some((number, now));
@@ -495,16 +533,16 @@ impl Dispatcher {
         for record in std::mem::take(&mut self.superseded).over {
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
-        let restarts = self.policy.detection() != Detection::None;
+        let restarts = self.policy.detection() != Detection::None && self.policy.queues();
         let wanted = self.config.policy.replicas();
         for (id, held) in std::mem::take(&mut self.jobs) {
             let notices = |&(resource, number): &(ResourceId, u32)| {
-                (number, self.view.may_notice(id, resource))
+                (number, restarts && self.view.may_notice(id, resource))
             };
             let believed = held.alive.iter().map(notices).collect();
-            let Submission { job, class, .. } = *held.submission;
             let outcome = GridOutcome::Open { end: now, wanted, believed, restarts };
-            out.observe(Observation::GridJobOver(Box::new(GridJobRecord { job, class, outcome })));
+            let record = self.record(*held.submission, outcome);
+            out.observe(Observation::GridJobOver(Box::new(record)));
         }
     }
 }
@@ -529,7 +567,7 @@ impl Actor for Dispatcher {
             Message::Grid(message) => {
                 let resource = self.by_actor[from.index()].expect("a resource speaks");
                 match message {
-                    GridMessage::Refused { job, .. } => self.on_refused(job, resource),
+                    GridMessage::Refused { job, .. } => self.on_refused(now, job, resource, out),
                     GridMessage::Computed { job, number, delivered } => {
                         self.on_computed(now, (job, number), resource, delivered, out);
                     }

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Jobs are numbered in the order in which they are drawn. Arrivals and batches
-//! have a stream each, and every job has its own for its run time and for its
-//! processors: more jobs or another law of arrival change no job's length.
+//! have a stream each, and every job has its own for its run time, for its
+//! processors and for its user: more jobs or another law of arrival change no job's length.
 //!
 //! The model makes no user estimates, so jobs ask for exactly their run time;
 //! [`Estimates`](super::steps::Estimates) changes that.
@@ -17,6 +17,8 @@ mod arrivals;
 pub use arrivals::{Arrivals, HOURS};
 
 use std::ops::RangeInclusive;
+
+use rand::RngExt;
 
 use super::JobStream;
 use super::error::WorkloadError;
@@ -29,6 +31,9 @@ use arrivals::Instants;
 
 /// Most processors of a job, as everywhere in scenarios.
 const MOST_PROCESSORS: u32 = 100_000_000;
+
+/// Most users, so that their numbers can be written.
+const MOST_USERS: u32 = i32::MAX as u32;
 
 /// How often a run time is drawn again before the least one is taken.
 const REDRAWS: usize = 1_000;
@@ -49,6 +54,8 @@ pub struct IndependentJobs {
     /// Shortest run time. Shorter draws are drawn again, a thousand times at
     /// most; so the law is cut off there.
     pub run_min: Span,
+    /// Users, numbered from 1, each as likely to send a job; 0 = jobs are nobody's.
+    pub users: u32,
 }
 
 impl IndependentJobs {
@@ -61,6 +68,7 @@ impl IndependentJobs {
             processors: Law::Constant(1.0),
             run,
             run_min: Span::TICK,
+            users: 0,
         }
     }
 }
@@ -132,11 +140,13 @@ struct Jobs {
     run: Sampler,
     run_draws: JobDraws,
     run_min: Span,
+    users: u32,
+    user_draws: JobDraws,
 }
 
 impl Jobs {
     fn new(parameters: &IndependentJobs, draws: &Draws) -> Result<Jobs, WorkloadError> {
-        let IndependentJobs { run_min, .. } = *parameters;
+        let IndependentJobs { run_min, users, .. } = *parameters;
         if run_min < Span::TICK {
             return Err(wrong("run_min", format!("is {run_min} s, expected more than 0 s")));
         }
@@ -153,6 +163,8 @@ impl Jobs {
             run,
             run_draws: draws.for_jobs("independent run times"),
             run_min,
+            users,
+            user_draws: draws.for_jobs("independent users"),
         })
     }
 
@@ -171,7 +183,14 @@ impl Jobs {
             ready: None,
             deadline: None,
             key: 0,
-            origin: JobOrigin::UNKNOWN,
+            origin: JobOrigin { user: self.user(number), ..JobOrigin::UNKNOWN },
+        }
+    }
+
+    fn user(&mut self, number: i64) -> i32 {
+        match self.users.min(MOST_USERS) {
+            0 => JobOrigin::UNKNOWN.user,
+            users => self.user_draws.of_number(number).random_range(1..=users as i32),
         }
     }
 
@@ -265,6 +284,18 @@ mod tests {
             ..one_minute()
         };
         assert_eq!(run_times(&hopeless), [Span::from_secs(7); 10]);
+    }
+
+    #[test]
+    fn users_are_as_likely_as_each_other() {
+        let one = one_minute();
+        assert!(jobs(&one, 1).iter().all(|job| job.origin == JobOrigin::UNKNOWN));
+        let parameters = IndependentJobs { users: 3, jobs: Some(3_000), ..one };
+        let jobs = jobs(&parameters, 1);
+        for user in 1..=3 {
+            let count = jobs.iter().filter(|job| job.origin.user == user).count();
+            assert!((900..1_100).contains(&count), "{count} jobs of user {user}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@
 mod accounts;
 mod chain;
 mod fates;
+mod sessions;
 mod settle;
 mod spent;
 mod summary;
@@ -35,6 +36,7 @@ use spent::Spent;
 use totals::Totals;
 use tries::Tries;
 
+pub use sessions::GridSessions;
 pub use settle::SettledJob;
 pub(super) use summary::Came;
 pub use summary::{
@@ -117,7 +119,13 @@ impl GridLedger {
             let (summed, processed) = (summed.as_parts(), processed.as_parts());
             return Err(GridViolation::Work { summed, processed });
         }
-        Ok(settled)
+        let summed = self.totals.sessions.reserved;
+        match self.accounts.reserved {
+            Some(reserved) if reserved != summed => {
+                Err(GridViolation::Reserved { summed, reserved })
+            }
+            _ => Ok(settled),
+        }
     }
 
     /// Σ time in which resources had at least one job that computed or wrote a checkpoint,

@@ -119,6 +119,14 @@ fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {
         of_all(grid.work.lost),
         of_all(grid.work.duplicate),
         of_all(grid.work.in_progress)
+    )?;
+    let Some(sessions) = &grid.sessions else { return Ok(()) };
+    writeln!(
+        f,
+        "  {} of sessions accepted; {} of resources reserved, {:.2} sessions on each",
+        percent(sessions.accepted_percent.map(|it| it / 100.0)),
+        percent(sessions.reserved),
+        sessions.per_resource.unwrap_or(0.0)
     )
 }
 

@@ -90,7 +90,10 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     }
     let outcome = GridOutcome::Done { winner: 2, computed: at(125), end: at(130) };
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
-    metrics.grid_job_over(at(130), GridJobRecord { job, class: JobClass::External, outcome });
+    metrics.grid_job_over(
+        at(130),
+        GridJobRecord { job, class: JobClass::External, share: None, outcome },
+    );
     let accounts = tries().map(|it| ResourceAccount {
         resource: it.resource,
         down: Span::from_secs(50),
@@ -98,6 +101,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         busy: it.held(),
         full: Span::ZERO,
         held: it.held(),
+        reserved: None,
         processed: it.computed(),
         tries: 1,
         data: DataMoved { input: 5, output: 7, checkpoints: 11, recovery: 13 },

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::grid::{CancelMode, GridPlan, PlannedResource, Routes};
+use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes};
 use haggle_agents::{AnyActor, Message, User, UserConfig};
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
@@ -11,11 +11,13 @@ use haggle_model::grid::{
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{ActorId, Cast, Job, JobClass, Observation, ProviderInfo, Span, Time};
+use haggle_model::{
+    ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, ProviderInfo, Span, Time,
+};
 use haggle_results::{Metrics, MetricsOptions};
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{Driver, EventOrder, Network, Recorder, World, run};
-use haggle_scheduling::grid::{GridPolicy, Sharing, SiteId};
+use haggle_scheduling::grid::{GridPolicy, Share, Sharing, SiteId};
 
 /// A grid, its jobs and its failures.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub(crate) struct Grid {
 pub(crate) struct GridRan {
     pub(crate) tries: Vec<TryRecord>,
     pub(crate) jobs: Vec<GridJobRecord>,
+    /// Jobs that were not taken.
+    pub(crate) rejected: Vec<JobRecord>,
     pub(crate) accounts: Vec<ResourceAccount>,
     pub(crate) storage: Option<StorageAccount>,
     /// What of it the books are kept from, and when.
@@ -82,6 +86,28 @@ impl Grid {
             up: true,
             load: None,
         });
+        self
+    }
+
+    /// A resource that reserves shares.
+    pub(crate) fn reserving(mut self, mips: u64, slots: Option<u32>) -> Grid {
+        self = self.resource(mips, 1);
+        let resource = self.plan.resources.last_mut().expect("it was added just now");
+        resource.sharing = Sharing::Reserved { slots };
+        self
+    }
+
+    /// A session of so many MI; sessions of one share are a workload.
+    pub(crate) fn session(mut self, submit: i64, user: i32, percent: u32, mi: i64) -> Grid {
+        let share = Share::from_percent(percent);
+        let data = &mut self.plan.data;
+        let workload = data.iter().position(|it| it.share == share).unwrap_or(data.len());
+        if workload == data.len() {
+            data.push(JobData { share, ..data[0] });
+        }
+        self = self.job(submit, mi);
+        let job = self.jobs.last_mut().expect("it was added just now");
+        (job.workload, job.origin.user) = (workload as u16, user);
         self
     }
 
@@ -163,7 +189,8 @@ impl Grid {
     fn run_on(&self, driver: Driver) -> GridRan {
         let mut ran = GridRan::default();
         let stats = run(self.world(), driver, &mut ran, &AtomicBool::new(false)).expect("it ends");
-        assert_eq!(ran.jobs.len() as u64, stats.jobs, "every job that came is over, or open");
+        let told = (ran.jobs.len() + ran.rejected.len()) as u64;
+        assert_eq!(told, stats.jobs, "every job that came is over, or open");
         self.audit(&ran);
         self.audit_books(&ran, stats.end);
         ran
@@ -243,6 +270,11 @@ impl Grid {
         }
     }
 
+    /// The share that a session asks for.
+    pub(crate) fn share_of(&self, job: JobId) -> Share {
+        self.plan.data[usize::from(self.jobs[job.index()].workload)].share
+    }
+
     /// Slots are not given twice, and nothing holds one while its resource is down.
     fn audit_resource(&self, ran: &GridRan, resource: usize) {
         let here: Vec<_> = ran.tries.iter().filter(|it| it.resource.index() == resource).collect();
@@ -252,8 +284,12 @@ impl Grid {
         };
         for it in &here {
             let since = it.dispatched;
-            let others = here.iter().filter(|o| o.dispatched <= since && since < o.left);
-            assert!(others.count() <= slots, "too many at {since} on {resource}");
+            let others = || here.iter().filter(|o| o.dispatched <= since && since < o.left);
+            assert!(others().count() <= slots, "too many at {since} on {resource}");
+            if let Sharing::Reserved { .. } = self.plan.resources[resource].sharing {
+                let shares: u32 = others().map(|it| self.share_of(it.job).0).sum();
+                assert!(shares <= Share::WHOLE.0, "{shares} at {since} on {resource}");
+            }
         }
         let Some(outages) = self.outages.get(&resource) else { return };
         for outage in outages.as_slice() {
@@ -311,6 +347,7 @@ impl Recorder for GridRan {
         match observation {
             Observation::TryOver(record) => self.tries.push(*record),
             Observation::GridJobOver(record) => self.jobs.push(*record),
+            Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),
             Observation::StorageAccount(account) => self.storage = Some(account),
             _ => {}

@@ -7,6 +7,7 @@ use super::queues::QueueScheduler;
 use super::replication::{Replicas, Replication};
 use super::rescheduling::Rescheduling;
 use super::scheduler::GridScheduler;
+use super::sessions::{SessionPolicy, SessionScheduler};
 use super::view::Detection;
 use super::wqr::Wqr;
 use haggle_model::work::Fraction;
@@ -51,6 +52,8 @@ pub enum GridPolicy {
         /// Whether jobs write checkpoints and start from them.
         checkpointing: bool,
     },
+    /// Sessions that reserve a share of a resource, or are rejected.
+    Sessions(SessionPolicy),
 }
 
 impl GridPolicy {
@@ -69,11 +72,12 @@ impl GridPolicy {
             GridPolicy::CombinedFt { .. } => "combined-ft",
             GridPolicy::Migration { .. } => "migration",
             GridPolicy::Rescheduling { .. } => "rescheduling",
+            GridPolicy::Sessions(policy) => policy.name(),
         }
     }
 
-    /// The scheduler.
-    pub fn build(self) -> Box<dyn GridScheduler> {
+    /// The scheduler of so many resources.
+    pub fn build(self, resources: u32) -> Box<dyn GridScheduler> {
         const NOTICED: Detection = Detection::RestartReport;
         match self {
             GridPolicy::Fcfs => Box::new(QueueScheduler::FCFS),
@@ -100,6 +104,7 @@ impl GridPolicy {
             GridPolicy::Rescheduling { gain, checkpointing } => {
                 Box::new(Rescheduling { gain, checkpointing, detection: NOTICED })
             }
+            GridPolicy::Sessions(policy) => Box::new(SessionScheduler::new(policy, resources)),
         }
     }
 

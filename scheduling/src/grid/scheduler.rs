@@ -3,6 +3,7 @@
 use haggle_model::{JobId, Span, Time};
 
 use super::resources::ResourceId;
+use super::sessions::Session;
 use super::view::{Detection, View};
 use haggle_model::work::Work;
 
@@ -19,6 +20,15 @@ pub trait GridScheduler: std::fmt::Debug + Send {
     fn checkpointing(&self) -> Checkpointing {
         Checkpointing::Never
     }
+
+    /// Whether jobs wait for room, and are started again where that is noticed to be needed.
+    /// Otherwise each is sent somewhere in the round after it came, or given up.
+    fn queues(&self) -> bool {
+        true
+    }
+
+    /// A replica of a job has been computed and has given its slot back.
+    fn computed(&mut self, _now: Time, _job: JobId) {}
 
     /// What it has to know for the next round beyond the view, which has been consulted.
     fn questions(&self, _view: &View) -> Questions {
@@ -67,6 +77,12 @@ pub enum Action {
         /// Whether they begin.
         on: bool,
     },
+    /// A job without replicas is not tried any more: rejected if no resource ever took it,
+    /// else lost.
+    GiveUp {
+        /// The job.
+        job: JobId,
+    },
     /// A replica is sent to a resource.
     Dispatch {
         /// The job.
@@ -93,7 +109,7 @@ impl Action {
     /// Slots are given back before they are given away.
     const fn order(&self) -> u8 {
         match self {
-            Action::Cancel { .. } => 0,
+            Action::Cancel { .. } | Action::GiveUp { .. } => 0,
             Action::Checkpointing { .. } => 1,
             Action::Dispatch { .. } | Action::Migrate { .. } => 2,
         }
@@ -113,6 +129,11 @@ pub trait Insight {
     /// cannot move now, for it does not compute.
     fn moving_time(&self, _job: JobId, _from: ResourceId, _to: ResourceId) -> Option<Span> {
         None
+    }
+
+    /// What a job asks for as a session, and for whom.
+    fn session(&self, _job: JobId) -> Session {
+        Session::default()
     }
 }
 
@@ -166,6 +187,12 @@ impl<'a> Round<'a> {
     pub(crate) fn cancel(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
         view.cancel(job, resource);
         self.actions.push(Action::Cancel { job, resource });
+    }
+
+    /// A job without replicas is not tried any more.
+    pub(crate) fn give_up(&mut self, view: &mut View, job: JobId) {
+        view.withdraw(job);
+        self.actions.push(Action::GiveUp { job });
     }
 
     /// Moves a replica.

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{JobId, Span, Time};
 
-use haggle_model::work::{Speed, Work, span_of};
+use haggle_model::work::{Fraction, Speed, Work, span_of};
 
 /// How a resource divides its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,15 @@ impl Share {
     }
 }
 
+/// Parts per million in a hundredth of a percent.
+const SHARE_PPM: u128 = 100;
+
+impl From<Share> for Fraction {
+    fn from(share: Share) -> Fraction {
+        Fraction::from_ppm(share.0 * SHARE_PPM as u32)
+    }
+}
+
 /// Why a resource does not take a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -73,6 +82,8 @@ pub struct Usage {
     pub full: Span,
     /// Σ time in which jobs held a slot.
     pub held: Span,
+    /// Σ time × share reserved, microseconds × parts per million.
+    pub reserved: u128,
     /// Work done, for jobs that were lost as well.
     pub processed: Work,
 }
@@ -279,6 +290,7 @@ impl TimeShared {
             return;
         }
         self.usage.held += Span::from_micros(span.as_micros() * self.jobs.len() as i64);
+        self.usage.reserved += span.as_micros() as u128 * u128::from(self.reserved) * SHARE_PPM;
         if self.sharers > 0 {
             self.usage.busy += span;
         }
@@ -320,6 +332,11 @@ impl TimeShared {
     /// Jobs that compute or write a checkpoint, n_run.
     pub fn sharers(&self) -> u32 {
         self.sharers
+    }
+
+    /// How it divides its capacity.
+    pub fn sharing(&self) -> Sharing {
+        self.sharing
     }
 
     /// Whether it works.

@@ -264,7 +264,7 @@ impl View {
         copies
     }
 
-    /// A job that was never sent anywhere is not wanted any more.
+    /// A job without replicas is not wanted any more.
     pub fn withdraw(&mut self, job: JobId) {
         self.jobs.change(job, |job| job.done = true);
     }

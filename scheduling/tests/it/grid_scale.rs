@@ -81,7 +81,7 @@ fn policies() -> Vec<GridPolicy> {
 #[test]
 fn a_week_on_the_published_grid_completes_its_jobs() {
     for policy in policies() {
-        let completed = run(&mut *policy.build(), 128, 7_000, 1_008);
+        let completed = run(&mut *policy.build(128), 128, 7_000, 1_008);
         assert!(completed > 5_000, "{policy} completed {completed}");
     }
 }

@@ -155,6 +155,7 @@ fn decided(actions: &[Action], view: &View) -> Decisions {
             Action::Checkpointing { job, on } => decisions.switched.push((job, on)),
             Action::Dispatch { job, resource, .. } => decisions.sent.push((job, resource)),
             Action::Migrate { job, from, to, .. } => decisions.moved.push((job, from, to)),
+            Action::GiveUp { job } => panic!("{job} can wait"),
         }
     }
     decisions
@@ -254,6 +255,7 @@ proptest! {
                                 truth[resource.index()].end(job);
                             }
                             Action::Checkpointing { .. } => {}
+                            Action::GiveUp { job } => panic!("{job} can wait"),
                             Action::Dispatch { job, resource, .. }
                             | Action::Migrate { job, to: resource, .. } => {
                                 let there = &mut truth[resource.index()];

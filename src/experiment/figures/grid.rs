@@ -15,7 +15,7 @@ pub(super) fn resource_timeline(
     run: &Tables,
 ) -> Result<Figure, PlotError> {
     let grid = grid_of(figure, scenario)?;
-    let slots = |site: &file::Site| site.slots as usize;
+    let slots = |site: &file::Site| site.slots().unwrap_or(1) as usize;
     let slots: BTreeMap<String, usize> = grid
         .sites
         .iter()

@@ -21,6 +21,7 @@ impl Check<'_> {
         }
         self.check_replicas(&path, grid);
         self.check_saving(&path, grid);
+        self.check_gain(&path, grid);
         self.check_loads(&path, grid);
         self.check_end(&path);
         self.check_messages();
@@ -81,6 +82,9 @@ impl Check<'_> {
             );
         }
         self.check_rule(&at, &checkpoints);
+    }
+
+    fn check_gain(&mut self, path: &Path, grid: &Grid) {
         if grid.gain.is_some() && grid.policy != GridPolicy::Rescheduling {
             self.report(
                 &path.key("gain"),

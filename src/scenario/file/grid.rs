@@ -4,7 +4,7 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::TimeLaw;
+use super::{SessionLimits, TimeLaw};
 use crate::scenario::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
 
 /// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
@@ -23,6 +23,9 @@ pub struct Grid {
     /// What part of the time left a job must save to move, with policy "rescheduling".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<Share>,
+    /// Limits to the share that sessions may ask for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionLimits>,
     /// Which resource is the best one.
     #[serde(default)]
     pub prefers: Preference,
@@ -103,6 +106,16 @@ pub enum GridPolicy {
     Migration,
     /// As migration, and jobs that run move to where they end earlier.
     Rescheduling,
+    /// Sessions, which reserve a share: each where most of its user's are, or rejected.
+    UserClustering,
+    /// Sessions, each to the first resource with enough left, or rejected.
+    FullFill,
+    /// Sessions, each to the next resource in turn with enough left, or rejected.
+    FullFillRoundRobin,
+    /// As full-fill-round-robin; a share above `sessions.limit` is rejected.
+    WithLimit,
+    /// As full-fill-round-robin; each resource keeps room for light sessions, by Erlang's B formula.
+    WithDynamicLimit,
 }
 
 impl GridPolicy {
@@ -116,6 +129,18 @@ impl GridPolicy {
                 | GridPolicy::DetectionAndReplication
                 | GridPolicy::FailureDependentRep
                 | GridPolicy::CombinedFt
+        )
+    }
+
+    /// Whether its jobs are sessions, which reserve a share of a resource or are rejected.
+    pub const fn takes_sessions(self) -> bool {
+        matches!(
+            self,
+            GridPolicy::UserClustering
+                | GridPolicy::FullFill
+                | GridPolicy::FullFillRoundRobin
+                | GridPolicy::WithLimit
+                | GridPolicy::WithDynamicLimit
         )
     }
 
@@ -383,10 +408,14 @@ pub struct Site {
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub mips: f64,
-    /// How many jobs share a resource at most.
-    #[serde(default = "two")]
+    /// How jobs divide a resource among them.
+    #[serde(default)]
+    pub sharing: Sharing,
+    /// How many jobs share a resource at most; 2 if not given, and any number where shares are
+    /// reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
-    pub slots: u32,
+    pub slots: Option<u32>,
     /// Load by others outside the grid; without it, there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
@@ -397,14 +426,26 @@ impl Site {
     pub fn resource_names(&self) -> impl Iterator<Item = String> {
         (1..=self.resources).map(|number| format!("{}-{number}", self.name))
     }
+
+    /// How many jobs share a resource at most; `None` = any number.
+    pub fn slots(&self) -> Option<u32> {
+        self.slots.or((self.sharing == Sharing::Equal).then_some(2))
+    }
+}
+
+/// How jobs divide a resource among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// All that compute get the same.
+    #[default]
+    Equal,
+    /// Each gets the share of the resource that it asks for, from when it is placed until it leaves.
+    Reserved,
 }
 
 fn one() -> f64 {
     1.0
-}
-
-fn two() -> u32 {
-    2
 }
 
 /// Load on each resource by others, who compute outside the grid.

@@ -43,4 +43,8 @@ pub struct IndependentJobs {
     /// Shortest run time, at which the law is cut off: shorter draws are drawn again; 1us if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_min: Option<TimeSpan>,
+    /// Users, numbered from 1, each as likely to have sent a job; without it, jobs are nobody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub users: Option<u32>,
 }

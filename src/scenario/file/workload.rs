@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Data, IndependentJobs, Lublin, Rules, Step};
-use crate::scenario::quantity::{Name, TimeSpan};
+use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +31,10 @@ pub struct Workload {
     /// What each job brings along in a grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
+    /// The share of a resource that each job reserves as a session. A job that runs for a time R
+    /// on a reference processor lasts R / (share x mips) then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<Share>,
     /// Parameters of the model "independent-jobs".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub independent_jobs: Option<IndependentJobs>,
@@ -53,6 +57,7 @@ impl Workload {
             merge: None,
             lublin: None,
             data: None,
+            share: None,
             independent_jobs: None,
             rules: Rules::default(),
             steps: Vec::new(),

@@ -31,6 +31,7 @@ impl file::IndependentJobs {
             processors: one_or(&self.processors),
             run: self.run.to_model(),
             run_min: self.run_min.map_or(Span::TICK, |run_min| run_min.0),
+            users: self.users.unwrap_or(0),
         }
     }
 

@@ -3,6 +3,7 @@
 use haggle_model::grid::{ResourceAccount, TryEnd, TryRecord};
 use haggle_model::work::Work;
 use haggle_model::{JobId, Observation, Span, Time};
+use haggle_scheduling::grid::Sharing;
 
 use super::{GridResource, Replica, Stage};
 use crate::Outbox;
@@ -124,6 +125,10 @@ impl GridResource {
             busy: usage.busy,
             full: usage.full,
             held: usage.held,
+            reserved: match self.machine.sharing() {
+                Sharing::Equal { .. } => None,
+                Sharing::Reserved { .. } => Some(usage.reserved),
+            },
             processed: usage.processed,
             tries: self.tries,
             data: self.moved,

@@ -15,6 +15,8 @@ pub(super) struct Accounts {
     pub(super) busy: i128,
     pub(super) full: i128,
     pub(super) held: i128,
+    /// Σ time × share reserved; `None` where shares are equal.
+    pub(super) reserved: Option<u128>,
     pub(super) processed: Work,
     pub(super) data: DataMoved,
     /// Of the storage, if it has limits.
@@ -28,6 +30,9 @@ impl Accounts {
         self.busy += i128::from(account.busy.as_micros());
         self.full += i128::from(account.full.as_micros());
         self.held += i128::from(account.held.as_micros());
+        if let Some(reserved) = account.reserved {
+            *self.reserved.get_or_insert(0) += reserved;
+        }
         self.processed += account.processed;
         self.data += account.data;
         self.resources.push(account);

@@ -8,6 +8,7 @@ use super::Tries;
 pub(super) fn fate_of(tries: &Tries, outcome: &GridOutcome) -> Option<JobFate> {
     match outcome {
         GridOutcome::Done { .. } => Some(JobFate::Done),
+        GridOutcome::Lost(_) => Some(JobFate::Lost),
         GridOutcome::Rejected(..) | GridOutcome::Withdrawn(_) => None,
         GridOutcome::Open { wanted, believed, restarts, .. } => {
             // A scheduler replaces what it has seen to fail as long as it believes fewer

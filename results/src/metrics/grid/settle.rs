@@ -52,6 +52,9 @@ pub(super) fn settle(
     }
     let first_start = tries.values().filter_map(|it| it.started).min();
     totals.spent += spent;
+    if let Some(share) = record.share.filter(|_| !tries.is_empty()) {
+        totals.sessions.accepted(share, tries.values());
+    }
     totals.job_over(fate, length, first_start.map(|start| start - record.job.submit));
     totals.checkpoint_space += checkpoint_space(&record.outcome, tries);
     let shown = shown(&chains);
@@ -97,7 +100,9 @@ fn tips<'a>(
             let winner = winner.ok_or(GridViolation::NoWinner { job: record.job.number })?;
             Ok(vec![(winner, Reach::end(winner))])
         }
-        GridOutcome::Rejected(..) | GridOutcome::Withdrawn(_) => Ok(Vec::new()),
+        GridOutcome::Rejected(..) | GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => {
+            Ok(Vec::new())
+        }
         GridOutcome::Open { .. } => {
             let alive = |it: &&TryRecord| matches!(it.ending, TryEnd::Open | TryEnd::Computed);
             let alive = tries.values().filter(alive).map(|it| (it, Reach::end(it)));
@@ -121,10 +126,11 @@ fn job_record(
     shown: Option<(Option<Time>, &TryRecord)>,
     tries: &Tries,
 ) -> JobRecord {
-    let GridJobRecord { job, class, outcome } = record;
+    let GridJobRecord { job, class, outcome, .. } = record;
     let (outcome, end) = match outcome {
         GridOutcome::Done { end, .. } => (JobOutcome::Completed, end),
         GridOutcome::Rejected(refusal, end) => (JobOutcome::Rejected(refusal), end),
+        GridOutcome::Lost(end) => (JobOutcome::Failed, end),
         GridOutcome::Withdrawn(end) => (JobOutcome::Cancelled, end),
         GridOutcome::Open { end, .. } if fate == Some(JobFate::Lost) => (JobOutcome::Failed, end),
         GridOutcome::Open { end, .. } => (JobOutcome::Unfinished, end),

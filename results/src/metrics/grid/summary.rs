@@ -7,6 +7,7 @@ use haggle_model::work::Work;
 use serde::{Deserialize, Serialize};
 
 use super::GridLedger;
+use super::sessions::{GridSessions, PPM};
 use super::totals::Totals;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -94,6 +95,9 @@ pub struct GridSummary {
     pub busy: Option<f64>,
     /// Time in which a resource took no further job / time, mean over resources, 0 to 1.
     pub full: Option<f64>,
+    /// Where resources reserve shares: the sessions that asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<GridSessions>,
     /// Resource by resource, if there are at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<GridResourceSummary>,
@@ -172,6 +176,9 @@ pub struct GridResourceSummary {
     pub busy: Option<f64>,
     /// Time in which it took no further job / time, 0 to 1.
     pub full: Option<f64>,
+    /// Share of it that is reserved, mean over time, 0 to 1. Only where shares are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<f64>,
     /// What it computed, MI.
     pub work: f64,
     /// Tries of jobs that were sent there.
@@ -210,6 +217,7 @@ impl GridLedger {
             availability: ratio(whole - it.down.as_micros() as f64, whole),
             busy: ratio(it.busy.as_micros() as f64, whole),
             full: ratio(it.full.as_micros() as f64, whole),
+            reserved: it.reserved.and_then(|sum| ratio(sum as f64 / PPM, whole)),
             work: it.processed.as_mi_f64(),
             tries: it.tries,
             data: data(&it.data),
@@ -264,6 +272,7 @@ impl GridLedger {
             availability: share(accounts.time() - accounts.down),
             busy: share(accounts.busy),
             full: share(accounts.full),
+            sessions: totals.sessions.sum_up(&came, accounts),
             resources: if is_listed { resources.collect() } else { Vec::new() },
         }
     }
@@ -313,6 +322,6 @@ fn per(things: u64, jobs: u64) -> Option<f64> {
     ratio(things as f64, jobs as f64)
 }
 
-fn ratio(part: f64, whole: f64) -> Option<f64> {
+pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }

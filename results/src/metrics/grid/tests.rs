@@ -4,7 +4,7 @@ use haggle_model::grid::{
     CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint, ResourceAccount,
     TryEnd, TryRecord,
 };
-use haggle_model::work::Work;
+use haggle_model::work::{Fraction, Work};
 use haggle_model::{Job, JobClass, JobId, JobOutcome, ProviderId, Span, Time};
 
 use super::*;
@@ -55,7 +55,7 @@ fn checkpoint(
 
 fn over(length: i64, outcome: GridOutcome) -> GridJobRecord {
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(length));
-    GridJobRecord { job, class: JobClass::External, outcome }
+    GridJobRecord { job, class: JobClass::External, share: None, outcome }
 }
 
 fn done(winner: u32, end: i64) -> GridOutcome {
@@ -87,6 +87,7 @@ fn account(record: &TryRecord) -> ResourceAccount {
         busy: record.held(),
         full: record.held(),
         held: record.held(),
+        reserved: None,
         processed: record.computed(),
         tries: 1,
         data: DataMoved::default(),
@@ -281,6 +282,54 @@ fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
     let settled = ledger.settle(at(11)).expect("good books");
     assert_eq!((settled.len(), settled[0].tries), (1, 2));
     assert!(ledger.tries.is_empty() && ledger.over.is_empty());
+}
+
+/// One session of 40 % is done, one of 30 % is lost, two are rejected.
+#[test]
+fn sessions_reserve_shares_while_they_run() {
+    let mut ledger = GridLedger::default();
+    let session = |percent| Some(Fraction::from_percent(percent));
+    let first = a_try(1, (0, 10), TryEnd::Computed);
+    let second =
+        TryRecord { job: JobId(1), resource: ProviderId(0), ..a_try(1, (2, 6), TryEnd::Failed) };
+    for record in [&first, &second] {
+        ledger.try_over(record.clone());
+    }
+    let lost = GridJobRecord {
+        job: Job::new(1, Time::ZERO, 1, Span::from_secs(9)),
+        share: session(30),
+        ..over(9, GridOutcome::Lost(at(6)))
+    };
+    ledger.job_over(at(6), lost);
+    ledger.job_over(at(10), GridJobRecord { share: session(40), ..over(10, done(1, 10)) });
+    let reserved = (10 * 400_000 + 4 * 300_000) * 1_000_000;
+    ledger.account(ResourceAccount {
+        held: first.held() + second.held(),
+        processed: first.computed() + second.computed(),
+        reserved: Some(reserved),
+        ..account(&first)
+    });
+    let mut wrong = ledger.clone();
+    let settled = ledger.run_over(at(20)).expect("good books");
+    assert_eq!(settled[0].record.outcome, JobOutcome::Failed);
+    let came = Came { jobs: 4, rejected: 2, withdrawn: 0 };
+    let summary = ledger.sum_up(came, |_| "r".to_owned());
+    assert_eq!((summary.done, summary.lost, summary.never_started), (1, 1, 0));
+    let sessions = GridSessions {
+        accepted: 2,
+        rejected: 2,
+        accepted_percent: Some(50.0),
+        mean_share: Some(0.35),
+        reserved: Some(0.26),
+        per_resource: Some(0.7),
+    };
+    assert_eq!((summary.sessions, summary.resources[0].reserved), (Some(sessions), Some(0.26)));
+    wrong.accounts.reserved = Some(reserved + 1);
+    assert_eq!(
+        wrong.run_over(at(20)).expect_err("too much").to_string(),
+        "resources reserved 5200000000001 us x ppm of shares, and the tries of all sessions have \
+         5200000000000"
+    );
 }
 
 #[test]

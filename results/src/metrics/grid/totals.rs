@@ -6,6 +6,7 @@ use haggle_model::Span;
 use haggle_model::grid::{JobFate, TryEnd, TryRecord};
 use haggle_model::work::Work;
 
+use super::sessions::SessionTotals;
 use super::spent::Spent;
 
 /// Sums over all jobs that are settled, and over all tries.
@@ -31,6 +32,7 @@ pub(super) struct Totals {
     pub(super) spent: Spent,
     /// Σ space that checkpoints took at their server × time, byte microseconds.
     pub(super) checkpoint_space: i128,
+    pub(super) sessions: SessionTotals,
 }
 
 /// How long a done job took, until its winner was computed.

@@ -21,6 +21,16 @@ pub enum GridViolation {
         /// What the resources have, parts.
         processed: u128,
     },
+    /// Shares were reserved for more or less than the sessions that came.
+    #[error(
+        "resources reserved {reserved} us x ppm of shares, and the tries of all sessions have {summed}"
+    )]
+    Reserved {
+        /// What the tries of sessions have, microseconds x parts per million.
+        summed: u128,
+        /// What the resources have.
+        reserved: u128,
+    },
     /// A try started from a checkpoint that is not on record.
     #[error("a try of job {job} started from a checkpoint that nobody has written")]
     NoCheckpoint {

@@ -5,6 +5,7 @@
 //! places with B(m*, a) ≤ B*. While fewer than m* light sessions are there, the
 //! missing places are kept free, c each; the rest is open to heavy ones.
 
+use haggle_model::work::Fraction;
 use haggle_model::{Span, Time};
 
 use crate::grid::erlang::places_for;
@@ -14,7 +15,7 @@ use crate::grid::time_shared::Share;
 const SAMPLES: u32 = 30;
 
 /// The load by light sessions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LightLoad {
     /// Mean time between arrivals, 1/λ.
     pub inter_arrival: Span,
@@ -24,17 +25,52 @@ pub struct LightLoad {
     pub share: Share,
 }
 
-/// The limit, and the light sessions seen so far.
-///
-/// λ and c are means over all light arrivals, those rejected as well, h over all
-/// light sessions that have ended. Until 30 have ended the initial values hold.
-#[derive(Clone, Debug, PartialEq)]
+/// What a dynamic limit goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DynamicLimit {
     /// L0: sessions up to this share are light.
+    pub light: Share,
+    /// B*: how many light sessions may be blocked, above 0.
+    pub blocking: Fraction,
+    /// What is taken for the load by light sessions until 30 of them have ended.
+    pub initial: LightLoad,
+}
+
+/// What a resource keeps free under a dynamic limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
     light: Share,
-    /// B*: how many light sessions may be blocked.
-    blocking: f64,
-    initial: LightLoad,
+    /// m*: places for light sessions.
+    places: u32,
+    /// c: the size of a place.
+    share: Share,
+}
+
+impl DynamicLimit {
+    /// What each of `resources` keeps free for such a load.
+    pub(super) fn room(&self, load: LightLoad, resources: u32) -> Room {
+        let between = load.inter_arrival.as_secs_f64() * f64::from(resources);
+        let offered = load.holding.as_secs_f64() / between;
+        let target = f64::from(self.blocking.as_ppm()) / 1e6;
+        Room { light: self.light, places: places_for(target, offered), share: load.share }
+    }
+}
+
+impl Room {
+    /// The largest share that is taken where so much is free beside `light` light
+    /// sessions: max(L0, free − c·max(0, m* − light)).
+    pub(super) fn limit(&self, free: Share, light: u32) -> Share {
+        let reserve = self.places.saturating_sub(light).saturating_mul(self.share.0);
+        self.light.max(Share(free.0.saturating_sub(reserve)))
+    }
+}
+
+/// The light sessions so far.
+///
+/// λ and c are means over all light arrivals, those rejected as well, h over all
+/// light sessions that have ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LightSessions {
     arrivals: u32,
     shares: u64,
     first: Time,
@@ -43,85 +79,38 @@ pub struct DynamicLimit {
     held: Span,
 }
 
-impl DynamicLimit {
-    /// Sessions up to `light` are light; `blocking`, such as 0.05, of them may be rejected.
-    ///
-    /// # Panics
-    /// If that is not above 0, or no time passes between initial arrivals.
-    pub fn new(light: Share, blocking: f64, initial: LightLoad) -> DynamicLimit {
-        assert!(blocking > 0.0, "some sessions are always blocked");
-        assert!(initial.inter_arrival > Span::ZERO, "time passes between arrivals");
-        DynamicLimit {
-            light,
-            blocking,
-            initial,
-            arrivals: 0,
-            shares: 0,
-            first: Time::ZERO,
-            last: Time::ZERO,
-            ended: 0,
-            held: Span::ZERO,
-        }
-    }
-
-    /// Whether a session of this share is light.
-    pub fn is_light(&self, share: Share) -> bool {
-        share <= self.light
-    }
-
-    /// A session has arrived.
+impl LightSessions {
+    /// One has arrived.
     pub(super) fn arrived(&mut self, now: Time, share: Share) {
-        if self.is_light(share) {
-            if self.arrivals == 0 {
-                self.first = now;
-            }
-            self.last = now;
-            self.arrivals += 1;
-            self.shares += u64::from(share.0);
+        if self.arrivals == 0 {
+            self.first = now;
         }
+        self.last = now;
+        self.arrivals += 1;
+        self.shares += u64::from(share.0);
     }
 
-    /// A session has ended.
-    pub(super) fn departed(&mut self, holding: Span, share: Share) {
-        if self.is_light(share) {
-            self.ended += 1;
-            self.held += holding;
-        }
+    /// One has ended after so long.
+    pub(super) fn departed(&mut self, holding: Span) {
+        self.ended += 1;
+        self.held += holding;
     }
 
-    /// The light load as it is seen now.
-    pub fn load(&self) -> LightLoad {
+    /// The load by them; `None` while there are too few to tell.
+    pub(super) fn load(&self) -> Option<LightLoad> {
         let between = (self.last - self.first).as_micros() / i64::from(self.arrivals.max(2) - 1);
-        if self.ended < SAMPLES || between == 0 {
-            return self.initial;
-        }
-        LightLoad {
+        (self.ended >= SAMPLES && between > 0).then(|| LightLoad {
             inter_arrival: Span::from_micros(between),
             holding: Span::from_micros(self.held.as_micros() / i64::from(self.ended)),
             share: Share(self.shares.div_ceil(u64::from(self.arrivals)) as u32),
-        }
-    }
-
-    /// m*: places for light sessions on each of `resources`.
-    pub fn places(&self, resources: u32) -> u32 {
-        let load = self.load();
-        let offered = load.holding.as_secs_f64()
-            / (load.inter_arrival.as_secs_f64() * f64::from(resources.max(1)));
-        places_for(self.blocking, offered)
-    }
-
-    /// The largest share that is taken where so much is free beside `light` light
-    /// sessions: max(L0, free − c·max(0, m* − light)).
-    pub fn limit(&self, places: u32, free: Share, light: u32) -> Share {
-        let reserve = places.saturating_sub(light).saturating_mul(self.load().share.0);
-        self.light.max(Share(free.0.saturating_sub(reserve)))
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::sessions::{Session, SessionPolicy, Sessions, User};
+    use crate::grid::sessions::{Session, SessionPolicy, Sessions};
 
     fn percent(percent: u32) -> Share {
         Share::from_percent(percent)
@@ -129,19 +118,20 @@ mod tests {
 
     /// Three Erlang of light sessions.
     fn three_erlang() -> DynamicLimit {
-        let load = LightLoad {
+        let initial = LightLoad {
             inter_arrival: Span::from_secs(20),
             holding: Span::from_secs(60),
             share: percent(10),
         };
-        DynamicLimit::new(percent(10), 0.05, load)
+        DynamicLimit { light: percent(10), blocking: Fraction::from_percent(5), initial }
     }
 
     #[test]
     fn gm_m8_the_limit_leaves_places_for_light_sessions() {
         let rule = three_erlang();
-        assert_eq!(rule.places(1), 7);
-        let limit = |free, light| rule.limit(7, percent(free), light);
+        let room = rule.room(rule.initial, 1);
+        assert_eq!(room.places, 7);
+        let limit = |free, light| room.limit(percent(free), light);
         assert_eq!(limit(60, 4), percent(30));
         assert_eq!(limit(30, 7), percent(30));
         assert_eq!(limit(30, 4), percent(10));
@@ -152,8 +142,8 @@ mod tests {
     fn light_sessions_are_taken_where_heavy_ones_are_not() {
         let mut sessions = Sessions::new(SessionPolicy::DynamicLimit(three_erlang()), 1);
         let mut arrive = |share| {
-            let session = Session { user: User(0), share: percent(share) };
-            sessions.arrive(Time::ZERO, session).is_some()
+            let session = Session { share: percent(share), ..Session::default() };
+            sessions.arrive(Time::ZERO, session, |_| true).is_some()
         };
         assert!(!arrive(40) && arrive(30));
         assert!((0..7).all(|_| arrive(10)));
@@ -161,22 +151,21 @@ mod tests {
     }
 
     #[test]
-    fn statistics_replace_the_initial_load_after_thirty_sessions() {
-        let mut rule = three_erlang();
+    fn statistics_are_trusted_after_thirty_sessions() {
+        let mut seen = LightSessions::default();
         for number in 0..31 {
-            rule.arrived(Time::from_secs(number * 10), percent(5));
-            rule.arrived(Time::from_secs(number * 10), percent(50));
+            seen.arrived(Time::from_secs(number * 10), percent(5));
         }
         for _ in 0..29 {
-            rule.departed(Span::from_secs(100), percent(5));
+            seen.departed(Span::from_secs(100));
         }
-        assert_eq!(rule.load(), rule.initial);
-        rule.departed(Span::from_secs(100), percent(5));
-        let seen = LightLoad {
+        assert_eq!(seen.load(), None);
+        seen.departed(Span::from_secs(100));
+        let load = LightLoad {
             inter_arrival: Span::from_secs(10),
             holding: Span::from_secs(100),
             share: percent(5),
         };
-        assert_eq!(rule.load(), seen);
+        assert_eq!(seen.load(), Some(load));
     }
 }

@@ -1,0 +1,93 @@
+//! Sessions behind a grid's scheduler: each is placed when it arrives, or never.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{JobId, Time};
+
+use super::{Session, SessionPolicy, Sessions};
+use crate::grid::resources::ResourceId;
+use crate::grid::scheduler::{GridScheduler, Restart, Round};
+use crate::grid::view::{Detection, View};
+
+/// Sends each job, a session, to a resource as soon as it has arrived, or gives it up.
+///
+/// A session whose resource has failed is lost: it had its one chance. It is given up
+/// when that is seen, and its share is free again.
+#[derive(Clone, Debug)]
+pub struct SessionScheduler {
+    sessions: Sessions,
+    running: BTreeMap<JobId, Running>,
+}
+
+/// A session that holds its share.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    session: Session,
+    resource: ResourceId,
+    since: Time,
+}
+
+impl SessionScheduler {
+    /// No session on so many resources.
+    pub fn new(policy: SessionPolicy, resources: u32) -> SessionScheduler {
+        SessionScheduler { sessions: Sessions::new(policy, resources), running: BTreeMap::new() }
+    }
+
+    fn departed(&mut self, now: Time, running: Running) {
+        let Running { session, resource, since } = running;
+        self.sessions.depart(since, now, session, resource);
+    }
+
+    /// Whether a queued job has come back: lost, or refused by a resource of which less was
+    /// known than there was to know.
+    fn has_come_back(&mut self, now: Time, job: JobId, view: &View) -> bool {
+        let taken = view.job(job).dispatches > 0;
+        match self.running.remove(&job) {
+            Some(running) if taken => self.departed(now, running),
+            Some(Running { session, resource, .. }) => self.sessions.give_back(session, resource),
+            // Computed before, its output was lost.
+            None => return taken,
+        }
+        true
+    }
+}
+
+impl GridScheduler for SessionScheduler {
+    fn detection(&self) -> Detection {
+        Detection::RestartReport
+    }
+
+    fn queues(&self) -> bool {
+        false
+    }
+
+    fn computed(&mut self, now: Time, job: JobId) {
+        if let Some(running) = self.running.remove(&job) {
+            self.departed(now, running);
+        }
+    }
+
+    fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
+        let mut arrived = Vec::new();
+        // What has come back makes room for what has arrived.
+        let mut last = None;
+        while let Some(turn) = view.jobs().next_with(0, last) {
+            last = Some(turn);
+            match self.has_come_back(round.now, turn.1, view) {
+                true => round.give_up(view, turn.1),
+                false => arrived.push(turn.1),
+            }
+        }
+        for job in arrived {
+            let session = round.insight.session(job);
+            let open = |resource| view.resources().get(resource).is_available();
+            match self.sessions.arrive(round.now, session, open) {
+                None => round.give_up(view, job),
+                Some(resource) => {
+                    self.running.insert(job, Running { session, resource, since: round.now });
+                    round.dispatch(view, job, resource, Restart::FromBeginning);
+                }
+            }
+        }
+    }
+}

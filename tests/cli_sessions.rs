@@ -1,0 +1,381 @@
+//! Sessions on a grid: placed when they arrive on resources that reserve shares, or rejected.
+
+use serde_json::Value;
+
+use crate::command::{Folder, stdout_of};
+
+/// Three resources of 10 MIPS; every session computes for 100 s on the reference processor.
+fn placed(grid: &str) -> String {
+    format!(
+        r#"
+[scenario]
+name = "placed"
+
+[[workload]]
+name = "light"
+share = "30%"
+jobs = [{{ submit = "0s", processors = 1, run = "100s", user = 2 }}, {{ submit = "2s", processors = 1, run = "100s", user = 1 }}]
+
+[[workload]]
+name = "heavy"
+share = "80%"
+jobs = [
+    {{ submit = "0s", processors = 1, run = "100s", user = 1 }},
+    {{ submit = "1s", processors = 1, run = "100s", user = 1 }},
+    {{ submit = "3s", processors = 1, run = "100s", user = 1 }},
+    {{ submit = "40s", processors = 1, run = "100s", user = 1 }},
+]
+
+[[user]]
+name = "light-users"
+workload = "light"
+submits-to = "grid"
+
+[[user]]
+name = "heavy-users"
+workload = "heavy"
+submits-to = "grid"
+
+[grid]
+{grid}
+period = "0s"
+information = {{ mode = "immediate" }}
+
+[[grid.site]]
+name = "hosts"
+resources = 3
+mips = 10
+sharing = "reserved"
+
+[results]
+format = "csv"
+messages = "counts"
+"#
+    )
+}
+
+#[test]
+fn a_session_has_its_share_to_itself_or_is_rejected() {
+    let folder = Folder::with(&[("placed.toml", &placed("policy = \"full-fill\""))]);
+    insta::assert_snapshot!(folder.haggle(&["run", "placed.toml", "-o", "out", "--check"]), @"
+    exit code: 0
+    ----- stdout -----
+    6 jobs on 3 resources of a grid
+      5 completed, 1 rejected (1 no room)
+      makespan 52 s (0.0 days)
+      0 failures, availability 100.00 %, busy 46.24 %; 5 tries, 0 jobs lost
+      of all work 100.00 % useful, 0.00 % lost, 0.00 % duplicate, 0.00 % in progress
+      83.33 % of sessions accepted; 31.75 % of resources reserved, 0.66 sessions on each
+
+                                      mean         std      median        95 %         max
+    waiting time, s                   0.00        0.00        0.00        0.00        0.00
+    turnaround time, s               20.83       11.41       12.50       33.33       33.33
+    slowdown                          1.00        0.00        1.00        1.00        1.00
+    bounded slowdown (10 s)           1.00        0.00        1.00        1.00        1.00
+    turnaround time, s                   -   weighted by processor-seconds
+
+    workload               jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    light                     2        2        0        -        0.00        0.00        1.00
+    heavy                     4        3        1        -        0.00        0.00        1.00
+
+    results  out
+    digest   fa9b7fb29dde82113d5a8796ca40d7e193d8ce5891a5ebd6e0492181bd25a578
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(folder.read("out/tries.csv"), @"
+    job,attempt,provider,parent,dispatched_time,starting_time,slot_left_time,finish_time,outcome,work_at_start,work_at_end,computing_time,writing_time,data_time,checkpoints,checkpoints_omitted
+    1,1,hosts-2,,0.0,0.0,12.5,12.5,computed,0.0,100.0,12.5,0.0,0.0,0,0
+    2,1,hosts-3,,1.0,1.0,13.5,13.5,computed,0.0,100.0,12.5,0.0,0.0,0,0
+    0,1,hosts-1,,0.0,0.0,33.333334,33.333334,computed,0.0,100.0,33.333334,0.0,0.0,0,0
+    3,1,hosts-1,,2.0,2.0,35.333334,35.333334,computed,0.0,100.0,33.333334,0.0,0.0,0,0
+    5,1,hosts-1,,40.0,40.0,52.5,52.5,computed,0.0,100.0,12.5,0.0,0.0,0,0
+    ");
+    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    insta::assert_snapshot!(format!("{:#}", summary["grid"]["sessions"]), @r#"
+    {
+      "accepted": 5,
+      "accepted_percent": 83.33333333333333,
+      "mean_share": 0.6,
+      "per_resource": 0.6613756698412698,
+      "rejected": 1,
+      "reserved": 0.31746032
+    }
+    "#);
+    let outcomes = |place: usize| summary["workloads"][place]["outcomes"]["rejected"].as_u64();
+    assert_eq!((outcomes(0), outcomes(1)), (Some(0), Some(1)));
+}
+
+/// Light and heavy sessions of several users for a day, on resources that fail.
+fn failing(grid: &str) -> String {
+    format!(
+        r#"
+[scenario]
+name = "failing"
+horizon = "2d"
+
+[[workload]]
+name = "light"
+model = "independent-jobs"
+share = "5%"
+data = {{ input = "1 MB", output = "2 MB" }}
+independent-jobs = {{ between = {{ law = "exponential", mean = "90s" }}, length = "1d", run = {{ law = "exponential", mean = "3min" }}, users = 4 }}
+
+[[workload]]
+name = "heavy"
+model = "independent-jobs"
+share = "40%"
+independent-jobs = {{ between = {{ law = "exponential", mean = "6min" }}, length = "1d", run = {{ law = "exponential", mean = "24min" }}, users = 4 }}
+
+[[workload]]
+name = "both"
+merge = ["light", "heavy"]
+
+[[user]]
+name = "users"
+workload = "both"
+submits-to = "grid"
+
+[grid]
+{grid}
+period = "0s"
+information = {{ mode = "delayed", delay = "5min" }}
+
+[[grid.site]]
+name = "hosts"
+resources = 6
+sharing = "reserved"
+slots = 12
+
+[[failures]]
+nominal = 95
+"#
+    )
+}
+
+#[test]
+fn every_policy_balances_its_books_on_both_drivers() {
+    for grid in [
+        "policy = \"user-clustering\"",
+        "policy = \"full-fill\"",
+        "policy = \"full-fill-round-robin\"",
+        "policy = \"with-limit\"\nsessions = { limit = \"39%\" }",
+        "policy = \"with-dynamic-limit\"\nsessions = { light = \"5%\", between = \"1h\", holding = \"1min\" }",
+    ] {
+        let folder = Folder::with(&[("failing.toml", &failing(grid))]);
+        stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "out", "--check"]));
+        stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "two", "--driver", "actix"]));
+        assert_eq!(folder.read("out/summary.json"), folder.read("two/summary.json"), "{grid}");
+        let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+        let grid = &summary["grid"];
+        let count = |key: &str| grid[key].as_u64().expect("a number");
+        let of_sessions = |key: &str| grid["sessions"][key].as_u64().expect("a number");
+        assert_eq!(of_sessions("accepted") + of_sessions("rejected"), count("jobs"));
+        assert_eq!(count("done") + count("lost") + count("active"), of_sessions("accepted"));
+        assert!(count("lost") > 0 && count("rejected") > 0, "{grid}");
+        let share = |value: &Value| value.as_f64().expect("a share");
+        assert!(share(&grid["sessions"]["reserved"]) <= share(&grid["availability"]));
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_with_its_place() {
+    let sessions = r#"
+[scenario]
+name = "wrong"
+
+[[workload]]
+name = "light"
+share = "0.001%"
+jobs = []
+
+[[workload]]
+name = "heavy"
+jobs = []
+
+[[workload]]
+name = "huge"
+share = "120%"
+jobs = []
+
+[[user]]
+name = "users"
+workload = "light"
+submits-to = "grid"
+
+[grid]
+policy = "with-dynamic-limit"
+replicas = { max = 2 }
+checkpoints = { rule = "periodic", interval = "1h" }
+gain = "5%"
+sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+
+[[grid.site]]
+name = "alpha"
+resources = 2
+load = { initial-max = "20%" }
+
+[[grid.site]]
+name = "beta"
+resources = 2
+sharing = "reserved"
+load = { initial-max = "20%" }
+"#;
+    let folder = Folder::with(&[("wrong.toml", sessions)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "wrong.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × a share is 0.01% or more
+       ╭─[wrong.toml:7:9]
+     7 │ share = "0.001%"
+       ·         ────┬───
+       ·             ╰── too small
+       ╰────
+      help: write percent of a resource, such as "10%"
+
+      × nothing says which share of a resource these sessions ask for
+        ╭─[wrong.toml:10:1]
+     10 │ [[workload]]
+        · ──────┬─────
+        ·       ╰── `share` is missing here
+        ╰────
+      help: add a share, such as `share = "10%"`
+
+      × `120%` is not a share
+        ╭─[wrong.toml:16:9]
+     16 │ share = "120%"
+        ·         ───┬──
+        ·            ╰── cannot be read
+        ╰────
+      help: write percent from 0% to 100%, such as "5%"
+
+      × sessions are placed when they arrive, not in rounds
+        ╭─[wrong.toml:24:1]
+     24 │ [grid]
+        · ───┬──
+        ·    ╰── `period` is not zero
+        ╰────
+      help: write `period = "0s"` under [grid]
+
+      × this policy sends one replica of each job
+        ╭─[wrong.toml:26:12]
+     26 │ replicas = { max = 2 }
+        ·            ─────┬─────
+        ·                 ╰── not used
+        ╰────
+      help: remove it, or choose a policy with replicas (`haggle list grid-policies`)
+
+      × no job writes checkpoints under this policy
+        ╭─[wrong.toml:27:15]
+     27 │ checkpoints = { rule = "periodic", interval = "1h" }
+        ·               ───────────────────┬──────────────────
+        ·                                  ╰── not used
+        ╰────
+      help: remove it, or set `policy` to "migration", "rescheduling" or "combined-ft"
+
+      × jobs that run do not move under this policy
+        ╭─[wrong.toml:28:8]
+     28 │ gain = "5%"
+        ·        ──┬─
+        ·          ╰── not used
+        ╰────
+      help: remove it, or set `policy = "rescheduling"`
+
+      × this policy goes by `holding`, and nothing says what that is
+        ╭─[wrong.toml:29:12]
+     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·            ────────────────────────────────┬───────────────────────────────
+        ·                                            ╰── `holding` is missing here
+        ╰────
+      help: add `holding = "1h"` to [grid.sessions]
+
+      × this policy does not read `limit`
+        ╭─[wrong.toml:29:22]
+     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·                      ──┬──
+        ·                        ╰── not used
+        ╰────
+      help: remove it, or choose another policy: "with-limit" reads `limit`, "with-dynamic-limit" the
+            others
+
+      × some sessions are blocked, however much room is kept for them
+        ╭─[wrong.toml:29:54]
+     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·                                                      ──┬─
+        ·                                                        ╰── too few
+        ╰────
+      help: write 0.01% or more, such as "5%"
+
+      × some time passes between sessions
+        ╭─[wrong.toml:29:70]
+     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·                                                                      ──┬─
+        ·                                                                        ╰── no time
+        ╰────
+      help: write a length of time above zero, such as "5min"
+
+      × sessions reserve shares, and this site divides its resources equally
+        ╭─[wrong.toml:31:1]
+     31 │ [[grid.site]]
+        · ──────┬──────
+        ·       ╰── shares are equal
+        ╰────
+      help: write `sharing = "reserved"`, or choose a policy for jobs that share equally (`haggle list
+            grid-policies`)
+
+      × others would compute on what sessions have reserved
+        ╭─[wrong.toml:40:8]
+     40 │ load = { initial-max = "20%" }
+        ·        ───────────┬───────────
+        ·                   ╰── no room for it
+        ╰────
+      help: remove it; nobody else computes where shares are reserved
+
+    error: wrong.toml has 13 problems
+    "#);
+}
+
+#[test]
+fn shares_are_for_sessions_only() {
+    let jobs = placed("policy = \"fjbcr\"\nsessions = { limit = \"50%\" }");
+    let folder = Folder::with(&[("jobs.toml", &jobs)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "jobs.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × only sessions ask for a share of a resource
+       ╭─[jobs.toml:7:9]
+     7 │ share = "30%"
+       ·         ──┬──
+       ·           ╰── not used
+       ╰────
+      help: remove it, or choose a policy of a [grid] for sessions, such as "full-fill"
+
+      × only sessions ask for a share of a resource
+        ╭─[jobs.toml:12:9]
+     12 │ share = "80%"
+        ·         ──┬──
+        ·           ╰── not used
+        ╰────
+      help: remove it, or choose a policy of a [grid] for sessions, such as "full-fill"
+
+      × this policy does not read `limit`
+        ╭─[jobs.toml:32:22]
+     32 │ sessions = { limit = "50%" }
+        ·                      ──┬──
+        ·                        ╰── not used
+        ╰────
+      help: remove it, or choose another policy: "with-limit" reads `limit`, "with-dynamic-limit" the
+            others
+
+      × no job asks for a share under this policy
+        ╭─[jobs.toml:40:11]
+     40 │ sharing = "reserved"
+        ·           ─────┬────
+        ·                ╰── shares are reserved
+        ╰────
+      help: remove it, or choose a policy for sessions, such as "full-fill"
+
+    error: jobs.toml has 4 problems
+    "#);
+}
