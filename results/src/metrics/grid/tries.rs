@@ -29,6 +29,11 @@ impl Tries {
         self.0.iter()
     }
 
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
