@@ -13,6 +13,7 @@
 //! all ends of an instant first, then asks once what starts.
 
 mod entry;
+mod order;
 mod relay;
 mod rescheduling;
 

@@ -45,6 +45,8 @@ struct Block {
     free: Vec<i32>,
     /// To be added to every value of `free`: changes that covered the whole block.
     pending: i32,
+    /// Whether its summary is of what it was before the change that is being made.
+    changed: bool,
 }
 
 /// Where a job could go.
@@ -80,7 +82,8 @@ impl Profile {
     /// If `capacity` is over 2^31 - 1.
     pub fn new(capacity: u32) -> Profile {
         let capacity = i32::try_from(capacity).expect("a machine has fewer than 2^31 processors");
-        let block = Block { times: vec![i64::MIN], free: vec![capacity], pending: 0 };
+        let block =
+            Block { times: vec![i64::MIN], free: vec![capacity], pending: 0, changed: false };
         Profile {
             capacity,
             summaries: vec![Summary { first: i64::MIN, min: capacity, max: capacity }],
@@ -114,6 +117,13 @@ impl Profile {
     /// Gives back `processors` during `[start, end)`.
     pub fn remove(&mut self, start: Time, end: Time, processors: u32) {
         self.change(start.as_micros(), end.as_micros(), processors as i32);
+    }
+
+    /// Books and gives back at once. From the time of each bend on so many more
+    /// processors are free than without it; the times ascend, and the bends add
+    /// up to none.
+    pub fn change_course(&mut self, bends: impl Iterator<Item = (Time, i32)>) {
+        self.bend(bends.map(|(time, by)| (time.as_micros(), by)));
     }
 
     /// Free processors at `time`.
@@ -407,125 +417,103 @@ impl Profile {
         }
     }
 
+    /// Changes the free processors by so many from `start` until `end`.
     fn change(&mut self, start: i64, end: i64, delta: i32) {
         let end = end.min(Time::FOREVER.as_micros());
-        if start >= end || delta == 0 {
-            return;
+        if start < end && delta != 0 {
+            self.bend([(start, delta), (end, -delta)].into_iter());
         }
-        let Place { block: mut index, mut entry } = self.begin(start, delta);
-        while index < self.blocks.len() {
-            if let Some(following) = self.summaries.get(index + 1) {
-                if following.first <= end {
-                    self.change_to_end(index, entry, delta);
-                    (index, entry) = (index + 1, 0);
-                    continue;
-                }
-            } else if end == Time::FOREVER.as_micros() {
+    }
+
+    /// As [`Profile::change_course`]; blocks are tidied once in the end.
+    fn bend(&mut self, bends: impl Iterator<Item = (i64, i32)>) {
+        let mut bends = bends.peekable();
+        let Some(&(start, _)) = bends.peek() else { return };
+        let Place { block: first, mut entry } = self.find(start);
+        let (mut index, mut delta) = (first, 0);
+        for (time, by) in bends {
+            debug_assert_ne!(by, 0, "no bend");
+            while self.summaries.get(index + 1).is_some_and(|following| following.first <= time) {
                 self.change_to_end(index, entry, delta);
-                return;
+                (index, entry) = (index + 1, 0);
             }
-            // The end is near as a rule: bookings are short beside the profile.
-            let Block { times, free, .. } = &mut self.blocks[index];
-            while entry < times.len() && times[entry] < end {
-                free[entry] += delta;
+            // The next bend is near as a rule: bookings are short beside the profile.
+            let block = &mut self.blocks[index];
+            while entry < block.times.len() && block.times[entry] < time {
+                block.free[entry] += delta;
                 entry += 1;
             }
-            self.finish(Place { block: index, entry }, end, delta);
-            return;
+            block.changed = true;
+            // Nothing comes back at the end of all time.
+            if time < Time::FOREVER.as_micros() {
+                self.bend_at(Place { block: index, entry }, time, delta, by);
+            }
+            delta += by;
         }
-        // The last breakpoint there was has gone.
-        if end < Time::FOREVER.as_micros() {
-            let last = self.blocks.len() - 1;
-            let place = Place { block: last, entry: self.blocks[last].times.len() };
-            self.finish(place, end, delta);
+        for index in (first..=index).rev() {
+            if std::mem::take(&mut self.blocks[index].changed) {
+                self.tidy(index);
+            }
         }
     }
 
-    /// Makes a change of `delta` begin at `time`: says from which breakpoint on
-    /// values change. If the steps on both sides of `time` will be equal there
-    /// is none at `time` any more.
-    fn begin(&mut self, time: i64, delta: i32) -> Place {
-        let place = self.find(time);
-        let block = &self.blocks[place.block];
-        let value = block.free[place.entry];
-        if block.times[place.entry] != time {
-            return self.insert(Place { entry: place.entry + 1, ..place }, time, value);
-        }
-        let joins =
-            self.value_before(place).is_some_and(|before| before == value + block.pending + delta);
-        if joins { self.drop(place) } else { place }
-    }
-
-    /// Makes a change of `delta` end at `time`, where `place` is of the first
-    /// breakpoint there or later, and all before it has changed.
-    fn finish(&mut self, place: Place, time: i64, delta: i32) {
-        let block = &self.blocks[place.block];
-        let before = self.value_before(place).expect("what changed is before it");
-        if block.times.get(place.entry) != Some(&time) {
-            let place = self.insert(place, time, before - delta - block.pending);
-            self.summarise(place.block);
-        } else if block.free[place.entry] + block.pending == before {
-            self.drop(place);
-        } else {
-            self.summarise(place.block);
+    /// Makes a change of `delta` one of `by` more at `time`, where `place` is of
+    /// the first breakpoint there or later, and all before it has changed. If
+    /// the steps on both sides of `time` will be equal there is none at `time`
+    /// any more.
+    fn bend_at(&mut self, place: Place, time: i64, delta: i32, by: i32) {
+        let before = self.value_before(place);
+        let Block { times, free, pending, .. } = &mut self.blocks[place.block];
+        if times.get(place.entry) != Some(&time) {
+            let before = before.expect("the first breakpoint is before all time");
+            times.insert(place.entry, time);
+            free.insert(place.entry, before - delta - *pending);
+        } else if before == Some(free[place.entry] + *pending + delta + by) {
+            times.remove(place.entry);
+            free.remove(place.entry);
         }
     }
 
     /// Changes all steps of a block from `entry` on.
     fn change_to_end(&mut self, index: usize, entry: usize, delta: i32) {
+        let block = &mut self.blocks[index];
         if entry == 0 {
+            block.pending += delta;
             let summary = &mut self.summaries[index];
             summary.min += delta;
             summary.max += delta;
-            self.blocks[index].pending += delta;
         } else {
-            for free in &mut self.blocks[index].free[entry..] {
+            for free in &mut block.free[entry..] {
                 *free += delta;
             }
-            self.summarise(index);
         }
     }
 
-    /// Puts a breakpoint at `place` and says where it is then; `free` is less
-    /// the block's pending changes. The caller sums up that block.
-    fn insert(&mut self, place: Place, time: i64, free: i32) -> Place {
-        let Place { block: index, entry } = place;
+    /// Brings a block that has changed back to a size between the bounds, and sums it up.
+    fn tidy(&mut self, index: usize) {
         let block = &mut self.blocks[index];
-        block.times.insert(entry, time);
-        block.free.insert(entry, free);
-        if block.times.len() <= BLOCK_CAPACITY {
-            return place;
-        }
-        let half = BLOCK_CAPACITY / 2;
-        let upper = Block {
-            times: block.times.split_off(half),
-            free: block.free.split_off(half),
-            pending: block.pending,
-        };
-        self.blocks.insert(index + 1, upper);
-        self.summaries.insert(index + 1, Summary { first: 0, min: 0, max: 0 });
-        self.summarise(index);
-        self.summarise(index + 1);
-        if entry < half { place } else { Place { block: index + 1, entry: entry - half } }
-    }
-
-    /// Removes a breakpoint and says where the one behind it is then.
-    fn drop(&mut self, place: Place) -> Place {
-        let Place { block: index, entry } = place;
-        let block = &mut self.blocks[index];
-        block.times.remove(entry);
-        block.free.remove(entry);
         if block.times.is_empty() {
             self.blocks.remove(index);
             self.summaries.remove(index);
-            return Place { block: index, entry: 0 };
+            return;
         }
-        self.merge_small(index);
+        if block.times.len() <= BLOCK_CAPACITY {
+            self.merge_small(index);
+        }
+        while let block = &mut self.blocks[index]
+            && block.times.len() > BLOCK_CAPACITY
+        {
+            let half = block.times.len() - BLOCK_CAPACITY / 2;
+            let upper = Block {
+                times: block.times.split_off(half),
+                free: block.free.split_off(half),
+                ..*block
+            };
+            self.blocks.insert(index + 1, upper);
+            self.summaries.insert(index + 1, Summary { first: 0, min: 0, max: 0 });
+            self.summarise(index + 1);
+        }
         self.summarise(index);
-        match entry < self.blocks[index].times.len() {
-            true => place,
-            false => Place { block: index + 1, entry: 0 },
-        }
     }
 
     /// Value of the step before the one at `place`.
@@ -533,10 +521,11 @@ impl Profile {
         let block = &self.blocks[place.block];
         match place.entry.checked_sub(1) {
             Some(entry) => Some(block.free[entry] + block.pending),
-            None => {
-                let block = &self.blocks[place.block.checked_sub(1)?];
-                block.free.last().map(|free| free + block.pending)
-            }
+            // Blocks may be empty before they are tidied.
+            None => self.blocks[..place.block]
+                .iter()
+                .rev()
+                .find_map(|block| block.free.last().map(|free| free + block.pending)),
         }
     }
 
@@ -575,9 +564,12 @@ impl Profile {
 
     /// The step that covers `time`.
     fn find(&self, time: i64) -> Place {
-        // Most searches begin at the present, which is what the profile begins with.
-        if self.blocks[0].times.get(1).is_some_and(|&second| time < second) {
-            return Place { block: 0, entry: 0 };
+        // Most searches begin at the present or when something is free for the
+        // first time, and that is what the profile begins with.
+        if let [_, second, third, ..] = *self.blocks[0].times
+            && time < third
+        {
+            return Place { block: 0, entry: usize::from(second <= time) };
         }
         let block = self.summaries.partition_point(|summary| summary.first <= time) - 1;
         let entry = self.blocks[block].times.partition_point(|&start| start <= time) - 1;

@@ -97,6 +97,28 @@ impl Entry {
         }
     }
 
+    /// Some of the tasks that wait for `start` get an earlier one.
+    pub(super) fn move_up(&mut self, start: Time, earlier: Time, tasks: u32) {
+        let by_start = |batch: &Batch| batch.start;
+        let old = self.waiting.binary_search_by_key(&start, by_start);
+        let old = old.expect("only tasks that wait are moved");
+        match self.waiting[..old].binary_search_by_key(&earlier, by_start) {
+            // They take the place of those they leave.
+            Err(new) if self.waiting[old].tasks == tasks => {
+                self.waiting[old].start = earlier;
+                self.waiting[new..=old].rotate_right(1);
+            }
+            Err(new) => {
+                self.waiting[old].tasks -= tasks;
+                self.waiting.insert(new, Batch { start: earlier, tasks });
+            }
+            Ok(new) => {
+                self.waiting[new].tasks += tasks;
+                self.take(start, tasks);
+            }
+        }
+    }
+
     /// Some of the tasks that were to end at `planned_end` have ended.
     pub(super) fn end(&mut self, now: Time, tasks: u32, planned_end: Time) {
         let running = self.running.get_mut(&planned_end).expect("only what runs ends");

@@ -1,6 +1,5 @@
 //! Equal tasks that move up one after the other, each into what the last one left.
 
-use std::collections::VecDeque;
 use std::iter::Peekable;
 
 use haggle_model::Time;
@@ -25,10 +24,18 @@ pub(super) struct Relay {
     free: u32,
     /// From when on how many processors are free until `reached`; both ascend.
     /// Too many by those that were `taken`.
-    places: VecDeque<(Time, u32)>,
+    places: Vec<(Time, u32)>,
+    /// The first so many of `places` are full.
+    full: usize,
     taken: u32,
-    /// Tasks that start then, more or less than before.
-    starts: Vec<(Time, i64)>,
+    /// How many tasks start then that did not before, and how many do no more;
+    /// both ascend.
+    come: Vec<(Time, u32)>,
+    gone: Vec<(Time, u32)>,
+    /// No task comes to the first so many of `gone` any more.
+    passed: usize,
+    /// Room for what the moves come to.
+    bends: Vec<(Time, i32)>,
 }
 
 impl Relay {
@@ -37,7 +44,10 @@ impl Relay {
     pub(super) fn begin(&mut self, width: u32, from: Time, free: u32) {
         (self.width, self.reached, self.free, self.taken) = (width, from, free, 0);
         self.places.clear();
-        self.starts.clear();
+        self.full = 0;
+        self.come.clear();
+        self.gone.clear();
+        self.passed = 0;
     }
 
     /// Goes on to tasks that are planned to start at `start`. The `steps` of the
@@ -50,13 +60,13 @@ impl Relay {
         // Whatever moved was planned to start before this and has taken nothing here.
         while self.reached < start {
             let (mut place, free) = (self.reached, self.free + self.taken);
-            while let Some(&(earlier, at_least)) = self.places.back()
+            while let [.., (earlier, at_least)] = self.places[self.full..]
                 && at_least >= free
             {
                 place = earlier;
-                self.places.pop_back();
+                self.places.pop();
             }
-            self.places.push_back((place, free));
+            self.places.push((place, free));
             match steps.next_if(|&(step, _)| step <= start) {
                 Some((step, free)) => (self.reached, self.free) = (step, free),
                 None => self.reached = start,
@@ -66,12 +76,12 @@ impl Relay {
 
     /// The earliest place for the tasks, and how many fit there.
     pub(super) fn place(&mut self) -> Option<(Time, u32)> {
-        while let Some(&(place, free)) = self.places.front() {
-            let tasks = (free - self.taken) / self.width;
-            if tasks > 0 {
-                return Some((place, tasks));
+        while let Some(&(place, free)) = self.places.get(self.full) {
+            let free = free - self.taken;
+            if free >= self.width {
+                return Some((place, free / self.width));
             }
-            self.places.pop_front();
+            self.full += 1;
         }
         None
     }
@@ -79,32 +89,53 @@ impl Relay {
     /// Moves so many tasks from the start reached to the place found.
     pub(super) fn move_up(&mut self, place: Time, tasks: u32) {
         self.taken += tasks * self.width;
-        let tasks = i64::from(tasks);
-        self.starts.extend([(place, tasks), (self.reached, -tasks)]);
+        self.gone.push((self.reached, tasks));
+        while self.gone[self.passed].0 < place {
+            self.passed += 1;
+        }
+        // As many as have gone from there come back.
+        let mut come = tasks;
+        let gone = self.gone[self.passed..].iter_mut();
+        for (_, gone) in gone.take_while(|(start, _)| *start == place) {
+            let back = come.min(*gone);
+            (come, *gone) = (come - back, *gone - back);
+        }
+        if come > 0 {
+            self.come.push((place, come));
+        }
     }
 
-    /// What the moves come to: calls `moved` with an old start, a new one, and
-    /// how many tasks go from the one to the other.
-    pub(super) fn finish(&mut self, mut moved: impl FnMut(Time, Time, u32)) {
-        let starts = &mut self.starts;
-        starts.sort_unstable_by_key(|&(start, _)| start);
-        starts.dedup_by(|next, sum| {
+    /// What the moves come to for the profile: from each of these times on so many
+    /// tasks more have room than without it, in the stretch.
+    pub(super) fn bends(&mut self) -> &[(Time, i32)] {
+        let bends = &mut self.bends;
+        bends.clear();
+        bends.extend(self.come.iter().map(|&(time, tasks)| (time, -(tasks as i32))));
+        let gone = self.gone.iter().filter(|(_, tasks)| *tasks > 0);
+        bends.extend(gone.map(|&(time, tasks)| (time, tasks as i32)));
+        bends.sort_unstable_by_key(|&(time, _)| time);
+        bends.dedup_by(|next, sum| {
             let same = next.0 == sum.0;
             sum.1 += if same { next.1 } else { 0 };
             same
         });
+        bends
+    }
+
+    /// Which tasks come to which places: calls `moved` with an old start, a new one, and
+    /// how many tasks go from the one to the other.
+    pub(super) fn finish(&self, mut moved: impl FnMut(Time, Time, u32)) {
         // The first that have gone are the first that have come.
-        let mut come = 0;
-        for gone in 0..starts.len() {
-            while starts[gone].1 < 0 {
-                if starts[come].1 <= 0 {
-                    come += 1;
-                    continue;
+        let mut come = self.come.iter().copied();
+        let (mut place, mut room) = (self.reached, 0);
+        for &(start, mut gone) in &self.gone {
+            while gone > 0 {
+                if room == 0 {
+                    (place, room) = come.next().expect("as many come as go");
                 }
-                let tasks = starts[come].1.min(-starts[gone].1);
-                starts[come].1 -= tasks;
-                starts[gone].1 += tasks;
-                moved(starts[gone].0, starts[come].0, tasks as u32);
+                let tasks = room.min(gone);
+                (room, gone) = (room - tasks, gone - tasks);
+                moved(start, place, tasks);
             }
         }
     }
@@ -112,6 +143,8 @@ impl Relay {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn at(seconds: i64) -> Time {
@@ -134,11 +167,14 @@ mod tests {
             }
             places.push(place.map(|(place, _)| place));
         }
-        let mut moves = Vec::new();
+        let (mut moves, mut bends) = (Vec::new(), BTreeMap::new());
         relay.finish(|start, earlier, tasks| {
             assert_eq!(tasks, 1, "one task each");
             moves.push((start, earlier));
+            *bends.entry(earlier).or_insert(0) -= 1;
+            *bends.entry(start).or_insert(0) += 1;
         });
+        assert_eq!(relay.bends(), bends.into_iter().collect::<Vec<_>>());
         (places, moves)
     }
 

@@ -6,10 +6,10 @@ use haggle_model::{Span, Time};
 
 use super::ConservativeBags;
 use super::entry::{Entry, Kind};
+use super::order::{Key, Order};
 use super::relay::Relay;
 use crate::bags::Batch;
 use crate::placing::place;
-use crate::profile::Profile;
 use crate::scheduler::Slot;
 
 /// In which order waiting work is moved up.
@@ -105,18 +105,16 @@ pub struct Effort {
     pub moved: u64,
 }
 
+/// Before all that waits.
+const BEFORE_ALL: Time = Time::from_micros(i64::MIN);
+
 /// Tasks of one entry that wait for the same start.
 ///
 /// They are interchangeable, and within an entry every order goes by start.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     slot: Slot,
-    tasks: u32,
-    width: u32,
-    start: Time,
-    /// They do not start before.
-    earliest: Time,
-    span: Span,
+    batch: Batch,
 }
 
 impl ConservativeBags {
@@ -127,76 +125,73 @@ impl ConservativeBags {
             return;
         }
         self.effort.reschedules += 1;
-        let mut turns = self.turns(
+        let order = self.order(
             // What starts now has its processors, unless all is planned anew.
-            (!rebuild).then_some(now),
-            |entry, start| match (rule, entry.kind) {
-                (Rescheduling::Compress | Rescheduling::None, _) => start,
+            if rebuild { BEFORE_ALL } else { now },
+            |entry| match (rule, entry.kind) {
+                (Rescheduling::Compress | Rescheduling::None, _) => Key::AfterStart(Span::ZERO),
                 (Rescheduling::Coordinated, Kind::Share) => {
-                    entry.bag_expected.unwrap_or(entry.latest_completion())
+                    Key::Fixed(entry.bag_expected.unwrap_or(entry.latest_completion()))
                 }
-                (Rescheduling::Coordinated | Rescheduling::Uncoordinated, _) => start + entry.span,
+                (Rescheduling::Coordinated | Rescheduling::Uncoordinated, _) => {
+                    Key::AfterStart(entry.span)
+                }
             },
             |entry| (Span::ZERO, entry.sequence),
         );
         if rebuild {
-            self.rebuild(now, &turns);
+            self.rebuild(now, &self.turns(order));
         } else {
-            self.move_up(now, &mut turns);
+            self.move_up(now, order);
         }
         if second_pass && rule != Rescheduling::Compress {
             let open = self.profile.first_free(now);
-            let mut turns =
-                self.turns(Some(open), |_, start| start, |entry| (entry.span, entry.sequence));
-            self.move_up(now, &mut turns);
+            let order = self.order(
+                open,
+                |_| Key::AfterStart(Span::ZERO),
+                |entry| (entry.span, entry.sequence),
+            );
+            self.move_up(now, order);
         }
     }
 
     /// All that waits to start after `after`, ordered by `key`, then by `tie`, then by start.
-    fn turns(
+    fn order(
         &self,
-        after: Option<Time>,
-        key: impl Fn(&Entry, Time) -> Time,
+        after: Time,
+        key: impl Fn(&Entry) -> Key,
         tie: impl Fn(&Entry) -> (Span, u64),
-    ) -> Vec<Turn> {
-        let waits = self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty());
-        let mut entries: Vec<_> = waits.map(|(slot, entry)| (tie(entry), slot, entry)).collect();
-        entries.sort_unstable_by_key(|&(tie, ..)| tie);
-        // What a turn is sorted by in the upper half, its index in `turns` in the
-        // lower one: whole numbers sort several times faster than turns.
-        let most = entries.iter().map(|(.., entry)| entry.waiting.len()).sum();
-        let mut turns = Vec::with_capacity(most);
-        let mut order: Vec<u128> = Vec::with_capacity(most);
-        for (_, slot, entry) in entries {
-            let &Entry { width, span, earliest, .. } = entry;
-            let first = entry.waiting.partition_point(|batch| Some(batch.start) <= after);
-            for &Batch { start, tasks } in &entry.waiting[first..] {
-                // Negative times sort before others.
-                let key = key(entry, start).as_micros() as u64 ^ (1 << 63);
-                order.push(u128::from(key) << 64 | turns.len() as u128);
-                turns.push(Turn { slot, tasks, width, start, earliest, span });
-            }
+    ) -> Order {
+        let mut entries: Vec<_> =
+            self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty()).collect();
+        entries.sort_unstable_by_key(|(_, entry)| tie(entry));
+        let entries = entries.into_iter().map(|(slot, entry)| (slot, key(entry), entry));
+        Order::new(entries, after)
+    }
+
+    /// All in `order`.
+    fn turns(&self, mut order: Order) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        while let Some((slot, run)) = order.next(&self.entries, BEFORE_ALL) {
+            let entry = self.entries[slot.index()].as_ref().expect("a slot in use has an entry");
+            turns.extend(entry.waiting[run].iter().map(|&batch| Turn { slot, batch }));
         }
-        // Stable, for that is fast where the turns of an entry are in order already.
-        order.sort();
-        order.into_iter().map(|key| turns[key as u64 as usize]).collect()
+        turns
     }
 
     /// Puts one task after the other to its earliest fit, all others staying in place.
-    fn move_up(&mut self, now: Time, turns: &mut [Turn]) {
-        // What waits comes back in its turn.
-        for turn in turns.iter().rev() {
-            let batch = self.entry(turn.slot).waiting.pop();
-            debug_assert_eq!(batch.map(|batch| batch.start), Some(turn.start));
-        }
+    fn move_up(&mut self, now: Time, mut order: Order) {
         // Nothing is free before this: moves fill what they find and leave holes
         // behind it only. Most that waits is planned without a gap before it.
         let mut open = self.profile.first_free(now);
-        self.effort.turns += turns.len() as u64;
+        let mut batches = Vec::new();
         let mut relay = Relay::default();
-        for turns in turns.chunk_by_mut(|turn, next| turn.slot == next.slot) {
+        while let Some((slot, run)) = order.next(&self.entries, open) {
+            batches.clear();
+            batches.extend_from_slice(&self.entry(slot).waiting[run]);
+            self.effort.turns += batches.len() as u64;
             let moves = self.effort.moves;
-            self.move_entry_up(open, turns, &mut relay);
+            self.move_entry_up(open, slot, &mut batches, &mut relay);
             if self.effort.moves > moves {
                 open = self.profile.first_free(open);
             }
@@ -204,57 +199,60 @@ impl ConservativeBags {
         }
     }
 
-    /// The turns of one entry, in order of start, where nothing is free before `open`.
+    /// Batches of one entry, in order of start, where nothing is free before `open`.
     ///
     /// A task that moves from s to t needs the time from t to s only, for from
     /// s on it has its own place, and it leaves nothing behind before s. So the
     /// next one finds the same t until that time is full, and as many as fit
     /// there move together. And one that is planned later finds no place before
     /// t, nor before s if there was no such t.
-    fn move_entry_up(&mut self, open: Time, turns: &mut [Turn], relay: &mut Relay) {
-        let (mut from, mut at) = (open, 0);
-        while let Some(turn) = turns.get_mut(at) {
-            let &mut Turn { slot, tasks, width, start, earliest, span } = turn;
-            from = from.max(earliest);
-            if start <= from {
-                self.entry(slot).put(start, tasks);
-                at += 1;
-                continue;
-            }
+    fn move_entry_up(&mut self, open: Time, slot: Slot, batches: &mut [Batch], relay: &mut Relay) {
+        let &mut Entry { width, span, earliest, .. } = self.entry(slot);
+        let (mut from, mut at) = (open.max(earliest), 0);
+        loop {
+            at += batches[at..].partition_point(|batch| batch.start <= from);
+            let Some(&mut Batch { start, ref mut tasks }) = batches.get_mut(at) else { return };
             self.effort.searches += 1;
             match self.profile.earlier_fit(width, span, from, start) {
                 None => {
-                    self.entry(slot).put(start, tasks);
-                    (from, at) = (start, at + 1);
+                    at += 1;
+                    if at == batches.len() {
+                        return;
+                    }
+                    // Nor is there one for the next before something is free again.
+                    let free = self.profile.earliest_fit(width, Span::TICK, start);
+                    from = free.unwrap_or(Time::FOREVER);
                 }
                 Some(fit) if fit.start + span < start => {
-                    let moving = tasks.min(fit.free / width);
-                    self.entry(slot).put(fit.start, moving);
-                    rebook(&mut self.profile, span, start, fit.start, moving * width);
+                    let moving = u32::min(*tasks, fit.free / width);
+                    *tasks -= moving;
+                    at += usize::from(*tasks == 0);
+                    self.entry(slot).move_up(start, fit.start, moving);
+                    self.profile.add(fit.start, fit.start + span, moving * width);
+                    self.profile.remove(start, start + span, moving * width);
                     self.effort.moves += 1;
                     self.effort.moved += u64::from(moving);
-                    turn.tasks -= moving;
                     from = fit.start;
-                    at += usize::from(turn.tasks == 0);
-                    continue;
                 }
-                Some(fit) => from = fit.start,
+                Some(fit) => {
+                    let overlaps = |batch: &&Batch| batch.start <= fit.start + span;
+                    let near = batches[at..].iter().take_while(overlaps).count();
+                    from = self.relay(slot, fit.start, &batches[at..at + near], relay);
+                    at += near;
+                }
             }
-            let near = turns[at..].partition_point(|turn| turn.start <= from + span);
-            from = self.relay(from, &turns[at..at + near], relay);
-            at += near;
         }
     }
 
     /// The same where all overlap with a place at `from`, so that no two places
     /// are apart. Says from when on the next one could find one.
-    fn relay(&mut self, mut from: Time, turns: &[Turn], relay: &mut Relay) -> Time {
-        let [Turn { slot, width, span, .. }, ..] = *turns else { return from };
+    fn relay(&mut self, slot: Slot, mut from: Time, batches: &[Batch], relay: &mut Relay) -> Time {
         let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
+        let &mut Entry { width, span, .. } = entry;
         let mut steps = self.profile.steps_from(from).peekable();
         let (_, free) = steps.next().expect("a profile covers all time");
         relay.begin(width, from, free);
-        for &Turn { start, tasks, .. } in turns {
+        for &Batch { start, tasks } in batches {
             relay.reach(start, &mut steps);
             let mut left = tasks;
             while left > 0 {
@@ -262,21 +260,21 @@ impl ConservativeBags {
                 let Some((earlier, room)) = relay.place() else { break };
                 let moving = left.min(room);
                 relay.move_up(earlier, moving);
-                entry.put(earlier, moving);
                 self.effort.moves += 1;
                 self.effort.moved += u64::from(moving);
                 from = earlier;
                 left -= moving;
             }
             if left > 0 {
-                entry.put(start, left);
                 from = start;
             }
         }
         drop(steps);
-        relay.finish(|start, earlier, tasks| {
-            rebook(&mut self.profile, span, start, earlier, tasks * width);
-        });
+        relay.finish(|start, earlier, tasks| entry.move_up(start, earlier, tasks));
+        // They end earlier by what they begin earlier.
+        let (bends, width) = (relay.bends(), width as i32);
+        self.profile.change_course(bends.iter().map(|&(time, by)| (time, by * width)));
+        self.profile.change_course(bends.iter().map(|&(time, by)| (time + span, -by * width)));
         from
     }
 
@@ -305,7 +303,8 @@ impl ConservativeBags {
         now: Time,
         change: impl FnOnce(&mut ConservativeBags),
     ) {
-        let turns = self.turns(None, |_, _| Time::ZERO, |entry| (Span::ZERO, entry.sequence));
+        let first_come = |entry: &Entry| (Span::ZERO, entry.sequence);
+        let turns = self.turns(self.order(BEFORE_ALL, |_| Key::Fixed(Time::ZERO), first_come));
         self.drop_plan(&turns);
         change(self);
         self.plan_anew(now, &turns);
@@ -313,27 +312,24 @@ impl ConservativeBags {
 
     /// Takes all that waits out of the plan.
     fn drop_plan(&mut self, turns: &[Turn]) {
-        for &Turn { slot, tasks, width, start, span, .. } in turns {
-            self.entry(slot).take(start, tasks);
+        for &Turn { slot, batch: Batch { start, tasks } } in turns {
+            let entry = self.entry(slot);
+            entry.take(start, tasks);
+            let &mut Entry { width, span, .. } = entry;
             self.profile.remove(start, start + span, tasks * width);
         }
     }
 
     /// Plans what was dropped, in the order of `turns`.
     fn plan_anew(&mut self, now: Time, turns: &[Turn]) {
-        for &Turn { slot, tasks, width, earliest, span, .. } in turns {
-            for batch in place(&mut self.profile, width, span, tasks, now.max(earliest)) {
-                self.entry(slot).put(batch.start, batch.tasks);
+        for &Turn { slot, batch } in turns {
+            let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
+            let &mut Entry { width, span, earliest, .. } = entry;
+            for batch in place(&mut self.profile, width, span, batch.tasks, now.max(earliest)) {
+                entry.put(batch.start, batch.tasks);
             }
         }
     }
-}
-
-/// Changes a profile for a booking that goes to an earlier start. What both
-/// places have in common stays booked.
-fn rebook(profile: &mut Profile, span: Span, start: Time, earlier: Time, processors: u32) {
-    profile.add(earlier, start.min(earlier + span), processors);
-    profile.remove(start.max(earlier + span), start + span, processors);
 }
 
 /// Tasks of one entry that have another start now.

@@ -1,5 +1,7 @@
 //! The availability profile against a plain list of bookings.
 
+use std::collections::BTreeMap;
+
 use haggle_model::{Span, Time};
 use haggle_scheduling::Profile;
 use proptest::prelude::*;
@@ -12,6 +14,8 @@ enum Step {
     Book { processors: u32, span: i64, from: i64 },
     /// Give back one of the bookings, from a share of its length on.
     GiveBack { which: usize, percent: i64 },
+    /// The same of every so many bookings at once.
+    GiveBackMany { every: usize, percent: i64 },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -19,7 +23,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         .prop_map(|(processors, span, from)| Step::Book { processors, span, from });
     let give_back =
         (any::<usize>(), 0..100_i64).prop_map(|(which, percent)| Step::GiveBack { which, percent });
-    prop::collection::vec(prop_oneof![3 => book, 1 => give_back], 1..400)
+    let give_back_many =
+        (1..9_usize, 0..100_i64).prop_map(|(every, percent)| Step::GiveBackMany { every, percent });
+    prop::collection::vec(prop_oneof![30 => book, 10 => give_back, 1 => give_back_many], 1..400)
 }
 
 fn at(micros: i64) -> Time {
@@ -52,6 +58,17 @@ proptest! {
                     }
                 }
                 Step::GiveBack { .. } => {}
+                Step::GiveBackMany { every, percent } => {
+                    let mut bends: BTreeMap<Time, i32> = BTreeMap::new();
+                    for booked in obvious.booked.iter_mut().step_by(every) {
+                        let cut = booked.start + (booked.end - booked.start) * percent / 100;
+                        *bends.entry(at(cut)).or_default() += booked.processors as i32;
+                        *bends.entry(at(booked.end)).or_default() -= booked.processors as i32;
+                        booked.end = cut;
+                    }
+                    fast.change_course(bends.into_iter().filter(|&(_, by)| by != 0));
+                    obvious.booked.retain(|booked| booked.start < booked.end);
+                }
             }
         }
         for (processors, span, from) in queries {

@@ -1,0 +1,169 @@
+//! In which order batches that wait are looked at.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
+
+use haggle_model::{Span, Time};
+
+use super::entry::Entry;
+use crate::bags::Batch;
+use crate::scheduler::Slot;
+
+/// What the batches of an entry are ordered by. It never descends from one
+/// start to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Key {
+    /// All by the same time.
+    Fixed(Time),
+    /// Each by its start and so much time.
+    AfterStart(Span),
+}
+
+impl Key {
+    fn of(self, batch: &Batch) -> Time {
+        match self {
+            Key::Fixed(time) => time,
+            Key::AfterStart(span) => batch.start + span,
+        }
+    }
+}
+
+/// All that waits, by key, then by entry, then by start.
+///
+/// The batches of each entry are in order already, so they are merged and not
+/// sorted; and what comes out are runs of batches of one entry. Those that are
+/// to come stay where they are in their entry, whatever its earlier ones do.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Every entry with its key; where keys are equal, the first goes first.
+    entries: Vec<(Slot, Key)>,
+    /// Whose turn it is.
+    next: Option<Line>,
+    /// All others.
+    later: BinaryHeap<Reverse<Line>>,
+}
+
+/// Batches of one entry that are to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Line {
+    /// Of the first of them.
+    key: Time,
+    /// In `entries`.
+    place: usize,
+    /// How many there are.
+    batches: usize,
+}
+
+impl Order {
+    /// Of `entries` that wait, and of their batches that start after `after`.
+    pub(super) fn new<'a>(
+        entries: impl Iterator<Item = (Slot, Key, &'a Entry)>,
+        after: Time,
+    ) -> Order {
+        let mut order = Order { entries: Vec::new(), next: None, later: BinaryHeap::new() };
+        for (place, (slot, key, entry)) in entries.enumerate() {
+            order.entries.push((slot, key));
+            order.later.extend(order.line(place, &entry.waiting, after).map(Reverse));
+        }
+        order.next = order.later.pop().map(|Reverse(line)| line);
+        order
+    }
+
+    /// The next run: an entry and which of its batches. Passes over all that
+    /// start at or before `after`.
+    pub(super) fn next(
+        &mut self,
+        entries: &[Option<Entry>],
+        after: Time,
+    ) -> Option<(Slot, Range<usize>)> {
+        loop {
+            let Line { place, batches: left, .. } = self.next?;
+            let (slot, key) = self.entries[place];
+            let entry = entries[slot.index()].as_ref().expect("a slot in use has an entry");
+            let first = entry.waiting.len() - left;
+            let batches = &entry.waiting[first..];
+            let run = match self.later.peek() {
+                _ if batches[0].start <= after => 0,
+                None => left,
+                Some(Reverse(other)) => {
+                    let comes = |batch: &&Batch| (key.of(batch), place) < (other.key, other.place);
+                    batches.iter().take_while(comes).count()
+                }
+            };
+            let line = self.line(place, &batches[run..], after);
+            self.next = self.first_of(line);
+            if run > 0 {
+                return Some((slot, first..first + run));
+            }
+        }
+    }
+
+    /// What those of the last batches of an entry make that start after `after`.
+    fn line(&self, place: usize, batches: &[Batch], after: Time) -> Option<Line> {
+        let first = batches.partition_point(|batch| batch.start <= after);
+        let (_, key) = self.entries[place];
+        let batch = batches.get(first)?;
+        Some(Line { key: key.of(batch), place, batches: batches.len() - first })
+    }
+
+    /// The first of all lines, where `line` is one more.
+    fn first_of(&mut self, line: Option<Line>) -> Option<Line> {
+        match (line, self.later.peek_mut()) {
+            (Some(line), Some(mut first)) if first.0 < line => {
+                Some(std::mem::replace(&mut first.0, line))
+            }
+            (None, Some(first)) => Some(PeekMut::pop(first).0),
+            (line, _) => line,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::coordinated::entry::Kind;
+
+    /// An entry with these starts, and its key: one time, or so much after each start.
+    fn entries() -> impl Strategy<Value = Vec<(Entry, Key)>> {
+        let starts = prop::collection::btree_set(0..60_i64, 1..20);
+        let one = (starts, any::<bool>(), 0..30_i64).prop_map(|(starts, fixed, key)| {
+            let batch = |start| Batch { start: Time::from_secs(start), tasks: 1 };
+            let batches: Vec<Batch> = starts.into_iter().map(batch).collect();
+            let entry = Entry::new(Kind::Share, 0, 1, Span::TICK, Time::ZERO, &batches);
+            let after_start = Key::AfterStart(Span::from_secs(key));
+            (entry, if fixed { Key::Fixed(Time::from_secs(key * 2)) } else { after_start })
+        });
+        prop::collection::vec(one, 0..6)
+    }
+
+    proptest! {
+        #[test]
+        fn merged_as_if_sorted(entries in entries(), first in -1..20_i64, later in 0..3_i64) {
+            let keyed = (0..).map(Slot).zip(&entries);
+            let mut sorted: Vec<(Time, Slot, Time)> = keyed
+                .clone()
+                .flat_map(|(slot, (entry, key))| {
+                    entry.waiting.iter().map(move |batch| (key.of(batch), slot, batch.start))
+                })
+                .collect();
+            sorted.sort_unstable();
+            let mut after = Time::from_secs(first);
+            let mut order = Order::new(keyed.map(|(slot, (entry, key))| (slot, *key, entry)), after);
+            let waiting: Vec<_> = entries.iter().map(|(entry, _)| Some(entry.clone())).collect();
+            let mut sorted = sorted.into_iter();
+            while let Some((slot, run)) = order.next(&waiting, after) {
+                prop_assert!(!run.is_empty());
+                for batch in &entries[slot.index()].0.waiting[run] {
+                    let due = sorted.find(|&(_, _, start)| start > after);
+                    prop_assert_eq!(due.map(|(_, slot, start)| (slot, start)), Some((slot, batch.start)));
+                }
+                after += Span::from_secs(later);
+            }
+            prop_assert!(sorted.all(|(_, _, start)| start <= after));
+        }
+    }
+}
