@@ -77,6 +77,36 @@ submits-to = "broker"
 messages = "counts"
 """
 
+# A hundred thousand resources that fail, for a week.
+GRID = """
+[scenario]
+horizon = "7d"
+[[workload]]
+name = "jobs"
+model = "independent-jobs"
+data = { input = "10 MB", output = "10 MB" }
+[workload.independent-jobs]
+jobs = 1000000
+between = { law = "exponential", mean = "0.6s" }
+run = { law = "exponential", mean = "2.5h" }
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "grid"
+[grid]
+policy = "fcfs"
+period = "10min"
+information = { mode = "delayed", delay = "5min" }
+[[grid.site]]
+name = "site"
+resources = 100000
+[[failures]]
+of = ["site"]
+law = { up = { law = "weibull", shape = 0.75, scale = "5h" }, down = { law = "exponential", mean = "40min" } }
+[results]
+messages = "counts"
+"""
+
 
 def replay(log, processors, arguments):
     def command(out):
@@ -133,6 +163,13 @@ CASES = {
         policy="uncoordinated",
         overestimation="100",
     ),
+    "grid, a week": one_of(
+        "chtepen-faults/checkpointing.toml", rule="mean-failure", interval="30min"
+    ),
+    "grid, checkpoints every 3 s": one_of(
+        "chtepen-faults/checkpointing.toml", rule="periodic", interval="3s"
+    ),
+    "grid, 100,000 resources": scenario(GRID),
 }
 
 
