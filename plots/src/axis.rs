@@ -121,14 +121,7 @@ impl Axis {
             let text = type_face::fitted(name, TICK_SIZE, place * every as f64 - 12.0);
             (i as f64 + 0.5, text)
         });
-        Axis {
-            label: label.to_owned(),
-            low: 0.0,
-            high: count as f64,
-            scale: Scale::Linear,
-            ticks: ticks.collect(),
-            grid: false,
-        }
+        Axis::places(label, count, ticks.collect())
     }
 
     /// An axis with a lane for each of some names, from top to bottom, in `room` pixels: the
@@ -141,14 +134,13 @@ impl Axis {
         let ticks = names.iter().enumerate().step_by(every).map(|(i, name)| {
             (count as f64 - i as f64 - 0.5, type_face::fitted(name, TICK_SIZE, WIDEST))
         });
-        Axis {
-            label: label.to_owned(),
-            low: 0.0,
-            high: count as f64,
-            scale: Scale::Linear,
-            ticks: ticks.collect(),
-            grid: false,
-        }
+        Axis::places(label, count, ticks.collect())
+    }
+
+    /// An axis with so many places side by side.
+    fn places(label: &str, count: usize, ticks: Vec<(f64, String)>) -> Axis {
+        let (low, high) = (0.0, count as f64);
+        Axis { label: label.to_owned(), low, high, scale: Scale::Linear, ticks, grid: false }
     }
 
     /// Where a value lies: 0 at the low end, 1 at the high one; values beyond lie at the end.

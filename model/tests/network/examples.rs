@@ -167,3 +167,33 @@ fn a_window_bounds_the_rate_by_the_round_trip() {
     let found = rates(&network, Sharing::Literal, &[&[0]]);
     assert_close(&found, &[64_000.0 * 8.0 / 0.010 / 1e6]);
 }
+
+/// Three flows over one route, with any times between them: none takes longer than the bound,
+/// which those that start together reach.
+#[test]
+fn no_flow_takes_longer_than_as_many_over_its_path_at_most() {
+    let network = network(&[(Capacity::Shared(8e6), 1), (Capacity::PerFlow(5e6), 3)]);
+    let route = path(&network, &[0, 1]);
+    for sharing in [Sharing::Literal, Sharing::MaxMin] {
+        let bound = Flows::new(&network, sharing).longest(&route, 1_000_000, 3);
+        for millis in [0, 1, 300, 1_700, 4_000] {
+            let mut flows = Flows::new(&network, sharing);
+            let start = |flow: i64| Time::from_micros(flow * millis * 1_000);
+            let mut lasted = Vec::new();
+            let mut take = |flows: &mut Flows, until: Time| {
+                while let Some(next) = flows.next_event().filter(|&next| next <= until) {
+                    let over = flows.advance(next);
+                    lasted.extend(over.iter().map(|it| it.at - start(it.flow.0 as i64)));
+                }
+            };
+            for flow in 0..3 {
+                take(&mut flows, start(flow));
+                flows.start(start(flow), route.clone(), 1_000_000);
+            }
+            take(&mut flows, Time::FOREVER);
+            let longest = lasted.into_iter().max().expect("all arrive");
+            assert!(longest <= bound, "{longest:?} is beyond {bound:?}");
+            assert!(millis > 0 || bound - longest < Span::from_micros(10), "{longest:?}");
+        }
+    }
+}

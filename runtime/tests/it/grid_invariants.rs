@@ -306,7 +306,7 @@ fn alone_or_not(grid: fn(u64) -> Grid, cases: u64) {
             let found = (&ran.jobs, &ran.accounts, &ran.storage);
             assert_eq!((&one.jobs, &one.accounts, &one.storage), found, "grid {seed}");
         }
-        fewer += u32::from(one.log.len() < other.log.len());
+        fewer += u64::from(one.log.len() < other.log.len());
         // What is not on record is no start of another try, which `run_on_both` has checked.
         for (it, whole) in short.tries.iter_mut().zip(&one.tries) {
             assert!(it.checkpoints.iter().all(|kept| whole.checkpoints.contains(kept)));
@@ -314,7 +314,7 @@ fn alone_or_not(grid: fn(u64) -> Grid, cases: u64) {
         }
         assert_eq!((one.tries, one.log), (short.tries, short.log), "grid {seed}");
     }
-    assert!(fewer > 50, "only {fewer} grids had resources by themselves");
+    assert!(fewer > cases / 6, "only {fewer} grids had resources by themselves");
 }
 
 /// Every failure is noticed by who looks for restarts, so that with time enough nothing is left.

@@ -108,8 +108,8 @@ pub enum Expiry {
 /// What a rule does each time until something else happens to the job or its resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routine {
-    /// What happens when the timer runs out.
-    pub each: Expiry,
+    /// Whether a checkpoint is written when the timer runs out, or omitted.
+    pub writes: bool,
     /// Time until it runs out again, from when the checkpoint has been written if one is.
     pub interval: Span,
     /// The last instant at which this still happens.
@@ -130,14 +130,14 @@ impl IntervalRule {
     /// last failure and E, how long the whole job takes, stay the same.
     pub fn routine(&self, due: Time, last_failure: Time, execution: Span) -> Option<Routine> {
         let interval = self.constant_interval()?;
-        let (each, until) = match self {
+        let (writes, until) = match self {
             IntervalRule::LastFailure { .. } if due - last_failure > execution => {
-                (Expiry::Omit(interval), Time::FOREVER)
+                (false, Time::FOREVER)
             }
-            IntervalRule::LastFailure { .. } => (Expiry::Write, last_failure + execution),
-            _ => (Expiry::Write, Time::FOREVER),
+            IntervalRule::LastFailure { .. } => (true, last_failure + execution),
+            _ => (true, Time::FOREVER),
         };
-        Some(Routine { each, interval, until })
+        Some(Routine { writes, interval, until })
     }
 
     /// A job starts or goes on to compute on a resource: its state there, and

@@ -400,3 +400,15 @@ proptest! {
         prop_assert_eq!(cr.usage(end).processed.as_parts(), all);
     }
 }
+
+/// Parts of work are so small that up to 22 jobs share them evenly.
+#[test]
+fn shares_of_more_than_22_jobs_may_not_be_whole() {
+    let mut cr = equal(1, 23);
+    for job in 0..22 {
+        submit(&mut cr, at(0), job, 100, Share::WHOLE);
+        assert!(cr.shares_are_whole(), "{} jobs", job + 1);
+    }
+    submit(&mut cr, at(0), 22, 100, Share::WHOLE);
+    assert!(!cr.shares_are_whole());
+}

@@ -16,8 +16,8 @@
 //! ```
 
 use haggle_model::{JobId, Span, Time};
+use haggle_scheduling::grid::Routine;
 use haggle_scheduling::grid::checkpoint::execution;
-use haggle_scheduling::grid::{Expiry, Routine};
 
 use super::{Checkpoints, GridResource, Stage};
 use crate::grid::message::GridTimer;
@@ -39,10 +39,6 @@ struct Rounds {
 }
 
 impl Rounds {
-    fn writes(&self) -> bool {
-        self.routine.each == Expiry::Write
-    }
-
     /// Time from one checkpoint to the next.
     fn length(&self) -> Span {
         self.pause + self.routine.interval
@@ -103,13 +99,11 @@ impl GridResource {
             let whole = execution(replica.length, self.machine.avail(), self.machine.sharers());
             let routine = checkpoints.rule.routine(due, self.history.last_failure(), whole)?;
             // When the first one arrives is taken down.
-            if routine.each == Expiry::Write && replica.kept.is_none() {
+            if routine.writes && replica.kept.is_none() {
                 return None;
             }
-            let pause = match routine.each {
-                Expiry::Write => checkpoints.cost.of(replica.length),
-                Expiry::Omit(_) => Span::ZERO,
-            };
+            let cost = checkpoints.cost.of(replica.length);
+            let pause = if routine.writes { cost } else { Span::ZERO };
             Some(Rounds { job, due, routine, pause, passed: 0 })
         };
         self.alone.as_ref()?.timers().map(rounds).collect()
@@ -117,25 +111,25 @@ impl GridResource {
 
     /// Chooses what is to be passed over of what happens before `last`. Says whether anything is.
     fn choose(&self, all: &mut [Rounds], last: Time) -> bool {
-        let omitted = |it: &Rounds| if it.writes() { 0 } else { it.before(last) };
+        let omitted = |it: &Rounds| if it.routine.writes { 0 } else { it.before(last) };
         all.iter_mut().for_each(|it| it.passed = omitted(it));
         if let Some(end) = self.gap(all, last) {
-            let written = all.iter_mut().filter(|it| it.writes());
+            let written = all.iter_mut().filter(|it| it.routine.writes);
             written.for_each(|it| it.passed = it.before(end));
         }
-        for it in all.iter_mut() {
-            // The numbers of checkpoints go no further.
-            let most = u32::MAX - self.replicas[&it.job].requested;
-            it.passed = it.passed.min(most.into());
-        }
-        all.iter().any(|it| it.passed > 0)
+        // Checkpoints of a job are counted in 32 bits.
+        let countable = |it: &Rounds| {
+            let replica = &self.replicas[&it.job];
+            it.passed <= i64::from(u32::MAX - replica.requested.max(replica.omitted))
+        };
+        all.iter().any(|it| it.passed > 0) && all.iter().all(countable)
     }
 
     /// The end of a time without transfers, so that every job has another one that arrives
     /// after that and before `last`.
     fn gap(&self, all: &[Rounds], last: Time) -> Option<Time> {
         let alone = self.alone.as_ref()?;
-        let writing = || all.iter().filter(|it| it.writes());
+        let writing = || all.iter().filter(|it| it.routine.writes);
         let bytes = writing().map(|it| self.data(self.replicas[&it.job].workload).checkpoint);
         let to = self.rules.home.checkpoint_node;
         let sent = alone.longest_transfer(to, bytes.max()?, writing().count());
@@ -162,7 +156,7 @@ impl GridResource {
         };
         // To stop as often and as long as this is to stop once for the sum.
         let mut pauses: Vec<(Span, JobId)> = Vec::new();
-        let written = all.iter().filter(|it| it.writes() && it.passed > 0);
+        let written = all.iter().filter(|it| it.routine.writes && it.passed > 0);
         pauses.extend(written.map(|it| (it.pause * it.passed, it.job)));
         pauses.sort_unstable();
         if pauses.last().is_some_and(|&(longest, _)| now + longest > next) {
@@ -177,8 +171,8 @@ impl GridResource {
         for it in all.iter().filter(|it| it.passed > 0) {
             let bytes = self.data(self.replicas[&it.job].workload).checkpoint;
             let replica = self.replicas.get_mut(&it.job).expect("it goes its rounds here");
-            let count = u32::try_from(it.passed).expect("it has been limited");
-            if it.writes() {
+            let count = u32::try_from(it.passed).expect("it has been looked at");
+            if it.routine.writes {
                 replica.computing += it.due - replica.since + it.routine.interval * (it.passed - 1);
                 replica.writing += it.pause * it.passed;
                 replica.since = it.next_due() - it.routine.interval;
