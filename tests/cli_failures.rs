@@ -204,6 +204,115 @@ fn what_happens_on_a_failure_is_the_providers_choice() {
     assert!(explained.contains("30 s  given up when its processors failed"), "{explained}");
 }
 
+/// 80 s are three checkpoints more after 20 s each, 92 s; one is there after 30 s, and the other
+/// 60 s take 5 s of recovery and two checkpoints.
+#[test]
+fn a_job_goes_on_from_its_checkpoint() {
+    let resume = "\"fcfs\"\non-failure = \"resume\"\n\
+        checkpoints = { interval = \"20s\", cost = \"4s\", recovery = \"5s\" }";
+    let scenario = LOST.replace("\"fcfs\"", resume);
+    let (folder, shown) = ran(&scenario);
+    let summary: Vec<&str> = stdout_of(&shown).lines().take(4).collect();
+    insta::assert_snapshot!(summary.join("\n"), @r"
+    3 jobs on 2 processors of 1 provider
+      3 completed
+      makespan 123 s (0.0 days), utilisation 73.58 %
+      1 outage, availability 91.87 %; 1 attempt lost, 3.14 % of all work, 13.09 % on checkpoints
+    ");
+    let columns = [&ATTEMPT[..], &["saved_time", "checkpointing_time"]].concat();
+    insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &columns), @r"
+    2 1 0.0 68.0 1 completed 0.0 8.0
+    3 1 68.0 88.0 1 completed 0.0 0.0
+    1 1 0.0 30.0 0 failed 20.0 4.0
+    1 2 50.0 123.0 0 completed 0.0 13.0
+    ");
+    let columns = [&JOB[..], &["waiting_time", "execution_time", "turnaround_time"]].concat();
+    insta::assert_snapshot!(rows(&folder, "out/jobs.csv", &columns), @r"
+    2 COMPLETED_SUCCESSFULLY 0.0 68.0 1 0.0 68.0 68.0
+    3 COMPLETED_SUCCESSFULLY 68.0 88.0 1 58.0 20.0 78.0
+    1 COMPLETED_SUCCESSFULLY 50.0 123.0 2 30.0 93.0 123.0
+    ");
+    insta::assert_snapshot!(folder.read("out/outages.csv"), @r"
+    provider,first_resource,last_resource,failure_time,restoration_time,jobs_lost,work_lost
+    north,0,0,30.0,50.0,1,6.0
+    ");
+    let failures = failures(&folder);
+    let work = ["work", "work_useful", "work_lost", "work_checkpoints", "work_unfinished"];
+    assert_eq!(work.map(|key| failures[key].as_f64()), [191.0, 160.0, 6.0, 25.0, 0.0].map(Some));
+    let explained = folder.haggle(&["explain", "out", "0"]);
+    assert!(
+        explained.contains(
+            "lost with its processors at north, after 30 s, of which a checkpoint saved 20 s"
+        ),
+        "{explained}"
+    );
+    let verified = folder.haggle(&["verify", "it.toml"]);
+    assert!(verified.starts_with("exit code: 0\n"), "{verified}");
+}
+
+#[test]
+fn jobs_go_on_only_from_checkpoints_that_they_write() {
+    let choose =
+        |more: &str| LOST.replace("\"fcfs\"", &format!("\"fcfs\"\non-failure = \"resume\"{more}"));
+    let files = [
+        ("none.toml", choose("")),
+        ("always.toml", choose("\ncheckpoints = { interval = \"0s\" }")),
+        ("typo.toml", choose("\ncheckpoints = { every = \"1h\" }")),
+    ];
+    let folder = Folder::with(&files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    insta::assert_snapshot!(folder.haggle(&["validate", "none.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × jobs cannot go on from checkpoints that they never write
+        ╭─[none.toml:17:14]
+     17 │ on-failure = "resume"
+        ·              ────┬───
+        ·                  ╰── needs checkpoints
+        ╰────
+      help: add when they are written, such as `checkpoints = { interval = "1h", cost = "1min" }`
+
+    error: none.toml has 1 problem
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["validate", "always.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × between checkpoints there must be some time
+        ╭─[always.toml:18:28]
+     18 │ checkpoints = { interval = "0s" }
+        ·                            ──┬─
+        ·                              ╰── no time
+        ╰────
+      help: write a length of time above zero, such as "1h"
+
+    error: always.toml has 1 problem
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["validate", "typo.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × [provider.checkpoints] has no `interval`
+        ╭─[typo.toml:18:15]
+     18 │ checkpoints = { every = "1h" }
+        ·               ────────┬───────
+        ·                       ╰── `interval` is missing here
+        ╰────
+      help: add `interval`: For how long a job computes before each checkpoint; none is written where
+            it ends
+
+      × [provider.checkpoints] has no key `every`
+        ╭─[typo.toml:18:17]
+     18 │ checkpoints = { every = "1h" }
+        ·                 ──┬──
+        ·                   ╰── unknown key
+        ╰────
+      help: [provider.checkpoints] has `cost`, `interval`, `recovery`
+
+    error: typo.toml has 2 problems
+    "#);
+}
+
 #[test]
 fn the_words_are_listed() {
     let folder = Folder::with(&[]);
@@ -212,6 +321,7 @@ fn the_words_are_listed() {
     ----- stdout -----
     restart  It starts again from the beginning, ahead of all that waits
     requeue  It starts again from the beginning, after waiting behind all others
+    resume   It goes on from its last checkpoint, ahead of all that waits
     fail     It is over: failed
     ----- stderr -----
     ");
@@ -411,7 +521,7 @@ of = ["south"]
     × `horizon` is 0s, needs more
     help: remove `horizon` to run until every job is over
     × `on-failure` cannot be "give-up"
-    help: `on-failure` is one of "restart", "requeue" or "fail"
+    help: `on-failure` is one of "restart", "requeue", "resume" or "fail"
     × `max-attempts` is 0, needs at least 1
     help: `max-attempts`: How often a job is started before it is given up, 1000 if not given; of a
     × no provider is called "sooth"

@@ -85,7 +85,7 @@ correlation = {{ probability = "20%", delay = "1min" }}
 #[test]
 fn jobs_share_a_resource_and_data_take_time() {
     let folder = Folder::with(&[("shared.toml", SHARED)]);
-    insta::assert_snapshot!(folder.haggle(&["run", "shared.toml", "-o", "out", "--check"]), @"
+    insta::assert_snapshot!(folder.haggle(&["run", "shared.toml", "-o", "out", "--check"]), @r"
     exit code: 0
     ----- stdout -----
     3 jobs on 1 resource of a grid
@@ -102,7 +102,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     turnaround time, s                   -   weighted by processor-seconds
 
     results  out
-    digest   b1d834c65d80dfaad129a9c220069fb40859e4e24067b94d6139c16cc001ba2e
+    digest   31b22bb23818957ff050b3534ff99683ab642b05cd4646346d259061c3df651e
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

@@ -75,7 +75,7 @@ submits-to = "north"
 #[test]
 fn a_run_is_summed_up() {
     let folder = Folder::with(&[("valid.toml", VALID)]);
-    insta::assert_snapshot!(folder.haggle(&["run", "valid.toml", "-o", "out"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["run", "valid.toml", "-o", "out"]), @r"
     exit code: 0
     ----- stdout -----
     1 job on 8 processors of 1 provider
@@ -90,9 +90,9 @@ fn a_run_is_summed_up() {
     turnaround time, s               80.00   weighted by processor-seconds
 
     results  out
-    digest   7a5deba2d263aa69989f72457bf1f97f446028f7fd89dc386cd5fabec435a26c
+    digest   f329e0247592eef59f53b51bcc6e9de19d50afb4e8f5898f33981dde2a11f540
     ----- stderr -----
-    "#);
+    ");
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
     attempts.parquet
     disclosures.parquet
@@ -137,7 +137,7 @@ fn a_summary_can_be_json() {
 #[test]
 fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     let folder = Folder::with(&[("three.toml", THREE_JOBS)]);
-    insta::assert_snapshot!(folder.haggle(&["run", "three.toml", "-o", "out"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["run", "three.toml", "-o", "out"]), @r"
     exit code: 0
     ----- stdout -----
     3 jobs on 8 processors of 1 provider
@@ -152,10 +152,10 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     turnaround time, s               96.67   weighted by processor-seconds
 
     results  out
-    digest   88f3d78113ab92caf5edb1e41197495cca327044d39dd5f610749a5b6c56520e
+    digest   9b7b20a6b9c27c27babd46de446278b723850022b9c501f2da0db687c20b71c2
     ----- stderr -----
     note: 1 job needs more processors than any provider it was sent to has, and was rejected
-    "#);
+    ");
     let quiet = folder.haggle(&["run", "three.toml", "-o", "quiet", "--quiet"]);
     assert_eq!(stderr_of(&quiet), "");
 }

@@ -57,7 +57,7 @@ messages = "counts"
 #[test]
 fn a_session_has_its_share_to_itself_or_is_rejected() {
     let folder = Folder::with(&[("placed.toml", &placed("policy = \"full-fill\""))]);
-    insta::assert_snapshot!(folder.haggle(&["run", "placed.toml", "-o", "out", "--check"]), @"
+    insta::assert_snapshot!(folder.haggle(&["run", "placed.toml", "-o", "out", "--check"]), @r"
     exit code: 0
     ----- stdout -----
     6 jobs on 3 resources of a grid
@@ -79,7 +79,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4        3        1        -        0.00        0.00        1.00
 
     results  out
-    digest   fa9b7fb29dde82113d5a8796ca40d7e193d8ce5891a5ebd6e0492181bd25a578
+    digest   5075bf96557de3aaa5dddb525031da8053efd55e2b081efd0dfd4822fdd4e206
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

@@ -482,8 +482,8 @@ fn all_mistakes_are_reported_together() {
         · ───┬──
         ·    ╰── unknown key
         ╰────
-      help: [[provider]] has `compression`, `count`, `disclosure`, `estimates`, `max-attempts`,
-            `name`, `offers`, `on-failure`, `order`, `overrun`, `policy`, `processors`,
+      help: [[provider]] has `checkpoints`, `compression`, `count`, `disclosure`, `estimates`, `max-
+            attempts`, `name`, `offers`, `on-failure`, `order`, `overrun`, `policy`, `processors`,
             `rescheduling`, `speed`
 
       × [[provider]] has no `name`

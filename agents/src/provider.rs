@@ -16,6 +16,7 @@ use haggle_model::{
     ActorId, Disclosure, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet,
     ProviderId, Refusal, Span, Time,
 };
+use haggle_scheduling::checkpoints::Progress;
 use haggle_scheduling::{LocalScheduler, Request, Scheduling, Slot};
 
 use self::load::{Load, work};
@@ -115,11 +116,15 @@ struct HeldJob {
     submission: Box<Submission>,
     submitter: ActorId,
     queued: Time,
-    /// Requested time on this machine.
+    /// Requested time on this machine: for so long it may compute.
     walltime: Option<Span>,
+    /// What its next or present attempt is planned to take, checkpoints included.
+    planned: Option<Span>,
     promised_end: Option<Time>,
     /// Times it was lost with its processors.
     lost: u32,
+    /// Computing it need not do again.
+    saved: Span,
     run: Option<Run>,
 }
 
@@ -129,11 +134,34 @@ struct Run {
     /// When it ends unless its processors fail; nobody looks at it before.
     end: Time,
     planned_end: Time,
+    /// For how long it computes until its end.
+    computing: Span,
     outcome: JobOutcome,
     processors: ProcessorSet,
 }
 
 impl HeldJob {
+    /// Whether its next or present attempt goes on from a checkpoint.
+    fn resumes(&self) -> bool {
+        self.saved > Span::ZERO
+    }
+
+    /// What its next attempt is planned to take.
+    fn plan(&self, config: &ProviderConfig) -> Option<Span> {
+        let mut limit = self.walltime?;
+        // One that runs over its request may have saved more than that.
+        while limit <= self.saved && self.resumes() {
+            limit += limit.max(Span::TICK);
+        }
+        Some(config.on_failure.checkpoints().lasts(limit - self.saved, self.resumes()))
+    }
+
+    /// How far its attempt has come.
+    fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
+        let checkpoints = config.on_failure.checkpoints();
+        checkpoints.progress(now - run.start, run.computing, self.resumes())
+    }
+
     /// Its story if it ends now, without having run.
     fn over(self, provider: ProviderId, outcome: JobOutcome, now: Time) -> JobRecord {
         let Submission { job, class, .. } = *self.submission;
@@ -151,7 +179,7 @@ impl HeldJob {
         Request {
             slot,
             processors: job.processors,
-            span: self.walltime,
+            span: self.planned,
             key: job.key,
             deadline: job.deadline,
             ahead,
@@ -202,17 +230,21 @@ impl Provider {
         }
         let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
         let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
-        self.load.waiting += work(job.processors, walltime);
+        let processors = job.processors;
         self.slots.insert(id, slot);
         let mut held = HeldJob {
             submission,
             submitter,
             queued: now,
             walltime,
+            planned: None,
             promised_end: None,
             lost: 0,
+            saved: Span::ZERO,
             run: None,
         };
+        held.planned = held.plan(&self.config);
+        self.load.waiting += work(processors, held.planned);
         held.promised_end = self.scheduler.submit(now, held.request(slot, false));
         let held = Some(Held::Job(held));
         if slot.index() == self.jobs.len() {
@@ -236,6 +268,7 @@ impl Provider {
         self.scheduler.finished(now, slot);
         let mut held = self.release_job(slot);
         let run = held.run.take().expect("only a running job ends");
+        let checkpointing = held.progress(&run, now, &self.config).overhead;
         self.ended_early |= now < run.planned_end;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
@@ -243,7 +276,8 @@ impl Provider {
         disclose_status(out, held.submitter, &held.submission);
         out.send(held.submitter, Message::Finished { job: id, outcome: run.outcome });
         let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
-        let over = JobRecord { start, processors, ..held.over(self.config.id, outcome, now) };
+        let over = held.over(self.config.id, outcome, now);
+        let over = JobRecord { start, processors, checkpointing, ..over };
         out.observe(Observation::JobOver(Box::new(over)));
         self.plan_changed(now, out);
     }
@@ -273,7 +307,7 @@ impl Provider {
             return;
         };
         let held = self.release_job(slot);
-        self.load.waiting -= work(held.submission.job.processors, held.walltime);
+        self.load.waiting -= work(held.submission.job.processors, held.planned);
         let outcome = JobOutcome::Cancelled;
         out.send(held.submitter, Message::Finished { job, outcome });
         let over = held.over(self.config.id, outcome, now);
@@ -290,7 +324,9 @@ impl Provider {
         requested_time: Option<Span>,
         out: &mut Outbox,
     ) {
-        let span = requested_time.map(|time| time.at_speed(self.config.speed));
+        let walltime = requested_time.map(|time| time.at_speed(self.config.speed));
+        let checkpoints = self.config.on_failure.checkpoints();
+        let span = walltime.map(|walltime| checkpoints.lasts(walltime, false));
         let Some(start) = self.scheduler.estimate_start(now, processors, span) else {
             disclose(out, from, DisclosedItem::Refusal, job);
             out.send(from, Message::NoAnswer { job, reason: Refusal::TooWide });
@@ -318,12 +354,15 @@ impl Provider {
         for held in std::mem::take(&mut self.jobs).into_iter().flatten() {
             match held {
                 Held::Job(mut held) => {
-                    let (start, processors) = match held.run.take() {
-                        Some(run) => (Some(run.start), run.processors),
-                        None => (None, ProcessorSet::new()),
-                    };
+                    let run = held.run.take();
+                    let progress = run.as_ref().map(|run| held.progress(run, now, &self.config));
                     let over = held.over(provider, JobOutcome::Unfinished, now);
-                    let over = JobRecord { start, processors, ..over };
+                    let over = JobRecord {
+                        start: run.as_ref().map(|run| run.start),
+                        processors: run.map(|run| run.processors).unwrap_or_default(),
+                        checkpointing: progress.map_or(Span::ZERO, |it| it.overhead),
+                        ..over
+                    };
                     out.observe(Observation::JobOver(Box::new(over)));
                 }
                 Held::Share(share) => share.unfinished(provider, now, out),
@@ -407,24 +446,26 @@ impl Provider {
             .take_lowest(job.processors)
             .expect("the scheduler starts a job only if its processors are free");
         let run_time = job.run_time.reveal_to_machine().at_speed(self.config.speed);
-        let planned_end = now + held.walltime.unwrap_or(Span::FOREVER).max(Span::TICK);
+        let planned_end = now + held.planned.unwrap_or(Span::FOREVER).max(Span::TICK);
         let over_limit = held.walltime.is_some_and(|walltime| run_time > walltime);
-        let (lasts, outcome) = match (over_limit, self.config.overrun) {
+        let (computes, outcome) = match (over_limit, self.config.overrun) {
             (true, Overrun::Kill) => {
                 (held.walltime.unwrap_or(run_time), JobOutcome::WalltimeReached)
             }
             _ => (run_time, JobOutcome::Completed),
         };
+        let computing = computes - held.saved;
+        let lasts = self.config.on_failure.checkpoints().lasts(computing, held.resumes());
         if now + lasts > planned_end {
             out.wake(planned_end, Message::Wake(Timer::PlanEnds { slot: slot.0 }));
         }
-        self.load.waiting -= work(job.processors, held.walltime);
+        self.load.waiting -= work(job.processors, held.planned);
         self.load.started(job.processors, planned_end);
         out.wake(now + lasts, Message::Wake(Timer::RunEnds { slot: slot.0 }));
         disclose_status(out, held.submitter, &held.submission);
         out.send(held.submitter, Message::Started { job: job.id });
         let end = now + lasts;
-        held.run = Some(Run { start: now, end, planned_end, outcome, processors });
+        held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors });
     }
 
     fn release(&mut self, slot: Slot) -> Held {

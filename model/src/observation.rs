@@ -96,11 +96,14 @@ pub struct JobRecord {
     pub processors: ProcessorSet,
     /// What became of a bag; `None` for rigid jobs and for bags no provider took.
     pub bag: Option<Box<BagRecord>>,
-    /// What failures undid, in order of time.
+    /// What failures ended, in order of time.
     pub lost: Vec<LostRun>,
+    /// Time in which its last attempt did not compute, but read or wrote checkpoints.
+    pub checkpointing: Span,
 }
 
-/// A run of a job, or of tasks of a bag, that came to nothing: processors failed under it.
+/// A run of a job, or of tasks of a bag, whose processors failed: it came to nothing but for
+/// what checkpoints saved of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LostRun {
     /// Whose processors they are.
@@ -111,6 +114,17 @@ pub struct LostRun {
     pub end: Time,
     /// The provider's own numbers of what it held.
     pub processors: ProcessorSet,
+    /// Computing that the next attempt need not do again.
+    pub saved: Span,
+    /// Time in which it did not compute, but read or wrote checkpoints.
+    pub checkpointing: Span,
+}
+
+impl LostRun {
+    /// Computing that was undone.
+    pub fn undone(&self) -> Span {
+        self.end - self.start - self.saved - self.checkpointing
+    }
 }
 
 /// How a bag was placed and run.
@@ -201,7 +215,25 @@ impl JobRecord {
             processors: ProcessorSet::new(),
             bag: None,
             lost: Vec::new(),
+            checkpointing: Span::ZERO,
         }
+    }
+
+    /// What its last attempt did not have to compute again.
+    pub fn saved(&self) -> Span {
+        self.lost.iter().map(|run| run.saved).sum()
+    }
+
+    /// How long it ran: its last attempt, and what those before saved of their computing.
+    /// None if it has no last attempt. Of what is unfinished, so far.
+    pub fn run_time(&self) -> Option<Span> {
+        self.start.map(|start| self.end - start + self.saved())
+    }
+
+    /// How long it waited: all the time until its last attempt that does not count as run
+    /// time, so that the two are its turnaround time.
+    pub fn waiting_time(&self) -> Option<Span> {
+        self.start.map(|start| start - self.job.submit - self.saved())
     }
 }
 

@@ -52,6 +52,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             processors: ProcessorSet::range(8 * (id % 2), if rejected { 0 } else { width }),
             bag: None,
             lost: Vec::new(),
+            checkpointing: Span::ZERO,
         };
         writer.job_over(&record).expect("there is room");
     }

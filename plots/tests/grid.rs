@@ -107,6 +107,7 @@ fn run(folder: &Path) -> RunReader {
             processors: ProcessorSet::range(0, 0),
             bag: None,
             lost: Vec::new(),
+            checkpointing: Span::ZERO,
         };
         writer.job_over(&record).expect("there is room");
     }

@@ -212,10 +212,10 @@ const JOBS: &[Column] = &[
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
     column("final_state", Word, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited), COMPLETED_FAILED (given up when its processors failed), REJECTED; RUNNING or SUBMITTED (waiting) when the run stopped", Never),
-    column("starting_time", Seconds, "s", "when it started; what failures undid is in `attempts`; of a job of a grid, when the first try began to compute that it was done by", Empty("never started, or COMPLETED_FAILED")),
-    column("execution_time", Seconds, "s", "finish_time - starting_time", NOT_ENDED),
+    column("starting_time", Seconds, "s", "when its last try started; what failures undid is in `attempts`; of a job of a grid, when the first try began to compute that it was done by", Empty("never started, or COMPLETED_FAILED")),
+    column("execution_time", Seconds, "s", "finish_time - starting_time; of a job that went on from checkpoints, with the saved_time of its tries before", NOT_ENDED),
     column("finish_time", Seconds, "s", "when it ended; for COMPLETED_KILLED, when it was withdrawn", Empty("REJECTED, or unfinished")),
-    column("waiting_time", Seconds, "s", "starting_time - submission_time", NOT_STARTED),
+    column("waiting_time", Seconds, "s", "starting_time - submission_time, less the saved_time of tries before", NOT_STARTED),
     column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_ENDED),
     column("stretch", Real, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, unfinished, or execution_time is 0")),
     column("allocated_resources", Text, "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", Empty("never started, or they are shared")),
@@ -261,6 +261,8 @@ const ATTEMPTS: &[Column] = &[
     column("allocated_resources", Text, "", "its processors, as in `jobs`", NOT_STARTED),
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed` (its processors did) or `unfinished`", Never),
     column("promised_finish_time", Seconds, "s", "completion promised for this try", Empty("nothing was promised")),
+    column("saved_time", Seconds, "s", "of what failed: computing that the next try need not do again", Never),
+    column("checkpointing_time", Seconds, "s", "time in which it did not compute, but read or wrote checkpoints", Never),
 ];
 
 #[rustfmt::skip]
@@ -347,7 +349,7 @@ const OUTAGES: &[Column] = &[
     column("failure_time", Seconds, "s", "when they failed; 0 if they were down at the start", Never),
     column("restoration_time", Seconds, "s", "when they were back", Empty("not in this run")),
     column("jobs_lost", Integer, "jobs", "jobs that lost an attempt; of bags, that lost tasks", Never),
-    column("work_lost", Real, "processor-seconds", "Σ (failure_time - starting_time) x processors of these attempts", Never),
+    column("work_lost", Real, "processor-seconds", "Σ (failure_time - starting_time - saved_time - checkpointing_time) x processors of these attempts", Never),
 ];
 
 #[rustfmt::skip]

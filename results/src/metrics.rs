@@ -44,7 +44,7 @@ use std::collections::BTreeMap;
 use haggle_model::grid::{GridJobRecord, ResourceAccount, StorageAccount, TryRecord};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, JobClass, JobOutcome, JobRecord, OffersMade, ProviderId, Span, Time,
+    ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, OffersMade, ProviderId, Span, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +141,10 @@ struct Sample {
     submit: i64,
     start: Option<i64>,
     end: i64,
+    /// When lost attempts computed what checkpoints saved, as if at their starts.
+    saved: Box<[(i64, i64)]>,
+    /// Time in which the last attempt read or wrote checkpoints.
+    checkpointing: i64,
     promised_end: Option<i64>,
     deadline: Option<i64>,
     /// No limit counts as the time it ran.
@@ -159,8 +163,13 @@ struct Sample {
 impl Sample {
     fn of(record: &JobRecord) -> Sample {
         let end = record.end.as_micros();
-        let ran = record.start.map_or(0, |start| end - start.as_micros());
+        let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
+        let resumed = record.lost.iter().filter(|run| run.saved > Span::ZERO);
+        let resumed = resumed.filter(|_| !came_to_nothing(record.outcome));
+        let saved = |run: &LostRun| (run.start.as_micros(), (run.start + run.saved).as_micros());
         Sample {
+            saved: resumed.map(saved).collect(),
+            checkpointing: record.checkpointing.as_micros(),
             deadline: record.job.deadline.map(|time| time.as_micros()),
             requested: record.job.requested_time.map_or(ran, Span::as_micros),
             bag: BagSample::of(record),
@@ -188,11 +197,26 @@ impl Sample {
         self.start.map(|start| (start, self.end))
     }
 
+    /// What its last attempt did not have to compute again.
+    fn saved(&self) -> i64 {
+        self.saved.iter().map(|(start, end)| end - start).sum()
+    }
+
     /// How long it takes on its processors: of a bag, one task on the reference processor.
     fn run_time(&self) -> Option<i64> {
         let (start, end) = self.ran()?;
-        Some(self.bag.as_ref().map_or(end - start, |bag| bag.run_time))
+        Some(self.bag.as_ref().map_or(end - start + self.saved(), |bag| bag.run_time))
     }
+
+    /// All the time before its end that is not run time; of a bag, until its first task.
+    fn waiting_time(&self) -> Option<i64> {
+        self.start.map(|start| start - self.submit - self.saved())
+    }
+}
+
+/// Whether nothing of a job is of use to anybody, not even what was saved of it.
+fn came_to_nothing(outcome: JobOutcome) -> bool {
+    matches!(outcome, JobOutcome::Failed | JobOutcome::Cancelled | JobOutcome::Rejected(_))
 }
 
 impl Metrics {
@@ -287,13 +311,14 @@ impl Metrics {
 
     /// Processor-microseconds of all that ran, whatever came of it.
     pub fn work(&self) -> i128 {
-        let (useful, unfinished) = summary::work_done(&self.jobs);
-        useful + unfinished + self.failures.work_lost()
+        let done = summary::work_done(&self.jobs);
+        done.useful + done.unfinished + done.checkpoints + self.failures.work()
     }
 
     /// Takes in a job that is over.
     pub fn job_over(&mut self, record: &JobRecord) {
-        record.lost.iter().for_each(|run| self.failures.run_lost(run));
+        let saved_in_vain = came_to_nothing(record.outcome);
+        record.lost.iter().for_each(|run| self.failures.run_lost(run, saved_in_vain));
         self.jobs.push(Sample::of(record));
     }
 

@@ -427,7 +427,8 @@ impl RunWriter {
         row.micros(story.start).micros(story.end);
         row.integer(i64::from(job.processors));
         row.text(|out| push_processors(out, story.processors(record), story.first_processor));
-        row.word(record.outcome.name()).micros(micros(record.promised_end)).done();
+        row.word(record.outcome.name()).micros(micros(record.promised_end));
+        row.micros(0).micros(record.checkpointing.as_micros()).done();
         self.attempts.flush_if_full()?;
         let (provider, span) = (story.provider, (story.start, story.end));
         self.write_placements(record, attempt, provider, &record.processors, span)
@@ -446,7 +447,8 @@ impl RunWriter {
             row.micros(start).micros(end);
             row.integer(i64::from(run.processors.count()));
             row.text(|out| push_processors(out, Some(&run.processors), offset));
-            row.word(JobOutcome::Failed.name()).micros(micros(record.promised_end)).done();
+            row.word(JobOutcome::Failed.name()).micros(micros(record.promised_end));
+            row.micros(run.saved.as_micros()).micros(run.checkpointing.as_micros()).done();
             self.attempts.flush_if_full()?;
             let provider = run.provider.0;
             self.write_placements(record, attempt, provider, &run.processors, (start, end))?;
@@ -480,7 +482,7 @@ impl RunWriter {
         row.integer(i64::from(share.tasks));
         row.text(|out| push_processors(out, Some(&used(share)), offset));
         row.word(outcome.name());
-        row.micros(share.promised_end.as_micros()).done();
+        row.micros(share.promised_end.as_micros()).micros(0).micros(0).done();
         self.attempts.flush_if_full()?;
         for run in &share.runs {
             let span = (run.start.as_micros(), run.end.as_micros());
@@ -623,19 +625,17 @@ impl Story {
         let submit = record.job.submit.as_micros();
         let end = record.end.as_micros();
         let start = micros(record.start);
-        let if_started = |span: i64| {
-            if start == NO_INTEGER { NO_INTEGER } else { span }
-        };
-        let unfinished = record.outcome == JobOutcome::Unfinished;
-        let if_ended = |span: i64| if unfinished { NO_INTEGER } else { if_started(span) };
+        let span = |span: Option<Span>| span.map_or(NO_INTEGER, Span::as_micros);
+        let ended = record.outcome != JobOutcome::Unfinished;
+        let turnaround = record.start.map(|_| record.end - record.job.submit);
         let provider = record.provider;
         Story {
             submit,
             start,
             end,
-            waiting: if_started(start.wrapping_sub(submit)),
-            execution: if_ended(end.wrapping_sub(start)),
-            turnaround: if_ended(end.wrapping_sub(submit)),
+            waiting: span(record.waiting_time()),
+            execution: span(record.run_time().filter(|_| ended)),
+            turnaround: span(turnaround.filter(|_| ended)),
             provider: provider.map_or(NO_WORD, |provider| provider.0),
             first_processor: provider.map_or(0, |it| cast.providers[it.index()].first_processor),
         }
@@ -738,8 +738,8 @@ impl Usage {
         };
         self.last_end = self.last_end.max(story.end);
         self.jobs[provider.index()] += 1;
-        self.busy[provider.index()] +=
-            i128::from(story.end - story.start) * i128::from(record.job.processors);
+        let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
+        self.busy[provider.index()] += i128::from(ran) * i128::from(record.job.processors);
     }
 
     fn write(&self, cast: &Cast, buffer: &mut Buffer) {
@@ -783,8 +783,8 @@ impl OutageTable {
 
     fn run_lost(&mut self, job: JobId, run: &LostRun) {
         self.jobs_lost.insert(job);
-        let lasted = (run.end - run.start).as_micros();
-        self.work_lost += i128::from(lasted) * i128::from(run.processors.count());
+        let undone = run.undone().as_micros();
+        self.work_lost += i128::from(undone) * i128::from(run.processors.count());
     }
 
     /// `processors` are in the run's numbering.

@@ -7,6 +7,7 @@
 pub mod backfilling_limit;
 pub mod bag_table;
 pub mod bags;
+pub mod checkpoints;
 pub mod composition;
 pub mod conservative;
 pub mod coordinated;
@@ -27,6 +28,7 @@ pub mod scheduler;
 
 pub use bag_table::BagTable;
 pub use bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer};
+pub use checkpoints::Checkpoints;
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};
 pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig};

@@ -170,9 +170,14 @@ fn events(story: &Story) -> Vec<Vec<String>> {
     }
     for lost in &story.lost {
         let ran = duration(lost.end - lost.start);
+        let saved = if lost.saved > 0.0 {
+            format!(", of which a checkpoint saved {}", duration(lost.saved))
+        } else {
+            String::new()
+        };
         events.push((
             lost.end,
-            format!("lost with its processors at {}, after {ran}", lost.provider),
+            format!("lost with its processors at {}, after {ran}{saved}", lost.provider),
         ));
     }
     events.push((story.left, ending(story)));

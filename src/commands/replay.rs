@@ -227,6 +227,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         compression: args.compression.in_file(),
         overrun: args.overrun.in_file(),
         on_failure: None,
+        checkpoints: None,
         max_attempts: None,
         disclosure: file::Disclosure::default(),
         offers: None,

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
-    Cast, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, TaskRun, Time,
+    Cast, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Span, TaskRun, Time,
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
 
 /// Remembers until when each processor was held, and since when it has been up or down.
 pub struct Check {
     processors: Vec<Vec<Processor>>,
+    /// Of each provider.
+    speeds: Vec<f64>,
     /// Processor-microseconds held.
     held: i128,
     /// Jobs of a grid that are done.
@@ -71,6 +73,16 @@ pub enum Violation {
         /// Processors it ran on.
         got: u32,
     },
+    /// What a job computed, and earlier tries saved, is not what it is long.
+    #[error("job {job} computes for {asked} s, and its tries did for {computed} s")]
+    WrongLength {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its run time on these processors, or its limit if it reached that.
+        asked: Span,
+        /// What it computed that was not undone.
+        computed: Span,
+    },
     /// A job started before its submission.
     #[error("job {job} started at {start} s, before its submission")]
     TooEarly {
@@ -108,6 +120,7 @@ impl Check {
         let free = Processor { held_until: Time::ZERO, state, since };
         Check {
             processors: processors.map(|count| vec![free; count]).collect(),
+            speeds: cast.providers.iter().map(|it| it.speed).collect(),
             held: 0,
             done: BTreeSet::new(),
         }
@@ -169,6 +182,17 @@ impl Check {
         let got = record.processors.count();
         if got != asked {
             return Err(Violation::WrongWidth { job, asked, got });
+        }
+        let ran = record.run_time().unwrap_or(Span::ZERO);
+        let computed = ran - record.checkpointing;
+        let long = record.job.run_time.reveal_to_machine();
+        let asked = match record.outcome {
+            JobOutcome::Completed => long.at_speed(self.speeds[provider.index()]),
+            JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
+            _ => computed,
+        };
+        if computed != asked {
+            return Err(Violation::WrongLength { job, asked, computed });
         }
         self.hold(job, provider, start, record.end, &record.processors)
     }
@@ -253,7 +277,7 @@ mod tests {
     fn record(number: u32, start: i64, end: i64, first: u32) -> JobRecord {
         let start = Time::from_secs(start);
         JobRecord {
-            job: Job::new(number, Time::ZERO, 2, Span::from_secs(1)),
+            job: Job::new(number, Time::ZERO, 2, Span::from_secs(end) - (start - Time::ZERO)),
             class: JobClass::Local,
             outcome: JobOutcome::Completed,
             provider: Some(ProviderId(0)),
@@ -265,6 +289,7 @@ mod tests {
             processors: ProcessorSet::range(first, 2),
             bag: None,
             lost: Vec::new(),
+            checkpointing: Span::ZERO,
         }
     }
 
@@ -286,6 +311,27 @@ mod tests {
             violation.to_string(),
             "job 4 started at 19 s on processor 1, held by another until 20 s"
         );
+    }
+
+    #[test]
+    fn a_job_that_is_too_short_is_found() {
+        let provider = ProviderInfo {
+            name: "a".to_owned(),
+            processors: 4,
+            first_processor: 0,
+            speed: 1.0,
+            scheduler: String::new(),
+        };
+        let mut check = Check::new(&Cast { providers: vec![provider], ..Cast::default() });
+        let mut resumed = record(0, 20, 30, 0);
+        let (saved, checkpointing) = (Span::from_secs(4), Span::from_secs(1));
+        let (start, end) = (Time::ZERO, Time::from_secs(9));
+        let processors = ProcessorSet::range(0, 2);
+        let provider = ProviderId(0);
+        resumed.lost = vec![LostRun { provider, start, end, processors, saved, checkpointing }];
+        resumed.checkpointing = Span::from_secs(3);
+        let violation = check.job_over(&resumed).expect_err("it has done 1 s too much");
+        assert_eq!(violation.to_string(), "job 1 computes for 10 s, and its tries did for 11 s");
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub struct Story {
     pub wait: Option<Wait>,
 }
 
-/// A try that came to nothing: its processors failed.
+/// A try whose processors failed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lost {
     /// Where.
@@ -65,6 +65,8 @@ pub struct Lost {
     pub start: f64,
     /// When they failed.
     pub end: f64,
+    /// Computing that a checkpoint saved, s.
+    pub saved: f64,
 }
 
 /// A message about the job.
@@ -223,8 +225,8 @@ pub fn explain(
 fn lost(run: &RunReader, job: i64) -> Result<Vec<Lost>, ResultsError> {
     let rows = run.attempts()?.into_iter();
     let lost = rows.filter(|row| row.job == job && row.outcome == "failed");
-    let lost = lost.filter_map(|AttemptRow { provider, start, end, .. }| {
-        start.map(|start| Lost { provider, start, end })
+    let lost = lost.filter_map(|AttemptRow { provider, start, end, saved, .. }| {
+        start.map(|start| Lost { provider, start, end, saved })
     });
     Ok(lost.collect())
 }

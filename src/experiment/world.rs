@@ -20,8 +20,8 @@ use haggle_runtime::{EventOrder, Network, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling, ReschedulingConfig,
-    SchedulerConfig, Scheduling,
+    Checkpoints, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling,
+    ReschedulingConfig, SchedulerConfig, Scheduling,
 };
 
 use super::failures::{Failing, FailuresError, Node, failing};
@@ -117,7 +117,7 @@ impl Stage {
             speed: provider.speed,
             scheduler: scheduling(provider),
             overrun: overrun(provider.overrun),
-            on_failure: on_failure(provider.on_failure.unwrap_or_default()),
+            on_failure: on_failure(provider),
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: disclosure(provider.disclosure),
             bargaining: bargaining(provider, scenario),
@@ -464,10 +464,15 @@ fn overrun(overrun: file::Overrun) -> Overrun {
     }
 }
 
-fn on_failure(choice: file::OnFailure) -> OnFailure {
-    match choice {
+fn on_failure(provider: &file::Provider) -> OnFailure {
+    match provider.on_failure.unwrap_or_default() {
         file::OnFailure::Restart => OnFailure::Restart,
         file::OnFailure::Requeue => OnFailure::Requeue,
+        file::OnFailure::Resume => {
+            let it = provider.checkpoints.expect("the scenario has been checked");
+            let (interval, cost, recovery) = (it.interval.0, it.cost.0, it.recovery.0);
+            OnFailure::Resume(Checkpoints { interval, cost, recovery })
+        }
         file::OnFailure::Fail => OnFailure::Fail,
     }
 }

@@ -43,8 +43,8 @@ pub use metascheduler::{
 };
 pub use network::{Link, Network};
 pub use provider::{
-    Compression, Disclosure, Estimates, EstimatesFrom, Late, Offers, OnFailure, Order, Overrun,
-    Policy, Provider, Rescheduling, ReschedulingRule,
+    Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpoints, Late, Offers, OnFailure,
+    Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
 };
 pub use results::{Messages, Results, TableFormat};
 pub use rules::{

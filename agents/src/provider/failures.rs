@@ -1,13 +1,13 @@
 //! Processors that fail under what runs on them.
 //!
-//! A rigid job that has lost one of its processors is lost as a whole; of a bag
-//! the tasks on failed processors are. What becomes of them is the provider's
-//! choice, see [`OnFailure`]; tasks of a bag always wait again. Whatever has been
-//! started often enough is given up ([`MAX_ATTEMPTS`]). The local scheduler plans around what has failed as if it never came back, for nobody
-//! foresees when it does.
+//! A rigid job that has lost one of its processors is lost as a whole; of a bag the tasks
+//! on failed processors are. What becomes of them is the provider's choice, see
+//! [`OnFailure`]; tasks of a bag always wait again. Whatever has been started often
+//! enough is given up ([`MAX_ATTEMPTS`]). The local scheduler plans around what has
+//! failed as if it never came back, for nobody foresees when it does.
 
-use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Time};
-use haggle_scheduling::{BagRequest, Killed, Slot};
+use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
+use haggle_scheduling::{BagRequest, Checkpoints, Killed, Slot};
 
 use super::load::work;
 use super::shares::{Running, worse};
@@ -20,27 +20,25 @@ use crate::message::Message;
 pub const MAX_ATTEMPTS: u32 = 1_000;
 
 /// What happens to a rigid job whose processors fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnFailure {
     /// It starts again from the beginning, ahead of all that waits.
     #[default]
     Restart,
     /// It starts again from the beginning, after waiting behind all others.
     Requeue,
+    /// It writes checkpoints, and goes on from the last one, ahead of all that waits.
+    Resume(Checkpoints),
     /// It is over: [`JobOutcome::Failed`].
     Fail,
 }
 
 impl OnFailure {
-    /// All choices, in the order of the manual.
-    pub const ALL: [OnFailure; 3] = [OnFailure::Restart, OnFailure::Requeue, OnFailure::Fail];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
+    /// The checkpoints its jobs write.
+    pub(super) const fn checkpoints(self) -> Checkpoints {
         match self {
-            OnFailure::Restart => "restart",
-            OnFailure::Requeue => "requeue",
-            OnFailure::Fail => "fail",
+            OnFailure::Resume(checkpoints) => checkpoints,
+            OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail => Checkpoints::NEVER,
         }
     }
 }
@@ -61,8 +59,17 @@ impl Provider {
                     let (count, planned_end) = (run.processors.count(), run.planned_end);
                     self.load.ended(count, planned_end);
                     killed.push(Killed { slot, processors: count, planned_end });
+                    let progress = held.progress(&run, now, &self.config);
+                    held.saved += progress.saved;
                     let Run { start, processors, .. } = run;
-                    let run = LostRun { provider, start, end: now, processors };
+                    let run = LostRun {
+                        provider,
+                        start,
+                        end: now,
+                        processors,
+                        saved: progress.saved,
+                        checkpointing: progress.overhead,
+                    };
                     out.observe(Observation::RunLost { job: held.submission.job.id, run });
                     lost_jobs.push(slot);
                 }
@@ -77,7 +84,14 @@ impl Provider {
                         self.free.insert_all(&lost);
                         self.load.ended(count, planned_end);
                         killed.push(Killed { slot, processors: count, planned_end });
-                        let run = LostRun { provider, start, end: now, processors: lost };
+                        let run = LostRun {
+                            provider,
+                            start,
+                            end: now,
+                            processors: lost,
+                            saved: Span::ZERO,
+                            checkpointing: Span::ZERO,
+                        };
                         out.observe(Observation::RunLost { job: share.call.job, run });
                         tasks += count;
                     }
@@ -115,7 +129,8 @@ impl Provider {
             out.observe(Observation::JobOver(Box::new(over)));
             return;
         }
-        let ahead = self.config.on_failure == OnFailure::Restart;
+        held.planned = held.plan(&self.config);
+        let ahead = self.config.on_failure != OnFailure::Requeue;
         let request = held.request(slot, ahead);
         self.load.waiting += work(request.processors, request.span);
         // What was promised first stands: if it is broken now, that is to be seen.

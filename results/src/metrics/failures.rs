@@ -1,6 +1,6 @@
 //! What failures did to a run.
 
-use haggle_model::{JobOutcome, LostRun, ProviderId, Time};
+use haggle_model::{JobOutcome, LostRun, ProviderId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Metrics, summary};
@@ -17,13 +17,16 @@ pub struct FailureMetrics {
     pub availability: Option<f64>,
     /// Attempts that were lost: each a rigid job, or tasks of a bag that had started together.
     pub attempts_lost: u64,
-    /// All that ran: `work_useful` + `work_lost` + `work_unfinished`, processor-seconds.
+    /// All that ran: `work_useful` + `work_lost` + `work_checkpoints` + `work_unfinished`,
+    /// processor-seconds.
     pub work: f64,
-    /// What ran to its end or its limit, processor-seconds.
+    /// What ran to its end or its limit, also from checkpoint to checkpoint, processor-seconds.
     pub work_useful: f64,
-    /// What ran until its processors failed, processor-seconds.
+    /// What ran until its processors failed and was not saved, or was in vain, processor-seconds.
     pub work_lost: f64,
-    /// What was running when the run stopped, processor-seconds.
+    /// Reading and writing of checkpoints, processor-seconds.
+    pub work_checkpoints: f64,
+    /// What was running, or had been saved, when the run stopped, processor-seconds.
     pub work_unfinished: f64,
     /// Jobs that were over, or unfinished, later than promised, and those that failed
     /// although their completion was promised.
@@ -46,7 +49,7 @@ pub struct ProviderFailures {
     pub availability: Option<f64>,
     /// Attempts that were lost there.
     pub attempts_lost: u64,
-    /// What they had done, processor-seconds.
+    /// What they had done and not saved, processor-seconds.
     pub work_lost: f64,
 }
 
@@ -67,6 +70,8 @@ struct ProviderLog {
     down_time: i128,
     attempts_lost: u64,
     work_lost: i128,
+    /// Checkpoints of the attempts that were lost.
+    work_checkpoints: i128,
 }
 
 impl ProviderLog {
@@ -95,11 +100,16 @@ impl FailureLog {
         log.down -= i64::from(processors);
     }
 
-    pub(super) fn run_lost(&mut self, run: &LostRun) {
+    /// An attempt was lost, and what was saved of it, too, if that was in vain.
+    pub(super) fn run_lost(&mut self, run: &LostRun, saved_in_vain: bool) {
         let log = &mut self.providers[run.provider.index()];
-        let lasted = (run.end - run.start).as_micros();
+        let work = |span: Span| i128::from(span.as_micros()) * i128::from(run.processors.count());
         log.attempts_lost += 1;
-        log.work_lost += i128::from(lasted) * i128::from(run.processors.count());
+        log.work_lost += work(run.undone());
+        if saved_in_vain {
+            log.work_lost += work(run.saved);
+        }
+        log.work_checkpoints += work(run.checkpointing);
     }
 
     pub(super) fn run_over(&mut self, now: Time) {
@@ -107,9 +117,18 @@ impl FailureLog {
         self.end = now;
     }
 
-    /// Processor-microseconds.
-    pub(super) fn work_lost(&self) -> i128 {
+    /// Processor-microseconds that came to nothing.
+    fn work_lost(&self) -> i128 {
         self.providers.iter().map(|log| log.work_lost).sum()
+    }
+
+    fn work_checkpoints(&self) -> i128 {
+        self.providers.iter().map(|log| log.work_checkpoints).sum()
+    }
+
+    /// Processor-microseconds of lost attempts, but for what was saved.
+    pub(super) fn work(&self) -> i128 {
+        self.work_lost() + self.work_checkpoints()
     }
 }
 
@@ -127,7 +146,7 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
     };
     let machines = metrics.providers.iter().map(|(_, processors)| u64::from(*processors)).sum();
     let down = log.providers.iter().map(|log| log.down_time).sum();
-    let (useful, unfinished) = summary::work_done(&metrics.jobs);
+    let done = summary::work_done(&metrics.jobs);
     let broken = metrics.jobs.iter().filter(|job| {
         let promised = job.promised_end;
         promised.is_some_and(|promised| job.outcome == JobOutcome::Failed || job.end > promised)
@@ -139,9 +158,10 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         availability: availability(down, machines),
         attempts_lost: log.providers.iter().map(|log| log.attempts_lost).sum(),
         work: seconds(metrics.work()),
-        work_useful: seconds(useful),
+        work_useful: seconds(done.useful),
         work_lost: seconds(log.work_lost()),
-        work_unfinished: seconds(unfinished),
+        work_checkpoints: seconds(log.work_checkpoints() + done.checkpoints),
+        work_unfinished: seconds(done.unfinished),
         promises_broken: broken.clone().count() as u64,
         promises_broken_by_loss: broken.filter(|job| job.lost > 0).count() as u64,
         providers: providers

@@ -432,30 +432,42 @@ fn busy<'a>(jobs: impl Iterator<Item = &'a Sample>, from: i64, to: i64) -> f64 {
     jobs.map(|job| job_work(job, from, to)).sum::<i128>() as f64 / SECOND
 }
 
-/// Processor-microseconds of what came to an end of its own, and of what was running
-/// when the run stopped.
-pub(super) fn work_done(jobs: &[Sample]) -> (i128, i128) {
-    let mut work = (0, 0);
+/// Processor-microseconds that failures did not undo.
+#[derive(Default)]
+pub(super) struct WorkDone {
+    /// Of what came to an end of its own.
+    pub(super) useful: i128,
+    /// Of what was running, or had been saved, when the run stopped.
+    pub(super) unfinished: i128,
+    /// Reading and writing of checkpoints.
+    pub(super) checkpoints: i128,
+}
+
+pub(super) fn work_done(jobs: &[Sample]) -> WorkDone {
+    let mut work = WorkDone::default();
     for job in jobs {
-        let done = job_work(job, i64::MIN, i64::MAX);
+        let checkpoints = i128::from(job.checkpointing) * i128::from(job.processors);
+        let done = job_work(job, i64::MIN, i64::MAX) - checkpoints;
         let unfinished = match (&job.bag, job.outcome) {
             (Some(bag), JobOutcome::Unfinished) => bag.unfinished,
             (None, JobOutcome::Unfinished) => done,
             _ => 0,
         };
-        work = (work.0 + done - unfinished, work.1 + unfinished);
+        work.useful += done - unfinished;
+        work.unfinished += unfinished;
+        work.checkpoints += checkpoints;
     }
     work
 }
 
-/// Processor-microseconds a job used between two instants.
+/// Processor-microseconds a job used between two instants, and what failures undid apart.
 fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
     if let Some(bag) = &job.bag {
         let runs = bag.runs.iter();
         return runs.map(|&(_, start, end, tasks)| area(start, end, tasks, from, to)).sum();
     }
-    let Some((start, end)) = job.ran() else { return 0 };
-    area(start, end, job.processors, from, to)
+    let attempts = job.saved.iter().copied().chain(job.ran());
+    attempts.map(|(start, end)| area(start, end, job.processors, from, to)).sum()
 }
 
 fn area(start: i64, end: i64, processors: u32, from: i64, to: i64) -> i128 {
@@ -482,12 +494,12 @@ fn describe<'a>(
     let (mut weight, mut weighted) = (0_i128, 0.0);
     for job in jobs.clone() {
         outcomes.count(job);
-        let (Some((start, end)), Some(run), true) = (job.ran(), job.run_time(), job.is_done())
+        let (Some(waited), Some(run), true) = (job.waiting_time(), job.run_time(), job.is_done())
         else {
             continue;
         };
-        let total = end - job.submit;
-        waiting.push((start - job.submit) as f64 / SECOND);
+        let total = job.end - job.submit;
+        waiting.push(waited as f64 / SECOND);
         turnaround.push(total as f64 / SECOND);
         if run > 0 {
             slowdown.push(total as f64 / run as f64);

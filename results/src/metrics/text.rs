@@ -56,14 +56,19 @@ impl fmt::Display for Summary {
             None => writeln!(f, "  no job ran")?,
         }
         if let Some(failures) = &self.failures {
-            writeln!(
+            let of_all = |work: f64| percent((failures.work > 0.0).then(|| work / failures.work));
+            write!(
                 f,
                 "  {}, availability {}; {} lost, {} of all work",
                 counted(failures.outages, "outage"),
                 percent(failures.availability),
                 counted(failures.attempts_lost, "attempt"),
-                percent((failures.work > 0.0).then(|| failures.work_lost / failures.work))
+                of_all(failures.work_lost)
             )?;
+            if failures.work_checkpoints > 0.0 {
+                write!(f, ", {} on checkpoints", of_all(failures.work_checkpoints))?;
+            }
+            writeln!(f)?;
         }
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;

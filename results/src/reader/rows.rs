@@ -64,6 +64,8 @@ pub struct AttemptRow {
     pub outcome: String,
     /// When it ended, s.
     pub end: f64,
+    /// What it computed that the next try need not do again, s.
+    pub saved: f64,
 }
 
 /// A row of `placements`.
@@ -222,11 +224,13 @@ impl RunReader {
     /// # Errors
     /// If the table is missing or damaged.
     pub fn attempts(&self) -> Result<Vec<AttemptRow>, ResultsError> {
-        let names = ["job", "attempt", "provider", "starting_time", "outcome", "finish_time"];
+        let names =
+            ["job", "attempt", "provider", "starting_time", "outcome", "finish_time", "saved_time"];
         let rows = self.rows(Table::Attempts, &names)?.map(|row| {
             // A share of which no task ever ran has no end.
             let Some(end) = row.optional_real("finish_time")? else { return Ok(None) };
             Ok(Some(AttemptRow {
+                saved: row.real("saved_time")?,
                 job: row.integer("job")?,
                 attempt: row.integer("attempt")?,
                 provider: row.text("provider")?,

@@ -122,6 +122,7 @@ impl Site {
             processors: ProcessorSet::new(),
             bag: None,
             lost: Vec::new(),
+            checkpointing: Span::ZERO,
             job,
         };
         if record.job.processors > self.info.processors {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::{MAX_ATTEMPTS, OnFailure};
+use haggle_agents::{MAX_ATTEMPTS, OnFailure, Overrun};
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+    Checkpoints, EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
 };
 use proptest::prelude::*;
 
@@ -85,6 +85,85 @@ fn a_lost_job_can_be_over() {
     let done = JobOutcome::Completed;
     let ran = two_jobs(OnFailure::Fail);
     assert_eq!(ends(&ran), [(0, 8, done), (-1, 3, JobOutcome::Failed), (5, 7, done)]);
+}
+
+fn resume(interval: i64, cost: i64, recovery: i64) -> OnFailure {
+    let [interval, cost, recovery] = [interval, cost, recovery].map(Span::from_secs);
+    OnFailure::Resume(Checkpoints { interval, cost, recovery })
+}
+
+/// A checkpoint after every 2 s takes 1 s more: 8 s are 11, and of 6 s 2 are saved when the
+/// second processor fails; with 1 s of recovery and one more checkpoint the other 4 are 6.
+#[test]
+fn a_lost_job_goes_on_from_its_last_checkpoint() {
+    let done = JobOutcome::Completed;
+    let ran = two_jobs(resume(2, 1, 1));
+    assert_eq!(ends(&ran), [(0, 11, done), (5, 11, done), (11, 13, done)]);
+    let secs = Span::from_secs;
+    let lost = &ran.records.iter().find(|it| it.job.number == 2).expect("it is over").lost;
+    let lost: Vec<_> = lost.iter().map(|it| (it.saved, it.checkpointing, it.undone())).collect();
+    assert_eq!(lost, [(secs(2), secs(1), secs(0))]);
+    let of = |number| ran.records.iter().find(move |it| it.job.number == number);
+    let times = |number| {
+        let it = of(number).expect("it is over");
+        (it.waiting_time(), it.run_time(), it.checkpointing)
+    };
+    assert_eq!(times(1), (Some(secs(0)), Some(secs(11)), secs(3)));
+    assert_eq!(times(2), (Some(secs(3)), Some(secs(8)), secs(2)));
+    assert_eq!(times(3), (Some(secs(10)), Some(secs(2)), secs(0)));
+}
+
+/// One processor, one job of 20 s that asked for so much or less.
+fn one_job(requested: i64, change: impl FnOnce(&mut Setup)) -> JobRecord {
+    let mut setup = Setup::default()
+        .provider(1, Policy::Conservative)
+        .change(|provider| provider.on_failure = resume(5, 1, 2))
+        .user(0, vec![job(1, 0, requested, 20, 1)]);
+    setup.failing = vec![(0, ProcessorSet::range(0, 1), vec![(13, 14)])];
+    change(&mut setup);
+    setup.run_on_both().records.remove(0)
+}
+
+fn end_and_outcome(record: &JobRecord) -> (i64, JobOutcome) {
+    (record.end.as_micros() / 1_000_000, record.outcome)
+}
+
+/// Checkpoints take nothing of what was asked for, and are planned for: 20 + 3 s.
+/// Two of them are there at 13 s, and what is left takes 2 + 5 + 1 + 5 s.
+#[test]
+fn checkpoints_are_on_top_of_the_requested_time() {
+    let record = one_job(20, |setup| setup.failing.clear());
+    assert_eq!(end_and_outcome(&record), (23, JobOutcome::Completed));
+    assert_eq!(record.promised_end, Some(Time::from_secs(23)));
+    assert_eq!(record.walltime, Some(Span::from_secs(20)));
+    assert_eq!(end_and_outcome(&one_job(20, |_| ())), (27, JobOutcome::Completed));
+}
+
+/// 18 s may be computed; 10 of them are saved at 13 s, the rest takes 2 + 5 + 1 + 3 s.
+#[test]
+fn a_job_that_goes_on_is_killed_when_it_has_computed_what_it_asked_for() {
+    let record = one_job(18, |_| ());
+    assert_eq!(end_and_outcome(&record), (25, JobOutcome::WalltimeReached));
+}
+
+/// 6 s were planned for, 10 are saved.
+#[test]
+fn a_job_may_have_saved_more_than_it_asked_for() {
+    let extend = |setup: &mut Setup| setup.providers[0].overrun = Overrun::Extend;
+    let record = one_job(6, extend);
+    assert_eq!(end_and_outcome(&record), (27, JobOutcome::Completed));
+}
+
+#[test]
+fn what_was_saved_is_told_of_jobs_that_do_not_end() {
+    let record = one_job(20, |setup| setup.horizon = Some(Time::from_secs(20)));
+    assert_eq!(end_and_outcome(&record), (20, JobOutcome::Unfinished));
+    // From 14 to 16 it recovered, then it computed.
+    let secs = Span::from_secs;
+    assert_eq!((record.saved(), record.checkpointing), (secs(10), secs(2)));
+    let record = one_job(20, |setup| setup.providers[0].max_attempts = 1);
+    assert_eq!(end_and_outcome(&record), (13, JobOutcome::Failed));
+    assert_eq!((record.run_time(), record.saved()), (None, secs(10)));
 }
 
 /// What would fail after the last job is over does not.
@@ -189,7 +268,7 @@ fn a_run_that_would_not_end_is_stopped() {
 type Work = (i64, i64, i64, u32);
 
 fn work() -> impl Strategy<Value = Vec<Work>> {
-    prop::collection::vec((0_i64..12, 1_i64..20, 1_i64..=100, 1_u32..=4), 0..10)
+    prop::collection::vec((0_i64..12, 1_i64..20, 1_i64..=150, 1_u32..=4), 0..10)
 }
 
 fn scheduling(kind: usize) -> Option<Scheduling> {
@@ -205,24 +284,40 @@ fn scheduling(kind: usize) -> Option<Scheduling> {
     }
 }
 
-/// (kind of scheduler, choice of what happens, local jobs, outages of its two halves).
-type Drawn = (usize, usize, Vec<Work>, [Vec<(i64, i64)>; 2]);
+fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
+    match drawn {
+        (0, ..) => OnFailure::Restart,
+        (1, ..) => OnFailure::Requeue,
+        (2, ..) => OnFailure::Fail,
+        (_, interval, cost, recovery) => resume(interval, cost, recovery),
+    }
+}
+
+/// What happens to jobs that fail, and to those that run over; speed.
+type Ways = ((usize, i64, i64, i64), bool, f64);
+
+/// (kind of scheduler, ways, local jobs, outages of its two halves).
+type Drawn = (usize, Ways, Vec<Work>, [Vec<(i64, i64)>; 2]);
 
 fn provider() -> impl Strategy<Value = Drawn> {
     let outages = || prop::collection::vec((0_i64..150, 1_i64..40), 0..6);
     let outages = (outages(), outages()).prop_map(|(a, b)| [a, b]);
-    (0_usize..6, 0_usize..3, work(), outages)
+    let choice = (0_usize..6, 1_i64..12, 0_i64..4, 0_i64..4);
+    let speed = prop_oneof![Just(1.0), Just(0.7), Just(3.0)];
+    (0_usize..6, (choice, any::<bool>(), speed), work(), outages)
 }
 
 fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
     let mut setup = Setup::default();
-    for (number, (kind, choice, _, outages)) in (0..).zip(drawn) {
+    for (number, (kind, (choice, extends, speed), _, outages)) in (0..).zip(drawn) {
         setup = setup.provider(4, Policy::ALL[kind % 3]).change(|provider| {
             if let Some(scheduling) = scheduling(*kind) {
                 provider.scheduler = scheduling;
             }
             provider.disclosure = Disclosure::Queue;
-            provider.on_failure = OnFailure::ALL[*choice];
+            provider.on_failure = choice_of(*choice);
+            provider.overrun = if *extends { Overrun::Extend } else { Overrun::Kill };
+            provider.speed = *speed;
             provider.bargaining.validity = Span::from_secs(4 * latency);
         });
         for (half, outages) in (0..).zip(outages) {
@@ -290,7 +385,7 @@ fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn no_job_is_lost_and_nothing_runs_on_what_is_down(
@@ -317,11 +412,34 @@ proptest! {
             }
         }
         for record in &ran.records {
-            let choice = record.provider.map(|it| OnFailure::ALL[drawn[it.0 as usize].1]);
+            let choice = record.provider.map(|it| choice_of(drawn[it.0 as usize].1.0));
             let may_fail = choice == Some(OnFailure::Fail) && record.bag.is_none();
             let may_fail = may_fail || max_attempts < MAX_ATTEMPTS;
             prop_assert!(record.outcome != JobOutcome::Failed || may_fail);
             prop_assert!(record.outcome != JobOutcome::Unfinished || horizon.is_some());
+            for run in &record.lost {
+                let Some(OnFailure::Resume(it)) = choice.filter(|_| record.bag.is_none()) else {
+                    prop_assert_eq!((run.saved, run.checkpointing), (Span::ZERO, Span::ZERO));
+                    continue;
+                };
+                prop_assert!(run.undone() >= Span::ZERO && run.undone() <= it.interval);
+                prop_assert_eq!(run.saved.as_micros() % it.interval.as_micros(), 0);
+            }
+            // A job computes what it is long, in however many tries.
+            if let (Some(ran), Some(provider), None) =
+                (record.run_time(), record.provider, &record.bag)
+            {
+                let speed = drawn[provider.index()].1.2;
+                let long = record.job.run_time.reveal_to_machine().at_speed(speed);
+                let computed = ran - record.checkpointing;
+                match record.outcome {
+                    JobOutcome::Completed => prop_assert_eq!(computed, long),
+                    JobOutcome::WalltimeReached => {
+                        prop_assert_eq!(Some(computed), record.walltime);
+                    }
+                    _ => prop_assert!(computed <= long),
+                }
+            }
             if let Some(bag) = &record.bag {
                 let runs = bag.shares.iter().flat_map(|share| &share.runs);
                 let tasks: u32 = runs.map(|run| run.processors.count()).sum();

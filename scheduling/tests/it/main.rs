@@ -1,5 +1,6 @@
 //! The schedulers as a provider uses them, against obvious versions and published cases.
 
+mod checkpoints;
 mod composition;
 mod composition_properties;
 mod coordinated;

@@ -36,6 +36,9 @@ pub struct Provider {
     /// are; tasks of a bag always wait again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
+    /// When jobs write checkpoints, and what that takes; read by on-failure "resume" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<JobCheckpoints>,
     /// How often a job is started before it is given up, 1000 if not given; of a bag, how often a
     /// task is in the mean. It ends runs in which a job would never end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -266,8 +269,29 @@ pub enum OnFailure {
     Restart,
     /// It starts again from the beginning, after waiting behind all others.
     Requeue,
+    /// It goes on from its last checkpoint, ahead of all that waits.
+    Resume,
     /// It is over: failed.
     Fail,
+}
+
+/// When rigid jobs write checkpoints, in time of the provider's processors. Requested times are
+/// for computing: what checkpoints take is planned for on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct JobCheckpoints {
+    /// For how long a job computes before each checkpoint; none is written where it ends.
+    pub interval: TimeSpan,
+    /// For how long a checkpoint stops the job.
+    #[serde(default = "no_time")]
+    pub cost: TimeSpan,
+    /// How long a job takes to read its checkpoint before it goes on.
+    #[serde(default = "no_time")]
+    pub recovery: TimeSpan,
+}
+
+fn no_time() -> TimeSpan {
+    TimeSpan(Span::ZERO)
 }
 
 /// What a provider tells others about itself; each level includes those before it.

@@ -110,7 +110,8 @@ impl SwfRecord {
 
     /// A job after a simulation. Status is 1 for completed, 0 for stopped at its
     /// requested time or lost with its processors, 5 for rejected or cancelled, and -1
-    /// where the simulation stopped before; wait runs from the submission to the start.
+    /// where the simulation stopped before. The run time is the sum over the parts of a job that
+    /// went on from checkpoints, as the format has it, and the wait all else before its end.
     pub fn from_job_record(record: &JobRecord) -> SwfRecord {
         let job = &record.job;
         let described = SwfRecord::described(job);
@@ -120,10 +121,10 @@ impl SwfRecord {
             JobOutcome::Rejected(_) | JobOutcome::Cancelled => 5,
             JobOutcome::Unfinished => -1,
         };
-        match record.start {
-            Some(start) => SwfRecord {
-                wait: start - job.submit,
-                run_time: record.end - start,
+        match record.waiting_time().zip(record.run_time()) {
+            Some((wait, run_time)) => SwfRecord {
+                wait,
+                run_time,
                 allocated_processors: processors_field(record.processors.count()),
                 status,
                 ..described
@@ -175,6 +176,7 @@ mod tests {
             processors: ProcessorSet::range(0, 4),
             bag: None,
             lost: Vec::new(),
+            checkpointing: Span::ZERO,
         }
     }
 
