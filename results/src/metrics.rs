@@ -141,10 +141,8 @@ struct Sample {
     submit: i64,
     start: Option<i64>,
     end: i64,
-    /// When lost attempts computed what checkpoints saved, as if at their starts.
-    saved: Box<[(i64, i64)]>,
-    /// Time in which the last attempt read or wrote checkpoints.
-    checkpointing: i64,
+    /// If it wrote checkpoints.
+    checkpoints: Option<Box<Checkpoints>>,
     promised_end: Option<i64>,
     deadline: Option<i64>,
     /// No limit counts as the time it ran.
@@ -160,16 +158,32 @@ struct Sample {
     bag: Option<Box<BagSample>>,
 }
 
+/// What checkpoints did for a job; times in microseconds.
+#[derive(Clone, Debug)]
+struct Checkpoints {
+    /// When lost attempts computed what was saved, as if at their starts.
+    saved: Vec<(i64, i64)>,
+    /// Time in which the last attempt read or wrote them.
+    overhead: i64,
+}
+
+impl Checkpoints {
+    fn of(record: &JobRecord) -> Option<Box<Checkpoints>> {
+        let resumed = record.lost.iter().filter(|run| run.saved > Span::ZERO);
+        let resumed = resumed.filter(|_| !came_to_nothing(record.outcome));
+        let saved = |run: &LostRun| (run.start.as_micros(), (run.start + run.saved).as_micros());
+        let saved: Vec<(i64, i64)> = resumed.map(saved).collect();
+        let overhead = record.checkpointing.as_micros();
+        (overhead > 0 || !saved.is_empty()).then(|| Box::new(Checkpoints { saved, overhead }))
+    }
+}
+
 impl Sample {
     fn of(record: &JobRecord) -> Sample {
         let end = record.end.as_micros();
         let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
-        let resumed = record.lost.iter().filter(|run| run.saved > Span::ZERO);
-        let resumed = resumed.filter(|_| !came_to_nothing(record.outcome));
-        let saved = |run: &LostRun| (run.start.as_micros(), (run.start + run.saved).as_micros());
         Sample {
-            saved: resumed.map(saved).collect(),
-            checkpointing: record.checkpointing.as_micros(),
+            checkpoints: Checkpoints::of(record),
             deadline: record.job.deadline.map(|time| time.as_micros()),
             requested: record.job.requested_time.map_or(ran, Span::as_micros),
             bag: BagSample::of(record),
@@ -197,20 +211,24 @@ impl Sample {
         self.start.map(|start| (start, self.end))
     }
 
-    /// What its last attempt did not have to compute again.
-    fn saved(&self) -> i64 {
-        self.saved.iter().map(|(start, end)| end - start).sum()
+    /// What its last attempt did not have to compute again, and when.
+    fn saved(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.checkpoints.iter().flat_map(|it| it.saved.iter().copied())
+    }
+
+    fn time_saved(&self) -> i64 {
+        self.saved().map(|(start, end)| end - start).sum()
     }
 
     /// How long it takes on its processors: of a bag, one task on the reference processor.
     fn run_time(&self) -> Option<i64> {
         let (start, end) = self.ran()?;
-        Some(self.bag.as_ref().map_or(end - start + self.saved(), |bag| bag.run_time))
+        Some(self.bag.as_ref().map_or(end - start + self.time_saved(), |bag| bag.run_time))
     }
 
     /// All the time before its end that is not run time; of a bag, until its first task.
     fn waiting_time(&self) -> Option<i64> {
-        self.start.map(|start| start - self.submit - self.saved())
+        self.start.map(|start| start - self.submit - self.time_saved())
     }
 }
 

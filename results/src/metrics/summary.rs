@@ -446,7 +446,8 @@ pub(super) struct WorkDone {
 pub(super) fn work_done(jobs: &[Sample]) -> WorkDone {
     let mut work = WorkDone::default();
     for job in jobs {
-        let checkpoints = i128::from(job.checkpointing) * i128::from(job.processors);
+        let overhead = job.checkpoints.as_ref().map_or(0, |it| it.overhead);
+        let checkpoints = i128::from(overhead) * i128::from(job.processors);
         let done = job_work(job, i64::MIN, i64::MAX) - checkpoints;
         let unfinished = match (&job.bag, job.outcome) {
             (Some(bag), JobOutcome::Unfinished) => bag.unfinished,
@@ -466,7 +467,7 @@ fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
         let runs = bag.runs.iter();
         return runs.map(|&(_, start, end, tasks)| area(start, end, tasks, from, to)).sum();
     }
-    let attempts = job.saved.iter().copied().chain(job.ran());
+    let attempts = job.saved().chain(job.ran());
     attempts.map(|(start, end)| area(start, end, job.processors, from, to)).sum()
 }
 

@@ -1,7 +1,8 @@
 //! Metrics have the values that their definitions give by hand.
 
 use haggle_model::{
-    Cast, Job, JobClass, JobOutcome, JobRecord, ProcessorSet, ProviderId, Refusal, Span, Time,
+    Cast, Job, JobClass, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Refusal, Span,
+    Time,
 };
 use haggle_results::{Cut, Extent, Metrics, MetricsOptions, Summary};
 
@@ -94,6 +95,60 @@ fn every_outcome_is_counted() {
     assert_eq!(counts.refusals.get("no_provider"), Some(&1));
     assert_eq!((counts.promises, counts.promises_broken), (2, 1));
     assert_eq!((it.nb_jobs_finished, it.nb_jobs_killed, it.success_rate), (3, 1, Some(0.5)));
+}
+
+/// Two processors from 0 to 20, of which 12 s were saved and 3 s went into checkpoints, and
+/// from 30 to 50, of which 2 s did; submitted at 0.
+fn resumed(id: u32, outcome: JobOutcome) -> JobRecord {
+    let secs = Span::from_secs;
+    let gives_up = matches!(outcome, JobOutcome::Failed | JobOutcome::Cancelled);
+    JobRecord {
+        outcome,
+        start: (!gives_up).then_some(Time::from_secs(30)),
+        lost: vec![LostRun {
+            provider: ProviderId(0),
+            start: Time::ZERO,
+            end: Time::from_secs(20),
+            processors: ProcessorSet::range(0, 2),
+            saved: secs(12),
+            checkpointing: secs(3),
+        }],
+        checkpointing: if gives_up { Span::ZERO } else { secs(2) },
+        ..ran(id, (0, 30, 50, 2))
+    }
+}
+
+/// Useful, lost, spent on checkpoints, unfinished, and all of it; processor-seconds.
+fn work(outcome: JobOutcome) -> [f64; 5] {
+    let options = MetricsOptions { failures: true, ..MetricsOptions::default() };
+    let mut metrics = Metrics::new(&north(), options);
+    metrics.job_over(&resumed(0, outcome));
+    metrics.run_over(Time::from_secs(50));
+    let all = metrics.work() as f64 / 1e6;
+    let it = metrics.summarise().failures.expect("something may fail");
+    [it.work_useful, it.work_lost, it.work_checkpoints, it.work_unfinished, all]
+}
+
+#[test]
+fn what_was_saved_counts_as_what_becomes_of_the_job() {
+    let [lost, checkpoints, all] = [2.0 * 5.0, 2.0 * (3.0 + 2.0), 2.0 * 40.0];
+    let kept = 2.0 * (12.0 + 18.0);
+    for outcome in [JobOutcome::Completed, JobOutcome::WalltimeReached] {
+        assert_eq!(work(outcome), [kept, lost, checkpoints, 0.0, all]);
+    }
+    assert_eq!(work(JobOutcome::Unfinished), [0.0, lost, checkpoints, kept, all]);
+    for outcome in [JobOutcome::Failed, JobOutcome::Cancelled] {
+        assert_eq!(work(outcome), [0.0, 2.0 * (5.0 + 12.0), 2.0 * 3.0, 0.0, 2.0 * 20.0]);
+    }
+}
+
+#[test]
+fn a_job_that_went_on_ran_for_what_counted_of_its_tries() {
+    let it = summary(Cut::default(), &[resumed(0, JobOutcome::Completed)]);
+    assert_eq!(it.mean_waiting_time, Some(18.0));
+    assert_eq!(it.mean_turnaround_time, Some(50.0));
+    assert_eq!(it.mean_slowdown, Some(50.0 / 32.0));
+    assert_eq!(it.utilisation, Some(2.0 * 32.0 / (64.0 * 50.0)));
 }
 
 #[test]
