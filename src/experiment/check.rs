@@ -293,8 +293,7 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_processor_held_twice_is_found() {
+    fn four_processors() -> Check {
         let provider = ProviderInfo {
             name: "a".to_owned(),
             processors: 4,
@@ -302,7 +301,12 @@ mod tests {
             speed: 1.0,
             scheduler: String::new(),
         };
-        let mut check = Check::new(&Cast { providers: vec![provider], ..Cast::default() });
+        Check::new(&Cast { providers: vec![provider], ..Cast::default() })
+    }
+
+    #[test]
+    fn a_processor_held_twice_is_found() {
+        let mut check = four_processors();
         assert_eq!(check.job_over(&record(0, 0, 10, 0)), Ok(()));
         assert_eq!(check.job_over(&record(1, 10, 20, 0)), Ok(()));
         assert_eq!(check.job_over(&record(2, 5, 21, 2)), Ok(()));
@@ -315,14 +319,7 @@ mod tests {
 
     #[test]
     fn a_job_that_is_too_short_is_found() {
-        let provider = ProviderInfo {
-            name: "a".to_owned(),
-            processors: 4,
-            first_processor: 0,
-            speed: 1.0,
-            scheduler: String::new(),
-        };
-        let mut check = Check::new(&Cast { providers: vec![provider], ..Cast::default() });
+        let mut check = four_processors();
         let mut resumed = record(0, 20, 30, 0);
         let (saved, checkpointing) = (Span::from_secs(4), Span::from_secs(1));
         let (start, end) = (Time::ZERO, Time::from_secs(9));
