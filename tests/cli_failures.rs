@@ -251,6 +251,39 @@ fn a_job_goes_on_from_its_checkpoint() {
 }
 
 #[test]
+fn a_sweep_says_what_failures_did() {
+    let checkpoints = "\"fcfs\"\ncheckpoints = { interval = \"20s\", cost = \"4s\" }";
+    let sweep = r#"
+[[sweep.axis]]
+path = "provider.north.on-failure"
+values = ["restart", "resume", "fail"]
+
+[[figure]]
+kind = "bars"
+metric = "lost-work"
+group-by = "on-failure"
+"#;
+    let scenario = LOST.replace("\"fcfs\"", checkpoints) + sweep;
+    let folder = Folder::with(&[("it.toml", &scenario)]);
+    let shown = folder.haggle(&["sweep", "it.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(folder.tree("out").contains_key("bars.png"), "{shown}");
+    let columns = [
+        "on-failure",
+        "completed_jobs",
+        "failures.attempts_lost",
+        "failures.availability",
+        "failures.lost_percent_of_work",
+        "failures.work_checkpoints",
+    ];
+    insta::assert_snapshot!(rows(&folder, "out/runs.csv", &columns), @r"
+    restart 3.0 1.0 0.9230769230769232 15.789473684210526 0.0
+    resume 3.0 1.0 0.9152542372881356 3.6144578313253017 20.0
+    fail 2.0 1.0 0.875 27.272727272727273 0.0
+    ");
+}
+
+#[test]
 fn jobs_go_on_only_from_checkpoints_that_they_write() {
     let choose =
         |more: &str| LOST.replace("\"fcfs\"", &format!("\"fcfs\"\non-failure = \"resume\"{more}"));

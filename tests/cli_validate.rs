@@ -598,7 +598,8 @@ fn all_mistakes_are_reported_together() {
         ╰────
       help: did you mean "mean-slowdown"? `metric` is one of "mean-waiting-time", "median-waiting-
             time", "mean-turnaround-time", "mean-slowdown", "mean-bounded-slowdown", "utilisation",
-            "makespan", "completed-jobs", "rejected-jobs" or "messages"
+            "makespan", "completed-jobs", "rejected-jobs", "failed-jobs", "lost-work", "availability"
+            or "messages"
 
       × no sweep axis is called "load"
         ╭─[wrong.toml:85:5]

@@ -42,6 +42,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `bags.promise_slack` | completion promised - completion |
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
 | `failures.work` | Σ (end - start) × processors over all attempts, processor-seconds: `work_useful` (ran to its end or limit, also from checkpoint to checkpoint) + `work_lost` (until its processors failed, and not saved or in vain) + `work_checkpoints` (reading and writing them) + `work_unfinished` (ran, or was saved, when the run stopped) |
+| `failures.lost_percent_of_work` | 100 X / (U + X): U and X useful and lost work, as of a grid |
 | `failures.promises_broken`, `promises_broken_by_loss` | jobs over later than promised or given up; those that lost an attempt themselves |
 | `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | what became of the `grid.jobs` that came. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
 | `grid.started`, `tries`, `tries_by_ending`, `migrations`, `replicas_cancelled` | jobs that began to compute; tries, all, by the outcomes of the table `tries`, `moved`, and `cancelled` |
@@ -69,13 +70,17 @@ learns of that.
 
 `spans` groups bags by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
 
-Run time is end - start; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started and came to an end of their own; `mean_*` is divided by
+Run time is end - start, of the last try and with what tries before it saved; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started and came to an end of their own; `mean_*` is divided by
 their number, where Batsim divides by all jobs. Percentiles are exact, linear between the two nearest values (as in NumPy
 and pandas); std is that of a sample. A missing value is `null`.
 
 Warm-up and cool-down leave out jobs by their submission time, from all counts and distributions. `makespan`, `utilisation`,
 `time_computing`, `time_idle`, `failures` and `grid` are always those of the whole run; `utilisation_in_window` is the utilisation between
 the ends of the cut, or over the scenario's `window`.
+
+A sweep leaves `runs.csv`, a row a run, and `aggregate.csv`, a row a point of the sweep and metric: `n` runs, their `mean`, `std`
+and `ci95`, half the width of the 95 % confidence interval. What is about all jobs is called as above; what only some runs have
+by its place, such as `failures.work_lost`, `deadlines.delayed` or `grid.done`.
 ";
 
 /// The page, in Markdown.

@@ -157,17 +157,17 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
     })
 }
 
-fn pairs(a: Vec<(&'static str, f64)>, b: Vec<(&'static str, f64)>) -> Vec<MetricPair> {
-    let value = |all: &[(&'static str, f64)], name| {
-        all.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
+fn pairs(a: Vec<(String, f64)>, b: Vec<(String, f64)>) -> Vec<MetricPair> {
+    let value = |all: &[(String, f64)], name: &str| {
+        all.iter().find(|(other, _)| other == name).map(|(_, value)| *value)
     };
-    let only_b = b.iter().filter(|(name, _)| value(&a, *name).is_none());
+    let only_b = b.iter().filter(|(name, _)| value(&a, name).is_none());
     a.iter()
         .chain(only_b)
         .map(|(name, _)| MetricPair {
-            metric: (*name).to_owned(),
-            a: value(&a, *name),
-            b: value(&b, *name),
+            metric: name.clone(),
+            a: value(&a, name),
+            b: value(&b, name),
         })
         .collect()
 }

@@ -8,6 +8,7 @@ use haggle_results::sweep::{SweepRun, aggregate, to_csv};
 use haggle_results::{Existing, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use super::figures::{SweepData, draw_sweep, file_name};
 use super::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
@@ -171,7 +172,6 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
         let metrics = metrics(&summary);
         table.push((run.number, run.seed, point.clone(), metrics.clone()));
-        let metrics = metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         runs.push(SweepRun { point, metrics });
     }
     let axes: Vec<String> = experiment
@@ -198,8 +198,9 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     Ok(swept)
 }
 
-/// The numbers of a run that are compared over a sweep; names as in `summary.json`.
-pub fn metrics(summary: &Summary) -> Vec<(&'static str, f64)> {
+/// The numbers of a run that are compared over a sweep. What is about all jobs has a name of its
+/// own; what only some runs have is named by its place in `summary.json`.
+pub fn metrics(summary: &Summary) -> Vec<(String, f64)> {
     let all = &summary.all;
     let mut metrics = vec![
         ("makespan", summary.makespan),
@@ -236,18 +237,40 @@ pub fn metrics(summary: &Summary) -> Vec<(&'static str, f64)> {
         ("promises_broken", outcomes.promises_broken),
     ];
     metrics.extend(counts.map(|(name, count)| (name, Some(count as f64))));
-    metrics.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))).collect()
+    let known = metrics.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let mut metrics: Vec<(String, f64)> = known.collect();
+    let parts = [
+        ("deadlines", json!(all.deadlines)),
+        ("bags", json!(all.bags)),
+        ("failures", json!(summary.failures)),
+        ("grid", json!(summary.grid)),
+    ];
+    for (name, part) in &parts {
+        push_numbers(name, part, &mut metrics);
+    }
+    metrics
+}
+
+/// All numbers below a place in a summary, but for those of list members: they are named by
+/// what has been drawn, and differ from run to run.
+fn push_numbers(path: &str, place: &Value, numbers: &mut Vec<(String, f64)>) {
+    if let Some(number) = place.as_f64() {
+        numbers.push((path.to_owned(), number));
+    }
+    for (key, value) in place.as_object().into_iter().flatten() {
+        push_numbers(&format!("{path}.{key}"), value, numbers);
+    }
 }
 
 /// Number, seed, point and metrics of a run.
-type RunRow = (usize, u64, Vec<String>, Vec<(&'static str, f64)>);
+type RunRow = (usize, u64, Vec<String>, Vec<(String, f64)>);
 
 fn runs_csv(axes: &[String], runs: &[RunRow]) -> String {
     // A metric that one run lacks leaves its cell empty.
     let mut names: Vec<&str> = Vec::new();
     for (.., metrics) in runs {
         for (name, _) in metrics {
-            if !names.contains(name) {
+            if !names.contains(&name.as_str()) {
                 names.push(name);
             }
         }

@@ -231,7 +231,10 @@ fn unknown(what: &str, typed: &str, known: &[&str]) -> DataError {
 fn look_up(values: &Json, metric: &str, group: Option<&str>) -> Result<f64, String> {
     let path = path_of(metric);
     let places: Vec<&Json> = match group {
-        None => [Some(values), values.get("all")].into_iter().flatten().collect(),
+        None => {
+            let parts = ["all", "failures", "grid"].map(|part| values.get(part));
+            std::iter::once(Some(values)).chain(parts).flatten().collect()
+        }
         Some("all" | "global") => [values.get("all"), Some(values)].into_iter().flatten().collect(),
         Some(name) => vec![member(values, name)?],
     };
@@ -268,6 +271,9 @@ fn path_of(metric: &str) -> &str {
         Metric::Makespan => "makespan",
         Metric::CompletedJobs => "outcomes.completed",
         Metric::RejectedJobs => "outcomes.rejected",
+        Metric::FailedJobs => "outcomes.failed",
+        Metric::LostWork => "lost_percent_of_work",
+        Metric::Availability => "availability",
         Metric::Messages => "messages",
     }
 }

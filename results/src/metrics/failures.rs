@@ -28,6 +28,8 @@ pub struct FailureMetrics {
     pub work_checkpoints: f64,
     /// What was running, or had been saved, when the run stopped, processor-seconds.
     pub work_unfinished: f64,
+    /// 100 X / (U + X), where U and X are useful and lost work, as of a grid.
+    pub lost_percent_of_work: Option<f64>,
     /// Jobs that were over, or unfinished, later than promised, and those that failed
     /// although their completion was promised.
     pub promises_broken: u64,
@@ -157,6 +159,10 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         outages: log.providers.iter().map(|log| log.outages).sum(),
         availability: availability(down, machines),
         attempts_lost: log.providers.iter().map(|log| log.attempts_lost).sum(),
+        lost_percent_of_work: summary::ratio(
+            100.0 * seconds(log.work_lost()),
+            seconds(done.useful + log.work_lost()),
+        ),
         work: seconds(metrics.work()),
         work_useful: seconds(done.useful),
         work_lost: seconds(log.work_lost()),

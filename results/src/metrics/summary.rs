@@ -476,7 +476,7 @@ fn area(start: i64, end: i64, processors: u32, from: i64, to: i64) -> i128 {
     i128::from(span) * i128::from(processors)
 }
 
-fn ratio(part: f64, whole: f64) -> Option<f64> {
+pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 

@@ -12,6 +12,14 @@ pub fn metrics(summary: &Summary) -> Vec<(Metric, f64)> {
     let value = |metric| match metric {
         Metric::Makespan => summary.makespan,
         Metric::Utilisation => summary.utilisation,
+        Metric::LostWork => match (&summary.failures, &summary.grid) {
+            (Some(failures), _) => failures.lost_percent_of_work,
+            (None, grid) => grid.as_ref()?.lost_percent_of_work,
+        },
+        Metric::Availability => match (&summary.failures, &summary.grid) {
+            (Some(failures), _) => failures.availability,
+            (None, grid) => grid.as_ref()?.availability,
+        },
         metric => of_group(&summary.all, metric),
     };
     Metric::ALL.into_iter().filter_map(|metric| Some((metric, value(metric)?))).collect()
@@ -29,13 +37,18 @@ pub fn of_group(group: &Group, metric: Metric) -> Option<f64> {
         Metric::Utilisation => group.utilisation,
         Metric::CompletedJobs => Some(group.outcomes.completed as f64),
         Metric::RejectedJobs => Some(group.outcomes.rejected as f64),
-        Metric::Makespan | Metric::Messages => None,
+        Metric::FailedJobs => Some(group.outcomes.failed as f64),
+        whole => {
+            debug_assert!(is_whole(whole));
+            None
+        }
     }
 }
 
 /// Whether a metric is one of the whole run only.
 pub(super) fn is_whole(metric: Metric) -> bool {
-    matches!(metric, Metric::Makespan | Metric::Messages)
+    use Metric::{Availability, LostWork, Makespan, Messages};
+    matches!(metric, Makespan | LostWork | Availability | Messages)
 }
 
 /// A metric in words.
@@ -50,6 +63,9 @@ pub(super) fn title(metric: Metric) -> &'static str {
         Metric::Makespan => "makespan",
         Metric::CompletedJobs => "completed jobs",
         Metric::RejectedJobs => "rejected jobs",
+        Metric::FailedJobs => "failed jobs",
+        Metric::LostWork => "lost work",
+        Metric::Availability => "availability",
         Metric::Messages => "messages",
     }
 }
@@ -74,7 +90,10 @@ impl Scale {
                 let (unit, seconds) = time_unit(values.fold(0.0, f64::max));
                 Scale { factor: 1.0 / seconds, label: format!("{title}, {unit}") }
             }
-            Metric::Utilisation => Scale { factor: 100.0, label: format!("{title}, %") },
+            Metric::Utilisation | Metric::Availability => {
+                Scale { factor: 100.0, label: format!("{title}, %") }
+            }
+            Metric::LostWork => Scale { factor: 1.0, label: format!("{title}, %") },
             _ => Scale { factor: 1.0, label: title.to_owned() },
         }
     }

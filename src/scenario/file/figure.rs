@@ -138,13 +138,19 @@ pub enum Metric {
     CompletedJobs,
     /// Jobs that no provider queued.
     RejectedJobs,
+    /// Jobs that failures ended for good.
+    FailedJobs,
+    /// 100 X / (U + X): U and X useful work and work that failures undid.
+    LostWork,
+    /// Share of the time in which processors, or resources of a grid, were up.
+    Availability,
     /// Messages between actors.
     Messages,
 }
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 10] = [
+    pub const ALL: [Metric; 13] = [
         Metric::MeanWaitingTime,
         Metric::MedianWaitingTime,
         Metric::MeanTurnaroundTime,
@@ -154,6 +160,9 @@ impl Metric {
         Metric::Makespan,
         Metric::CompletedJobs,
         Metric::RejectedJobs,
+        Metric::FailedJobs,
+        Metric::LostWork,
+        Metric::Availability,
         Metric::Messages,
     ];
 
@@ -169,6 +178,9 @@ impl Metric {
             Metric::Makespan => "makespan",
             Metric::CompletedJobs => "completed-jobs",
             Metric::RejectedJobs => "rejected-jobs",
+            Metric::FailedJobs => "failed-jobs",
+            Metric::LostWork => "lost-work",
+            Metric::Availability => "availability",
             Metric::Messages => "messages",
         }
     }
