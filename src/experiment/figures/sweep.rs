@@ -194,9 +194,12 @@ fn values_of<'a>(
             },
             None => continue,
         };
-        let setting = |&axis: &usize| match row.point[axis].parse::<f64>() {
-            Ok(_) => format!("{} {}", sweep.axes[axis], row.point[axis]),
-            Err(_) => row.point[axis].clone(),
+        // A quantity says nothing without what it is of.
+        let setting = |&axis: &usize| match row.point[axis].as_str() {
+            value if value.starts_with(|first: char| first.is_ascii_digit()) => {
+                format!("{} {value}", sweep.axes[axis])
+            }
+            name => name.to_owned(),
         };
         let parts: Vec<String> = member.into_iter().chain(told.iter().map(setting)).collect();
         let (x, estimate) = (row.point[x].as_str(), row.estimate);
