@@ -122,6 +122,7 @@ fn every_policy_balances_its_books_on_both_drivers() {
         "policy = \"wqr\"\nreplicas = { max = 3 }".to_owned(),
         "policy = \"failure-dependent-rep\"\nreplicas = { max = 3, room = 4 }\noutput = \"survives\"".to_owned(),
         format!("policy = \"migration\"\n{CHECKPOINTS}"),
+        format!("policy = \"migration\"\nquery = \"2s\"\nschedule = \"4min\"\n{CHECKPOINTS}"),
         format!("policy = \"rescheduling\"\ngain = \"10%\"\n{CHECKPOINTS}"),
         format!("policy = \"combined-ft\"\nreplicas = {{ max = 3, room = 3 }}\n{CHECKPOINTS}"),
     ] {

@@ -208,6 +208,7 @@ replicas = { max = 2 }
 checkpoints = { rule = "periodic", interval = "1h" }
 gain = "5%"
 sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+schedule = "2s"
 
 [[grid.site]]
 name = "alpha"
@@ -314,9 +315,17 @@ load = { initial-max = "20%" }
         ╰────
       help: write a length of time above zero, such as "5min"
 
+      × sessions wait for nothing: they are placed when they arrive
+        ╭─[wrong.toml:30:12]
+     30 │ schedule = "2s"
+        ·            ──┬─
+        ·              ╰── `schedule` is not zero
+        ╰────
+      help: remove it; what a session waits for on its resource is `prepare`
+
       × sessions reserve shares, and this site divides its resources equally
-        ╭─[wrong.toml:31:1]
-     31 │ [[grid.site]]
+        ╭─[wrong.toml:32:1]
+     32 │ [[grid.site]]
         · ──────┬──────
         ·       ╰── shares are equal
         ╰────
@@ -324,14 +333,14 @@ load = { initial-max = "20%" }
             grid-policies`)
 
       × others would compute on what sessions have reserved
-        ╭─[wrong.toml:40:8]
-     40 │ load = { initial-max = "20%" }
+        ╭─[wrong.toml:41:8]
+     41 │ load = { initial-max = "20%" }
         ·        ───────────┬───────────
         ·                   ╰── no room for it
         ╰────
       help: remove it; nobody else computes where shares are reserved
 
-    error: wrong.toml has 13 problems
+    error: wrong.toml has 14 problems
     "#);
 }
 

@@ -280,6 +280,10 @@ pub enum GridTimer {
     OutputFetched,
     /// Dispatcher: a round is due.
     Round,
+    /// Dispatcher: the information service has answered.
+    Answered,
+    /// Dispatcher: the round has come to its decisions.
+    Decided,
 }
 
 impl GridMessage {
@@ -372,7 +376,7 @@ impl GridTimer {
             | GridTimer::Tell
             | GridTimer::ReportDue
             | GridTimer::OutputFetched => Phase::Conversation,
-            GridTimer::Round => Phase::Decision,
+            GridTimer::Round | GridTimer::Answered | GridTimer::Decided => Phase::Decision,
         }
     }
 }

@@ -26,6 +26,7 @@ use haggle_scheduling::grid::{
     TimeShared,
 };
 
+use super::Rounds;
 use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
 use crate::message::{Message, Timer};
 use crate::{Actor, Outbox};
@@ -100,8 +101,8 @@ pub struct ResourceRules {
     pub restart_needs_input: bool,
     /// Whether jobs may move from resource to resource.
     pub moves: bool,
-    /// Time between the dispatcher's rounds; zero = whenever something has happened.
-    pub period: Span,
+    /// When the dispatcher decides.
+    pub rounds: Rounds,
     /// Whether every checkpoint is taken down, or only those that a try may start from.
     pub records_all: bool,
 }

@@ -225,8 +225,14 @@ impl Grid {
         books.grid_over(end).expect("the books balance");
     }
 
+    /// How long a round takes.
+    fn takes(&self) -> Span {
+        self.plan.query + self.plan.schedule
+    }
+
     /// What must hold whatever happens.
     fn audit(&self, ran: &GridRan) {
+        self.audit_rounds(ran);
         for account in &ran.accounts {
             let here = || ran.tries.iter().filter(|it| it.resource == account.resource);
             let held: i64 = here().map(|it| it.held().as_micros()).sum();
@@ -248,7 +254,7 @@ impl Grid {
                 assert!(computed <= end && winner.left <= computed);
                 let cancelled = match self.plan.cancel_mode {
                     CancelMode::Immediate => computed,
-                    CancelMode::NextRound => computed + self.plan.period,
+                    CancelMode::NextRound => computed + self.plan.period + self.takes(),
                 };
                 for other in &tries {
                     assert!(other.left <= cancelled, "{other:?} went on after {winner:?}");
@@ -267,6 +273,21 @@ impl Grid {
                     assert_eq!(it.from, Work::ZERO);
                 }
             }
+        }
+    }
+
+    /// What is sent goes out when a round is over, and each begins after the one before it.
+    fn audit_rounds(&self, ran: &GridRan) {
+        let mut sent: Vec<Time> = ran.tries.iter().map(|it| it.dispatched).collect();
+        sent.sort_unstable();
+        sent.dedup();
+        for &at in &sent {
+            let begun = at - self.takes();
+            assert!(begun >= Time::ZERO, "sent at {at}");
+            assert_eq!(begun.next_multiple_of(self.plan.period), begun, "sent at {at}");
+        }
+        for pair in sent.windows(2) {
+            assert!(pair[1] - pair[0] >= self.takes(), "{pair:?} are of rounds at the same time");
         }
     }
 
