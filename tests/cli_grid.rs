@@ -102,7 +102,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     turnaround time, s                   -   weighted by processor-seconds
 
     results  out
-    digest   b1d834c65d80dfaad129a9c220069fb40859e4e24067b94d6139c16cc001ba2e
+    digest   5965bc428d6a942363c8de4ae846890b8c80082e2a1622bed5fc434dcf6bd3eb
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"
@@ -110,6 +110,11 @@ fn jobs_share_a_resource_and_data_take_time() {
     1,1,alpha-1,,0.0,1.0,5.0,7.0,computed,0.0,2.0,4.0,0.0,1.0,0,0
     0,1,alpha-1,,0.0,1.0,8.0,10.0,computed,0.0,4.0,7.0,0.0,1.0,0,0
     2,1,alpha-1,,5.0,6.0,10.0,12.0,computed,0.0,3.0,4.0,0.0,1.0,0,0
+    ");
+    insta::assert_snapshot!(folder.read("out/transfers.csv"), @"
+    from,to,transfers,bytes
+    alpha,(storage),3,6000000
+    (storage),alpha,3,3000000
     ");
 }
 

@@ -79,7 +79,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4        3        1        -        0.00        0.00        1.00
 
     results  out
-    digest   fa9b7fb29dde82113d5a8796ca40d7e193d8ce5891a5ebd6e0492181bd25a578
+    digest   b0849e44090807c296645ce9e176c5d6a189328d510c1aa07b9d72d3e95b1641
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

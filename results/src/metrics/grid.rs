@@ -119,6 +119,10 @@ impl GridLedger {
             let (summed, processed) = (summed.as_parts(), processed.as_parts());
             return Err(GridViolation::Work { summed, processed });
         }
+        let (arrived, carried) = (self.accounts.data.total(), self.accounts.carried);
+        if arrived != carried {
+            return Err(GridViolation::Data { arrived, carried });
+        }
         let summed = self.totals.sessions.reserved;
         match self.accounts.reserved {
             Some(reserved) if reserved != summed => {

@@ -1,9 +1,9 @@
 //! The worked examples of the grid model and of fault tolerance, as actors play them.
 
 use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, StorageLimits};
-use haggle_model::grid::{DataMoved, StorageAccount, TryEnd};
+use haggle_model::grid::{Carried, DataFlow, DataMoved, Place, StorageAccount, TryEnd};
 use haggle_model::random::stream;
-use haggle_model::{Span, Time};
+use haggle_model::{ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
@@ -110,6 +110,24 @@ fn resources_take_down_what_data_they_moved() {
     let second = DataMoved { input: 1, output: 2, checkpoints: 6_000_000, recovery: 3_000_000 };
     assert_eq!([moved(&ran, 0), moved(&ran, 1)], [(1, first), (1, second)]);
     assert_eq!(ran.storage, None);
+    let [one, other] = [0, 1].map(|id| Place::Resource(ProviderId(id)));
+    assert_eq!(
+        *ran.accounts[0].flows,
+        [flow(Place::Storage, one, 1, 1), flow(one, Place::Checkpoints, 1, 3_000_000)]
+    );
+    assert_eq!(
+        *ran.accounts[1].flows,
+        [
+            flow(Place::Storage, other, 1, 1),
+            flow(other, Place::Storage, 1, 2),
+            flow(other, Place::Checkpoints, 2, 6_000_000),
+            flow(Place::Checkpoints, other, 1, 3_000_000),
+        ]
+    );
+}
+
+fn flow(from: Place, to: Place, transfers: u64, bytes: u64) -> DataFlow {
+    DataFlow { from, to, carried: Carried { transfers, bytes } }
 }
 
 #[test]
@@ -430,6 +448,8 @@ fn ft_m11_a_job_moves_to_where_it_ends_earlier() {
     assert_eq!((first.ending, first.left, first.done), (TryEnd::Moved, at(402.0), mi(400)));
     assert_eq!(second.from, mi(400));
     assert_eq!(second.started, Some(at(402.0) + secs(1.605)));
+    let [here, there] = [0, 1].map(|id| Place::Resource(ProviderId(id)));
+    assert!(ran.accounts[1].flows.contains(&flow(here, there, 1, 20_000_000)));
     let ran = run(11_000);
     assert_eq!(ran.tries_of(0).len(), 1, "moving would take longer than staying");
 }

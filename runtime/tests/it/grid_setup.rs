@@ -7,7 +7,7 @@ use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes
 use haggle_agents::{AnyActor, Message, User, UserConfig};
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
-    GridJobRecord, GridOutcome, ResourceAccount, StorageAccount, TryEnd, TryRecord,
+    DataFlow, GridJobRecord, GridOutcome, Place, ResourceAccount, StorageAccount, TryEnd, TryRecord,
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
@@ -239,6 +239,7 @@ impl Grid {
             assert_eq!(held, account.held.as_micros(), "slot time of {}", account.resource);
             let computed: Work = here().map(TryRecord::computed).sum();
             assert_eq!(computed, account.processed, "work of {}", account.resource);
+            self.audit_transfers(account, &here().collect::<Vec<_>>());
             self.audit_resource(ran, account.resource.index());
         }
         for record in &ran.jobs {
@@ -289,6 +290,32 @@ impl Grid {
         for pair in sent.windows(2) {
             assert!(pair[1] - pair[0] >= self.takes(), "{pair:?} are of rounds at the same time");
         }
+    }
+
+    /// As many transfers have arrived as tries of one workload say.
+    fn audit_transfers(&self, account: &ResourceAccount, tries: &[&TryRecord]) {
+        let [data] = self.plan.data[..] else { return };
+        let here = Place::Resource(account.resource);
+        let is_between =
+            |from: Place, to: Place| move |flow: &&DataFlow| (flow.from, flow.to) == (from, to);
+        let carried = |from, to| account.flows.iter().find(is_between(from, to));
+        let arrived = |from, to| carried(from, to).map_or(0, |flow| flow.carried.transfers);
+        let sent = |bytes: u64, count: usize| if bytes > 0 { count as u64 } else { 0 };
+        let ended = |end: TryEnd| tries.iter().filter(|it| it.ending == end).count();
+        // What a job that moves away saves stays here, and its next resource asks for it.
+        let saved = tries.iter().map(|it| it.available as usize).sum::<usize>();
+        let saved = sent(data.checkpoint, saved - ended(TryEnd::Moved));
+        assert_eq!(arrived(here, Place::Storage), sent(data.output, ended(TryEnd::Computed)));
+        assert_eq!(arrived(here, Place::Checkpoints), saved);
+        for (from, bytes) in [(Place::Storage, data.input), (Place::Checkpoints, data.checkpoint)] {
+            assert!(arrived(from, here) <= tries.len() as u64);
+            assert_eq!(
+                carried(from, here).map_or(0, |it| it.carried.bytes),
+                arrived(from, here) * bytes
+            );
+        }
+        let total: u64 = account.flows.iter().map(|flow| flow.carried.bytes).sum();
+        assert_eq!(total, account.data.total(), "bytes of {}", account.resource);
     }
 
     /// The share that a session asks for.

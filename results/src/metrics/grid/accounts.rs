@@ -19,6 +19,8 @@ pub(super) struct Accounts {
     pub(super) reserved: Option<u128>,
     pub(super) processed: Work,
     pub(super) data: DataMoved,
+    /// Σ bytes over the ways that data took.
+    pub(super) carried: u64,
     /// Of the storage, if it has limits.
     pub(super) storage: Option<StorageAccount>,
 }
@@ -35,6 +37,7 @@ impl Accounts {
         }
         self.processed += account.processed;
         self.data += account.data;
+        self.carried += account.flows.iter().map(|flow| flow.carried.bytes).sum::<u64>();
         self.resources.push(account);
     }
 

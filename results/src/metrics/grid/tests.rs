@@ -91,6 +91,7 @@ fn account(record: &TryRecord) -> ResourceAccount {
         processed: record.computed(),
         tries: 1,
         data: DataMoved::default(),
+        flows: Box::default(),
     }
 }
 
@@ -351,6 +352,9 @@ fn books_that_do_not_balance_are_found() {
     let more = ResourceAccount { processed: Work::from_parts(7), ..account(&record) };
     let message = ledger(&record, more, job());
     assert!(message.starts_with("resources computed 7 parts of work, and the tries"), "{message}");
+    let data = DataMoved { input: 7, ..DataMoved::default() };
+    let message = ledger(&record, ResourceAccount { data, ..account(&record) }, job());
+    assert_eq!(message, "7 bytes have arrived at resources and from them, and 0 on their ways");
     let message = ledger(&record, account(&record), over(11, done(1, 10)));
     assert!(message.starts_with("job 1 is "), "{message}");
     let message = ledger(&record, account(&record), over(10, done(2, 10)));
