@@ -281,6 +281,15 @@ impl AddAssign for DataMoved {
     }
 }
 
+/// What a grid's scheduler has done in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundsAccount {
+    /// Rounds in which it decided; after one without a job, none follows before the next one comes.
+    pub rounds: u64,
+    /// Those after which jobs went on waiting to be sent anywhere.
+    pub with_queue: u64,
+}
+
 /// What a storage with limits has held in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageAccount {

@@ -45,6 +45,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `failures.promises_broken`, `promises_broken_by_loss` | jobs over later than promised or given up; those that lost an attempt themselves |
 | `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | what became of the `grid.jobs` that came. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
 | `grid.started`, `tries`, `tries_by_ending`, `migrations`, `replicas_cancelled` | jobs that began to compute; tries, all, by the outcomes of the table `tries`, `moved`, and `cancelled` |
+| `grid.rounds`, `rounds_with_queue` | rounds in which the scheduler decided, and those after which jobs went on waiting to be sent to a resource. After a round without a job none follows before the next one comes; with a period P, jobs waited for about `rounds_with_queue` × P |
 | `grid.checkpoints_written`, `checkpoints_available`, `checkpoints_omitted`, `…_per_started_job` | checkpoints that were written, could be used, or were due and omitted; the first two per job that began to compute |
 | `grid.mean_run_time_win`, `mean_run_time_first` | end of a done job's computing - first start of the tries it was done by, and - first start of any of its tries |
 | `grid.mean_waiting_time` | first start of any try - submission, over jobs that started |

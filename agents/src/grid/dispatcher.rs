@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::grid::{GridJobRecord, GridOutcome, RoundsAccount};
 use haggle_model::network::Node;
 use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
@@ -77,6 +77,7 @@ pub struct Dispatcher {
     superseded: Superseded,
     stream: Stream,
     next: NextRound,
+    account: RoundsAccount,
     answers: Answers,
 }
 
@@ -188,6 +189,7 @@ impl Dispatcher {
             superseded: Superseded::default(),
             stream,
             next: NextRound::None,
+            account: RoundsAccount::default(),
             answers: Answers::default(),
         }
     }
@@ -349,6 +351,8 @@ impl Dispatcher {
         for action in round.into_actions() {
             self.carry_out(now, action, out);
         }
+        self.account.rounds += 1;
+        self.account.with_queue += u64::from(self.view.jobs().waiting() > 0);
         self.await_round_after(now, out);
     }
 
@@ -592,6 +596,7 @@ impl Dispatcher {
             let record = self.record(*held.submission, outcome);
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
+        out.observe(Observation::RoundsAccount(self.account));
     }
 }
 

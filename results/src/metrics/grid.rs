@@ -28,7 +28,9 @@ mod violation;
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, ResourceAccount, StorageAccount, TryRecord};
+use haggle_model::grid::{
+    GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord,
+};
 use haggle_model::{JobId, Time};
 
 use accounts::Accounts;
@@ -73,6 +75,11 @@ impl GridLedger {
     /// Takes in what a resource has done in the whole run.
     pub fn account(&mut self, account: ResourceAccount) {
         self.accounts.add(account);
+    }
+
+    /// Takes in what the scheduler has done in the whole run.
+    pub fn rounds(&mut self, account: RoundsAccount) {
+        self.accounts.rounds = account;
     }
 
     /// Takes in what the storage has held in the whole run.

@@ -1,7 +1,9 @@
 //! The worked examples of the grid model and of fault tolerance, as actors play them.
 
 use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, StorageLimits};
-use haggle_model::grid::{Carried, DataFlow, DataMoved, Place, StorageAccount, TryEnd};
+use haggle_model::grid::{
+    Carried, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount, TryEnd,
+};
 use haggle_model::random::stream;
 use haggle_model::{ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
@@ -392,6 +394,15 @@ fn copies_that_stop_in_the_next_round_stop_when_that_decides() {
     // Computed at 85, within the round begun at 80, which decides at 90.
     let ran = Grid { jobs: Vec::new(), ..grid }.job(0, 150).run_on_both();
     assert_eq!((ran.done(0), ran.tries_of(0)[1].left), (Some(85.0), at(90.0)));
+}
+
+/// Of the rounds at 0, 10, 20, 30 and 40, those at 0 and 10 leave a job behind; that at 30 finds none.
+#[test]
+fn a_scheduler_counts_its_rounds_and_those_that_leave_a_queue() {
+    let grid = Grid::new(FJBCR).resource(1, 1).job(0, 9).job(0, 9).job(5, 8).job(31, 9);
+    let ran = grid.change(|plan| plan.period = secs(10.0)).run_on_both();
+    assert_eq!(ran.all_done(), [Some(9.0), Some(19.0), Some(28.0), Some(49.0)]);
+    assert_eq!(ran.rounds, RoundsAccount { rounds: 5, with_queue: 2 });
 }
 
 /// With random choices the work wasted is the same as in the example, where they are not random.

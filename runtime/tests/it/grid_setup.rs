@@ -7,7 +7,8 @@ use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes
 use haggle_agents::{AnyActor, Message, User, UserConfig};
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
-    DataFlow, GridJobRecord, GridOutcome, Place, ResourceAccount, StorageAccount, TryEnd, TryRecord,
+    DataFlow, GridJobRecord, GridOutcome, Place, ResourceAccount, RoundsAccount, StorageAccount,
+    TryEnd, TryRecord,
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
@@ -40,6 +41,7 @@ pub(crate) struct GridRan {
     pub(crate) rejected: Vec<JobRecord>,
     pub(crate) accounts: Vec<ResourceAccount>,
     pub(crate) storage: Option<StorageAccount>,
+    pub(crate) rounds: RoundsAccount,
     /// What of it the books are kept from, and when.
     observed: Vec<(Time, Observation)>,
     /// (when, from, to, kind, job) of every message.
@@ -398,6 +400,7 @@ impl Recorder for GridRan {
             Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),
             Observation::StorageAccount(account) => self.storage = Some(account),
+            Observation::RoundsAccount(account) => self.rounds = account,
             _ => {}
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What resources did, by their own account.
 
 use haggle_model::Time;
-use haggle_model::grid::{DataMoved, ResourceAccount, StorageAccount};
+use haggle_model::grid::{DataMoved, ResourceAccount, RoundsAccount, StorageAccount};
 use haggle_model::work::Work;
 
 /// The accounts of all resources, and their sums in microseconds.
@@ -21,6 +21,8 @@ pub(super) struct Accounts {
     pub(super) data: DataMoved,
     /// Σ bytes over the ways that data took.
     pub(super) carried: u64,
+    /// Of the scheduler.
+    pub(super) rounds: RoundsAccount,
     /// Of the storage, if it has limits.
     pub(super) storage: Option<StorageAccount>,
 }

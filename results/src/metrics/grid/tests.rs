@@ -2,7 +2,7 @@
 
 use haggle_model::grid::{
     CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint, ResourceAccount,
-    TryEnd, TryRecord,
+    RoundsAccount, TryEnd, TryRecord,
 };
 use haggle_model::work::{Fraction, Work};
 use haggle_model::{Job, JobClass, JobId, JobOutcome, ProviderId, Span, Time};
@@ -289,6 +289,7 @@ fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
 #[test]
 fn sessions_reserve_shares_while_they_run() {
     let mut ledger = GridLedger::default();
+    ledger.rounds(RoundsAccount { rounds: 7, with_queue: 2 });
     let session = |percent| Some(Fraction::from_percent(percent));
     let first = a_try(1, (0, 10), TryEnd::Computed);
     let second =
@@ -316,6 +317,7 @@ fn sessions_reserve_shares_while_they_run() {
     let came = Came { jobs: 4, rejected: 2, withdrawn: 0 };
     let summary = ledger.sum_up(came, |_| "r".to_owned());
     assert_eq!((summary.done, summary.lost, summary.never_started), (1, 1, 0));
+    assert_eq!((summary.rounds, summary.rounds_with_queue), (7, 2));
     let sessions = GridSessions {
         accepted: 2,
         rejected: 2,
