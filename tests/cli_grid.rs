@@ -102,7 +102,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     turnaround time, s                   -   weighted by processor-seconds
 
     results  out
-    digest   31b22bb23818957ff050b3534ff99683ab642b05cd4646346d259061c3df651e
+    digest   277028ce6709394c5180f64844e3552f5cc1f52c173b49663c93b80b30bd2526
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"
@@ -110,6 +110,11 @@ fn jobs_share_a_resource_and_data_take_time() {
     1,1,alpha-1,,0.0,1.0,5.0,7.0,computed,0.0,2.0,4.0,0.0,1.0,0,0
     0,1,alpha-1,,0.0,1.0,8.0,10.0,computed,0.0,4.0,7.0,0.0,1.0,0,0
     2,1,alpha-1,,5.0,6.0,10.0,12.0,computed,0.0,3.0,4.0,0.0,1.0,0,0
+    ");
+    insta::assert_snapshot!(folder.read("out/transfers.csv"), @"
+    from,to,transfers,bytes
+    alpha,(storage),3,6000000
+    (storage),alpha,3,3000000
     ");
 }
 
@@ -122,6 +127,7 @@ fn every_policy_balances_its_books_on_both_drivers() {
         "policy = \"wqr\"\nreplicas = { max = 3 }".to_owned(),
         "policy = \"failure-dependent-rep\"\nreplicas = { max = 3, room = 4 }\noutput = \"survives\"".to_owned(),
         format!("policy = \"migration\"\n{CHECKPOINTS}"),
+        format!("policy = \"migration\"\nquery = \"2s\"\nschedule = \"4min\"\n{CHECKPOINTS}"),
         format!("policy = \"rescheduling\"\ngain = \"10%\"\n{CHECKPOINTS}"),
         format!("policy = \"combined-ft\"\nreplicas = {{ max = 3, room = 3 }}\n{CHECKPOINTS}"),
     ] {

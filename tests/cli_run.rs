@@ -201,8 +201,9 @@ fn tables_hold_every_job_in_both_formats() {
             read.push((table.name(), rows.len()));
         }
     }
-    // Only grids have tries.
-    let of_grids = |table: &Table| matches!(table, Table::Tries | Table::Checkpoints);
+    // Only grids have tries, and move data.
+    let of_grids =
+        |table: &Table| matches!(table, Table::Tries | Table::Checkpoints | Table::Transfers);
     for table in Table::ALL.into_iter().filter(|table| !of_grids(table)) {
         assert!(
             read.iter().any(|(name, _)| *name == table.name()),

@@ -79,7 +79,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4        3        1        -        0.00        0.00        1.00
 
     results  out
-    digest   5075bf96557de3aaa5dddb525031da8053efd55e2b081efd0dfd4822fdd4e206
+    digest   a9c35328a51e1bbb6e8b0a64dd5aa0594b5f73290f826f75bbbab993272dd695
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"
@@ -208,6 +208,7 @@ replicas = { max = 2 }
 checkpoints = { rule = "periodic", interval = "1h" }
 gain = "5%"
 sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+schedule = "2s"
 
 [[grid.site]]
 name = "alpha"
@@ -314,9 +315,17 @@ load = { initial-max = "20%" }
         ╰────
       help: write a length of time above zero, such as "5min"
 
+      × sessions wait for nothing: they are placed when they arrive
+        ╭─[wrong.toml:30:12]
+     30 │ schedule = "2s"
+        ·            ──┬─
+        ·              ╰── `schedule` is not zero
+        ╰────
+      help: remove it; what a session waits for on its resource is `prepare`
+
       × sessions reserve shares, and this site divides its resources equally
-        ╭─[wrong.toml:31:1]
-     31 │ [[grid.site]]
+        ╭─[wrong.toml:32:1]
+     32 │ [[grid.site]]
         · ──────┬──────
         ·       ╰── shares are equal
         ╰────
@@ -324,14 +333,14 @@ load = { initial-max = "20%" }
             grid-policies`)
 
       × others would compute on what sessions have reserved
-        ╭─[wrong.toml:40:8]
-     40 │ load = { initial-max = "20%" }
+        ╭─[wrong.toml:41:8]
+     41 │ load = { initial-max = "20%" }
         ·        ───────────┬───────────
         ·                   ╰── no room for it
         ╰────
       help: remove it; nobody else computes where shares are reserved
 
-    error: wrong.toml has 13 problems
+    error: wrong.toml has 14 problems
     "#);
 }
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The dispatcher decides in rounds, on what the information service lets it know.
-//! Messages between these actors take no time; data do.
+//! Messages between these actors take no time; data do, and so may rounds ([`Rounds`]).
 
 pub mod checkpoints;
 pub mod data_network;
@@ -19,6 +19,7 @@ pub mod information;
 pub mod message;
 pub mod plan;
 pub mod resource;
+pub mod rounds;
 pub mod storage;
 pub mod superseded;
 
@@ -29,5 +30,6 @@ pub use information::{Delay, InformationService};
 pub use message::{Dispatch, GridMessage, GridTimer, Status};
 pub use plan::{GridActors, GridPlan, PlannedResource};
 pub use resource::{BackgroundLoad, Checkpoints, GridResource, Home, JobData, ResourceRules};
+pub use rounds::Rounds;
 pub use storage::{Storage, StorageLimits};
 pub use superseded::CancelMode;

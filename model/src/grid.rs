@@ -180,7 +180,7 @@ pub enum GridOutcome {
 }
 
 /// What a resource has done in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceAccount {
     /// The resource.
     pub resource: ProviderId,
@@ -202,6 +202,54 @@ pub struct ResourceAccount {
     pub tries: u64,
     /// Data that arrived here, or from here where they go.
     pub data: DataMoved,
+    /// The same by the ways they took, each of which has one entry at most.
+    pub flows: Box<[DataFlow]>,
+}
+
+/// Data that have arrived from one place at another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataFlow {
+    /// Where they come from.
+    pub from: Place,
+    /// Where they go.
+    pub to: Place,
+    /// How much.
+    pub carried: Carried,
+}
+
+/// Where data of a grid are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// At a resource.
+    Resource(ProviderId),
+    /// At the storage.
+    Storage,
+    /// At the checkpoint server.
+    Checkpoints,
+}
+
+/// Transfers that have come to their end, and what they carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// How many there were.
+    pub transfers: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl Carried {
+    /// Adds so many transfers of `bytes` each.
+    pub fn add(&mut self, transfers: u64, bytes: u64) {
+        self.transfers += transfers;
+        self.bytes += transfers * bytes;
+    }
+}
+
+impl AddAssign for Carried {
+    fn add_assign(&mut self, other: Carried) {
+        self.transfers += other.transfers;
+        self.bytes += other.bytes;
+    }
 }
 
 /// Data that have arrived, bytes by what they were.
@@ -231,6 +279,15 @@ impl AddAssign for DataMoved {
         self.checkpoints += other.checkpoints;
         self.recovery += other.recovery;
     }
+}
+
+/// What a grid's scheduler has done in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundsAccount {
+    /// Rounds in which it decided; after one without a job, none follows before the next one comes.
+    pub rounds: u64,
+    /// Those after which jobs went on waiting to be sent anywhere.
+    pub with_queue: u64,
 }
 
 /// What a storage with limits has held in a run.

@@ -28,6 +28,6 @@ pub use observation::{
     BagRecord, JobOutcome, JobRecord, LostRun, Observation, OffersMade, Refusal, ShareRecord,
     TaskRun,
 };
-pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo};
+pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 pub use processors::ProcessorSet;
 pub use time::{Span, Time};

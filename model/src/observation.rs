@@ -3,7 +3,7 @@
 //! Actors put observations into their outbox; the driver hands them to the
 //! record. Nothing in the engine reads them back.
 
-use crate::grid::{GridJobRecord, ResourceAccount, StorageAccount, TryRecord};
+use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
 use crate::{ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Span, Time};
 
 /// How a job ended.
@@ -312,6 +312,8 @@ pub enum Observation {
     ResourceAccount(ResourceAccount),
     /// The run is over, and this is what the storage of a grid has held.
     StorageAccount(StorageAccount),
+    /// The run is over, and this is what the scheduler of a grid has done.
+    RoundsAccount(RoundsAccount),
     /// Processors of the observed provider have failed.
     ProcessorsFailed {
         /// Whose they are.

@@ -52,6 +52,15 @@ pub struct ProviderInfo {
     pub scheduler: String,
 }
 
+/// A site of a grid as the tables name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteInfo {
+    /// Unique name from the scenario.
+    pub name: String,
+    /// How many resources it has. They are those after the ones of the site before it.
+    pub resources: u32,
+}
+
 /// Everybody and everything a run names.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Cast {
@@ -61,4 +70,6 @@ pub struct Cast {
     pub providers: Vec<ProviderInfo>,
     /// Names of the workloads, by [`crate::Job::workload`].
     pub workloads: Vec<String>,
+    /// The sites of a grid, which have all of its resources; else none.
+    pub sites: Vec<SiteInfo>,
 }

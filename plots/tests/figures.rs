@@ -27,6 +27,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             scheduler: "first come, first served".to_owned(),
         }],
         workloads: vec!["made up".to_owned()],
+        ..Cast::default()
     };
     let folder = folder.join("run");
     let mut writer =

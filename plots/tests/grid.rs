@@ -29,6 +29,7 @@ fn run(folder: &Path) -> RunReader {
         actors: RESOURCES.map(actor).to_vec(),
         providers: (0..).zip(RESOURCES).map(provider).collect(),
         workloads: vec!["jobs".to_owned()],
+        ..Cast::default()
     };
     let mut writer = RunWriter::create(&folder.join("run"), cast, WriteOptions::default())
         .expect("the folder is new");

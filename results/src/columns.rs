@@ -31,6 +31,8 @@ pub enum Table {
     Tries,
     /// One row a checkpoint of a try.
     Checkpoints,
+    /// One row a way that data of a grid took.
+    Transfers,
 }
 
 /// What a column holds.
@@ -87,7 +89,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 12] = [
+    pub const ALL: [Table; 13] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -100,6 +102,7 @@ impl Table {
         Table::Outages,
         Table::Tries,
         Table::Checkpoints,
+        Table::Transfers,
     ];
 
     /// The file's name without its ending.
@@ -117,6 +120,7 @@ impl Table {
             Table::Outages => "outages",
             Table::Tries => "tries",
             Table::Checkpoints => "checkpoints",
+            Table::Transfers => "transfers",
         }
     }
 
@@ -162,6 +166,12 @@ impl Table {
                 "One row a checkpoint of a try, those included that were cut off; with `checkpoints = false` under `[results]` only \
                  those from which another try could have started. Only runs of grids have it."
             }
+            Table::Transfers => {
+                "One row a way that data of a grid took, from one site or service to another, or within a site; ways that \
+                 nothing arrived by have none. Where sites are stars, the link between two sites carries the ways in both directions, that \
+                 of a site to the services its ways to and from `(storage)` and `(checkpoints)`. `bytes` add up to `grid.data.total` of the \
+                 summary; there, `grid.resources` has the `data` of each resource, which cross its own link. Only runs of grids have it."
+            }
         }
     }
 
@@ -180,6 +190,7 @@ impl Table {
             Table::Outages => OUTAGES,
             Table::Tries => TRIES,
             Table::Checkpoints => CHECKPOINTS,
+            Table::Transfers => TRANSFERS,
         }
     }
 }
@@ -383,6 +394,14 @@ const CHECKPOINTS: &[Column] = &[
     column("available_time", Seconds, "s", "when it could be used", Empty("it never could")),
     column("work_saved", Real, "MI", "what had been done of the job", Never),
     column("computing_time", Seconds, "s", "for how long the try had computed by then", Never),
+];
+
+#[rustfmt::skip]
+const TRANSFERS: &[Column] = &[
+    column("from", Word, "", "name of the site from which they came, `(storage)` (input) or `(checkpoints)` (of jobs that went on)", Never),
+    column("to", Word, "", "name of the site at which they arrived, `(storage)` (output) or `(checkpoints)` (of jobs that saved their progress)", Never),
+    column("transfers", Integer, "transfers", "how many arrived; what was cut off is not counted", Never),
+    column("bytes", Integer, "bytes", "what they carried", Never),
 ];
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `failures.promises_broken`, `promises_broken_by_loss` | jobs over later than promised or given up; those that lost an attempt themselves |
 | `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | what became of the `grid.jobs` that came. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
 | `grid.started`, `tries`, `tries_by_ending`, `migrations`, `replicas_cancelled` | jobs that began to compute; tries, all, by the outcomes of the table `tries`, `moved`, and `cancelled` |
+| `grid.rounds`, `rounds_with_queue` | rounds in which the scheduler decided, and those after which jobs went on waiting to be sent to a resource. After a round without a job none follows before the next one comes; with a period P, jobs waited for about `rounds_with_queue` × P |
 | `grid.checkpoints_written`, `checkpoints_available`, `checkpoints_omitted`, `…_per_started_job` | checkpoints that were written, could be used, or were due and omitted; the first two per job that began to compute |
 | `grid.mean_run_time_win`, `mean_run_time_first` | end of a done job's computing - first start of the tries it was done by, and - first start of any of its tries |
 | `grid.mean_waiting_time` | first start of any try - submission, over jobs that started |
@@ -53,7 +54,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by tries that failed, were stranded or moved) + `duplicate` (else, by tries cancelled or second) |
 | `grid.slot_time` | time in which jobs held slots: for each kind of work, in `checkpoints` (they were written) and in `transfers` (for data); adds up to what resources say, in every run, to the microsecond |
 | `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 X / (U + X): U and X useful and lost work, or done and lost jobs (Chtepen 2011, section 3.1) |
-| `grid.data` | data that have arrived, bytes: `total` = `input` + `output` + `checkpoints` (to the checkpoint server) + `recovery` (back from it); what moves from resource to resource is input and recovery, and what was cut off is not counted |
+| `grid.data` | data that have arrived, bytes: `total` = `input` + `output` + `checkpoints` (to the checkpoint server) + `recovery` (back from it); what moves from resource to resource is input and recovery, and what was cut off is not counted. The table `transfers` has them by where they went |
 | `grid.checkpoint_space` | bytes that the newest checkpoints of jobs take at the checkpoint server, mean over the run |
 | `grid.storage` | with limits only: `mean_space` bytes given to outputs, mean over the run; `waits` of outputs that found no room at first, and their `mean_wait` |
 | `grid.availability`, `busy`, `full` | time up, time with anything to compute or write, and time in which no further job was taken, / time from zero to the end of the run; mean over resources. `grid.resources` has them one by one if there are at most 1,000, with their `work`, `tries` and `data` |

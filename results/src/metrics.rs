@@ -41,7 +41,9 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, ResourceAccount, StorageAccount, TryRecord};
+use haggle_model::grid::{
+    GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord,
+};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, OffersMade, ProviderId, Span, Time,
@@ -292,6 +294,11 @@ impl Metrics {
     /// Takes in what a time-shared resource has done in the whole run.
     pub fn resource_account(&mut self, account: ResourceAccount) {
         self.grid.get_or_insert_default().account(account);
+    }
+
+    /// Takes in what the scheduler of a grid has done in the whole run.
+    pub fn rounds_account(&mut self, account: RoundsAccount) {
+        self.grid.get_or_insert_default().rounds(account);
     }
 
     /// Takes in what the storage of a grid has held in the whole run.

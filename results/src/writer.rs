@@ -23,7 +23,7 @@ use haggle_model::{
 };
 use serde::Serialize;
 
-use grid::GridTables;
+use grid::{GridTables, places};
 
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD};
 use crate::columns::Table;
@@ -910,6 +910,7 @@ fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
         "workload_name" => cast.workloads.clone(),
         "provider" => cast.providers.iter().map(|it| it.name.clone()).collect(),
         "sender" | "receiver" => cast.actors.iter().map(|it| it.name.clone()).collect(),
+        "from" | "to" => places(cast),
         "class" => {
             [JobClass::Local, JobClass::External].map(|class| class.name().to_owned()).to_vec()
         }

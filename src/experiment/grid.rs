@@ -42,6 +42,8 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, N
             file::Preference::SpeedThenLoad => Preference::SpeedThenLoad,
         },
         period: grid.period.0,
+        query: grid.query.0,
+        schedule: grid.schedule.0,
         delay: match grid.information.mode {
             file::InformationMode::Immediate => Delay::None,
             file::InformationMode::Periodic => Delay::Periodic(grid.information.delay.0),

@@ -144,6 +144,10 @@ impl Recorder for Record<'_> {
             Observation::TryOver(record) => self.try_over(now, *record),
             Observation::GridJobOver(record) => self.grid_job_over(now, *record),
             Observation::ResourceAccount(account) => self.resource_account(account),
+            Observation::RoundsAccount(account) => {
+                self.metrics.rounds_account(account);
+                Ok(())
+            }
             Observation::StorageAccount(account) => {
                 self.metrics.storage_account(account);
                 Ok(())

@@ -13,7 +13,7 @@ use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport};
 use haggle_model::{
     ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId,
-    ProviderInfo, Span, Time,
+    ProviderInfo, SiteInfo, Span, Time,
 };
 use haggle_runtime::world::{Arrivals, Outages};
 use haggle_runtime::{EventOrder, Network, World};
@@ -191,6 +191,11 @@ impl Stage {
                 scheduler: plan.policy.to_string(),
             });
         }
+        self.cast.sites.extend(
+            grid.sites
+                .iter()
+                .map(|site| SiteInfo { name: site.name.to_string(), resources: site.resources }),
+        );
         let addresses = BTreeMap::from([(grid.name.as_str(), built.dispatcher)]);
         for user in &scenario.users {
             self.add_user(user, workloads, &addresses)?;

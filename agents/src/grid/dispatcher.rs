@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::grid::{GridJobRecord, GridOutcome, RoundsAccount};
 use haggle_model::network::Node;
 use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
@@ -14,10 +14,10 @@ use haggle_scheduling::grid::{
 };
 use rand::RngExt;
 
-use super::Traffic;
 use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
 use super::resource::{Checkpoints, JobData};
 use super::superseded::{CancelMode, Superseded};
+use super::{Rounds, Traffic};
 use crate::message::{Message, Submission, Timer};
 use crate::{Actor, Outbox};
 
@@ -43,8 +43,8 @@ pub struct DispatcherConfig {
     pub policy: GridPolicy,
     /// Which resource is the best.
     pub preference: Preference,
-    /// Time between rounds, I_GS; zero = whenever something has happened.
-    pub period: Span,
+    /// When it decides.
+    pub rounds: Rounds,
     /// The resources.
     pub resources: Vec<Known>,
     /// The network that carries data.
@@ -76,8 +76,8 @@ pub struct Dispatcher {
     moving: BTreeMap<JobId, Moving>,
     superseded: Superseded,
     stream: Stream,
-    /// Whether it will wake up for a round.
-    awaits_round: bool,
+    next: NextRound,
+    account: RoundsAccount,
     answers: Answers,
 }
 
@@ -100,6 +100,24 @@ struct Moving {
     since: Time,
     from: ResourceId,
     to: ResourceId,
+}
+
+/// The round that comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NextRound {
+    /// None is needed.
+    None,
+    /// It wakes up for one.
+    Awaited,
+    /// It was due then, and has not been decided; whether something has happened since.
+    UnderWay(Time, Meanwhile),
+}
+
+/// Whether something has happened that asks for another round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meanwhile {
+    Nothing,
+    Something,
 }
 
 /// What resources and network have answered before a round.
@@ -170,7 +188,8 @@ impl Dispatcher {
             moving: BTreeMap::new(),
             superseded: Superseded::default(),
             stream,
-            awaits_round: false,
+            next: NextRound::None,
+            account: RoundsAccount::default(),
             answers: Answers::default(),
         }
     }
@@ -183,24 +202,29 @@ impl Dispatcher {
         out.send(self.actor(resource), message.into());
     }
 
-    fn is_event_driven(&self) -> bool {
-        self.config.period == Span::ZERO
+    /// Sees to it that a round takes place, at the latest when the next one is due. None
+    /// begins while one is under way.
+    fn await_round(&mut self, now: Time, out: &mut Outbox) {
+        if self.open == 0 && self.superseded.copies.is_empty() {
+            return;
+        }
+        match self.next {
+            NextRound::None => self.wake_for_round(self.config.rounds.due(now), out),
+            NextRound::Awaited => {}
+            NextRound::UnderWay(due, _) => {
+                self.next = NextRound::UnderWay(due, Meanwhile::Something);
+            }
+        }
     }
 
-    /// Sees to it that a round takes place, at the latest when the next one is due.
-    fn await_round(&mut self, now: Time, out: &mut Outbox) {
-        let is_needed = self.open > 0 || !self.superseded.copies.is_empty();
-        if !self.awaits_round && is_needed {
-            self.awaits_round = true;
-            let at =
-                if self.is_event_driven() { now } else { now.next_multiple_of(self.config.period) };
-            out.wake(at, Message::Wake(Timer::Grid(GridTimer::Round)));
-        }
+    fn wake_for_round(&mut self, at: Time, out: &mut Outbox) {
+        self.next = NextRound::Awaited;
+        out.wake(at, wake(GridTimer::Round));
     }
 
     /// Something has happened that an event-driven scheduler reacts to.
     fn react(&mut self, now: Time, out: &mut Outbox) {
-        if self.is_event_driven() {
+        if self.config.rounds.are_event_driven() {
             self.await_round(now, out);
         }
     }
@@ -271,13 +295,31 @@ impl Dispatcher {
 
     // Rounds.
 
+    /// A round begins: what is known of the resources?
     fn on_round(&mut self, now: Time, out: &mut Outbox) {
-        self.awaits_round = false;
+        self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
+        match self.config.rounds.query {
+            Span::ZERO => self.on_answered(now, out),
+            query => out.wake(now + query, wake(GridTimer::Answered)),
+        }
+    }
+
+    /// What the information service knows now is all that the round will know of failures,
+    /// repairs and load.
+    fn on_answered(&mut self, now: Time, out: &mut Outbox) {
         for loss in self.view.consult() {
             if let Some(held) = self.jobs.get_mut(&loss.job) {
                 held.alive.retain(|&(resource, _)| resource != loss.resource);
             }
         }
+        match self.config.rounds.schedule {
+            Span::ZERO => self.on_decided(now, out),
+            schedule => out.wake(now + schedule, wake(GridTimer::Decided)),
+        }
+    }
+
+    /// The round decides now that its time has passed: jobs may have come or ended meanwhile.
+    fn on_decided(&mut self, now: Time, out: &mut Outbox) {
         let Questions { progress, traffic } = self.policy.questions(&self.view);
         self.answers = Answers { awaited: progress.len(), ..Answers::default() };
         for (job, resource) in progress {
@@ -309,9 +351,21 @@ impl Dispatcher {
         for action in round.into_actions() {
             self.carry_out(now, action, out);
         }
-        if !self.is_event_driven() && self.open > 0 {
-            self.awaits_round = true;
-            out.wake(now + self.config.period, Message::Wake(Timer::Grid(GridTimer::Round)));
+        self.account.rounds += 1;
+        self.account.with_queue += u64::from(self.view.jobs().waiting() > 0);
+        self.await_round_after(now, out);
+    }
+
+    /// A round is over: the next one takes place if it is needed.
+    fn await_round_after(&mut self, now: Time, out: &mut Outbox) {
+        let NextRound::UnderWay(due, meanwhile) = self.next else { return };
+        self.next = NextRound::None;
+        if !self.config.rounds.are_event_driven() {
+            if self.open > 0 {
+                self.wake_for_round(self.config.rounds.due_after(due, now), out);
+            }
+        } else if meanwhile == Meanwhile::Something {
+            self.await_round(now, out);
         }
     }
 
@@ -437,8 +491,6 @@ impl Dispatcher {
         self.superseded.copies.extend(copies);
         match self.config.cancel_mode {
             CancelMode::Immediate => self.cancel_superseded(out),
-            // A round that waits for answers is the next one.
-            CancelMode::NextRound if self.answers.awaited > 0 => {}
             CancelMode::NextRound => self.await_round(now, out),
         }
     }
@@ -544,7 +596,12 @@ impl Dispatcher {
             let record = self.record(*held.submission, outcome);
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
+        out.observe(Observation::RoundsAccount(self.account));
     }
+}
+
+fn wake(timer: GridTimer) -> Message {
+    Message::Wake(Timer::Grid(timer))
 }
 
 impl Actor for Dispatcher {
@@ -556,6 +613,8 @@ impl Actor for Dispatcher {
             Message::Withdraw { job } => self.on_withdraw(now, job, from, out),
             Message::RunOver => self.on_run_over(now, out),
             Message::Wake(Timer::Grid(GridTimer::Round)) => self.on_round(now, out),
+            Message::Wake(Timer::Grid(GridTimer::Answered)) => self.on_answered(now, out),
+            Message::Wake(Timer::Grid(GridTimer::Decided)) => self.on_decided(now, out),
             Message::Grid(GridMessage::Report(status)) => self.on_report(now, *status, out),
             Message::Grid(GridMessage::CheckpointAvailable(saved)) => {
                 self.on_checkpoint_available(&saved, out);

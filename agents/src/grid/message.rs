@@ -3,7 +3,7 @@
 use haggle_model::job::HiddenRunTime;
 use haggle_model::network::Node;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{ActorId, JobId, Time};
+use haggle_model::{ActorId, JobId, ProviderId, Time};
 use haggle_scheduling::grid::Report;
 use haggle_scheduling::grid::ResourceId;
 
@@ -44,7 +44,7 @@ pub enum GridMessage {
         /// Where it goes.
         to: ActorId,
     },
-    /// Resource to resource: here is the job you keep a slot for; its data are at my node.
+    /// Resource to resource: here is the job you keep a slot for; its data are with me.
     Moved(Box<Moved>),
     /// Resource to dispatcher: a job that moves has given its slot back.
     Left {
@@ -189,8 +189,8 @@ pub struct Moved {
     pub number: u32,
     /// What has been done of it.
     pub done: Work,
-    /// Where its data are.
-    pub node: Node,
+    /// The resource it has left, where its data are.
+    pub from: ProviderId,
 }
 
 /// A checkpoint at the checkpoint server.
@@ -280,6 +280,10 @@ pub enum GridTimer {
     OutputFetched,
     /// Dispatcher: a round is due.
     Round,
+    /// Dispatcher: the information service has answered.
+    Answered,
+    /// Dispatcher: the round has come to its decisions.
+    Decided,
 }
 
 impl GridMessage {
@@ -372,7 +376,7 @@ impl GridTimer {
             | GridTimer::Tell
             | GridTimer::ReportDue
             | GridTimer::OutputFetched => Phase::Conversation,
-            GridTimer::Round => Phase::Decision,
+            GridTimer::Round | GridTimer::Answered | GridTimer::Decided => Phase::Decision,
         }
     }
 }

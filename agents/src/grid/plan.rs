@@ -11,7 +11,7 @@ use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Sharing, SiteI
 use super::{
     BackgroundLoad, CancelMode, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
     DispatcherConfig, GridResource, Home, InformationService, JobData, Known, ResourceRules,
-    Routes, Storage, StorageLimits,
+    Rounds, Routes, Storage, StorageLimits,
 };
 use crate::{AnyActor, Nature};
 
@@ -34,6 +34,10 @@ pub struct GridPlan {
     pub preference: Preference,
     /// Time between its rounds; zero = whenever something has happened.
     pub period: Span,
+    /// How long the information service takes to answer before a round.
+    pub query: Span,
+    /// How long a round takes from then on until its decisions go out.
+    pub schedule: Span,
     /// How late it learns of failures and load.
     pub delay: Delay,
     /// What jobs bring along, by workload.
@@ -97,6 +101,8 @@ impl GridPlan {
             policy,
             preference: Preference::EffectiveSpeed,
             period: Span::ZERO,
+            query: Span::ZERO,
+            schedule: Span::ZERO,
             delay: Delay::None,
             data: vec![JobData::default()],
             checkpoints: None,
@@ -126,6 +132,8 @@ impl GridPlan {
             storage_node: STORAGE,
             checkpoint_node: CHECKPOINTS,
         };
+        let GridPlan { period, query, schedule, .. } = *self;
+        let rounds = Rounds { period, query, schedule };
         let rules = Arc::new(ResourceRules {
             home,
             data: self.data.clone(),
@@ -134,7 +142,7 @@ impl GridPlan {
             output_survives: self.output_survives,
             restart_needs_input: self.restart_needs_input,
             moves: matches!(self.policy, GridPolicy::Rescheduling { .. }),
-            period: self.period,
+            rounds,
             records_all: self.records_all,
         });
         let mut actors = Vec::with_capacity(self.resources.len() + 5);
@@ -164,7 +172,7 @@ impl GridPlan {
         let config = DispatcherConfig {
             policy: self.policy,
             preference: self.preference,
-            period: self.period,
+            rounds,
             resources: known,
             network,
             checkpoint_server: checkpoints,

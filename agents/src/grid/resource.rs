@@ -7,6 +7,7 @@
 
 mod alone;
 mod checkpointing;
+mod deliveries;
 mod end;
 mod load;
 mod routine;
@@ -15,7 +16,7 @@ mod stages;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::grid::{CheckpointRecord, DataMoved, KeptCheckpoint};
+use haggle_model::grid::{CheckpointRecord, KeptCheckpoint};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::network::Node;
 use haggle_model::work::{Speed, Work};
@@ -26,6 +27,7 @@ use haggle_scheduling::grid::{
     TimeShared,
 };
 
+use super::Rounds;
 use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
 use crate::message::{Message, Timer};
 use crate::{Actor, Outbox};
@@ -100,8 +102,8 @@ pub struct ResourceRules {
     pub restart_needs_input: bool,
     /// Whether jobs may move from resource to resource.
     pub moves: bool,
-    /// Time between the dispatcher's rounds; zero = whenever something has happened.
-    pub period: Span,
+    /// When the dispatcher decides.
+    pub rounds: Rounds,
     /// Whether every checkpoint is taken down, or only those that a try may start from.
     pub records_all: bool,
 }
@@ -125,7 +127,7 @@ pub struct GridResource {
     down_since: Option<Time>,
     down: Span,
     tries: u64,
-    moved: DataMoved,
+    deliveries: deliveries::Deliveries,
     load: Option<Box<load::Load>>,
     /// What it does by itself between messages; `None` = everything goes over the clock of all.
     alone: Option<Box<alone::Alone>>,
@@ -185,8 +187,8 @@ enum Purpose {
     /// The checkpoint of this number.
     Checkpoint(u32),
     Output,
-    /// Input and checkpoint of a job that has moved here.
-    Move,
+    /// Input and checkpoint of a job that has moved here from that resource.
+    Move(ProviderId),
 }
 
 impl GridResource {
@@ -217,7 +219,7 @@ impl GridResource {
             down_since: (!up).then_some(Time::ZERO),
             down: Span::ZERO,
             tries: 0,
-            moved: DataMoved::default(),
+            deliveries: deliveries::Deliveries::default(),
             load: None,
             alone: None,
         }

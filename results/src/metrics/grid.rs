@@ -28,7 +28,9 @@ mod violation;
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, ResourceAccount, StorageAccount, TryRecord};
+use haggle_model::grid::{
+    GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord,
+};
 use haggle_model::{JobId, Time};
 
 use accounts::Accounts;
@@ -75,6 +77,11 @@ impl GridLedger {
         self.accounts.add(account);
     }
 
+    /// Takes in what the scheduler has done in the whole run.
+    pub fn rounds(&mut self, account: RoundsAccount) {
+        self.accounts.rounds = account;
+    }
+
     /// Takes in what the storage has held in the whole run.
     pub fn storage(&mut self, account: StorageAccount) {
         self.accounts.storage = Some(account);
@@ -118,6 +125,10 @@ impl GridLedger {
         if summed != processed {
             let (summed, processed) = (summed.as_parts(), processed.as_parts());
             return Err(GridViolation::Work { summed, processed });
+        }
+        let (arrived, carried) = (self.accounts.data.total(), self.accounts.carried);
+        if arrived != carried {
+            return Err(GridViolation::Data { arrived, carried });
         }
         let summed = self.totals.sessions.reserved;
         match self.accounts.reserved {

@@ -1,6 +1,9 @@
-//! The tables of a grid: `tries`, `checkpoints`, and its rows in `jobs` and `resources`.
+//! The tables of a grid: `tries`, `checkpoints`, `transfers`, and its rows in `jobs` and `resources`.
 
-use haggle_model::grid::{ResourceAccount, TryRecord};
+use std::collections::BTreeMap;
+
+use haggle_model::Cast;
+use haggle_model::grid::{Carried, DataFlow, Place, ResourceAccount, TryRecord};
 
 use super::{RunWriter, Story, TableFile, micros};
 use crate::ResultsError;
@@ -12,12 +15,57 @@ use crate::metrics::SettledJob;
 pub(super) struct GridTables {
     tries: TableFile,
     checkpoints: TableFile,
+    transfers: TableFile,
+    ways: Ways,
 }
 
 impl GridTables {
-    pub(super) fn into_tables(self) -> [TableFile; 2] {
-        [self.tries, self.checkpoints]
+    pub(super) fn into_tables(mut self) -> [TableFile; 3] {
+        for ((from, to), carried) in self.ways.carried {
+            let mut row = self.transfers.buffer.row();
+            row.code(from).code(to).integer(carried.transfers as i64);
+            row.integer(carried.bytes as i64).done();
+        }
+        [self.tries, self.checkpoints, self.transfers]
     }
+}
+
+/// What data took which way. Ends of ways are counted as in [`places`].
+struct Ways {
+    /// The first resource that is not of a site or of those before it, by site.
+    ends: Vec<u32>,
+    carried: BTreeMap<(u32, u32), Carried>,
+}
+
+impl Ways {
+    fn new(cast: &Cast) -> Ways {
+        let sizes = cast.sites.iter().map(|site| site.resources);
+        let ends = sizes.scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        });
+        Ways { ends: ends.collect(), carried: BTreeMap::new() }
+    }
+
+    fn add(&mut self, flow: &DataFlow) {
+        let way = (self.code(flow.from), self.code(flow.to));
+        *self.carried.entry(way).or_default() += flow.carried;
+    }
+
+    fn code(&self, place: Place) -> u32 {
+        let services = self.ends.len() as u32;
+        match place {
+            Place::Resource(resource) => self.ends.partition_point(|&end| end <= resource.0) as u32,
+            Place::Storage => services,
+            Place::Checkpoints => services + 1,
+        }
+    }
+}
+
+/// The sites, then the services: between these data flow.
+pub(super) fn places(cast: &Cast) -> Vec<String> {
+    let sites = cast.sites.iter().map(|site| site.name.as_str());
+    sites.chain(["(storage)", "(checkpoints)"]).map(str::to_owned).collect()
 }
 
 impl RunWriter {
@@ -25,8 +73,12 @@ impl RunWriter {
         if self.grid.is_none() {
             let (folder, format) = (self.folder.path(), self.options.format);
             let open = |table| TableFile::create(folder, table, &self.cast, format);
-            let (tries, checkpoints) = (open(Table::Tries)?, open(Table::Checkpoints)?);
-            self.grid = Some(GridTables { tries, checkpoints });
+            self.grid = Some(GridTables {
+                tries: open(Table::Tries)?,
+                checkpoints: open(Table::Checkpoints)?,
+                transfers: open(Table::Transfers)?,
+                ways: Ways::new(&self.cast),
+            });
         }
         Ok(self.grid.as_mut().expect("it has just been seen to"))
     }
@@ -39,7 +91,7 @@ impl RunWriter {
     pub fn try_over(&mut self, record: &TryRecord) -> Result<(), ResultsError> {
         self.usage.jobs[record.resource.index()] += i64::from(record.started.is_some());
         let (job, number) = (i64::from(record.job.0), i64::from(record.number));
-        let GridTables { tries, checkpoints } = self.grid_tables()?;
+        let GridTables { tries, checkpoints, .. } = self.grid_tables()?;
         let mut row = tries.buffer.row();
         row.integer(job).integer(number).code(record.resource.0);
         row.integer(record.parent.map_or(NO_INTEGER, i64::from));
@@ -70,7 +122,8 @@ impl RunWriter {
         self.write_job(&job.record, &story, i64::from(job.tries), i64::from(job.resources))
     }
 
-    /// Records what a time-shared resource has done in the whole run.
+    /// Records what a time-shared resource has done in the whole run, and what data it got and
+    /// sent: its part in `transfers`.
     ///
     /// # Errors
     /// If the tables of a grid cannot be opened.
@@ -79,6 +132,8 @@ impl RunWriter {
         self.usage.busy[at] = i128::from(account.busy.as_micros());
         self.usage.shared[at] = true;
         // A grid in which nothing happened has its tables as well.
-        self.grid_tables().map(|_| ())
+        let ways = &mut self.grid_tables()?.ways;
+        account.flows.iter().for_each(|flow| ways.add(flow));
+        Ok(())
     }
 }

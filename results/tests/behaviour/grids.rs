@@ -1,10 +1,11 @@
 //! What a run of a grid leaves: its own tables, and rows in those of all runs.
 
 use haggle_model::grid::{
-    CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, ResourceAccount, TryEnd, TryRecord,
+    Carried, CheckpointRecord, DataFlow, DataMoved, GridJobRecord, GridOutcome, Place,
+    ResourceAccount, TryEnd, TryRecord,
 };
 use haggle_model::work::Work;
-use haggle_model::{Job, JobClass, JobId, ProviderId, Span, Time};
+use haggle_model::{Job, JobClass, JobId, ProviderId, SiteInfo, Span, Time};
 use haggle_results::{
     Format, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, Summary, Table,
     WriteOptions, sha256,
@@ -74,6 +75,26 @@ fn tries() -> [TryRecord; 2] {
     [first, second]
 }
 
+/// Of 36 bytes, 15 are of jobs that move from the first resource to the second.
+fn flows(resource: ProviderId) -> Box<[DataFlow]> {
+    let here = Place::Resource(resource);
+    let flow = |from, to, transfers, bytes| {
+        let carried = Carried { transfers, bytes };
+        DataFlow { from, to, carried }
+    };
+    let from = match resource {
+        ProviderId(0) => Place::Storage,
+        _ => Place::Resource(ProviderId(0)),
+    };
+    [
+        flow(from, here, 2, 15),
+        flow(Place::Checkpoints, here, 1, 3),
+        flow(here, Place::Storage, 1, 7),
+        flow(here, Place::Checkpoints, 3, 11),
+    ]
+    .into()
+}
+
 fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let place = tempfile::tempdir().expect("a temporary folder");
     let folder = place.path().join("run");
@@ -81,6 +102,8 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let mut cast = made_up::cast();
     cast.providers.iter_mut().for_each(|it| it.processors = 1);
     cast.providers[1].first_processor = 1;
+    let site = |name: &str| SiteInfo { name: name.to_owned(), resources: 1 };
+    cast.sites = vec![site("alpha"), site("beta")];
     let mut metrics =
         Metrics::new(&cast, MetricsOptions { failures: true, ..MetricsOptions::default() });
     let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");
@@ -105,6 +128,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         processed: it.computed(),
         tries: 1,
         data: DataMoved { input: 5, output: 7, checkpoints: 11, recovery: 13 },
+        flows: flows(it.resource),
     });
     for account in accounts {
         writer.resource_account(&account).expect("room");
@@ -132,7 +156,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
 }
 
 #[test]
-fn tries_and_checkpoints_have_tables_of_their_own() {
+fn tries_checkpoints_and_transfers_have_tables_of_their_own() {
     for format in [Format::Parquet, Format::Csv] {
         let (_place, run, _) = written(format);
         let tries = run.columns(
@@ -151,6 +175,25 @@ fn tries_and_checkpoints_have_tables_of_their_own() {
         let available = checkpoints.expect("readable");
         let available = available.real("available_time").expect("a float").to_vec();
         assert_eq!(available, [Some(67.0), None]);
+        let transfers = run.columns(Table::Transfers, &["from", "to", "transfers", "bytes"]);
+        let transfers = transfers.expect("readable");
+        let number = |name: &str| transfers.integer(name).expect("an integer").to_vec();
+        let word = |name: &str, row| transfers.text(name).expect("a text").at(row);
+        let ways: Vec<_> = (0..8).map(|row| (word("from", row), word("to", row))).collect();
+        let way = |from, to| (Some(from), Some(to));
+        let expected = [
+            way("alpha", "beta"),
+            way("alpha", "(storage)"),
+            way("alpha", "(checkpoints)"),
+            way("beta", "(storage)"),
+            way("beta", "(checkpoints)"),
+            way("(storage)", "alpha"),
+            way("(checkpoints)", "alpha"),
+            way("(checkpoints)", "beta"),
+        ];
+        assert_eq!(ways, expected);
+        assert_eq!(number("transfers"), [2, 1, 3, 1, 3, 2, 1, 1].map(Some));
+        assert_eq!(number("bytes"), [15, 7, 11, 7, 11, 15, 3, 3].map(Some));
         assert!(run.attempts().expect("readable").is_empty());
         assert!(run.placements().expect("readable").is_empty());
     }
@@ -199,6 +242,7 @@ fn runs_without_a_grid_have_no_tables_of_it() {
     let (summary, _) =
         made_up::write(&folder, WriteOptions::default(), &made_up::records(3), 0).expect("room");
     let run = RunReader::open(&folder).expect("the run was published");
-    assert!(!run.has(Table::Tries) && !run.has(Table::Checkpoints));
+    let own = [Table::Tries, Table::Checkpoints, Table::Transfers];
+    assert!(own.into_iter().all(|table| !run.has(table)));
     assert!(summary.grid.is_none());
 }

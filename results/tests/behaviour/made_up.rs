@@ -30,6 +30,7 @@ pub(crate) fn cast() -> Cast {
         ],
         providers: vec![provider("north", 64, 0, 1.0), provider("south, \"big\"", 256, 64, 1.5)],
         workloads: vec!["made up".to_owned()],
+        ..Cast::default()
     }
 }
 

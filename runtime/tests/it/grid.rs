@@ -1,9 +1,11 @@
 //! The worked examples of the grid model and of fault tolerance, as actors play them.
 
 use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, StorageLimits};
-use haggle_model::grid::{DataMoved, StorageAccount, TryEnd};
+use haggle_model::grid::{
+    Carried, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount, TryEnd,
+};
 use haggle_model::random::stream;
-use haggle_model::{Span, Time};
+use haggle_model::{ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
@@ -110,6 +112,24 @@ fn resources_take_down_what_data_they_moved() {
     let second = DataMoved { input: 1, output: 2, checkpoints: 6_000_000, recovery: 3_000_000 };
     assert_eq!([moved(&ran, 0), moved(&ran, 1)], [(1, first), (1, second)]);
     assert_eq!(ran.storage, None);
+    let [one, other] = [0, 1].map(|id| Place::Resource(ProviderId(id)));
+    assert_eq!(
+        *ran.accounts[0].flows,
+        [flow(Place::Storage, one, 1, 1), flow(one, Place::Checkpoints, 1, 3_000_000)]
+    );
+    assert_eq!(
+        *ran.accounts[1].flows,
+        [
+            flow(Place::Storage, other, 1, 1),
+            flow(other, Place::Storage, 1, 2),
+            flow(other, Place::Checkpoints, 2, 6_000_000),
+            flow(Place::Checkpoints, other, 1, 3_000_000),
+        ]
+    );
+}
+
+fn flow(from: Place, to: Place, transfers: u64, bytes: u64) -> DataFlow {
+    DataFlow { from, to, carried: Carried { transfers, bytes } }
 }
 
 #[test]
@@ -288,6 +308,103 @@ fn ft_m9_a_job_survives_with_one_of_its_copies() {
     assert_eq!((both.done(0), both.tries.len()), (None, 2));
 }
 
+/// Two jobs for one slot; the other resource fails and comes back around a round that takes 3 s.
+#[test]
+fn a_round_decides_on_what_was_known_when_it_was_answered() {
+    let grid = Grid::new(GridPolicy::Migration { checkpointing: false }).resource(1, 1);
+    let grid = grid.job(0, 5).change(|plan| {
+        (plan.period, plan.query, plan.schedule) = (secs(10.0), secs(1.0), secs(2.0));
+    });
+    let dispatched = |ran: &GridRan, job: u32| -> Vec<Time> {
+        ran.tries_of(job).iter().map(|it| it.dispatched).collect()
+    };
+    // Begun at 0, answered at 1, decided at 3.
+    let ran = grid.clone().run_on_both();
+    assert_eq!((dispatched(&ran, 0), ran.done(0)), (vec![at(3.0)], Some(8.0)));
+    // What fails before the answer is seen, and seen to be back in the next round.
+    let ran = grid.clone().fails(0, &[(1.0, 2.0)]).run_on_both();
+    assert_eq!(dispatched(&ran, 0), [at(13.0)]);
+    // What fails after it is not, whether it is back by the decision or not.
+    let ran = grid.clone().fails(0, &[(1.000_001, 3.0)]).run_on_both();
+    assert_eq!(dispatched(&ran, 0), [at(3.0)]);
+    let ran = grid.fails(0, &[(1.000_001, 3.000_001)]).run_on_both();
+    let [it] = ran.tries_of(0)[..] else { panic!("the first one was refused") };
+    assert_eq!((it.number, it.dispatched), (2, at(13.0)));
+}
+
+#[test]
+fn a_round_decides_on_the_jobs_that_are_there_when_it_does() {
+    let grid = Grid::new(FJBCR).resource(1, 1).resource(1, 1).job(0, 8).job(0, 30).job(10, 4);
+    let grid = grid.job(12, 4).change(|plan| {
+        (plan.period, plan.query, plan.schedule) = (secs(10.0), secs(0.25), secs(1.75));
+    });
+    let ran = grid.run_on_both();
+    // Rounds decide at 2, 12 and 22. The first job ends at 10, within the second round; the
+    // last one comes in the instant of its decision, and finds no slot.
+    let sent = [0, 1, 2, 3].map(|job| ran.tries_of(job)[0].dispatched);
+    assert_eq!(sent, [at(2.0), at(2.0), at(12.0), at(22.0)]);
+    assert_eq!(ran.all_done(), [Some(10.0), Some(32.0), Some(16.0), Some(26.0)]);
+}
+
+/// A copy of a job that is computed during a round is not there any more when that decides.
+#[test]
+fn who_is_done_during_a_round_is_sent_nowhere() {
+    let grid = Grid::new(GridPolicy::UnconditionalRep(2)).resource(1, 1).resource(1, 1);
+    let grid = grid.fails(1, &[(0.0, 4.0)]).job(0, 9).change(|plan| {
+        (plan.period, plan.schedule) = (secs(5.0), secs(4.999_999));
+    });
+    // Sent at 4.999999, and done within the round of 10; that of 5 sent its copy.
+    let ran = grid.run_on_both();
+    assert_eq!(ran.done(0), Some(13.999_999));
+    let copies: Vec<_> = ran.tries_of(0).iter().map(|it| (it.dispatched, it.ending)).collect();
+    let of_5 = (at(9.999_999), TryEnd::Cancelled);
+    assert_eq!(copies, [(at(4.999_999), TryEnd::Computed), of_5]);
+    let late = grid.fails(1, &[(0.0, 5.000_001)]).run_on_both();
+    assert_eq!((late.done(0), late.tries.len()), (Some(13.999_999), 1));
+}
+
+#[test]
+fn a_round_that_takes_longer_than_the_period_ends_before_the_next_one_begins() {
+    let run = |period: f64, schedule: f64| {
+        let grid = Grid::new(FJBCR).resource(1, 1);
+        let grid = (0..3).fold(grid, |grid, _| grid.job(0, 1)).job(1, 1);
+        let ran = grid
+            .change(|plan| (plan.period, plan.schedule) = (secs(period), secs(schedule)))
+            .run_on_both();
+        [0, 1, 2, 3].map(|job| ran.tries_of(job)[0].dispatched.as_secs_f64())
+    };
+    assert_eq!(run(2.0, 2.0), [2.0, 4.0, 6.0, 8.0]);
+    assert_eq!(run(2.0, 2.000_001), [2.000_001, 6.000_001, 10.000_001, 14.000_001]);
+    // Where rounds follow what happens, the next one begins at once if something has.
+    assert_eq!(run(0.0, 2.0), [2.0, 4.0, 6.0, 8.0]);
+    // The last job's coming at 1 begins one, which sees the slot that is free since 1.5.
+    assert_eq!(run(0.0, 0.5), [0.5, 1.5, 3.0, 4.5]);
+}
+
+#[test]
+fn copies_that_stop_in_the_next_round_stop_when_that_decides() {
+    let grid = Grid::new(GridPolicy::UnconditionalRep(2)).resource(2, 1).resource(1, 1);
+    let grid = grid.job(0, 100).change(|plan| {
+        (plan.period, plan.query, plan.schedule) = (secs(40.0), secs(1.0), secs(9.0));
+        plan.cancel_mode = CancelMode::NextRound;
+    });
+    // Sent at 10, and computed at 60, between rounds.
+    let ran = grid.clone().run_on_both();
+    assert_eq!(ran.tries_of(0)[1].left, at(90.0));
+    // Computed at 85, within the round begun at 80, which decides at 90.
+    let ran = Grid { jobs: Vec::new(), ..grid }.job(0, 150).run_on_both();
+    assert_eq!((ran.done(0), ran.tries_of(0)[1].left), (Some(85.0), at(90.0)));
+}
+
+/// Of the rounds at 0, 10, 20, 30 and 40, those at 0 and 10 leave a job behind; that at 30 finds none.
+#[test]
+fn a_scheduler_counts_its_rounds_and_those_that_leave_a_queue() {
+    let grid = Grid::new(FJBCR).resource(1, 1).job(0, 9).job(0, 9).job(5, 8).job(31, 9);
+    let ran = grid.change(|plan| plan.period = secs(10.0)).run_on_both();
+    assert_eq!(ran.all_done(), [Some(9.0), Some(19.0), Some(28.0), Some(49.0)]);
+    assert_eq!(ran.rounds, RoundsAccount { rounds: 5, with_queue: 2 });
+}
+
 /// With random choices the work wasted is the same as in the example, where they are not random.
 #[test]
 fn copies_of_a_job_that_is_done_stop_at_once_or_in_the_next_round() {
@@ -342,6 +459,8 @@ fn ft_m11_a_job_moves_to_where_it_ends_earlier() {
     assert_eq!((first.ending, first.left, first.done), (TryEnd::Moved, at(402.0), mi(400)));
     assert_eq!(second.from, mi(400));
     assert_eq!(second.started, Some(at(402.0) + secs(1.605)));
+    let [here, there] = [0, 1].map(|id| Place::Resource(ProviderId(id)));
+    assert!(ran.accounts[1].flows.contains(&flow(here, there, 1, 20_000_000)));
     let ran = run(11_000);
     assert_eq!(ran.tries_of(0).len(), 1, "moving would take longer than staying");
 }

@@ -153,6 +153,10 @@ fn grid(seed: u64) -> Grid {
         mean_failure: pick(draws, &[MeanFailure::Elapsed, MeanFailure::Closed]),
     });
     plan.prepare = pick(draws, &[Span::ZERO, secs(1.0)]);
+    // Up to more than a period, and to instants at which resources fail and jobs come.
+    let delays = &mut stream(seed, "grids", "delays");
+    plan.query = pick(delays, &[Span::ZERO, Span::ZERO, secs(0.7), secs(2.0)]);
+    plan.schedule = pick(delays, &[Span::ZERO, Span::ZERO, secs(1.0), secs(3.3), secs(6.0)]);
     plan.output_survives = draws.random();
     plan.restart_needs_input = draws.random();
     plan.cancel_mode = pick(draws, &[CancelMode::Immediate, CancelMode::NextRound]);

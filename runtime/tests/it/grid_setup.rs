@@ -7,7 +7,8 @@ use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes
 use haggle_agents::{AnyActor, Message, User, UserConfig};
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
-    GridJobRecord, GridOutcome, ResourceAccount, StorageAccount, TryEnd, TryRecord,
+    DataFlow, GridJobRecord, GridOutcome, Place, ResourceAccount, RoundsAccount, StorageAccount,
+    TryEnd, TryRecord,
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
@@ -40,6 +41,7 @@ pub(crate) struct GridRan {
     pub(crate) rejected: Vec<JobRecord>,
     pub(crate) accounts: Vec<ResourceAccount>,
     pub(crate) storage: Option<StorageAccount>,
+    pub(crate) rounds: RoundsAccount,
     /// What of it the books are kept from, and when.
     observed: Vec<(Time, Observation)>,
     /// (when, from, to, kind, job) of every message.
@@ -225,14 +227,21 @@ impl Grid {
         books.grid_over(end).expect("the books balance");
     }
 
+    /// How long a round takes.
+    fn takes(&self) -> Span {
+        self.plan.query + self.plan.schedule
+    }
+
     /// What must hold whatever happens.
     fn audit(&self, ran: &GridRan) {
+        self.audit_rounds(ran);
         for account in &ran.accounts {
             let here = || ran.tries.iter().filter(|it| it.resource == account.resource);
             let held: i64 = here().map(|it| it.held().as_micros()).sum();
             assert_eq!(held, account.held.as_micros(), "slot time of {}", account.resource);
             let computed: Work = here().map(TryRecord::computed).sum();
             assert_eq!(computed, account.processed, "work of {}", account.resource);
+            self.audit_transfers(account, &here().collect::<Vec<_>>());
             self.audit_resource(ran, account.resource.index());
         }
         for record in &ran.jobs {
@@ -248,7 +257,7 @@ impl Grid {
                 assert!(computed <= end && winner.left <= computed);
                 let cancelled = match self.plan.cancel_mode {
                     CancelMode::Immediate => computed,
-                    CancelMode::NextRound => computed + self.plan.period,
+                    CancelMode::NextRound => computed + self.plan.period + self.takes(),
                 };
                 for other in &tries {
                     assert!(other.left <= cancelled, "{other:?} went on after {winner:?}");
@@ -268,6 +277,47 @@ impl Grid {
                 }
             }
         }
+    }
+
+    /// What is sent goes out when a round is over, and each begins after the one before it.
+    fn audit_rounds(&self, ran: &GridRan) {
+        let mut sent: Vec<Time> = ran.tries.iter().map(|it| it.dispatched).collect();
+        sent.sort_unstable();
+        sent.dedup();
+        for &at in &sent {
+            let begun = at - self.takes();
+            assert!(begun >= Time::ZERO, "sent at {at}");
+            assert_eq!(begun.next_multiple_of(self.plan.period), begun, "sent at {at}");
+        }
+        for pair in sent.windows(2) {
+            assert!(pair[1] - pair[0] >= self.takes(), "{pair:?} are of rounds at the same time");
+        }
+    }
+
+    /// As many transfers have arrived as tries of one workload say.
+    fn audit_transfers(&self, account: &ResourceAccount, tries: &[&TryRecord]) {
+        let [data] = self.plan.data[..] else { return };
+        let here = Place::Resource(account.resource);
+        let is_between =
+            |from: Place, to: Place| move |flow: &&DataFlow| (flow.from, flow.to) == (from, to);
+        let carried = |from, to| account.flows.iter().find(is_between(from, to));
+        let arrived = |from, to| carried(from, to).map_or(0, |flow| flow.carried.transfers);
+        let sent = |bytes: u64, count: usize| if bytes > 0 { count as u64 } else { 0 };
+        let ended = |end: TryEnd| tries.iter().filter(|it| it.ending == end).count();
+        // What a job that moves away saves stays here, and its next resource asks for it.
+        let saved = tries.iter().map(|it| it.available as usize).sum::<usize>();
+        let saved = sent(data.checkpoint, saved - ended(TryEnd::Moved));
+        assert_eq!(arrived(here, Place::Storage), sent(data.output, ended(TryEnd::Computed)));
+        assert_eq!(arrived(here, Place::Checkpoints), saved);
+        for (from, bytes) in [(Place::Storage, data.input), (Place::Checkpoints, data.checkpoint)] {
+            assert!(arrived(from, here) <= tries.len() as u64);
+            assert_eq!(
+                carried(from, here).map_or(0, |it| it.carried.bytes),
+                arrived(from, here) * bytes
+            );
+        }
+        let total: u64 = account.flows.iter().map(|flow| flow.carried.bytes).sum();
+        assert_eq!(total, account.data.total(), "bytes of {}", account.resource);
     }
 
     /// The share that a session asks for.
@@ -350,6 +400,7 @@ impl Recorder for GridRan {
             Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),
             Observation::StorageAccount(account) => self.storage = Some(account),
+            Observation::RoundsAccount(account) => self.rounds = account,
             _ => {}
         }
         Ok(())

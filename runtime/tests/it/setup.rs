@@ -272,7 +272,8 @@ impl Recorder for Log {
             Observation::TryOver(_)
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_)
-            | Observation::StorageAccount(_) => unreachable!("these worlds have no grid"),
+            | Observation::StorageAccount(_)
+            | Observation::RoundsAccount(_) => unreachable!("these worlds have no grid"),
             Observation::RunLost { job, run } => {
                 let LostRun { provider, start, processors, .. } = run.clone();
                 self.bags.run_lost(job, run);

@@ -27,6 +27,16 @@ impl Check<'_> {
                 "write `period = \"0s\"` under [grid]".to_owned(),
             );
         }
+        for (key, time) in [("query", grid.query), ("schedule", grid.schedule)] {
+            if time > TimeSpan::ZERO {
+                self.report(
+                    &path.key(key),
+                    "sessions wait for nothing: they are placed when they arrive".to_owned(),
+                    &format!("`{key}` is not zero"),
+                    "remove it; what a session waits for on its resource is `prepare`".to_owned(),
+                );
+            }
+        }
     }
 
     /// Every session asks for a share, and nobody else does.

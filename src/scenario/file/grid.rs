@@ -32,6 +32,12 @@ pub struct Grid {
     /// Time between rounds of scheduling; zero = whenever something has happened.
     #[serde(default = "ten_minutes")]
     pub period: TimeSpan,
+    /// How long the information service takes to answer before a round; it tells what it knows then.
+    #[serde(default = "no_time")]
+    pub query: TimeSpan,
+    /// How long a round takes from then on until its decisions go out.
+    #[serde(default = "no_time")]
+    pub schedule: TimeSpan,
     /// How late the scheduler learns of failures, repairs and load.
     #[serde(default)]
     pub information: Information,

@@ -136,7 +136,7 @@ impl GridResource {
     /// what others do, and nobody may want to know of checkpoints at once.
     pub(crate) fn alone(mut self, routes: &Routes, sharing: LinkSharing) -> GridResource {
         let rules = Arc::clone(&self.rules);
-        if rules.checkpoints.is_none() || rules.moves || rules.period == Span::ZERO {
+        if rules.checkpoints.is_none() || rules.moves || rules.rounds.are_event_driven() {
             return self;
         }
         let services = [rules.home.storage_node, rules.home.checkpoint_node];
@@ -205,7 +205,7 @@ impl GridResource {
         if self.replicas.values().any(|it| it.untold.is_some()) {
             sooner(&mut told, now);
         }
-        let told = told.map(|at| at.next_multiple_of(self.rules.period));
+        let told = told.map(|at| self.rules.rounds.decided(at));
         self.wake_for(0, seen, GridTimer::Seen, out);
         self.wake_for(1, told, GridTimer::Tell, out);
     }

@@ -120,7 +120,7 @@ impl GridResource {
         if let Some(to) = then {
             record.available = Some(now);
             replica.available += 1;
-            let moved = Moved { job, number, done, node: self.node() };
+            let moved = Moved { job, number, done, from: self.provider() };
             self.machine.release(now, job);
             self.abort_transfers(now, job, out);
             self.record(job, (now, now), TryEnd::Moved, done, out);

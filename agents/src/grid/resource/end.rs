@@ -131,7 +131,8 @@ impl GridResource {
             },
             processed: usage.processed,
             tries: self.tries,
-            data: self.moved,
+            data: self.deliveries.data(),
+            flows: self.deliveries.flows(self.provider()),
         }));
     }
 }

@@ -179,7 +179,7 @@ impl GridResource {
                 replica.requested += count;
                 replica.written += count;
                 replica.available += count;
-                self.moved.checkpoints += bytes * u64::from(count);
+                self.deliveries.checkpoints(u64::from(count), bytes);
             } else {
                 replica.omitted += count;
             }

@@ -142,24 +142,23 @@ impl GridResource {
         let data = self.data(self.replicas[&job].workload);
         match purpose {
             Purpose::Input => {
-                self.moved.input += data.input;
+                self.deliveries.input(data.input);
                 self.fetch_checkpoint(now, job, out);
             }
             Purpose::Recovery => {
-                self.moved.recovery += data.checkpoint;
+                self.deliveries.recovery(data.checkpoint);
                 self.recover(now, job, out);
             }
-            Purpose::Move => {
-                self.moved.input += data.input;
-                self.moved.recovery += data.checkpoint;
+            Purpose::Move(from) => {
+                self.deliveries.moved(from, data);
                 self.recover(now, job, out);
             }
             Purpose::Checkpoint(place) => {
-                self.moved.checkpoints += data.checkpoint;
+                self.deliveries.checkpoints(1, data.checkpoint);
                 self.saved(now, job, place, data.checkpoint, out);
             }
             Purpose::Output => {
-                self.moved.output += data.output;
+                self.deliveries.output(data.output);
                 let replica = &self.replicas[&job];
                 let (left, length) = (replica.since, replica.length);
                 self.record(job, (left, now), TryEnd::Computed, length, out);
@@ -210,7 +209,7 @@ impl GridResource {
 
     /// A job for which a slot is kept is ready where it comes from.
     pub(super) fn on_moved(&mut self, now: Time, moved: &Moved, out: &mut Outbox) {
-        let Moved { job, number, done, node } = *moved;
+        let Moved { job, number, done, from } = *moved;
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         if replica.stage != Stage::Expected {
             return;
@@ -227,7 +226,10 @@ impl GridResource {
         let bytes = data.input + data.checkpoint;
         match bytes {
             0 => self.recover(now, job, out),
-            _ => self.transfer(now, (job, Purpose::Move), (node, self.node()), bytes, out),
+            _ => {
+                let ends = (Node::Resource(from.index()), self.node());
+                self.transfer(now, (job, Purpose::Move(from)), ends, bytes, out);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What resources did, by their own account.
 
 use haggle_model::Time;
-use haggle_model::grid::{DataMoved, ResourceAccount, StorageAccount};
+use haggle_model::grid::{DataMoved, ResourceAccount, RoundsAccount, StorageAccount};
 use haggle_model::work::Work;
 
 /// The accounts of all resources, and their sums in microseconds.
@@ -19,6 +19,10 @@ pub(super) struct Accounts {
     pub(super) reserved: Option<u128>,
     pub(super) processed: Work,
     pub(super) data: DataMoved,
+    /// Σ bytes over the ways that data took.
+    pub(super) carried: u64,
+    /// Of the scheduler.
+    pub(super) rounds: RoundsAccount,
     /// Of the storage, if it has limits.
     pub(super) storage: Option<StorageAccount>,
 }
@@ -35,6 +39,7 @@ impl Accounts {
         }
         self.processed += account.processed;
         self.data += account.data;
+        self.carried += account.flows.iter().map(|flow| flow.carried.bytes).sum::<u64>();
         self.resources.push(account);
     }
 

@@ -40,6 +40,11 @@ pub struct GridSummary {
     pub withdrawn: u64,
     /// Jobs that began to compute, whatever became of them.
     pub started: u64,
+    /// Rounds in which the scheduler decided; after one without a job, none follows before the
+    /// next one comes.
+    pub rounds: u64,
+    /// Those after which jobs went on waiting to be sent to a resource.
+    pub rounds_with_queue: u64,
     /// Tries of jobs on resources.
     pub tries: u64,
     /// The same by how they ended.
@@ -235,6 +240,8 @@ impl GridLedger {
             rejected,
             withdrawn,
             started: totals.started,
+            rounds: accounts.rounds.rounds,
+            rounds_with_queue: accounts.rounds.with_queue,
             tries: totals.endings.values().sum(),
             tries_by_ending: totals
                 .endings

@@ -2,7 +2,7 @@
 
 use haggle_model::grid::{
     CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint, ResourceAccount,
-    TryEnd, TryRecord,
+    RoundsAccount, TryEnd, TryRecord,
 };
 use haggle_model::work::{Fraction, Work};
 use haggle_model::{Job, JobClass, JobId, JobOutcome, ProviderId, Span, Time};
@@ -91,6 +91,7 @@ fn account(record: &TryRecord) -> ResourceAccount {
         processed: record.computed(),
         tries: 1,
         data: DataMoved::default(),
+        flows: Box::default(),
     }
 }
 
@@ -288,6 +289,7 @@ fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
 #[test]
 fn sessions_reserve_shares_while_they_run() {
     let mut ledger = GridLedger::default();
+    ledger.rounds(RoundsAccount { rounds: 7, with_queue: 2 });
     let session = |percent| Some(Fraction::from_percent(percent));
     let first = a_try(1, (0, 10), TryEnd::Computed);
     let second =
@@ -315,6 +317,7 @@ fn sessions_reserve_shares_while_they_run() {
     let came = Came { jobs: 4, rejected: 2, withdrawn: 0 };
     let summary = ledger.sum_up(came, |_| "r".to_owned());
     assert_eq!((summary.done, summary.lost, summary.never_started), (1, 1, 0));
+    assert_eq!((summary.rounds, summary.rounds_with_queue), (7, 2));
     let sessions = GridSessions {
         accepted: 2,
         rejected: 2,
@@ -351,6 +354,9 @@ fn books_that_do_not_balance_are_found() {
     let more = ResourceAccount { processed: Work::from_parts(7), ..account(&record) };
     let message = ledger(&record, more, job());
     assert!(message.starts_with("resources computed 7 parts of work, and the tries"), "{message}");
+    let data = DataMoved { input: 7, ..DataMoved::default() };
+    let message = ledger(&record, ResourceAccount { data, ..account(&record) }, job());
+    assert_eq!(message, "7 bytes have arrived at resources and from them, and 0 on their ways");
     let message = ledger(&record, account(&record), over(11, done(1, 10)));
     assert!(message.starts_with("job 1 is "), "{message}");
     let message = ledger(&record, account(&record), over(10, done(2, 10)));

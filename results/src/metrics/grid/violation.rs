@@ -31,6 +31,14 @@ pub enum GridViolation {
         /// What the resources have.
         reserved: u128,
     },
+    /// More or less data have arrived than took any way.
+    #[error("{arrived} bytes have arrived at resources and from them, and {carried} on their ways")]
+    Data {
+        /// What has arrived by what it was, bytes.
+        arrived: u64,
+        /// What has arrived by the way it took, bytes.
+        carried: u64,
+    },
     /// A try started from a checkpoint that is not on record.
     #[error("a try of job {job} started from a checkpoint that nobody has written")]
     NoCheckpoint {

@@ -1,0 +1,66 @@
+//! When a grid's scheduler decides.
+
+use haggle_model::{Span, Time};
+
+/// The times of a scheduler's rounds, and what they take (Chtepen 2011, sections 2.2 and 5.3.1).
+///
+/// ```text
+///     due        answered                    decided
+///  ────┼── query ────┼──────── schedule ────────┼──────▶
+///      │             what the information       it decides on that, and on what it knows of
+///      │             service knows is read      its jobs by now; what it decides goes out
+/// ```
+///
+/// A round that is due while another one is under way begins when that is over: event-driven
+/// rounds at once, others at the next multiple of their period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// Time between rounds, I_GS; zero = whenever something has happened.
+    pub period: Span,
+    /// How long the information service takes to answer.
+    pub query: Span,
+    /// How long it takes from then on until decisions go out.
+    pub schedule: Span,
+}
+
+impl Rounds {
+    /// Whether one is due whenever something has happened.
+    pub fn are_event_driven(self) -> bool {
+        self.period == Span::ZERO
+    }
+
+    /// When a round is due that is needed `now`.
+    pub fn due(self, now: Time) -> Time {
+        now.next_multiple_of(self.period)
+    }
+
+    /// When the round after one is due that was due at `due` and is over `now`; not where
+    /// rounds are event-driven.
+    pub fn due_after(self, due: Time, now: Time) -> Time {
+        (due + self.period).max(self.due(now))
+    }
+
+    /// The first instant from `now` on at which a round may decide.
+    pub fn decided(self, now: Time) -> Time {
+        let takes = self.query + self.schedule;
+        (now - takes).next_multiple_of(self.period) + takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_late_by_what_they_take() {
+        let (at, secs) = (Time::from_secs, Span::from_secs);
+        let rounds = Rounds { period: secs(10), query: secs(1), schedule: secs(2) };
+        assert_eq!([10, 11, 20].map(|now| rounds.due(at(now))), [10, 20, 20].map(at));
+        assert_eq!([3, 4, 13].map(|now| rounds.decided(at(now))), [3, 13, 13].map(at));
+        assert_eq!(rounds.due_after(at(10), at(13)), at(20));
+        let slow = Rounds { schedule: secs(9), ..rounds };
+        assert_eq!(slow.due_after(at(10), at(20)), at(20));
+        let slow = Rounds { schedule: secs(10), ..rounds };
+        assert_eq!(slow.due_after(at(10), at(21)), at(30));
+    }
+}
