@@ -1,7 +1,9 @@
-//! What Chtepen 2011, section 2.2, says of its simulator and shows of its output, as whole
-//! commands. The numbers of the sample output itself are beside the code that sums up a grid.
+//! What Chtepen 2011 says of its simulator and shows of its output (section 2.2), and what
+//! its later chapters say of a run beside their figures, as whole commands. The numbers of the
+//! sample output itself are beside the code that sums up a grid.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -197,4 +199,66 @@ fn gm_2_p_long_runs_vary_less() {
     };
     let (short, long) = (variation("6h"), variation("24h"));
     assert!(long < 0.75 * short, "{long} after a day, {short} after 6 h");
+}
+
+/// The scenario of the first run of a study's sweep that has these values on its axes.
+fn first_run(sweep: &str, point: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(sweep);
+    let file = file.to_str().expect("a path without odd letters");
+    let folder = Folder::with(&[]);
+    let shown = folder.haggle(&["show", "--runs", file]);
+    let run = stdout_of(&shown).lines().find(|line| line.ends_with(point));
+    let number = run.and_then(|line| line.split('\t').next()).expect("the sweep has such a run");
+    stdout_of(&folder.haggle(&["show", "--run", number, file])).to_owned()
+}
+
+/// What a run of a grid has done, and in which of its rounds jobs went on waiting.
+fn waited(scenario: &str, rounds: u32) -> (Value, Vec<bool>) {
+    let scenario = scenario.replace("format = \"parquet\"", "format = \"csv\"");
+    let folder = Folder::with(&[("week.toml", &scenario)]);
+    let summary = summary(&folder, "week.toml");
+    let seconds = |text: &str| text.parse::<f64>().expect("a time");
+    let mut sent: BTreeMap<String, f64> = BTreeMap::new();
+    for it in rows(&folder, "out/tries.csv") {
+        let dispatched = seconds(&it["dispatched_time"]);
+        let first = sent.entry(it["job"].clone()).or_insert(dispatched);
+        *first = first.min(dispatched);
+    }
+    let jobs = rows(&folder, "out/jobs.csv");
+    let waits = jobs.iter().map(|job| {
+        let sent = sent.get(&job["job"]).copied().unwrap_or(f64::INFINITY);
+        seconds(&job["submission_time"])..sent
+    });
+    let waits: Vec<_> = waits.collect();
+    let round = |number| waits.iter().any(|it| it.contains(&(600.0 * f64::from(number))));
+    (summary, (0..rounds).map(round).collect())
+}
+
+/// Where resources are there for 90 % of the time and jobs save what they have done.
+#[test]
+fn ft_4_4_e_a_queue_under_high_load_and_an_idle_grid_under_low_load() {
+    const WEEK: u32 = 7 * 24 * 6;
+    let run = |load: &str| {
+        let scenario = first_run(&format!("chtepen-faults/{load}.toml"), "\tcheckpoints\t2.0");
+        let (summary, waits) = waited(&scenario, WEEK);
+        let share = waits.iter().filter(|&&it| it).count() as f64 / f64::from(WEEK);
+        let turns = waits.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let load = summary["grid"]["busy"].as_f64().expect("a share");
+        (share, turns, load)
+    };
+    let (share, turns, load) = run("high-load");
+    assert!(share > 0.3 && turns > 4 && load > 0.5, "{share} of rounds, {turns} turns, {load}");
+    let (share, _, load) = run("low-load");
+    assert!(share < 0.05 && load < 0.05, "{share} of rounds, load {load}");
+}
+
+/// They took 15 min to 3 h on the machines of their day.
+#[test]
+fn gm_3_rt_five_weeks_are_simulated_in_less_than_a_minute() {
+    let scenario = first_run("chtepen-desktop/tornado.toml", "\t5\t100");
+    let folder = Folder::with(&[("weeks.toml", &scenario)]);
+    let summary = summary(&folder, "weeks.toml");
+    assert!(count(&summary["grid"]["jobs"]) > 200_000, "{:#}", summary["grid"]);
+    let timing: Value = serde_json::from_str(&folder.read("out/timing.json")).expect("JSON");
+    assert!(timing["cpu_seconds"].as_f64().expect("seconds") < 60.0, "{timing:#}");
 }
