@@ -7,6 +7,7 @@ mod failures;
 mod golden;
 mod grid;
 mod grid_invariants;
+mod grid_rules;
 mod grid_sessions;
 mod grid_setup;
 mod invariants;

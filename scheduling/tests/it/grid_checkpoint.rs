@@ -65,6 +65,32 @@ fn ft_m3_last_failure_omits_what_the_job_outlasts() {
     assert_eq!(run(Some(2)), Course { written: vec![600, 2_400], omitted: 2, end: 5_020 });
 }
 
+/// A checkpoint is omitted if the resource has not failed for longer than the job takes; what
+/// is passed over by arithmetic goes by the same instant.
+#[test]
+fn last_failure_writes_up_to_the_last_instant_in_which_the_job_outlasts() {
+    let rule = IntervalRule::LastFailure { interval: secs(600), max_omit: None };
+    let execution = secs(3_000);
+    let writes = |now: Time| {
+        let situation = Situation {
+            now,
+            execution,
+            remaining: secs(1_000),
+            last_failure: Time::ZERO,
+            mean_failure: Span::FOREVER,
+            cost: secs(10),
+        };
+        let (mut state, _) = rule.start(&situation);
+        rule.expire(&mut state, &situation) == Expiry::Write
+    };
+    let last = Time::from_secs(3_000);
+    for (now, expected) in [(last, true), (last + Span::TICK, false)] {
+        assert_eq!(writes(now), expected);
+        let routine = rule.routine(now, Time::ZERO, execution).expect("it does the same each time");
+        assert_eq!((routine.writes, routine.until == last), (expected, expected));
+    }
+}
+
 fn mean_failure(limit: Fraction) -> IntervalRule {
     IntervalRule::MeanFailure {
         interval: secs(1_000),
@@ -81,6 +107,18 @@ fn ft_m4_mean_failure_shortens_until_the_rest_is_short_enough() {
     let mut expected: Vec<i64> = (2..=41).map(|hundreds| hundreds * 100).collect();
     expected.extend([5_200, 7_300]);
     assert_eq!(course, Course { written: expected, omitted: 0, end: 10_420 });
+}
+
+/// It grows while it is shorter than the limit: one as long as that does not grow.
+#[test]
+fn mean_failure_does_not_grow_beyond_its_limit() {
+    let course = |percent| {
+        let rule = mean_failure(Fraction::from_percent(percent));
+        course(rule, 0, 10_000, 10, Span::FOREVER).written
+    };
+    // After 2,000 s comes 3,000 s if the limit, 20 or 21 % of 10,000 s, is more.
+    assert_eq!(course(20)[..3], [200, 2_200, 3_200]);
+    assert_eq!(course(21)[..3], [200, 2_200, 5_200]);
 }
 
 #[test]

@@ -93,6 +93,20 @@ fn gm_m4_reserved_shares_are_constant() {
     assert_eq!(ends(&mut cr), [(3, at(20))]);
 }
 
+/// A resource that reserves shares is full when nothing of it is left, or no slot.
+#[test]
+fn what_takes_a_small_share_is_not_full() {
+    let full = |slots, last| {
+        let mut cr = TimeShared::new(Speed::from_mips(10), Sharing::Reserved { slots });
+        submit(&mut cr, at(0), 1, 100, Share::from_percent(99));
+        submit(&mut cr, at(2), 2, 100, last);
+        cr.usage(at(5)).full
+    };
+    assert_eq!(full(None, Share(99)), Span::ZERO);
+    assert_eq!(full(None, Share(100)), Span::from_secs(3));
+    assert_eq!(full(Some(2), Share(99)), Span::from_secs(3));
+}
+
 #[test]
 fn background_load_leaves_less_to_reserve() {
     let mut cr = TimeShared::new(Speed::from_mips(10), Sharing::Reserved { slots: Some(2) });

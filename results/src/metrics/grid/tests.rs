@@ -1,5 +1,7 @@
 //! The books of small grids, by hand.
 
+mod published;
+
 use haggle_model::grid::{
     CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint, ResourceAccount,
     RoundsAccount, TryEnd, TryRecord,
