@@ -363,7 +363,7 @@ mod tests {
         };
         assert_eq!(chart.categories, ["fcfs", "easy"]);
         let names: Vec<&str> = chart.series.iter().map(|bars| bars.name.as_str()).collect();
-        assert_eq!(names, ["1s", "1min"]);
+        assert_eq!(names, ["latency 1s", "latency 1min"]);
     }
 
     #[test]
