@@ -118,8 +118,6 @@ struct HeldJob {
     queued: Time,
     /// Requested time on this machine: for so long it may compute.
     walltime: Option<Span>,
-    /// What its next or present attempt is planned to take, checkpoints included.
-    planned: Option<Span>,
     promised_end: Option<Time>,
     /// Times it was lost with its processors.
     lost: u32,
@@ -146,8 +144,8 @@ impl HeldJob {
         self.saved > Span::ZERO
     }
 
-    /// What its next attempt is planned to take.
-    fn plan(&self, config: &ProviderConfig) -> Option<Span> {
+    /// What its next or present attempt is planned to take, checkpoints included.
+    fn planned(&self, config: &ProviderConfig) -> Option<Span> {
         let mut limit = self.walltime?;
         // One that runs over its request may have saved more than that.
         while limit <= self.saved && self.resumes() {
@@ -174,12 +172,12 @@ impl HeldJob {
         }
     }
 
-    fn request(&self, slot: Slot, ahead: bool) -> Request {
+    fn request(&self, slot: Slot, ahead: bool, config: &ProviderConfig) -> Request {
         let job = &self.submission.job;
         Request {
             slot,
             processors: job.processors,
-            span: self.planned,
+            span: self.planned(config),
             key: job.key,
             deadline: job.deadline,
             ahead,
@@ -230,22 +228,20 @@ impl Provider {
         }
         let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
         let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
-        let processors = job.processors;
         self.slots.insert(id, slot);
         let mut held = HeldJob {
             submission,
             submitter,
             queued: now,
             walltime,
-            planned: None,
             promised_end: None,
             lost: 0,
             saved: Span::ZERO,
             run: None,
         };
-        held.planned = held.plan(&self.config);
-        self.load.waiting += work(processors, held.planned);
-        held.promised_end = self.scheduler.submit(now, held.request(slot, false));
+        let request = held.request(slot, false, &self.config);
+        self.load.waiting += work(request.processors, request.span);
+        held.promised_end = self.scheduler.submit(now, request);
         let held = Some(Held::Job(held));
         if slot.index() == self.jobs.len() {
             self.jobs.push(held);
@@ -307,7 +303,7 @@ impl Provider {
             return;
         };
         let held = self.release_job(slot);
-        self.load.waiting -= work(held.submission.job.processors, held.planned);
+        self.load.waiting -= work(held.submission.job.processors, held.planned(&self.config));
         let outcome = JobOutcome::Cancelled;
         out.send(held.submitter, Message::Finished { job, outcome });
         let over = held.over(self.config.id, outcome, now);
@@ -446,7 +442,8 @@ impl Provider {
             .take_lowest(job.processors)
             .expect("the scheduler starts a job only if its processors are free");
         let run_time = job.run_time.reveal_to_machine().at_speed(self.config.speed);
-        let planned_end = now + held.planned.unwrap_or(Span::FOREVER).max(Span::TICK);
+        let planned = held.planned(&self.config);
+        let planned_end = now + planned.unwrap_or(Span::FOREVER).max(Span::TICK);
         let over_limit = held.walltime.is_some_and(|walltime| run_time > walltime);
         let (computes, outcome) = match (over_limit, self.config.overrun) {
             (true, Overrun::Kill) => {
@@ -459,7 +456,7 @@ impl Provider {
         if now + lasts > planned_end {
             out.wake(planned_end, Message::Wake(Timer::PlanEnds { slot: slot.0 }));
         }
-        self.load.waiting -= work(job.processors, held.planned);
+        self.load.waiting -= work(job.processors, planned);
         self.load.started(job.processors, planned_end);
         out.wake(now + lasts, Message::Wake(Timer::RunEnds { slot: slot.0 }));
         disclose_status(out, held.submitter, &held.submission);

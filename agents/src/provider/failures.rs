@@ -129,9 +129,8 @@ impl Provider {
             out.observe(Observation::JobOver(Box::new(over)));
             return;
         }
-        held.planned = held.plan(&self.config);
         let ahead = self.config.on_failure != OnFailure::Requeue;
-        let request = held.request(slot, ahead);
+        let request = held.request(slot, ahead, &self.config);
         self.load.waiting += work(request.processors, request.span);
         // What was promised first stands: if it is broken now, that is to be seen.
         self.scheduler.submit(now, request);
