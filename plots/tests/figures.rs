@@ -1,5 +1,6 @@
 //! Every kind of figure, drawn from real and from awkward data.
 
+use std::io::Cursor;
 use std::path::Path;
 
 use haggle_model::{
@@ -189,8 +190,9 @@ fn png_has_its_size_and_is_not_blank() {
     let place = tempfile::tempdir().expect("a temporary folder");
     for (figure, _) in all_figures(place.path()) {
         let bytes = figure.png(Size::default()).expect("there is data");
-        let mut reader = png::Decoder::new(bytes.as_slice()).read_info().expect("a PNG");
-        let mut pixels = vec![0; reader.output_buffer_size()];
+        let decoder = png::Decoder::new(Cursor::new(bytes.as_slice()));
+        let mut reader = decoder.read_info().expect("a PNG");
+        let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
         let info = reader.next_frame(&mut pixels).expect("a PNG");
         assert_eq!((info.width, info.height), (1600, 900));
         let ink = pixels.iter().filter(|&&channel| channel != 255).count();

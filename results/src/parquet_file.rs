@@ -1,75 +1,94 @@
 //! A table as a Parquet file.
 
+mod group;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-};
-use arrow_buffer::{Buffer as Bytes, NullBuffer, OffsetBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
-use haggle_model::time::MICROS_PER_SECOND;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
 
 use crate::ResultsError;
-use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
+use crate::buffer::Buffer;
 use crate::columns::{Column, Kind, Missing, Table};
 use crate::writer::ROWS_PER_GROUP;
+
+use group::Group;
 
 /// A Parquet file being written.
 pub(crate) struct ParquetFile {
     path: PathBuf,
-    schema: Arc<Schema>,
-    writer: ArrowWriter<File>,
+    writer: SerializedFileWriter<File>,
+    /// The row group that is being made.
+    group: Option<Group>,
 }
 
 impl ParquetFile {
     pub(crate) fn create(folder: &Path, table: Table) -> Result<ParquetFile, ResultsError> {
         let path = folder.join(format!("{}.parquet", table.name()));
         let file = File::create(&path).map_err(|error| ResultsError::write(&path, error))?;
-        let schema = Arc::new(Schema::new(table.columns().iter().map(field).collect::<Vec<_>>()));
-        // Without Arrow's own metadata every reader sees plain text columns; with it,
-        // words would come back as categories, which do not concatenate across runs.
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties(table))
-            .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)
-            .map_err(|error| ResultsError::write_parquet(&path, error))?;
-        Ok(ParquetFile { path, schema, writer })
-    }
-
-    /// Adds the buffer's rows to the row group that is being made.
-    pub(crate) fn write(&mut self, buffer: &Buffer) -> Result<(), ResultsError> {
-        let path = &self.path;
-        let broken = |error: ArrowError| ResultsError::damaged(path, error);
-        let columns = buffer.columns.iter().map(array).collect::<Result<_, _>>();
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns.map_err(broken)?)
-            .map_err(broken)?;
-        self.writer.write(&batch).map_err(|error| ResultsError::write_parquet(&self.path, error))
-    }
-
-    pub(crate) fn close(self) -> Result<(), ResultsError> {
-        let path = self.path;
-        match self.writer.close() {
-            Ok(_) => Ok(()),
+        let writer = schema(table).and_then(|schema| {
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(table)))
+        });
+        match writer {
+            Ok(writer) => Ok(ParquetFile { path, writer, group: None }),
             Err(error) => Err(ResultsError::write_parquet(&path, error)),
         }
     }
+
+    /// Adds the buffer's rows to the row group that is being made, and to those after it.
+    pub(crate) fn write(&mut self, buffer: &Buffer) -> Result<(), ResultsError> {
+        self.add(buffer).map_err(|error| ResultsError::write_parquet(&self.path, error))
+    }
+
+    pub(crate) fn close(mut self) -> Result<(), ResultsError> {
+        let closed = self.finish_group().and_then(|()| self.writer.finish());
+        closed.map(|_| ()).map_err(|error| ResultsError::write_parquet(&self.path, error))
+    }
+
+    fn add(&mut self, buffer: &Buffer) -> Result<(), ParquetError> {
+        let mut written = 0;
+        while written < buffer.rows {
+            let group = self.group.get_or_insert_with(|| Group::new(&self.writer));
+            let end = buffer.rows.min(written + ROWS_PER_GROUP - group.rows());
+            group.add(&buffer.columns, written..end)?;
+            written = end;
+            if group.rows() == ROWS_PER_GROUP {
+                self.finish_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_group(&mut self) -> Result<(), ParquetError> {
+        self.group.take().map_or(Ok(()), |group| group.finish(&mut self.writer))
+    }
 }
 
-fn field(column: &Column) -> Field {
-    let data_type = match column.kind {
-        Kind::Seconds | Kind::Real => DataType::Float64,
-        Kind::Integer => DataType::Int64,
-        Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
-        Kind::Text => DataType::Utf8,
+fn schema(table: Table) -> Result<Type, ParquetError> {
+    let fields = table.columns().iter().map(|column| field(column).map(Arc::new));
+    Type::group_type_builder("schema").with_fields(fields.collect::<Result<_, _>>()?).build()
+}
+
+/// Words are plain texts to a reader: categories would not concatenate across runs.
+fn field(column: &Column) -> Result<Type, ParquetError> {
+    let (physical, logical) = match column.kind {
+        Kind::Seconds | Kind::Real => (Physical::DOUBLE, None),
+        Kind::Integer => (Physical::INT64, None),
+        Kind::Word | Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
-    Field::new(column.name, data_type, matches!(column.missing, Missing::Empty(_)))
+    let repetition = match column.missing {
+        Missing::Empty(_) => Repetition::OPTIONAL,
+        Missing::Never | Missing::Number(_) => Repetition::REQUIRED,
+    };
+    Type::primitive_type_builder(column.name, physical)
+        .with_logical_type(logical)
+        .with_repetition(repetition)
+        .build()
 }
 
 fn properties(table: Table) -> WriterProperties {
@@ -77,7 +96,6 @@ fn properties(table: Table) -> WriterProperties {
         .set_compression(Compression::SNAPPY)
         // Pages that stay in the cache while they are filled and compressed.
         .set_data_page_size_limit(128 * 1024)
-        .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for column in table.columns() {
         // Looking up each value in a dictionary is what writing would spend most on, and
@@ -88,49 +106,65 @@ fn properties(table: Table) -> WriterProperties {
     properties.build()
 }
 
-fn array(values: &Values) -> Result<ArrayRef, ArrowError> {
-    Ok(match values {
-        Values::Seconds(values) => {
-            // The division is the one of Time::as_secs_f64: exact to the last bit everywhere.
-            let seconds: Vec<f64> =
-                values.iter().map(|&micros| micros as f64 / MICROS_PER_SECOND as f64).collect();
-            let nulls = present(values, |&micros| micros != NO_INTEGER);
-            Arc::new(Float64Array::try_new(seconds.into(), nulls)?)
-        }
-        Values::Real(values) => {
-            let nulls = present(values, |value| !value.is_nan());
-            Arc::new(Float64Array::try_new(values.clone().into(), nulls)?)
-        }
-        Values::Integer(values) => {
-            let nulls = present(values, |&value| value != NO_INTEGER);
-            Arc::new(Int64Array::try_new(values.clone().into(), nulls)?)
-        }
-        Values::Word { codes, words } => {
-            let nulls = present(codes, |&code| code != NO_WORD);
-            // A missing word's key must still be one of the list's.
-            let keys: Vec<i32> =
-                codes.iter().map(|&code| if code == NO_WORD { 0 } else { code as i32 }).collect();
-            let words = StringArray::from_iter_values(words);
-            let keys = Int32Array::try_new(keys.into(), nulls)?;
-            Arc::new(DictionaryArray::<Int32Type>::try_new(keys, Arc::new(words))?)
-        }
-        Values::Text { bytes, ends } => {
-            let nulls = nonempty(ends);
-            let offsets = OffsetBuffer::new(ends.clone().into());
-            Arc::new(StringArray::try_new(offsets, Bytes::from_slice_ref(bytes), nulls)?)
-        }
-    })
-}
+#[cfg(test)]
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::schema::printer::print_schema;
 
-/// Which values are there; `None` = all of them.
-fn present<T>(values: &[T], is_there: impl Fn(&T) -> bool) -> Option<NullBuffer> {
-    if values.iter().all(&is_there) {
-        return None;
+    use super::*;
+    use crate::buffer::NO_INTEGER;
+
+    /// A table of messages of two batches, the second of which fills a row group and one row more.
+    fn messages(folder: &Path) -> SerializedFileReader<File> {
+        let mut file = ParquetFile::create(folder, Table::Messages).expect("a file");
+        let mut buffer = Buffer::new(Table::Messages, |_| Vec::new());
+        for rows in [ROWS_PER_GROUP - 1, 2] {
+            for i in 0..rows {
+                let job = if i % 2 == 0 { NO_INTEGER } else { i as i64 };
+                let mut row = buffer.row();
+                row.micros(i as i64).word("user").word("north").word("Submit").integer(job).done();
+            }
+            file.write(&buffer).expect("written");
+            buffer.clear();
+        }
+        file.close().expect("closed");
+        let file = File::open(folder.join("messages.parquet")).expect("it is there");
+        SerializedFileReader::new(file).expect("a Parquet file")
     }
-    Some(values.iter().map(is_there).collect::<Vec<_>>().into())
-}
 
-fn nonempty(ends: &[i32]) -> Option<NullBuffer> {
-    let lengths: Vec<i32> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    present(&lengths, |&length| length > 0)
+    #[test]
+    fn row_groups_are_full_but_the_last() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = messages(folder.path());
+        let rows: Vec<_> = file.metadata().row_groups().iter().map(|it| it.num_rows()).collect();
+        assert_eq!(rows, [ROWS_PER_GROUP as i64, 1]);
+        let columns = file.metadata().row_group(0).columns();
+        assert!(columns.iter().all(|column| column.compression() == Compression::SNAPPY));
+        assert!(columns.iter().all(|column| column.statistics().is_some()));
+        let dictionaries = columns.iter().map(|column| column.dictionary_page_offset().is_some());
+        assert_eq!(dictionaries.collect::<Vec<_>>(), [false, true, true, true, false]);
+    }
+
+    #[test]
+    fn texts_are_plain_and_only_what_may_be_missing_is_optional() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = messages(folder.path());
+        let mut schema = Vec::new();
+        print_schema(&mut schema, file.metadata().file_metadata().schema());
+        assert_eq!(
+            String::from_utf8(schema).expect("text"),
+            "message schema {\n  REQUIRED DOUBLE time;\n  REQUIRED BYTE_ARRAY sender (STRING);\n  \
+             REQUIRED BYTE_ARRAY receiver (STRING);\n  REQUIRED BYTE_ARRAY kind (STRING);\n  \
+             OPTIONAL INT64 job;\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_value_that_must_not_be_missing_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut file = ParquetFile::create(folder.path(), Table::MessageCounts).expect("a file");
+        let mut buffer = Buffer::new(Table::MessageCounts, |_| Vec::new());
+        buffer.row().word("user").word("north").word("Submit").integer(NO_INTEGER).done();
+        assert!(file.write(&buffer).is_err());
+    }
 }

@@ -3,74 +3,123 @@
 use std::fs::File;
 use std::path::Path;
 
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, StringArray};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Type as Physical;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
 
 use super::{ColumnData, TextBuilder};
 use crate::ResultsError;
 use crate::columns::Kind;
+
+/// Rows that are decoded at once.
+const ROWS_AT_ONCE: usize = 65_536;
 
 pub(super) fn read(
     path: &Path,
     wanted: &[(&'static str, Kind)],
 ) -> Result<Vec<ColumnData>, ResultsError> {
     let file = File::open(path).map_err(|error| ResultsError::read(path, error))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)
-        .map_err(|error| ResultsError::damaged(path, error))?;
-    let schema = builder.schema().clone();
-    for (name, _) in wanted {
-        schema.index_of(name).map_err(|_| ResultsError::MissingColumn {
-            path: path.to_owned(),
-            column: (*name).to_owned(),
-        })?;
-    }
-    let names = wanted.iter().map(|(name, _)| *name);
-    let mask = ProjectionMask::columns(builder.parquet_schema(), names);
-    let batches = builder
-        .with_projection(mask)
-        .with_batch_size(65_536)
-        .build()
-        .map_err(|error| ResultsError::damaged(path, error))?;
+    let damaged = |error: ParquetError| ResultsError::damaged(path, error);
+    let file = SerializedFileReader::new(file).map_err(damaged)?;
+    let read = |&(name, kind): &(&'static str, Kind)| {
+        let place = find(&file, path, name, kind)?;
+        column(&file, place, kind).map_err(damaged)
+    };
+    wanted.iter().map(read).collect()
+}
 
-    let mut columns: Vec<ColumnData> =
-        wanted.iter().map(|&(_, kind)| ColumnData::new(kind)).collect();
-    let mut texts: Vec<TextBuilder> = wanted.iter().map(|_| TextBuilder::default()).collect();
-    for batch in batches {
-        let batch = batch.map_err(|error| ResultsError::damaged(path, error))?;
-        for (i, (name, _)) in wanted.iter().enumerate() {
-            let array = batch.column_by_name(name).map(|array| array.as_ref());
-            let read = array.is_some_and(|array| match &mut columns[i] {
-                ColumnData::Real(values) => extend::<Float64Type>(values, array),
-                ColumnData::Integer(values) => extend::<Int64Type>(values, array),
-                ColumnData::Text(_) => extend_text(&mut texts[i], array),
-            });
-            if !read {
-                return Err(ResultsError::WrongType {
-                    path: path.to_owned(),
-                    column: (*name).to_owned(),
-                    expected: columns[i].type_name(),
-                    found: array.map_or_else(String::new, |it| it.data_type().to_string()),
-                });
+/// The place of a column that holds what it should.
+fn find(
+    file: &SerializedFileReader<File>,
+    path: &Path,
+    name: &str,
+    kind: Kind,
+) -> Result<usize, ResultsError> {
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    let place = columns.iter().position(|column| column.path().parts() == [name]);
+    let place = place.ok_or_else(|| ResultsError::MissingColumn {
+        path: path.to_owned(),
+        column: name.to_owned(),
+    })?;
+    if holds(&columns[place], kind) {
+        return Ok(place);
+    }
+    Err(ResultsError::WrongType {
+        path: path.to_owned(),
+        column: name.to_owned(),
+        expected: kind.type_name(),
+        found: columns[place].physical_type().to_string(),
+    })
+}
+
+fn holds(column: &ColumnDescriptor, kind: Kind) -> bool {
+    let physical = match kind {
+        Kind::Seconds | Kind::Real => Physical::DOUBLE,
+        Kind::Integer => Physical::INT64,
+        Kind::Word | Kind::Text => Physical::BYTE_ARRAY,
+    };
+    column.physical_type() == physical && column.max_rep_level() == 0
+}
+
+/// The values of a column in all row groups.
+fn column(
+    file: &SerializedFileReader<File>,
+    place: usize,
+    kind: Kind,
+) -> Result<ColumnData, ParquetError> {
+    let mut data = ColumnData::new(kind);
+    let mut texts = TextBuilder::default();
+    for i in 0..file.num_row_groups() {
+        let group = file.get_row_group(i)?;
+        let rows = group.metadata().num_rows();
+        match (group.get_column_reader(place)?, &mut data) {
+            (ColumnReader::DoubleColumnReader(reader), ColumnData::Real(values)) => {
+                values_of(reader, rows, |value| Ok(values.push(value.copied())))?;
             }
+            (ColumnReader::Int64ColumnReader(reader), ColumnData::Integer(values)) => {
+                values_of(reader, rows, |value| Ok(values.push(value.copied())))?;
+            }
+            (ColumnReader::ByteArrayColumnReader(reader), ColumnData::Text(_)) => {
+                values_of(reader, rows, |value: Option<&ByteArray>| {
+                    texts.push(value.map(ByteArray::as_utf8).transpose()?);
+                    Ok(())
+                })?;
+            }
+            _ => return Err(ParquetError::General("a row group has a schema of its own".into())),
         }
     }
-    for (column, text) in columns.iter_mut().zip(texts) {
-        if let ColumnData::Text(values) = column {
-            *values = text.column;
+    Ok(match data {
+        ColumnData::Text(_) => ColumnData::Text(texts.column),
+        other => other,
+    })
+}
+
+/// Gives every row's value, of which there must be as many as the row group says.
+fn values_of<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    rows: i64,
+    mut take: impl FnMut(Option<&T::T>) -> Result<(), ParquetError>,
+) -> Result<(), ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut left = rows;
+    while left > 0 {
+        values.clear();
+        levels.clear();
+        let at_once = ROWS_AT_ONCE.min(left as usize);
+        let (read, _, _) = reader.read_records(at_once, Some(&mut levels), None, &mut values)?;
+        if read == 0 {
+            return Err(ParquetError::EOF(format!("{left} of {rows} values are missing")));
+        }
+        left -= read as i64;
+        // A column that is never empty has no levels.
+        levels.resize(read, 1);
+        let mut values = values.iter();
+        for &level in &levels {
+            take(if level > 0 { values.next() } else { None })?;
         }
     }
-    Ok(columns)
-}
-
-/// Takes in an array, or says that it is of another type.
-fn extend<T: ArrowPrimitiveType>(values: &mut Vec<Option<T::Native>>, array: &dyn Array) -> bool {
-    let typed = array.as_any().downcast_ref::<PrimitiveArray<T>>();
-    typed.map(|array| values.extend(array.iter())).is_some()
-}
-
-fn extend_text(texts: &mut TextBuilder, array: &dyn Array) -> bool {
-    let typed = array.as_any().downcast_ref::<StringArray>();
-    typed.map(|array| array.iter().for_each(|text| texts.push(text))).is_some()
+    Ok(())
 }

@@ -1,0 +1,136 @@
+//! A row group, encoded column by column while its rows come in.
+//!
+//! In the file one column stands after the other, but rows bring a value for each. So every
+//! column's pages wait in memory, encoded and packed, until the group is full.
+
+use std::fs::File;
+use std::mem;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haggle_model::time::MICROS_PER_SECOND;
+use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl, get_column_writer};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+
+use crate::buffer::{NO_INTEGER, NO_WORD, Values};
+
+/// A row group being made.
+pub(super) struct Group {
+    rows: usize,
+    columns: Vec<(ColumnWriter<'static>, Pages)>,
+}
+
+/// A column's pages so far; its writer adds to them.
+#[derive(Clone)]
+struct Pages(Arc<Mutex<TrackedWrite<Vec<u8>>>>);
+
+impl Group {
+    /// An empty group of a file.
+    pub(super) fn new(file: &SerializedFileWriter<File>) -> Group {
+        let column = |column: &Arc<_>| {
+            let pages = Pages(Arc::new(Mutex::new(TrackedWrite::new(Vec::new()))));
+            let properties = Arc::clone(file.properties());
+            let writer = get_column_writer(Arc::clone(column), properties, Box::new(pages.clone()));
+            (writer, pages)
+        };
+        Group { rows: 0, columns: file.schema_descr().columns().iter().map(column).collect() }
+    }
+
+    /// How many rows it has.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Adds some rows of a buffer.
+    pub(super) fn add(
+        &mut self,
+        columns: &[Values],
+        rows: Range<usize>,
+    ) -> Result<(), ParquetError> {
+        self.rows += rows.len();
+        for ((writer, _), values) in self.columns.iter_mut().zip(columns) {
+            add(writer, values, rows.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Writes it to the file.
+    pub(super) fn finish(self, file: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
+        let mut group = file.next_row_group()?;
+        for (writer, pages) in self.columns {
+            let closed = writer.close()?;
+            group.append_column(&bytes::Bytes::from(pages.take()?), closed)?;
+        }
+        group.close().map(|_| ())
+    }
+}
+
+impl Pages {
+    fn take(&self) -> Result<Vec<u8>, ParquetError> {
+        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        mem::replace(&mut *pages, TrackedWrite::new(Vec::new())).into_inner()
+    }
+}
+
+impl PageWriter for Pages {
+    fn write_page(&mut self, page: CompressedPage) -> Result<PageWriteSpec, ParquetError> {
+        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        SerializedPageWriter::new(&mut pages).write_page(page)
+    }
+
+    fn close(&mut self) -> Result<(), ParquetError> {
+        Ok(())
+    }
+}
+
+fn add(
+    writer: &mut ColumnWriter<'_>,
+    values: &Values,
+    rows: Range<usize>,
+) -> Result<(), ParquetError> {
+    match (writer, values) {
+        (ColumnWriter::DoubleColumnWriter(writer), Values::Seconds(micros)) => {
+            // The division is the one of Time::as_secs_f64: exact to the last bit everywhere.
+            let seconds = |&micros: &i64| {
+                (micros != NO_INTEGER).then(|| micros as f64 / MICROS_PER_SECOND as f64)
+            };
+            put(writer, micros[rows].iter().map(seconds))
+        }
+        (ColumnWriter::DoubleColumnWriter(writer), Values::Real(values)) => {
+            put(writer, values[rows].iter().map(|&value| (!value.is_nan()).then_some(value)))
+        }
+        (ColumnWriter::Int64ColumnWriter(writer), Values::Integer(values)) => {
+            put(writer, values[rows].iter().map(|&value| (value != NO_INTEGER).then_some(value)))
+        }
+        (ColumnWriter::ByteArrayColumnWriter(writer), Values::Word { codes, words }) => {
+            let words: Vec<_> = words.iter().map(|word| ByteArray::from(word.as_str())).collect();
+            let word = |&code: &u32| (code != NO_WORD).then(|| words[code as usize].clone());
+            put(writer, codes[rows].iter().map(word))
+        }
+        (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text { bytes, ends }) => {
+            let bytes = bytes::Bytes::copy_from_slice(bytes);
+            let text = |pair: &[i32]| {
+                (pair[0] < pair[1]).then(|| bytes.slice(pair[0] as usize..pair[1] as usize).into())
+            };
+            put(writer, ends[rows.start..=rows.end].windows(2).map(text))
+        }
+        (_, values) => unreachable!("{values:?} are not what the schema says of their column"),
+    }
+}
+
+/// Adds values, some of which may be missing; one that is where there always is one is an error.
+fn put<T: DataType>(
+    writer: &mut ColumnWriterImpl<'_, T>,
+    rows: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let mut values = Vec::with_capacity(rows.size_hint().0);
+    let mut levels = Vec::with_capacity(rows.size_hint().0);
+    for value in rows {
+        levels.push(i16::from(value.is_some()));
+        values.extend(value);
+    }
+    writer.write_batch(&values, Some(&levels), None).map(|_| ())
+}
