@@ -254,6 +254,8 @@ pub enum Timer {
         /// The slot of the provider.
         slot: u32,
     },
+    /// Provider: something has ended early in this instant, and all else that ends in it has.
+    Reschedule,
     /// Provider: a reservation of the plan is due.
     PlanDue,
     /// Provider: tasks of a share that run together have come to their end.
@@ -330,8 +332,9 @@ impl Submission {
 
 /// The part of an instant in which a message is delivered.
 ///
-/// At one instant all submissions come first, then completions, then other
-/// messages, then decisions; a run may let completions come before submissions.
+/// At one instant all submissions come first, then completions, then waiting work moves
+/// up where something ended early, then come other messages, then decisions; a run may let
+/// completions, and what moves up after them, come before submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Phase {
@@ -339,17 +342,20 @@ pub enum Phase {
     Resource = 0,
     /// Jobs are submitted.
     Submission = 1,
-    /// Jobs end.
+    /// Jobs end, and the news of when bags will: what one provider has to tell
+    /// is heard before the next one reschedules.
     Completion = 2,
+    /// Waiting work moves up, before a newcomer is offered what has become free.
+    Rescheduling = 3,
     /// Everything else that is said.
-    Conversation = 3,
+    Conversation = 4,
     /// Plans and patience are due.
-    Decision = 4,
+    Decision = 5,
 }
 
 impl Phase {
     /// Number of phases.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
 }
 
 impl From<GridMessage> for Message {
@@ -374,7 +380,10 @@ impl Message {
             | Message::Restored { .. }
             | Message::Wake(Timer::RestoreDue { .. }) => Phase::Resource,
             Message::JobDue(_) | Message::Submit(_) => Phase::Submission,
-            Message::Wake(Timer::RunEnds { .. } | Timer::TasksEnd { .. }) => Phase::Completion,
+            Message::Wake(Timer::RunEnds { .. } | Timer::TasksEnd { .. })
+            | Message::NewCompletionTimes { .. }
+            | Message::BagCompletion { .. } => Phase::Completion,
+            Message::Wake(Timer::Reschedule) => Phase::Rescheduling,
             Message::Wake(Timer::EstimateReady { .. } | Timer::OffersDue { .. }) => {
                 Phase::Conversation
             }

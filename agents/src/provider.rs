@@ -92,8 +92,8 @@ pub struct Provider {
     /// Whether its scheduler bargains over bags: all that happens at an instant
     /// is then followed by one scheduling pass at the instant's end.
     bargains: bool,
-    /// Whether something ended before its planned end in this instant.
-    ended_early: bool,
+    /// Whether what waits will move up in this instant.
+    reschedules: bool,
     negotiation: Negotiation,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
@@ -200,7 +200,7 @@ impl Provider {
             wake: None,
             started: Vec::new(),
             tasks_started: Vec::new(),
-            ended_early: false,
+            reschedules: false,
             negotiation: Negotiation::new(stream),
             coordinated: BTreeMap::new(),
             config,
@@ -265,7 +265,6 @@ impl Provider {
         let mut held = self.release_job(slot);
         let run = held.run.take().expect("only a running job ends");
         let checkpointing = held.progress(&run, now, &self.config).overhead;
-        self.ended_early |= now < run.planned_end;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
         self.load.ended(held.submission.job.processors, run.planned_end);
@@ -369,13 +368,18 @@ impl Provider {
     }
 
     /// The plan has changed: a scheduling pass follows, for a bargaining scheduler
-    /// when all else of this instant has been said.
+    /// when all else of this instant has been said. Waiting work moves up before that,
+    /// when all that ends in this instant has ended.
     fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
         if !self.bargains {
             self.start_due(now, out);
             return;
         }
         self.negotiation.changed = true;
+        let bargainer = self.scheduler.bargainer().expect("it bargains");
+        if bargainer.wants_rescheduling() && !std::mem::replace(&mut self.reschedules, true) {
+            out.wake(now, Message::Wake(Timer::Reschedule));
+        }
         if self.wake != Some(now) {
             self.wake = Some(now);
             out.wake(now, Message::Wake(Timer::PlanDue));
@@ -399,9 +403,6 @@ impl Provider {
                 self.start_tasks(now, slot, tasks, out);
             }
             self.tasks_started = started;
-            if std::mem::take(&mut self.ended_early) {
-                self.report_completions(out);
-            }
             self.send_probes(out);
             self.wake_for_next_start(now, out);
         }
@@ -506,6 +507,7 @@ impl Actor for Provider {
             Message::Submit(submission) => self.on_submitted(now, from, submission, out),
             Message::Wake(Timer::RunEnds { slot }) => self.on_run_ended(now, Slot(slot), out),
             Message::Wake(Timer::PlanEnds { slot }) => self.on_plan_ended(now, Slot(slot), out),
+            Message::Wake(Timer::Reschedule) => self.on_reschedule(now, out),
             Message::Wake(Timer::PlanDue) => self.on_plan_due(now, out),
             Message::Wake(Timer::TasksEnd { slot, run }) => {
                 self.on_tasks_ended(now, Slot(slot), run, out);

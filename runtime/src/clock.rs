@@ -15,7 +15,7 @@ pub enum EventOrder {
     /// Submissions before completions, as pyss and most batch simulators do.
     #[default]
     SubmissionsFirst,
-    /// Completions before submissions.
+    /// Completions, and what moves up because of them, before submissions.
     CompletionsFirst,
     /// What ends by itself, what fails, what is said, submissions, decisions: a job that
     /// is completed when its resource fails is completed, and a round of decisions knows
@@ -31,8 +31,10 @@ impl EventOrder {
             (EventOrder::Grid, Phase::Resource) => 1,
             (EventOrder::Grid, Phase::Conversation) => 2,
             (EventOrder::Grid, Phase::Submission) => 3,
-            (EventOrder::CompletionsFirst, Phase::Submission) => Phase::Completion as u8,
-            (EventOrder::CompletionsFirst, Phase::Completion) => Phase::Submission as u8,
+            (EventOrder::Grid, Phase::Rescheduling) => 4,
+            (EventOrder::CompletionsFirst, Phase::Completion) => 1,
+            (EventOrder::CompletionsFirst, Phase::Rescheduling) => 2,
+            (EventOrder::CompletionsFirst, Phase::Submission) => 3,
             _ => phase as u8,
         }
     }
@@ -177,14 +179,16 @@ mod tests {
         let mut order = Vec::new();
         for events in [EventOrder::SubmissionsFirst, EventOrder::CompletionsFirst] {
             let mut clock = Clock::new(events);
+            schedule(&mut clock, 5, Phase::Rescheduling, 'e');
             schedule(&mut clock, 5, Phase::Completion, 'd');
+            schedule(&mut clock, 5, Phase::Conversation, 'f');
             schedule(&mut clock, 5, Phase::Submission, 'b');
-            schedule(&mut clock, 5, Phase::Decision, 'e');
+            schedule(&mut clock, 5, Phase::Decision, 'g');
             schedule(&mut clock, 5, Phase::Submission, 'c');
             schedule(&mut clock, 1, Phase::Decision, 'a');
             order.push(drain(&mut clock));
         }
-        assert_eq!(order, ["abcde", "adbce"]);
+        assert_eq!(order, ["abcdefg", "adebcfg"]);
     }
 
     #[test]

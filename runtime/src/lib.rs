@@ -4,8 +4,8 @@
 //!
 //! Events are delivered in order of (time, phase, sequence). Time is integer
 //! microseconds. The phases of one instant are resources, submissions,
-//! completions, conversation, decisions ([`EventOrder`] may let completions
-//! come first). The sequence counts messages in the order in which they were
+//! completions, rescheduling, conversation, decisions ([`EventOrder`] may let
+//! completions and rescheduling come first). The sequence counts messages in the order in which they were
 //! sent. An actor's effects are carried out in the order in which it put them
 //! into its outbox, after it has returned.
 //!

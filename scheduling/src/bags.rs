@@ -146,6 +146,14 @@ pub trait Bargainer: LocalScheduler {
     /// The metascheduler has said when the whole bag of this share will be done.
     fn bag_expected(&mut self, _slot: Slot, _completion: Time) {}
 
+    /// Whether something has ended early since waiting work was rescheduled, if it is.
+    fn wants_rescheduling(&self) -> bool {
+        false
+    }
+
+    /// Moves waiting work up to what has become free.
+    fn reschedule(&mut self, _now: Time) {}
+
     /// Latest planned completion of the tasks here, those included that have ended.
     fn latest_completion(&self, slot: Slot) -> Option<Time>;
 

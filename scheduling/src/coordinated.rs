@@ -8,9 +8,10 @@
 //! whose last task runs late elsewhere step back, and the tasks of a bag do not
 //! drift apart (Netto 2009, chapter 7, Algorithm 7).
 //!
-//! An early end is noted; the passes run once in the next
-//! [`LocalScheduler::start_due`], before anything starts. So a provider reports
-//! all ends of an instant first, then asks once what starts.
+//! An early end is noted; the passes run once, in the next [`Bargainer::reschedule`], or at the
+//! latest in [`LocalScheduler::start_due`], before anything starts. So a provider reports
+//! all ends of an instant first, then has waiting work moved up, and then places what comes
+//! in that instant: a newcomer does not get what somebody waits for.
 
 mod entry;
 mod order;
@@ -215,10 +216,7 @@ impl LocalScheduler for ConservativeBags {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        self.profile.forget_before(now);
-        if std::mem::take(&mut self.ended_early) {
-            self.reschedule(now);
-        }
+        self.reschedule(now);
         self.start(now, Kind::Job, |slot, _| started.push(slot));
     }
 
@@ -315,6 +313,17 @@ impl Bargainer for ConservativeBags {
         // One that was overtaken must not raise it.
         let earlier = entry.bag_expected.unwrap_or(completion);
         entry.bag_expected = Some(earlier.min(completion));
+    }
+
+    fn wants_rescheduling(&self) -> bool {
+        self.ended_early
+    }
+
+    fn reschedule(&mut self, now: Time) {
+        self.profile.forget_before(now);
+        if std::mem::take(&mut self.ended_early) {
+            self.passes(now);
+        }
     }
 
     fn queue(&self) -> Vec<QueueEntry> {

@@ -30,8 +30,9 @@ use crate::report::{report, say};
 ///
 /// Runs what a figure needs, draws it and prints each claim beside what came out. Runs that are
 /// done are kept and serve other figures; a reproduction that was stopped goes on where it was.
-/// `haggle list figures` says what there is and how long it takes. Ends with 1 if a claim
-/// was missed.
+/// `haggle list figures` says what there is and how long it takes. A claim that was missed says
+/// otherwise than these runs do, and the command ends with 1; one that --quick has fewer runs for than
+/// the study asks for is undecided, whatever the numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle reproduce netto-6.2 --quick
@@ -130,16 +131,9 @@ struct Desk<'a> {
     library: Library,
     output: PathBuf,
     /// By study and origin; `None` where they could not be had, which has been told.
-    obtained: BTreeMap<(String, Origin), Option<Obtained>>,
+    obtained: BTreeMap<(String, Origin), Option<Rc<Data>>>,
     /// How the command ends because of it.
     worst: Option<Exit>,
-}
-
-/// Data, and what was left out of them to be quick.
-#[derive(Clone)]
-struct Obtained {
-    data: Rc<Data>,
-    cuts: Option<String>,
 }
 
 impl Desk<'_> {
@@ -147,17 +141,16 @@ impl Desk<'_> {
     fn draw(&mut self, study: &Study, figure: &Figure) -> Result<(), Error> {
         let mut said = text::heading(figure);
         if let Some(sources) = self.sources(study, &figure.origins)? {
-            let data: Vec<Rc<Data>> = sources.iter().map(|it| Rc::clone(&it.data)).collect();
-            let language = Language::new(data.clone(), &study.functions);
+            let language = Language::new(sources.clone(), &study.functions);
             let language = language.map_err(|mistake| trouble::functions(study, &mistake))?;
             for how in &figure.draws {
-                match draw(figure, how, &data, &language, &self.output).map_err(Error::from) {
+                match draw(figure, how, &sources, &language, &self.output).map_err(Error::from) {
                     Ok(drawn) => said.push_str(&text::drawn(&drawn)),
                     Err(error) => self.tell(&error),
                 }
             }
             for source in sources.iter().filter(|_| self.args.quick) {
-                let line = text::quick(&source.data.name, source.cuts.as_deref());
+                let line = text::quick(&source.name, source.cuts.text().as_deref());
                 if self.args.json {
                     say(&line);
                 } else {
@@ -175,8 +168,7 @@ impl Desk<'_> {
             let origins = study.origins(claim.figures.iter().map(String::as_str));
             let finding = match self.sources(study, &origins)? {
                 Some(sources) => {
-                    let data = sources.into_iter().map(|it| it.data).collect();
-                    let language = Language::new(data, &study.functions)
+                    let language = Language::new(sources, &study.functions)
                         .map_err(|mistake| trouble::functions(study, &mistake))?;
                     judge(claim, Some(&language))
                 }
@@ -201,7 +193,7 @@ impl Desk<'_> {
         &mut self,
         study: &Study,
         origins: &[Origin],
-    ) -> Result<Option<Vec<Obtained>>, Error> {
+    ) -> Result<Option<Vec<Rc<Data>>>, Error> {
         let mut sources = Some(Vec::new());
         for origin in origins {
             let key = (study.name.clone(), origin.clone());
@@ -217,14 +209,14 @@ impl Desk<'_> {
                 self.obtained.insert(key.clone(), obtained);
             }
             match (self.obtained.get(&key), &mut sources) {
-                (Some(Some(obtained)), Some(sources)) => sources.push(obtained.clone()),
+                (Some(Some(obtained)), Some(sources)) => sources.push(Rc::clone(obtained)),
                 _ => sources = None,
             }
         }
         Ok(sources)
     }
 
-    fn obtain(&self, study: &Study, origin: &Origin) -> Result<Obtained, Error> {
+    fn obtain(&self, study: &Study, origin: &Origin) -> Result<Rc<Data>, Error> {
         let quick = self.args.quick;
         let task = Task::new(&self.library, study::ALL, study, origin, &self.output, quick)?;
         let (runs, done) = task.progress().map_or((0, 0), |it| (it.runs, it.done));
@@ -236,7 +228,7 @@ impl Desk<'_> {
         let workers = self.args.jobs.map_or_else(cores, NonZeroUsize::get);
         let data = task.carry_out(workers, &STOP, &|| bar.inc(1));
         bar.finish_and_clear();
-        Ok(Obtained { data: Rc::new(data?), cuts: task.cuts().text() })
+        Ok(Rc::new(data?))
     }
 }
 

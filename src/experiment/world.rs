@@ -394,6 +394,7 @@ fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
         rule: match rescheduling.rule {
             file::ReschedulingRule::Coordinated => Rescheduling::Coordinated,
             file::ReschedulingRule::Uncoordinated => Rescheduling::Uncoordinated,
+            file::ReschedulingRule::Local => Rescheduling::Local,
             file::ReschedulingRule::Compress => Rescheduling::Compress,
             file::ReschedulingRule::None => Rescheduling::None,
         },

@@ -5,6 +5,8 @@
 //! `summary.json` with dots (`waiting_time.p95`, `outcomes.rejected`), so that whatever a
 //! summary holds can be drawn and claimed. An object with a `mean` stands for its mean.
 
+mod by_base;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,7 @@ use haggle_results::{ResultsError, RunReader};
 use serde_json::{Value as Json, json};
 
 use super::quantity::Sample;
+use super::quick::Cuts;
 use crate::experiment::figures::messages;
 use crate::scenario::file::Metric;
 use crate::scenario::{Experiment, nearest};
@@ -28,6 +31,8 @@ pub struct Data {
     pub axes: Vec<AxisValues>,
     /// The runs, in any order.
     pub runs: Vec<DataRun>,
+    /// What a quick reproduction has left out.
+    pub cuts: Cuts,
 }
 
 /// An axis with its values as texts, in order.
@@ -37,8 +42,6 @@ pub struct AxisValues {
     pub name: String,
     /// The values there are.
     pub values: Vec<String>,
-    /// Those that a quick reproduction leaves out.
-    pub cut: Vec<String>,
 }
 
 /// A run, or a row.
@@ -73,12 +76,9 @@ pub enum DataError {
 impl Data {
     /// Nothing yet, on these axes: for studies, which add a row a point.
     pub fn table(name: &str, axes: &[&str]) -> Data {
-        let axis = |name: &&str| AxisValues {
-            name: (*name).to_owned(),
-            values: Vec::new(),
-            cut: Vec::new(),
-        };
-        Data { name: name.to_owned(), axes: axes.iter().map(axis).collect(), runs: Vec::new() }
+        let axis = |name: &&str| AxisValues { name: (*name).to_owned(), values: Vec::new() };
+        let axes = axes.iter().map(axis).collect();
+        Data { name: name.to_owned(), axes, runs: Vec::new(), cuts: Cuts::default() }
     }
 
     /// Adds a row: its value on each axis, which replication it is, and what came out.
@@ -163,6 +163,44 @@ impl Data {
         Ok(Sample::new(pairs))
     }
 
+    /// The mean of a column of `jobs` over those bags that ran on one provider, or on several, in
+    /// the run at `base` of the same replication: whoever is compared is compared on the same bags.
+    ///
+    /// # Errors
+    /// If one of the points is none, or is not one point, or has no such bags.
+    pub fn sample_by(
+        &self,
+        metric: &str,
+        group: &str,
+        at: &Point,
+        base: &Point,
+    ) -> Result<Sample, DataError> {
+        let column = by_base::column(metric).map_err(DataError::Unknown)?;
+        let several = by_base::several(group).map_err(DataError::Unknown)?;
+        let bases = self.runs_at(base)?;
+        let mut pairs = Vec::with_capacity(bases.len());
+        for run in self.runs_at(at)? {
+            let what = || format!("\"{group}\" in {} (seed {})", self.name, run.seed);
+            let none =
+                || DataError::Unknown(format!("there are no runs to compare for {}", what()));
+            let same = bases.iter().find(|base| base.seed == run.seed).ok_or_else(none)?;
+            let (Some(folder), Some(base)) = (&run.folder, &same.folder) else {
+                return Err(none());
+            };
+            let mean = by_base::mean(folder, base, column, several)
+                .map_err(|error| DataError::Unknown(format!("{}: {error}", what())))?;
+            let mean = mean.ok_or_else(|| DataError::Unknown(format!("there is no {}", what())))?;
+            pairs.push((run.seed, mean));
+        }
+        Ok(Sample::new(pairs))
+    }
+
+    /// Values of an axis that a quick reproduction leaves out.
+    pub fn cut_values(&self, axis: &str) -> impl Iterator<Item = &String> {
+        let cut = self.cuts.axes.iter().filter(move |cut| cut.name == axis);
+        cut.flat_map(|cut| &cut.cut)
+    }
+
     /// The folder of the first run of a point.
     ///
     /// # Errors
@@ -180,11 +218,11 @@ impl Data {
             if axis.values.iter().any(|it| same(it, value)) {
                 continue;
             }
-            if axis.cut.iter().any(|it| same(it, value)) {
+            if self.cut_values(name).any(|it| same(it, value)) {
                 return Err(DataError::Cut { axis: name.clone(), value: value.clone() });
             }
-            let known: Vec<&str> =
-                axis.values.iter().chain(&axis.cut).map(String::as_str).collect();
+            let all = axis.values.iter().chain(self.cut_values(name));
+            let known: Vec<&str> = all.map(String::as_str).collect();
             let what = format!("{} has no {name} = {value}", self.name);
             return Err(unknown(&what, value, &known));
         }
@@ -311,6 +349,7 @@ fn keys(place: &Json) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::quick::CutAxis;
 
     fn data() -> Data {
         let mut data = Data::table("made-up", &["policy", "load"]);
@@ -368,7 +407,11 @@ mod tests {
     #[test]
     fn what_was_cut_is_told_from_what_never_was() {
         let mut data = data();
-        data.axes[1].cut.push("0.9".to_owned());
+        data.cuts.axes.push(CutAxis {
+            name: "load".to_owned(),
+            left: 1,
+            cut: vec!["0.9".to_owned()],
+        });
         let at = [("policy", "fcfs"), ("load", "0.90")];
         let at = at.map(|(axis, value)| (axis.to_owned(), value.to_owned())).into();
         let error = data.sample("makespan", None, &at).unwrap_err();

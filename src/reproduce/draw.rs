@@ -237,7 +237,8 @@ fn named(dimension: &Dimension, whole: &Part, sources: &[Rc<Data>]) -> Result<Ve
         Some(name) => Some(source(name, sources)?),
         None => sources.iter().find(|data| data.axis(axis).is_ok()).or(sources.first()),
     };
-    let values = data.ok_or("it has no data")?.axis(axis).map_err(|error| error.to_string())?;
+    let data = data.ok_or("it has no data")?;
+    let values = data.axis(axis).map_err(|error| error.to_string())?;
     let part = |value: &str, part: Part| {
         let mut part = part;
         part.at.insert(axis.clone(), toml::Value::String(value.to_owned()));
@@ -254,7 +255,7 @@ fn named(dimension: &Dimension, whole: &Part, sources: &[Rc<Data>]) -> Result<Ve
         })?;
         if values.values.iter().any(|value| same(value, &is)) {
             all.push(part(&is, one.clone()));
-        } else if !values.cut.iter().any(|value| same(value, &is)) {
+        } else if !data.cut_values(axis).any(|value| same(value, &is)) {
             return Err(format!(
                 "axis \"{axis}\" has no value {is}: it has {}",
                 values.values.join(", ")

@@ -1,7 +1,7 @@
 //! A claim beside what came out.
 
 use super::catalogue::{Claim, Test};
-use super::language::Language;
+use super::language::{Evidence, Language};
 use super::verdict::Verdict;
 use crate::scenario::InvalidScenario;
 
@@ -21,6 +21,8 @@ pub enum Judgement {
     Held(String),
     /// It did not.
     Missed(String),
+    /// What was run is less than the study asks for; the numbers all the same.
+    Undecided(String),
     /// It cannot be tested, for this reason.
     Untestable(String),
     /// It could not be tested: something went wrong.
@@ -42,6 +44,7 @@ impl Judgement {
         match self {
             Judgement::Held(_) => "held",
             Judgement::Missed(_) => "missed",
+            Judgement::Undecided(_) => "undecided",
             Judgement::Untestable(_) => "untestable",
             Judgement::Failed(_) => "failed",
         }
@@ -50,9 +53,10 @@ impl Judgement {
     /// The numbers, or the reason.
     pub fn text(&self) -> String {
         match self {
-            Judgement::Held(text) | Judgement::Missed(text) | Judgement::Untestable(text) => {
-                text.clone()
-            }
+            Judgement::Held(text)
+            | Judgement::Missed(text)
+            | Judgement::Undecided(text)
+            | Judgement::Untestable(text) => text.clone(),
             Judgement::Failed(Failure::Expression(problem)) => problem.to_string(),
             Judgement::Failed(Failure::NoData) => "its data are missing".to_owned(),
         }
@@ -65,8 +69,10 @@ pub fn judge<'a>(claim: &'a Claim, language: Option<&Language>) -> Finding<'a> {
         (Test::Untestable(reason), _) => Judgement::Untestable(reason.clone()),
         (Test::Check(_), None) => Judgement::Failed(Failure::NoData),
         (Test::Check(check), Some(language)) => match language.check(&check.text) {
-            Ok(Verdict { held: true, text }) => Judgement::Held(text),
-            Ok(Verdict { held: false, text }) => Judgement::Missed(text),
+            // Few seeds decide by noise, and some values of an axis say nothing of the others.
+            Ok((Verdict { text, .. }, Evidence::Part)) => Judgement::Undecided(text),
+            Ok((Verdict { held: true, text }, Evidence::All)) => Judgement::Held(text),
+            Ok((Verdict { held: false, text }, Evidence::All)) => Judgement::Missed(text),
             Err(mistake) if mistake.cut => Judgement::Untestable(mistake.message),
             Err(mistake) => {
                 let problem = check.problem(&format!("claim {}", claim.id), &mistake);

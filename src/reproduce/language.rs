@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `value(metric)`, `value(metric, group)`, `value(metric, at)`, `value(metric, group, at)` | the sample of a metric at a point such as `#{policy: "fcfs", load: 0.9}` |
 //! | `axis(name)` | the values of an axis, in order |
+//! | `value(metric, group, at, base)` | the same over the jobs that are in the group at `base`: `"single-provider"` or `"multi-provider"` |
 //! | `from(sweep)` | one of several sweeps or studies: `from("base").value(…)`, `from("base").axis(…)` |
 //! | `+ - * /` | samples with samples, seed by seed, and with numbers |
 //! | `abs(x)`, `mean(x)`, `sd(x)`, `half_width(x)`, `n(x)` | of a sample |
@@ -21,7 +22,7 @@
 mod sources;
 mod words;
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use rhai::{AST, Dynamic, Engine, EvalAltResult, Map, Position, Scope};
@@ -48,8 +49,26 @@ pub struct Mistake {
 pub struct Language {
     engine: Engine,
     functions: AST,
-    /// What was asked for and left out to be quick, noted when it happens.
-    cut: Rc<RefCell<bool>>,
+    /// What was left out of what is asked for, noted when it happens.
+    gaps: Rc<Gaps>,
+}
+
+/// Whether something that was left out to be quick has been asked for.
+#[derive(Debug, Default)]
+struct Gaps {
+    /// A value that is not there.
+    cut: Cell<bool>,
+    /// Values of which there are fewer than the study asks for.
+    part: Cell<bool>,
+}
+
+/// What a check has looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// All that the study asks for.
+    All,
+    /// Fewer replications, or fewer values of an axis.
+    Part,
 }
 
 type Fallible<T> = Result<T, Box<EvalAltResult>>;
@@ -76,11 +95,11 @@ impl Language {
         engine.set_max_expr_depths(128, 64);
         engine.set_max_operations(5_000_000).set_max_call_levels(32);
         engine.set_max_array_size(100_000).set_max_map_size(10_000).set_max_string_size(1_000_000);
-        let cut = Rc::new(RefCell::new(false));
-        sources::register(&mut engine, sources, &cut);
+        let gaps = Rc::new(Gaps::default());
+        sources::register(&mut engine, sources, &gaps);
         words::register(&mut engine);
         let functions = engine.compile(functions).map_err(|error| parse_mistake(&error))?;
-        Ok(Language { engine, functions: functions.clone_functions_only(), cut })
+        Ok(Language { engine, functions: functions.clone_functions_only(), gaps })
     }
 
     /// Whether a check can be read; asked before anything is run.
@@ -99,19 +118,22 @@ impl Language {
         self.compile(text, &scope(&Point::new(), "", "")).map(drop)
     }
 
-    /// What a check comes to.
+    /// What a check comes to, and on what evidence.
     ///
     /// # Errors
     /// If something it asks for is not there, or it comes to no verdict.
-    pub fn check(&self, text: &str) -> Result<Verdict, Mistake> {
+    pub fn check(&self, text: &str) -> Result<(Verdict, Evidence), Mistake> {
         let result = self.run(text, Scope::new())?;
+        let evidence = if self.gaps.part.get() { Evidence::Part } else { Evidence::All };
         if let Ok(held) = result.as_bool() {
-            return Ok(Verdict { held, text: if held { "true" } else { "false" }.to_owned() });
+            let text = if held { "true" } else { "false" }.to_owned();
+            return Ok((Verdict { held, text }, evidence));
         }
         let kind = result.type_name().to_owned();
-        result.try_cast::<Verdict>().ok_or_else(|| {
+        let verdict = result.try_cast::<Verdict>().ok_or_else(|| {
             Mistake::nowhere(format!("a check must end in a comparison, and this one is {kind}"))
-        })
+        })?;
+        Ok((verdict, evidence))
     }
 
     /// What a value that is drawn comes to at a point: `at` is the point, `group` the group of
@@ -131,11 +153,11 @@ impl Language {
 
     fn run(&self, text: &str, mut scope: Scope<'_>) -> Result<Dynamic, Mistake> {
         let ast = self.functions.merge(&self.compile(text, &scope)?);
-        self.cut.replace(false);
-        self.engine.eval_ast_with_scope(&mut scope, &ast).map_err(|error| {
-            let cut = self.cut.replace(false);
-            Mistake { cut, ..run_mistake(*error) }
-        })
+        self.gaps.cut.set(false);
+        self.gaps.part.set(false);
+        self.engine
+            .eval_ast_with_scope(&mut scope, &ast)
+            .map_err(|error| Mistake { cut: self.gaps.cut.get(), ..run_mistake(*error) })
     }
 }
 
@@ -192,6 +214,7 @@ fn scope(at: &Point, group: &str, x: &str) -> Scope<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::quick::{CutAxis, Cuts};
 
     fn language() -> Language {
         let mut data = Data::table("base", &["policy", "load"]);
@@ -203,15 +226,20 @@ mod tests {
                 }
             }
         }
-        data.axes[1].cut.push("2".to_owned());
+        data.cuts = Cuts {
+            replications: None,
+            axes: vec![CutAxis { name: "load".to_owned(), left: 2, cut: vec!["2".to_owned()] }],
+        };
         let functions = "fn wait(p, l) { value(\"wait\", #{policy: p, load: l}) }";
         Language::new(vec![Rc::new(data)], functions).expect("the functions are sound")
     }
 
     fn check(text: &str) -> String {
         match language().check(text) {
-            Ok(verdict) => {
-                format!("{}: {}", if verdict.held { "held" } else { "missed" }, verdict.text)
+            Ok((verdict, evidence)) => {
+                let part = if evidence == Evidence::Part { " (part)" } else { "" };
+                let held = if verdict.held { "held" } else { "missed" };
+                format!("{held}: {}{part}", verdict.text)
             }
             Err(mistake) => {
                 let Mistake { message, line, column, cut } = mistake;
@@ -280,7 +308,7 @@ mod tests {
         let language = Language::new(vec![one("a", 1.0), one("b", 2.0)], "").expect("no functions");
         let check = |text: &str| language.check(text);
         let text = "lower_mean(from(\"a\").value(\"wait\"), from(\"b\").value(\"wait\"))";
-        assert!(check(text).expect("both are there").held);
+        assert!(check(text).expect("both are there").0.held);
         let error = check("within(value(\"wait\"), 0, 1)").expect_err("which one?");
         assert_eq!(error.message, "say which sweep is meant, as in from(\"…\"): there is a, b");
     }

@@ -17,12 +17,17 @@ use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError};
 /// Data to be obtained.
 pub struct Task<'a> {
     name: String,
-    cuts: Cuts,
     work: Work<'a>,
 }
 
 enum Work<'a> {
-    Sweep { experiment: Box<Experiment>, folder: PathBuf, output: PathBuf, progress: Progress },
+    Sweep {
+        experiment: Box<Experiment>,
+        folder: PathBuf,
+        output: PathBuf,
+        progress: Progress,
+        cuts: Cuts,
+    },
     Study(&'a dyn Compute, Effort),
 }
 
@@ -83,7 +88,7 @@ impl<'a> Task<'a> {
                     study: name.clone(),
                     problem: "there is no such study".to_owned(),
                 })?;
-                Ok(Task { name, cuts: Cuts::default(), work: Work::Study(*known, effort) })
+                Ok(Task { name, work: Work::Study(*known, effort) })
             }
             Origin::Sweep(file) => {
                 let source = library.read(&study.name, file)?;
@@ -102,8 +107,8 @@ impl<'a> Task<'a> {
                 let output = output.join(&study.name).join(&name);
                 let progress = look(&experiment, &output)?;
                 let experiment = Box::new(experiment);
-                let work = Work::Sweep { experiment, folder, output, progress };
-                Ok(Task { name, cuts, work })
+                let work = Work::Sweep { experiment, folder, output, progress, cuts };
+                Ok(Task { name, work })
             }
         }
     }
@@ -111,11 +116,6 @@ impl<'a> Task<'a> {
     /// What the data are called.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// What was left out to be quick.
-    pub fn cuts(&self) -> &Cuts {
-        &self.cuts
     }
 
     /// How many runs there are to be and how many are there; `None` for a study by code.
@@ -140,16 +140,12 @@ impl<'a> Task<'a> {
             Work::Study(study, effort) => study
                 .compute(*effort)
                 .map_err(|problem| ObtainError::Study { study: self.name.clone(), problem }),
-            Work::Sweep { experiment, folder, output, .. } => {
+            Work::Sweep { experiment, folder, output, cuts, .. } => {
                 let conduct =
                     SweepConduct { output, workers, figures: Figures::Skip, stop, on_run };
                 sweep(experiment, folder, &conduct)?;
-                let mut data = Data::of_sweep(&self.name, experiment, output)?;
-                for axis in &mut data.axes {
-                    let cut = self.cuts.axes.iter().find(|cut| cut.name == axis.name);
-                    axis.cut = cut.map(|cut| cut.cut.clone()).unwrap_or_default();
-                }
-                Ok(data)
+                let data = Data::of_sweep(&self.name, experiment, output)?;
+                Ok(Data { cuts: cuts.clone(), ..data })
             }
         }
     }

@@ -20,6 +20,23 @@ pub enum Effort {
     Quick,
 }
 
+/// Replications that a first look has at most.
+const QUICK_REPLICATIONS: u32 = 3;
+
+impl Effort {
+    /// How many of `all` replications are computed; what that leaves out is noted in `data`.
+    fn replications(self, all: u32, data: &mut Data) -> u32 {
+        let left = match self {
+            Effort::Full => all,
+            Effort::Quick => all.min(QUICK_REPLICATIONS),
+        };
+        if left < all {
+            data.cuts.replications = Some((left, all));
+        }
+        left
+    }
+}
+
 /// A computation whose rows figures and claims can name.
 pub trait Compute: Sync {
     /// Its name in catalogues.

@@ -59,8 +59,16 @@ impl Provider {
         self.forget_if_settled(job);
     }
 
+    /// All that ends in this instant has ended, some of it early: waiting work moves up.
+    pub(super) fn on_reschedule(&mut self, now: Time, out: &mut Outbox) {
+        self.reschedules = false;
+        self.scheduler.bargainer().expect("it bargains").reschedule(now);
+        self.plan_changed(now, out);
+        self.report_completions(out);
+    }
+
     /// After a rescheduling: bags whose last task is here and will be done earlier.
-    pub(super) fn report_completions(&mut self, out: &mut Outbox) {
+    fn report_completions(&mut self, out: &mut Outbox) {
         let Some(bargainer) = self.scheduler.bargainer() else { return };
         let mut news: Vec<(ActorId, Vec<(JobId, Time)>)> = Vec::new();
         let mut settled = Vec::new();

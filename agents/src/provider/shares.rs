@@ -118,7 +118,6 @@ impl Provider {
             self.finish_share(now, slot, out);
         }
         if now < planned_end {
-            self.ended_early = true;
             self.plan_changed(now, out);
         }
     }

@@ -7,6 +7,8 @@ use haggle_scheduling::{
     EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
 };
 
+use haggle_runtime::EventOrder;
+
 use crate::setup::{Ran, Setup, job};
 
 /// A bag in seconds: submitted, requested and run time of a task, tasks, wished by.
@@ -171,6 +173,58 @@ fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
     let ran = run(Rescheduling::Uncoordinated);
     assert_eq!(end(&ran, 3), 15);
     assert!(!ran.log.contains("completion_times"));
+}
+
+/// What waits gets what becomes free before one who comes at that instant, whether
+/// completions or submissions come first.
+#[test]
+fn who_waits_moves_up_before_a_newcomer_is_offered_the_time() {
+    for rule in [Rescheduling::Coordinated, Rescheduling::Uncoordinated, Rescheduling::Compress] {
+        for order in [EventOrder::SubmissionsFirst, EventOrder::CompletionsFirst] {
+            let mut setup = backfilling(Setup::default(), 1, rule)
+                .negotiator(CompositionPolicy::OffersNoLb)
+                .change_negotiator(|it| it.coordinated = rule == Rescheduling::Coordinated)
+                // Planned until 20, it ends at 10.
+                .user(0, vec![job(1, 0, 20, 10, 1)])
+                .user(1, vec![bag(2, 0, 10, 10, 1, None), bag(3, 10, 5, 5, 1, None)]);
+            setup.order = order;
+            let ran = setup.run_on_both();
+            assert_eq!(starts(&ran, 2), [(0, 10, 1)], "{rule:?} {order:?}");
+            assert_eq!(starts(&ran, 3), [(0, 20, 1)], "{rule:?} {order:?}");
+        }
+    }
+}
+
+/// Two providers reschedule at one instant: what the first has to tell of a bag
+/// is known to the second one before it does.
+#[test]
+fn what_one_provider_reports_is_heard_before_the_next_one_reschedules() {
+    let rule = Rescheduling::Coordinated;
+    let setup = backfilling(Setup::default(), 1, rule);
+    let ran = backfilling(setup, 1, rule)
+        .negotiator(CompositionPolicy::OffersNoLb)
+        .change_negotiator(|it| it.coordinated = true)
+        // Planned until 20 and 15, both end at 5.
+        .user(0, vec![job(1, 0, 20, 5, 1)])
+        .user(1, vec![job(2, 0, 15, 5, 1)])
+        .user(2, vec![bag(3, 0, 10, 10, 2, None)])
+        .run_on_both();
+    let at_5 = ran.log.lines().filter(|line| !line.contains('|') && line.starts_with("5 "));
+    let wanted = |line: &&str| line.contains("wake") || line.contains("completion");
+    let told: Vec<&str> = at_5.filter(wanted).collect();
+    let rescheduled = [
+        "5 0>0 wake -",
+        "5 0>2 new_completion_times -",
+        "5 2>0 bag_completion 2",
+        "5 2>1 bag_completion 2",
+        "5 1>1 wake -",
+        "5 1>2 new_completion_times -",
+        "5 2>0 bag_completion 2",
+        "5 2>1 bag_completion 2",
+    ];
+    // Both ends come first, and the starts last.
+    assert_eq!(told[2..10], rescheduled, "{told:?}");
+    assert_eq!(starts(&ran, 3), [(0, 5, 1), (1, 5, 1)]);
 }
 
 /// CX-10: a provider that still profiles keeps the bag open; what another one

@@ -22,6 +22,9 @@ pub enum Rescheduling {
     Coordinated,
     /// The same by own completion: what a provider does that knows its share only.
     Uncoordinated,
+    /// By the completion of the share for a task: what a provider does that knows its
+    /// share only, and keeps the tasks of it together.
+    Local,
     /// One pass by planned start (Mu'alem and Feitelson 2001).
     Compress,
     /// Nothing moves.
@@ -30,9 +33,10 @@ pub enum Rescheduling {
 
 impl Rescheduling {
     /// All rules, in the order of the manual.
-    pub const ALL: [Rescheduling; 4] = [
+    pub const ALL: [Rescheduling; 5] = [
         Rescheduling::Coordinated,
         Rescheduling::Uncoordinated,
+        Rescheduling::Local,
         Rescheduling::Compress,
         Rescheduling::None,
     ];
@@ -42,6 +46,7 @@ impl Rescheduling {
         match self {
             Rescheduling::Coordinated => "coordinated",
             Rescheduling::Uncoordinated => "uncoordinated",
+            Rescheduling::Local => "local",
             Rescheduling::Compress => "compress",
             Rescheduling::None => "none",
         }
@@ -119,7 +124,7 @@ struct Turn {
 
 impl ConservativeBags {
     /// The passes of the rule over all that waits.
-    pub(super) fn reschedule(&mut self, now: Time) {
+    pub(super) fn passes(&mut self, now: Time) {
         let ReschedulingConfig { rule, second_pass, rebuild } = self.rescheduling;
         if rule == Rescheduling::None {
             return;
@@ -133,9 +138,11 @@ impl ConservativeBags {
                 (Rescheduling::Coordinated, Kind::Share) => {
                     Key::Fixed(entry.bag_expected.unwrap_or(entry.latest_completion()))
                 }
-                (Rescheduling::Coordinated | Rescheduling::Uncoordinated, _) => {
-                    Key::AfterStart(entry.span)
-                }
+                (Rescheduling::Local, Kind::Share) => Key::Fixed(entry.latest_completion()),
+                (
+                    Rescheduling::Coordinated | Rescheduling::Uncoordinated | Rescheduling::Local,
+                    _,
+                ) => Key::AfterStart(entry.span),
             },
             |entry| (Span::ZERO, entry.sequence),
         );

@@ -251,6 +251,29 @@ fn cx_5_a_second_pass_fills_what_the_first_has_opened() {
     assert_eq!(plan(once), (vec![(0, 1)], vec![(8, 1)]));
 }
 
+/// By own completion the first task of the bag goes before the job, its last one
+/// behind it; by that of the share all of them go behind it.
+#[test]
+fn a_share_can_be_ordered_by_its_last_task() {
+    let planned_at_4 = |rule: Rescheduling| {
+        let mut queue = ConservativeBags::new(2, rule.into(), Fractions::default());
+        queue.submit(at(0), job(Slot(0), 1, 10));
+        queue.submit(at(0), job(Slot(1), 1, 24));
+        queue.start_due(at(0), &mut Vec::new());
+        let share = bag(2, 10);
+        let offer = *queue.offers(at(0), &share).last().expect("the whole bag");
+        let award = Award::Offered { tasks: 2, offer };
+        assert_eq!(queue.award(at(0), Slot(2), &share, &award), Some(at(30)));
+        assert_eq!(queue.submit(at(0), job(Slot(3), 1, 5)), Some(at(29)));
+        queue.finished(at(4), Slot(0));
+        queue.start_due(at(4), &mut Vec::new());
+        // The job may have started.
+        (planned(&queue, 2), planned(&queue, 3))
+    };
+    assert_eq!(planned_at_4(Rescheduling::Uncoordinated), (vec![(4, 1), (19, 1)], vec![(14, 1)]));
+    assert_eq!(planned_at_4(Rescheduling::Local), (vec![(9, 1), (19, 1)], vec![]));
+}
+
 #[test]
 fn a_hold_that_is_given_back_moves_nothing() {
     let mut queue =

@@ -54,10 +54,12 @@ fn cx_3_a_last_task_moves_and_its_bag_is_told() {
     let table: Vec<_> = system.table.providers(A).collect();
     assert_eq!(table, [(ProviderId(0), at(20)), (ProviderId(1), at(22))]);
 
-    let mut uncoordinated = two_providers(Rescheduling::Uncoordinated, 12);
-    uncoordinated.run_out();
-    assert_eq!(ends(&uncoordinated), [14, 22, 19]);
-    assert_eq!(uncoordinated.told, []);
+    for rule in [Rescheduling::Uncoordinated, Rescheduling::Local] {
+        let mut uncoordinated = two_providers(rule, 12);
+        uncoordinated.run_out();
+        assert_eq!(ends(&uncoordinated), [14, 22, 19]);
+        assert_eq!(uncoordinated.told, []);
+    }
 }
 
 #[test]

@@ -119,6 +119,7 @@ impl OneByOne {
             Rescheduling::Coordinated if !task.job => {
                 task.bag_expected.or(self.latest(task.slot)).expect("it is there")
             }
+            Rescheduling::Local if !task.job => self.latest(task.slot).expect("it is there"),
             _ => task.completion(),
         };
         let turns = self.turns(|task| (first(task), 0));

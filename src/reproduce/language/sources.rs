@@ -1,12 +1,11 @@
 //! The words that take values from runs: `value`, `axis`, `from`.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rhai::{Array, Dynamic, Engine, Map};
 
-use super::{Fallible, failed, or_fail};
+use super::{Fallible, Gaps, failed, or_fail};
 use crate::reproduce::data::{Data, DataError, Point};
 use crate::reproduce::quantity::Sample;
 
@@ -14,17 +13,33 @@ use crate::reproduce::quantity::Sample;
 #[derive(Clone)]
 struct Source {
     data: Rc<Data>,
-    cut: Rc<RefCell<bool>>,
+    gaps: Rc<Gaps>,
 }
 
 impl Source {
     fn value(&self, metric: &str, group: &str, at: &Map) -> Fallible<Sample> {
         let group = (!group.is_empty()).then_some(group);
-        self.noted(self.data.sample(metric, group, &or_fail(point(at))?))
+        self.taken(self.data.sample(metric, group, &or_fail(point(at))?))
+    }
+
+    /// Of the jobs that are in the group at `base`.
+    fn value_by(&self, metric: &str, group: &str, at: &Map, base: &Map) -> Fallible<Sample> {
+        let (at, base) = (or_fail(point(at))?, or_fail(point(base))?);
+        self.taken(self.data.sample_by(metric, group, &at, &base))
+    }
+
+    fn taken(&self, sample: Result<Sample, DataError>) -> Fallible<Sample> {
+        if self.data.cuts.replications.is_some() {
+            self.gaps.part.set(true);
+        }
+        self.noted(sample)
     }
 
     fn axis(&self, name: &str) -> Fallible<Array> {
         let axis = self.noted(self.data.axis(name))?;
+        if self.data.cut_values(name).next().is_some() {
+            self.gaps.part.set(true);
+        }
         let number = |text: &String| {
             let whole = text.parse::<i64>().ok().map(Dynamic::from);
             whole.or_else(|| text.parse::<f64>().ok().map(Dynamic::from))
@@ -35,7 +50,7 @@ impl Source {
 
     fn noted<T>(&self, result: Result<T, DataError>) -> Fallible<T> {
         if let Err(DataError::Cut { .. }) = result {
-            self.cut.replace(true);
+            self.gaps.cut.set(true);
         }
         result.or_else(|error| failed(error.to_string()))
     }
@@ -50,13 +65,13 @@ fn point(at: &Map) -> Result<Point, String> {
     at.iter().map(|(axis, value)| Ok((axis.to_string(), text(value)?))).collect()
 }
 
-/// Teaches an engine these words over some data; `cut` is raised where one asks for what was
+/// Teaches an engine these words over some data; in `gaps` is noted where one asks for what was
 /// left out to be quick.
-pub(super) fn register(engine: &mut Engine, sources: Vec<Rc<Data>>, cut: &Rc<RefCell<bool>>) {
+pub(super) fn register(engine: &mut Engine, sources: Vec<Rc<Data>>, gaps: &Rc<Gaps>) {
     engine.register_type_with_name::<Source>("sweep");
     let named: BTreeMap<String, Source> = sources
         .into_iter()
-        .map(|data| (data.name.clone(), Source { data, cut: Rc::clone(cut) }))
+        .map(|data| (data.name.clone(), Source { data, gaps: Rc::clone(gaps) }))
         .collect();
     let names = named.keys().cloned().collect::<Vec<_>>().join(", ");
     let only = match named.len() {
@@ -74,6 +89,9 @@ pub(super) fn register(engine: &mut Engine, sources: Vec<Rc<Data>>, cut: &Rc<Ref
     engine.register_fn("value", |it: &mut Source, m: &str, at: Map| it.value(m, "", &at));
     engine.register_fn("value", move |it: &mut Source, m: &str, g: &str| it.value(m, g, &empty()));
     engine.register_fn("value", |it: &mut Source, m: &str, g: &str, at: Map| it.value(m, g, &at));
+    engine.register_fn("value", |it: &mut Source, m: &str, g: &str, at: Map, base: Map| {
+        it.value_by(m, g, &at, &base)
+    });
     engine.register_fn("axis", |it: &mut Source, name: &str| it.axis(name));
     let one = Rc::new(move || or_fail(only.clone()));
     let it = Rc::clone(&one);
@@ -84,5 +102,8 @@ pub(super) fn register(engine: &mut Engine, sources: Vec<Rc<Data>>, cut: &Rc<Ref
     engine.register_fn("value", move |m: &str, g: &str| it()?.value(m, g, &empty()));
     let it = Rc::clone(&one);
     engine.register_fn("value", move |m: &str, g: &str, at: Map| it()?.value(m, g, &at));
+    let it = Rc::clone(&one);
+    let by = move |m: &str, g: &str, at: Map, base: Map| it()?.value_by(m, g, &at, &base);
+    engine.register_fn("value", by);
     engine.register_fn("axis", move |name: &str| one()?.axis(name));
 }

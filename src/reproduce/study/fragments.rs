@@ -25,12 +25,8 @@ impl Compute for BackfillingLimit {
     }
 
     fn compute(&self, effort: Effort) -> Result<Data, String> {
-        let seeds = match effort {
-            Effort::Full => 15,
-            Effort::Quick => 3,
-        };
         let mut data = Data::table(self.name(), &["what", "x"]);
-        for seed in 1..=seeds {
+        for seed in 1..=u64::from(effort.replications(15, &mut data)) {
             let run_times = run_times(seed)?;
             let share = |count: usize| 100.0 * count as f64 / run_times.len() as f64;
             for over in (0..=400).step_by(10) {

@@ -34,10 +34,7 @@ impl Compute for GridJobs {
                 Experiment::read(source, Logs::Ignore).map_err(|error| error.to_string())?;
             let scenario = &experiment.variants.first().ok_or("no variant")?.scenario;
             let first = scenario.scenario.seed;
-            let replications = match effort {
-                Effort::Full => experiment.replications,
-                Effort::Quick => experiment.replications.min(3),
-            };
+            let replications = effort.replications(experiment.replications, &mut data);
             for seed in (first..).take(replications as usize) {
                 let counts = count(scenario, seed, scale)?;
                 for bin in 0..HOURS {

@@ -175,6 +175,8 @@ pub enum ReschedulingRule {
     Coordinated,
     /// The task that is itself expected to be done first.
     Uncoordinated,
+    /// The task whose bag is expected to be done first as far as this provider has it.
+    Local,
     /// The task that is planned to start first.
     Compress,
     /// Nobody moves.

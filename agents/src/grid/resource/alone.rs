@@ -158,7 +158,9 @@ impl GridResource {
     pub(super) fn catch_up(&mut self, now: Time, phase: Phase, out: &mut Outbox) {
         let last = match phase {
             Phase::Completion | Phase::Resource => Class::Arrival,
-            Phase::Conversation | Phase::Submission | Phase::Decision => Class::Due,
+            Phase::Rescheduling | Phase::Conversation | Phase::Submission | Phase::Decision => {
+                Class::Due
+            }
         };
         while self.alone.is_some() {
             self.skip_routine(now);
