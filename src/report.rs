@@ -9,7 +9,7 @@ use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::experiment::workload::WorkloadError as OpenError;
 use haggle::experiment::world::StageError;
-use haggle::scenario::{InvalidScenario, Problem};
+use haggle::scenario::{InvalidScenario, Problem, Source, Warnings};
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
@@ -192,27 +192,54 @@ pub(crate) fn say(text: &str) {
 
 /// Every problem of a scenario with its line, then how many there are.
 fn problems(invalid: &InvalidScenario) -> String {
-    let path = invalid.source.path.display().to_string();
-    let source = WholeLines(NamedSource::new(path.clone(), Arc::clone(&invalid.source.text)));
+    let path = invalid.source.path.display();
+    let mut text = rendered(&invalid.source, &invalid.problems, Severity::Error);
+    let count = invalid.problems.len();
+    let problems = if count == 1 { "problem" } else { "problems" };
+    text.push_str(&format!("error: {path} has {count} {problems}{}\n", of_them_shown(count)));
+    text
+}
+
+/// Prints what a valid scenario says in vain, each with its line.
+pub(crate) fn warn(warnings: &Warnings) {
+    let count = warnings.found.len();
+    if count == 0 {
+        return;
+    }
+    let path = warnings.source.path.display();
+    let mut text = rendered(&warnings.source, &warnings.found, Severity::Warning);
+    let noun = if count == 1 { "warning" } else { "warnings" };
+    text.push_str(&format!("{path}: {count} {noun}{}\n", of_them_shown(count)));
+    say(&text);
+}
+
+/// Prints what only a run could show to have no effect.
+pub(crate) fn warn_of(texts: &[String]) {
+    for text in texts {
+        say(&format!("warning: {text}\n"));
+    }
+}
+
+/// Problems or warnings, each with its line.
+fn rendered(source: &Source, problems: &[Problem], severity: Severity) -> String {
+    let path = source.path.display().to_string();
+    let source = WholeLines(NamedSource::new(path, Arc::clone(&source.text)));
     let handler =
         GraphicalReportHandler::new_themed(theme()).with_width(WIDTH).with_context_lines(1);
     let mut text = String::new();
-    for problem in invalid.problems.iter().take(SHOWN) {
-        let shown = Shown { problem, source: &source };
+    for problem in problems.iter().take(SHOWN) {
+        let shown = Shown { problem, severity, source: &source };
         if handler.render_report(&mut text, &shown).is_err() {
             // Rendering is a courtesy; the message itself must get through.
             text.push_str(&problem.message);
         }
         text.push('\n');
     }
-    let count = invalid.problems.len();
-    let problems = if count == 1 { "problem" } else { "problems" };
-    text.push_str(&format!("error: {path} has {count} {problems}"));
-    if count > SHOWN {
-        text.push_str(&format!(", {SHOWN} of them shown"));
-    }
-    text.push('\n');
     text
+}
+
+fn of_them_shown(count: usize) -> String {
+    if count > SHOWN { format!(", {SHOWN} of them shown") } else { String::new() }
 }
 
 fn theme() -> GraphicalTheme {
@@ -253,6 +280,7 @@ impl SourceCode for WholeLines {
 #[derive(Debug)]
 struct Shown<'p> {
     problem: &'p Problem,
+    severity: Severity,
     source: &'p WholeLines,
 }
 
@@ -266,7 +294,7 @@ impl std::error::Error for Shown<'_> {}
 
 impl Diagnostic for Shown<'_> {
     fn severity(&self) -> Option<Severity> {
-        Some(Severity::Error)
+        Some(self.severity)
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {

@@ -62,7 +62,7 @@ mod write;
 pub use check::Logs;
 pub use file::Scenario;
 pub use log_path::{LogPathError, log_path};
-pub use problem::{InvalidScenario, Position, Problem};
+pub use problem::{InvalidScenario, Position, Problem, Warning, Warnings};
 pub use schema::schema;
 pub use source::{ReadError, Source};
 pub use suggest::nearest;

@@ -55,8 +55,13 @@ fn survives(folder: &Path, log: &[u8], policy: &str, overrun: &str) -> bool {
     let experiment = Experiment::read(source, Logs::MustExist).unwrap_or_else(|e| panic!("{e}"));
     let run = experiment.runs().next().expect("a scenario has a run").scenario();
     let stop = AtomicBool::new(false);
-    let conduct =
-        Conduct { driver: Driver::Sequential, stop: &stop, watch: &Unwatched, check: true };
+    let conduct = Conduct {
+        driver: Driver::Sequential,
+        stop: &stop,
+        watch: &Unwatched,
+        check: true,
+        warnings: &[],
+    };
     match experiment::run(&run, folder, None, &conduct) {
         Ok(outcome) => {
             let ends = &outcome.summary.all.outcomes;

@@ -1,4 +1,4 @@
-//! Users: they submit the jobs of one workload to one place.
+//! Users: they submit the jobs of one workload to one place, each when it is ready.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub struct UserConfig {
     pub submits_to: ActorId,
     /// Local if that is a provider.
     pub class: JobClass,
-    /// How long they let a job wait before they withdraw it.
+    /// How long they let a job wait, once it is ready, before they withdraw it.
     pub patience: Option<Span>,
 }
 
@@ -36,14 +36,25 @@ impl User {
         User { config, waiting: BTreeSet::new() }
     }
 
+    /// A job has come. Nobody could start it before it is ready, so nobody gets it before: it
+    /// is on its way until then, and its user's patience begins with its arrival.
     fn on_job_due(&mut self, now: Time, job: Job, out: &mut Outbox) {
-        if let Some(patience) = self.config.patience {
-            self.waiting.insert(job.id);
-            let over = Message::Wake(Timer::PatienceOver { job: job.id });
-            out.wake(now + patience, over);
+        let ready = job.ready.filter(|&ready| ready > now);
+        let (class, user) = (self.config.class, self.config.me);
+        let submission = Box::new(Submission { job, class, user });
+        match ready {
+            Some(ready) => out.wake(ready, Message::Submit(submission)),
+            None => self.submit(now, submission, out),
         }
-        let submission = Submission { job, class: self.config.class, user: self.config.me };
-        out.send(self.config.submits_to, Message::Submit(Box::new(submission)));
+    }
+
+    fn submit(&mut self, now: Time, submission: Box<Submission>, out: &mut Outbox) {
+        if let Some(patience) = self.config.patience {
+            let job = submission.job.id;
+            self.waiting.insert(job);
+            out.wake(now + patience, Message::Wake(Timer::PatienceOver { job }));
+        }
+        out.send(self.config.submits_to, Message::Submit(submission));
     }
 
     fn on_refused(&mut self, now: Time, submission: Submission, reason: Refusal, out: &mut Outbox) {
@@ -66,6 +77,7 @@ impl Actor for User {
     fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
         match message {
             Message::JobDue(job) => self.on_job_due(now, *job, out),
+            Message::Submit(submission) => self.submit(now, submission, out),
             Message::Refused { submission, reason } => {
                 self.on_refused(now, *submission, reason, out);
             }

@@ -93,7 +93,7 @@ pub struct Job {
     pub requested_time: Option<Span>,
     /// How long it really runs.
     pub run_time: HiddenRunTime,
-    /// Earliest start the user allows.
+    /// Earliest start the user allows; nobody gets the job before.
     pub ready: Option<Time>,
     /// Latest completion the user wishes.
     pub deadline: Option<Time>,

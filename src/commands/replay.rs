@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
 use haggle::scenario::quantity::EstimateRule;
-use haggle::scenario::{Scenario, file};
+use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 use serde_json::json;
@@ -14,6 +14,7 @@ use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
+use crate::report::warn_of;
 
 /// Replay a log on one machine under one policy
 ///
@@ -162,14 +163,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         figures: Figures::Skip,
     });
     let watch = OneRun::new(Show::unless(args.quiet || args.json));
-    let conduct =
-        Conduct { driver: args.driver.driver(), stop: &STOP, watch: &watch, check: args.check };
+    let vain = in_vain(&scenario);
+    let conduct = Conduct {
+        driver: args.driver.driver(),
+        stop: &STOP,
+        watch: &watch,
+        check: args.check,
+        warnings: &vain,
+    };
     let outcome = experiment::run(&scenario, Path::new(""), destination.as_ref(), &conduct)?;
     // The bar goes before anything is printed.
     drop(watch);
     if !args.quiet {
         say_reports(&outcome);
         say_too_wide(&outcome);
+        warn_of(&outcome.summary.warnings);
     }
     if args.json { print(&as_json(&outcome)) } else { print(&as_text(args, &outcome)) }?;
     Ok(Exit::Success)
@@ -236,6 +244,13 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         count: 1,
     });
     Ok(scenario)
+}
+
+/// What was typed in vain.
+fn in_vain(scenario: &Scenario) -> Vec<String> {
+    let read = Experiment::read(Source::new("replay.toml", scenario.to_toml()), Logs::Ignore);
+    let variants = read.into_iter().flat_map(|experiment| experiment.variants);
+    variants.flat_map(|variant| variant.warnings).collect()
 }
 
 fn machine_size(log: &Path) -> Result<u32, Error> {

@@ -12,7 +12,7 @@ use super::{Error, print, table};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
-use crate::report::say;
+use crate::report::{say, warn, warn_of};
 
 /// Run a scenario, print a summary, and write its tables and figures
 #[derive(Debug, clap::Args)]
@@ -99,7 +99,12 @@ impl DriverName {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let source = Source::read(&args.scenario)?;
     let folder = source.folder().to_owned();
-    let mut scenario = single(Experiment::read(source, Logs::MustExist)?)?;
+    let experiment = Experiment::read(source, Logs::MustExist)?;
+    let warnings = experiment.warnings.clone();
+    let (mut scenario, vain) = single(experiment)?;
+    if !args.quiet {
+        warn(&warnings);
+    }
     if let Some(seed) = args.seed {
         scenario.scenario.seed = seed;
     }
@@ -113,14 +118,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };
     let watch = OneRun::new(Show::unless(args.quiet || args.json));
-    let conduct =
-        Conduct { driver: args.driver.driver(), stop: &STOP, watch: &watch, check: args.check };
+    let conduct = Conduct {
+        driver: args.driver.driver(),
+        stop: &STOP,
+        watch: &watch,
+        check: args.check,
+        warnings: &vain,
+    };
     let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
     // The bar goes before anything is printed.
     drop(watch);
     if !args.quiet {
         say_reports(&outcome);
         say_too_wide(&outcome);
+        warn_of(&outcome.warnings);
     }
     for reason in outcome.written.iter().flat_map(|written| &written.figures_left_out) {
         say(&format!("figure left out: {reason}\n"));
@@ -157,12 +168,12 @@ fn disclosures(summary: &Summary) -> String {
     text
 }
 
-/// The one run of a scenario without a sweep.
-fn single(experiment: Experiment) -> Result<Scenario, Error> {
+/// The one run of a scenario without a sweep, and what of it has no effect.
+fn single(experiment: Experiment) -> Result<(Scenario, Vec<String>), Error> {
     let mut runs = experiment.runs();
-    let first = runs.next().map(|run| run.scenario());
+    let first = runs.next().map(|run| (run.scenario(), run.variant.warnings.clone()));
     match (first, runs.count()) {
-        (Some(scenario), 0) => Ok(scenario),
+        (Some(run), 0) => Ok(run),
         (_, others) => Err(Error::SweepIsNoRun { runs: others + 1 }),
     }
 }

@@ -12,7 +12,7 @@ use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
-use crate::report::say;
+use crate::report::{say, warn};
 
 /// Run every combination of a scenario's axes, side by side, and sum them up
 ///
@@ -51,6 +51,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let experiment = Experiment::read(source, Logs::MustExist)?;
     let name = experiment.scenario.scenario.name.as_ref().map_or("sweep", |name| name.as_str());
     let output = args.output.clone().unwrap_or_else(|| Path::new("runs").join(name));
+    if !args.quiet {
+        warn(&experiment.warnings);
+    }
     let progress = look(&experiment, &output)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use haggle::scenario::{Experiment, InvalidScenario, Logs, Source};
+use haggle::scenario::{Experiment, Logs, Problem, Source, Warnings};
 use serde_json::json;
 
 use super::{Error, print};
@@ -39,13 +39,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     for path in &args.scenarios {
         let read = Source::read(path).map_err(Error::from);
         let read = read.and_then(|source| Ok(Experiment::read(source, logs)?));
-        let (runs, problems) = match &read {
-            Ok(experiment) => (Some(experiment.runs().count()), Vec::new()),
-            Err(Error::InvalidScenario(invalid)) => (None, as_json(invalid)),
-            Err(_) => (None, Vec::new()),
+        let (runs, problems, warnings) = match &read {
+            Ok(experiment) => {
+                let Warnings { source, found } = &experiment.warnings;
+                (Some(experiment.runs().count()), Vec::new(), as_json(source, found))
+            }
+            Err(Error::InvalidScenario(invalid)) => {
+                (None, as_json(&invalid.source, &invalid.problems), Vec::new())
+            }
+            Err(_) => (None, Vec::new(), Vec::new()),
         };
         match read {
             Ok(experiment) if !args.quiet && !args.json => {
+                report::warn(&experiment.warnings);
                 report::say(&format!("{}: valid, {}\n", path.display(), extent(&experiment)));
             }
             Ok(_) => {}
@@ -57,6 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             "valid": runs.is_some(),
             "runs": runs,
             "problems": problems,
+            "warnings": warnings,
         }));
     }
     if args.json {
@@ -86,16 +93,16 @@ fn extent(experiment: &Experiment) -> String {
     )
 }
 
-fn as_json(invalid: &InvalidScenario) -> Vec<serde_json::Value> {
-    let problem = |problem: &haggle::scenario::Problem| {
-        let position = problem.position(&invalid.source.text);
+fn as_json(source: &Source, problems: &[Problem]) -> Vec<serde_json::Value> {
+    let problem = |problem: &Problem| {
+        let position = problem.position(&source.text);
         json!({
             "line": position.line,
             "column": position.column,
-            "text": &invalid.source.text[problem.span.clone()],
+            "text": &source.text[problem.span.clone()],
             "message": problem.message,
             "help": problem.help,
         })
     };
-    invalid.problems.iter().map(problem).collect()
+    problems.iter().map(problem).collect()
 }

@@ -9,6 +9,7 @@ use haggle::scenario::{Experiment, Logs, Source};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
+use crate::report::warn;
 
 /// Run a scenario twice and on both drivers, and report the first line that differs
 ///
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let source = Source::read(&args.scenario)?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read(source, Logs::MustExist)?;
+    warn(&experiment.warnings);
     let scratch =
         tempfile::tempdir().map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
     let mut exit = Exit::Success;

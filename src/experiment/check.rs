@@ -83,8 +83,8 @@ pub enum Violation {
         /// What it computed that was not undone.
         computed: Span,
     },
-    /// A job started before its submission.
-    #[error("job {job} started at {start} s, before its submission")]
+    /// A job started before its submission, or before it was ready.
+    #[error("job {job} started at {start} s, before it was submitted and ready")]
     TooEarly {
         /// The job's number in its workload.
         job: i64,
@@ -262,7 +262,8 @@ impl Check {
 }
 
 fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
-    match record.start.filter(|&start| start < record.job.submit) {
+    let earliest = record.job.ready.unwrap_or(Time::ZERO).max(record.job.submit);
+    match record.start.filter(|&start| start < earliest) {
         Some(start) => Err(Violation::TooEarly { job: record.job.number, start }),
         None => Ok(()),
     }

@@ -4,7 +4,7 @@ mod grid;
 
 use haggle_agents::Message;
 use haggle_model::{
-    ActorId, Cast, JobOutcome, JobStories, Observation, ProcessorSet, ProviderId, Refusal, Time,
+    ActorId, Cast, JobOutcome, JobRecord, JobStories, Observation, ProcessorSet, ProviderId, Refusal, Time,
 };
 use haggle_results::{Availability, Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
@@ -24,6 +24,7 @@ pub(super) struct Record<'a> {
     stories: JobStories,
     check: Option<Check>,
     watch: &'a dyn Watch,
+    in_grid: bool,
 }
 
 impl Record<'_> {
@@ -41,6 +42,7 @@ impl Record<'_> {
             stories: JobStories::default(),
             check: conduct.check.then(|| Check::new(cast)),
             watch: conduct.watch,
+            in_grid: !cast.sites.is_empty(),
         }
     }
 
@@ -165,6 +167,9 @@ impl Recorder for Record<'_> {
                     None => Ok(()),
                 }
             }
+            Observation::JobOver(record) if self.in_grid && is_unfinished(&record) => {
+                self.never_sent(now, *record)
+            }
             Observation::JobOver(mut record) => {
                 self.stories.complete(&mut record);
                 self.metrics.job_over(&record);
@@ -189,6 +194,10 @@ impl Recorder for Record<'_> {
             }
         }
     }
+}
+
+fn is_unfinished(record: &JobRecord) -> bool {
+    record.outcome == JobOutcome::Unfinished
 }
 
 fn boxed(error: ResultsError) -> OutsideError {

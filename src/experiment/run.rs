@@ -65,6 +65,8 @@ pub struct Conduct<'a> {
     /// Whether each job is checked against those that held its processors before, and the
     /// tables against each other.
     pub check: bool,
+    /// What is known already to have no effect; it stands in the summary.
+    pub warnings: &'a [String],
 }
 
 /// What came of a run.
@@ -79,6 +81,8 @@ pub struct Outcome {
     pub too_wide: u64,
     /// What the rules did to the workloads' logs.
     pub reports: Vec<(String, CleaningReport)>,
+    /// What only the run could show to have no effect; the summary has it too.
+    pub warnings: Vec<String>,
     /// The folder and the digest of what is in it.
     pub written: Option<Written>,
     /// What it cost.
@@ -155,7 +159,7 @@ pub fn run(
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
-    let Stage { world, cast, reports, inputs } = Stage::set(scenario, folder)?;
+    let Stage { world, cast, reports, inputs, warnings } = Stage::set(scenario, folder)?;
     let metrics =
         MetricsOptions { failures: world.outages.is_some(), ..metrics_options(&scenario.results) };
     let writer = destination
@@ -177,7 +181,8 @@ pub fn run(
     let over = record.run_over(stats.end);
     over.map_err(|error| unwrap_run_error(RunError::Record(error)))?;
     let too_wide = record.too_wide;
-    let summary = record.metrics.summarise();
+    let mut summary = record.metrics.summarise();
+    summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (record.writer, destination) {
         (Some(writer), Some(destination)) => {
             let finished = writer.finish()?;
@@ -196,7 +201,7 @@ pub fn run(
         }
         _ => (None, stopwatch.timing(stats.messages)),
     };
-    Ok(Outcome { summary, stats, too_wide, reports: notable(&reports), written, timing })
+    Ok(Outcome { summary, stats, too_wide, reports: notable(&reports), warnings, written, timing })
 }
 
 /// Everything but the tables.

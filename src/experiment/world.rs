@@ -40,6 +40,8 @@ pub struct Stage {
     pub reports: Vec<(String, SharedReport)>,
     /// The logs that are read: as the scenario names them, and where they are.
     pub inputs: Vec<(String, PathBuf)>,
+    /// What has no effect, as far as it can be told before the run.
+    pub warnings: Vec<String>,
 }
 
 /// Why there is no world.
@@ -78,6 +80,7 @@ impl Stage {
             cast: Cast::default(),
             reports: Vec::new(),
             inputs: workloads.inputs(),
+            warnings: Vec::new(),
         };
         stage.cast.workloads = scenario.workloads.iter().map(|it| it.name.to_string()).collect();
         if let Some(grid) = &scenario.grid {

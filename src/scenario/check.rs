@@ -6,13 +6,17 @@ use super::suggest::nearest;
 use super::{Position, Problem, Scenario, Source};
 
 mod actors;
+mod effect;
 mod failures;
 mod figures;
 mod grid;
 mod models;
 mod names;
 mod sessions;
+mod uses;
 mod workloads;
+
+pub(super) use uses::Uses;
 
 /// Whether the logs that a scenario names have to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +37,13 @@ pub(super) struct Check<'a> {
     pub(super) replaced: &'a [Path],
     pub(super) logs: Logs,
     pub(super) problems: Vec<Problem>,
+    /// Which values are read, and which are written in vain.
+    pub(super) uses: Uses,
 }
 
 impl Check<'_> {
-    /// Runs every check and returns what was found.
-    pub(super) fn run(mut self) -> Vec<Problem> {
+    /// Runs every check; what has no effect is looked for where nothing is wrong.
+    pub(super) fn run(mut self) -> (Vec<Problem>, Uses) {
         let names = names::Names::of(&mut self);
         self.check_workloads(&names);
         self.check_actors(&names);
@@ -45,7 +51,10 @@ impl Check<'_> {
         self.check_grid();
         self.check_sessions();
         self.check_figures(&names);
-        self.problems
+        if self.problems.is_empty() {
+            self.check_effects(&names);
+        }
+        (self.problems, self.uses)
     }
 
     /// Reports a problem at `path`, unless what stands there has been replaced.

@@ -71,18 +71,44 @@ pub struct InvalidScenario {
 }
 
 impl InvalidScenario {
-    /// Orders the problems by place and drops repetitions, which sweeps produce
-    /// when several variants share a mistake.
-    pub(crate) fn new(source: Source, mut problems: Vec<Problem>) -> InvalidScenario {
-        // Whole characters only: the renderer cuts the text there.
-        for Problem { span, .. } in &mut problems {
-            let end = ceil(&source.text, span.end);
-            *span = floor(&source.text, span.start.min(end))..end;
-        }
-        problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
-        problems.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+    pub(crate) fn new(source: Source, problems: Vec<Problem>) -> InvalidScenario {
+        let problems = orderly(&source, problems);
         InvalidScenario { source, problems }
     }
+}
+
+/// Something that a scenario says in vain: as a [`Problem`], but the scenario can be run.
+pub type Warning = Problem;
+
+/// What a valid scenario says in vain.
+///
+/// Invariant: every span lies inside the text and between characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warnings {
+    /// The text the warnings point into.
+    pub source: Source,
+    /// The warnings in the order of the text.
+    pub found: Vec<Warning>,
+}
+
+impl Warnings {
+    pub(crate) fn new(source: Source, found: Vec<Warning>) -> Warnings {
+        let found = orderly(&source, found);
+        Warnings { source, found }
+    }
+}
+
+/// Orders problems by place and drops repetitions, which sweeps produce when several
+/// variants share a mistake.
+fn orderly(source: &Source, mut problems: Vec<Problem>) -> Vec<Problem> {
+    // Whole characters only: the renderer cuts the text there.
+    for Problem { span, .. } in &mut problems {
+        let end = ceil(&source.text, span.end);
+        *span = floor(&source.text, span.start.min(end))..end;
+    }
+    problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
+    problems.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+    problems
 }
 
 /// One line a problem: `scenario.toml:14:1: unknown key …`.

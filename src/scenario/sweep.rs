@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::check::Check;
+use super::check::{Check, Uses};
 use super::conform::{Findings, conform};
 use super::document::{self, Node, Path};
 use super::file::{Axis, Figure};
 use super::inherit::inherit;
 use super::resolve::{fill_rules, resolve};
-use super::{InvalidScenario, Logs, Problem, Scenario, Source};
+use super::{InvalidScenario, Logs, Problem, Scenario, Source, Warning, Warnings};
 
 mod axis;
 
@@ -29,6 +29,8 @@ pub struct Experiment {
     pub replications: u32,
     /// Figures over the axes of the sweep; those of single runs are in the variants.
     pub figures: Vec<Figure>,
+    /// What it says that no variant reads.
+    pub warnings: Warnings,
 }
 
 /// A resolved scenario without a sweep, and what makes it different from the others.
@@ -40,6 +42,8 @@ pub struct Variant {
     pub settings: Vec<Setting>,
     /// What is run.
     pub scenario: Scenario,
+    /// What of it has no effect, in this variant as in all others.
+    pub warnings: Vec<String>,
 }
 
 /// The value of a variant on an axis.
@@ -109,7 +113,7 @@ impl Experiment {
         let places = axis::places(&scenario, &root, &mut findings);
         let combinations = combinations(&scenario, &places, &mut findings);
         let reading = Reading { source: &source, logs, root: &root, places: &places };
-        let variants = reading.variants(&combinations, &mut findings);
+        let (variants, warnings) = reading.variants(&combinations, &mut findings);
         if !findings.problems.is_empty() {
             return Err(InvalidScenario::new(source, findings.problems));
         }
@@ -120,6 +124,7 @@ impl Experiment {
             scenario: resolve(scenario, &source),
             variants,
             figures,
+            warnings: Warnings::new(source, warnings),
         })
     }
 
@@ -186,10 +191,17 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn variants(&self, combinations: &[Vec<usize>], findings: &mut Findings) -> Vec<Variant> {
+    /// The variants, and what none of them reads.
+    fn variants(
+        &self,
+        combinations: &[Vec<usize>],
+        findings: &mut Findings,
+    ) -> (Vec<Variant>, Vec<Warning>) {
         let mut labels = BTreeSet::new();
         let mut variants = Vec::new();
         let mut problems = Vec::new();
+        let mut read = BTreeSet::new();
+        let mut unread = Vec::new();
         for combination in combinations {
             let mut root = self.root.clone();
             for (place, &index) in self.places.iter().zip(combination) {
@@ -214,15 +226,25 @@ impl Reading<'_> {
                 replaced: &replaced,
                 logs,
                 problems: Vec::new(),
+                uses: Uses::default(),
             };
-            problems.extend(check.run());
+            let (found, mut uses) = check.run();
+            problems.extend(found);
+            read.append(&mut uses.read);
+            unread.push(uses.unread);
             // Variants share most of their mistakes.
             problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
             problems.dedup();
             variants.push(self.variant(resolve(scenario, source), combination, &mut labels));
         }
         findings.problems.extend(problems);
-        variants
+        let mut warnings = Vec::new();
+        for (variant, mut unread) in variants.iter_mut().zip(unread) {
+            unread.retain(|(written, _)| !read.contains(written));
+            variant.warnings = messages(unread.iter().map(|(_, warning)| warning));
+            warnings.extend(unread.into_iter().map(|(_, warning)| warning));
+        }
+        (variants, warnings)
     }
 
     fn variant(
@@ -245,8 +267,19 @@ impl Reading<'_> {
             })
             .collect();
         let label = label(&scenario, &settings, labels);
-        Variant { label, settings, scenario }
+        Variant { label, settings, scenario, warnings: Vec::new() }
     }
+}
+
+/// What warnings say without their places, each once.
+fn messages<'w>(warnings: impl Iterator<Item = &'w Warning>) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    for warning in warnings {
+        if !messages.contains(&warning.message) {
+            messages.push(warning.message.clone());
+        }
+    }
+    messages
 }
 
 /// Figures over the axes of a sweep, and figures of single runs.

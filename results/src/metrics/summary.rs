@@ -100,6 +100,9 @@ pub struct Summary {
     /// What could be found out from providers' answers to calls for offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eavesdropping: Option<Eavesdropping>,
+    /// What the scenario says without effect, and what else a reader should know.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// How much of one kind of information went from one actor to another.
@@ -335,6 +338,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         grid: grid(metrics),
         failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
+        warnings: Vec::new(),
         all: all.clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! Takes down what a grid observes.
 
-use haggle_model::Time;
-use haggle_model::grid::{GridJobRecord, ResourceAccount, TryRecord};
+use haggle_model::grid::{GridJobRecord, GridOutcome, ResourceAccount, TryRecord};
+use haggle_model::{JobRecord, Time};
 use haggle_results::SettledJob;
 use haggle_runtime::world::OutsideError;
 
@@ -30,6 +30,14 @@ impl Record<'_> {
         self.metrics.grid_job_over(now, record);
         self.count(now);
         Ok(())
+    }
+
+    /// A job that its user still had when the run stopped: it waits in the books of the grid too.
+    pub(super) fn never_sent(&mut self, now: Time, record: JobRecord) -> Result<(), OutsideError> {
+        let (wanted, believed, restarts) = (1, Vec::new(), false);
+        let outcome = GridOutcome::Open { end: record.end, wanted, believed, restarts };
+        let JobRecord { job, class, .. } = record;
+        self.grid_job_over(now, GridJobRecord { job, class, share: None, outcome })
     }
 
     pub(super) fn resource_account(

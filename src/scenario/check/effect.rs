@@ -1,0 +1,261 @@
+//! What is right by itself and has no effect: keys of a policy that is not chosen, and
+//! what nobody asks for.
+//!
+//! Nothing here refuses: a sweep over policies may well keep the keys of each.
+
+mod flow;
+mod grid;
+mod network;
+
+use super::Check;
+use super::names::Names;
+use crate::scenario::document::Path;
+use crate::scenario::file::{
+    Composition, Disclosure, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
+    Provider, ReschedulingRule, Step, Workload,
+};
+use flow::{Flow, Serves};
+
+impl Check<'_> {
+    pub(super) fn check_effects(&mut self, names: &Names) {
+        let scenario = self.scenario;
+        let flow = Flow::of(scenario, names);
+        for (index, provider) in scenario.providers.iter().enumerate() {
+            let path = Path::root().key("provider").index(index);
+            self.provider_effects(&path, provider, flow.serves[index]);
+        }
+        for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
+            let path = Path::root().key("metascheduler").index(index);
+            self.metascheduler_effects(&path, metascheduler);
+        }
+        let sorts = scenario.providers.iter().any(|it| it.order == Order::Key);
+        for (index, workload) in scenario.workloads.iter().enumerate() {
+            let path = Path::root().key("workload").index(index);
+            self.workload_effects(&path, workload, sorts);
+        }
+        self.unused_actors(&flow);
+        self.message_effects(&flow, names);
+        self.grid_effects();
+    }
+
+    fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
+        let owner = format!("provider \"{}\"", provider.name);
+        let policy = provider.policy;
+        let bargains = policy.bargains();
+        let resumes = provider.on_failure == Some(OnFailure::Resume);
+        let rows = [
+            (
+                "order",
+                !bargains,
+                "policies \"edf\" and \"bags\" have an order of their own",
+                "remove it, or choose policy \"fcfs\", \"easy\" or \"conservative\"",
+            ),
+            (
+                "compression",
+                policy == Policy::Conservative,
+                "only policy \"conservative\" reads it",
+                "remove it, or set `policy = \"conservative\"`",
+            ),
+            (
+                "overrun",
+                serves.rigid,
+                "only rigid jobs may run over their requested time, and none come here",
+                "remove it: tasks of bags are stopped at their requested time",
+            ),
+            (
+                "checkpoints",
+                resumes && serves.rigid,
+                "only rigid jobs with `on-failure = \"resume\"` write them",
+                "remove it, or set `on-failure = \"resume\"`",
+            ),
+            (
+                "on-failure",
+                serves.rigid && (serves.fails || resumes),
+                "no processor fails here on which rigid jobs run",
+                "remove it, or add [[failures]] of this provider",
+            ),
+            (
+                "max-attempts",
+                serves.fails,
+                "no processor fails here",
+                "remove it, or add [[failures]] of this provider",
+            ),
+            (
+                "offers",
+                bargains,
+                "only policies \"edf\" and \"bags\" make offers",
+                "remove it, or choose one of these policies",
+            ),
+            (
+                "estimates",
+                bargains && serves.bags,
+                "only run times of bags are estimated, under policies \"edf\" and \"bags\"",
+                "remove it, or choose one of these policies",
+            ),
+            (
+                "rescheduling",
+                policy == Policy::Bags,
+                "only policy \"bags\" reads it",
+                "remove it, or set `policy = \"bags\"`",
+            ),
+        ];
+        for (key, read, why, remedy) in rows {
+            self.uses(&path.key(key), read, &owner, why, remedy);
+        }
+        self.disclosure_effects(path, provider, serves);
+        if bargains {
+            self.offer_effects(&path.key("offers"), provider, serves);
+        }
+        if let Some(rescheduling) = provider.rescheduling.filter(|_| policy == Policy::Bags) {
+            let at = path.key("rescheduling");
+            let owner = format!("the rescheduling of {owner}");
+            let moves = rescheduling.rule != ReschedulingRule::None;
+            let remedy = "remove it, or choose another `rule`";
+            let why = "under rule \"none\" nothing moves";
+            self.uses(&at.key("rebuild"), moves, &owner, why, remedy);
+            let (why, fills) = if moves {
+                ("where the plan is made anew, there is nothing left to fill", !rescheduling.rebuild)
+            } else {
+                (why, false)
+            };
+            self.uses(&at.key("second-pass"), fills, &owner, why, remedy);
+            let coordinated = rescheduling.rule == ReschedulingRule::Coordinated;
+            let why = "only rule \"coordinated\" goes by whole bags";
+            self.uses(&at.key("catch-up"), coordinated, &owner, why, remedy);
+        }
+        if let Some(estimates) = provider.estimates.filter(|_| bargains && serves.bags) {
+            let profiles = estimates.from == EstimatesFrom::Profiled;
+            for key in ["error", "time-min", "time-max"] {
+                self.uses(
+                    &path.key("estimates").key(key),
+                    profiles,
+                    &format!("the estimates of {owner}"),
+                    "nothing is profiled",
+                    "remove it, or set `from = \"profiled\"`",
+                );
+            }
+        }
+    }
+
+    /// A provider may tell more than anybody asks it for.
+    fn disclosure_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
+        let told = provider.disclosure;
+        let why = match serves.asked {
+            None => "no metascheduler uses this provider".to_owned(),
+            Some(asked) => format!(
+                "it may tell \"{}\", and its metaschedulers ask for no more than \"{}\"",
+                told.name(),
+                asked.name()
+            ),
+        };
+        let read = told <= serves.asked.unwrap_or(Disclosure::Offers);
+        let owner = format!("provider \"{}\"", provider.name);
+        let remedy = "remove it, or let a `placement` or `composition` ask for more \
+                      (`haggle list disclosures`)";
+        self.uses(&path.key("disclosure"), read, &owner, &why, remedy);
+    }
+
+    fn offer_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
+        let edf = provider.policy == Policy::Edf;
+        let answers = serves.bags;
+        let owner = format!("the offers of provider \"{}\"", provider.name);
+        let only_edf = "only policy \"edf\" reads it";
+        let rows = [
+            ("late", edf, only_edf),
+            ("resolution", edf && (serves.rigid || serves.sized), only_edf),
+            ("pinned", edf && serves.slots, "only \"free-time-slots\" places tasks in slots"),
+            ("fractions", serves.sized, "nobody asks for offers of several sizes"),
+            ("padding", serves.sized, "nobody asks for offers of completions"),
+            ("validity", answers, "nobody asks for offers"),
+            ("delay", answers, "nobody asks for offers"),
+        ];
+        for (key, read, why) in rows {
+            self.uses(&at.key(key), read, &owner, why, "remove it");
+        }
+    }
+
+    fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let owner = format!("metascheduler \"{}\"", metascheduler.name);
+        let composes = metascheduler.composition;
+        self.uses(
+            &path.key("placement"),
+            composes.is_none(),
+            &owner,
+            "it composes bags of tasks and places no rigid jobs",
+            "remove it, or remove `composition`",
+        );
+        self.uses(
+            &path.key("negotiation"),
+            composes.is_some(),
+            &owner,
+            "only a metascheduler with `composition` negotiates",
+            "remove it, or add `composition`",
+        );
+        let Some(composition) = composes else { return };
+        let offers = composition != Composition::FreeTimeSlots;
+        let rows = [
+            ("relax", offers, "there are no offers to relax"),
+            ("spread", offers, "there are no offers to spread over"),
+            (
+                "weights",
+                composition == Composition::OffersDplbV2,
+                "only composition \"offers-dplb-v2\" reads it",
+            ),
+        ];
+        for (key, read, why) in rows {
+            let at = path.key("negotiation").key(key);
+            let owner = format!("the negotiation of {owner}");
+            self.uses(&at, read, &owner, why, "remove it, or choose another `composition`");
+        }
+    }
+
+    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool) {
+        let owner = format!("workload \"{}\"", workload.name);
+        let merges = workload.merge.is_some();
+        let why = if merges {
+            "a merger's jobs bring the data of the workloads they are from"
+        } else {
+            "only jobs of a grid bring data along"
+        };
+        let grid = self.scenario.grid.as_ref();
+        self.uses(&path.key("data"), grid.is_some() && !merges, &owner, why, "remove it");
+        if let Some(grid) = grid {
+            let saves = grid.checkpoints.is_some();
+            let at = path.key("data").key("checkpoint");
+            let why = "no job of this grid writes checkpoints";
+            self.uses(&at, saves, &format!("the data of {owner}"), why, "remove it");
+        }
+        let why = "no provider has `order = \"key\"`";
+        let remedy = "remove it, or set `order = \"key\"` for a provider";
+        for (index, _) in workload.jobs.iter().flatten().enumerate() {
+            let at = path.key("jobs").index(index).key("key");
+            self.uses(&at, sorts, &format!("the jobs of {owner}"), why, remedy);
+        }
+        for (index, step) in workload.steps.iter().enumerate() {
+            if let Step::Key { .. } = step {
+                let at = path.key("step").index(index).key("by");
+                self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);
+            }
+        }
+    }
+
+    /// Workloads and metaschedulers that no user names.
+    fn unused_actors(&mut self, flow: &Flow) {
+        let scenario = self.scenario;
+        let metaschedulers = scenario.metaschedulers.iter().map(|it| &it.name);
+        let workloads = scenario.workloads.iter().map(|it| &it.name);
+        let kinds = [
+            ("workload", workloads.collect::<Vec<_>>(), &flow.workloads),
+            ("metascheduler", metaschedulers.collect(), &flow.metaschedulers),
+        ];
+        for (kind, names, used) in kinds {
+            for (index, (name, &used)) in names.iter().zip(used).enumerate() {
+                let at = Path::root().key(kind).index(index).key("name");
+                let key = if kind == "workload" { "workload" } else { "submits-to" };
+                let why = format!("no user names it as `{key}`");
+                let what = format!("{kind} \"{name}\"");
+                self.has_effect(&at, used, &what, &why, "remove it, or name it in a [[user]]");
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Who gets what from whom: which jobs reach a provider, and what it is asked for.
+
+use crate::scenario::Scenario;
+use crate::scenario::check::names::Names;
+use crate::scenario::file::{Composition, Disclosure, Metascheduler, User};
+
+/// What comes to one provider.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Serves {
+    /// Rigid jobs.
+    pub(super) rigid: bool,
+    /// Bags of tasks.
+    pub(super) bags: bool,
+    /// Calls for offers of several sizes.
+    pub(super) sized: bool,
+    /// Calls for free time slots.
+    pub(super) slots: bool,
+    /// Failures.
+    pub(super) fails: bool,
+    /// The highest level that a metascheduler asks it for; `None` if none uses it.
+    pub(super) asked: Option<Disclosure>,
+}
+
+/// What reaches whom.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// For each provider of the file.
+    pub(super) serves: Vec<Serves>,
+    /// Whether each workload is submitted, also through a merger.
+    pub(super) workloads: Vec<bool>,
+    /// Whether somebody submits to each metascheduler.
+    pub(super) metaschedulers: Vec<bool>,
+}
+
+impl Flow {
+    pub(super) fn of(scenario: &Scenario, names: &Names) -> Flow {
+        let mut flow = Flow {
+            serves: vec![Serves::default(); scenario.providers.len()],
+            workloads: vec![false; scenario.workloads.len()],
+            metaschedulers: vec![false; scenario.metaschedulers.len()],
+        };
+        for failures in &scenario.failures {
+            for copy in names.copies_meant(&failures.of) {
+                if let Some(&place) = names.providers.get(&copy) {
+                    flow.serves[place].fails = true;
+                }
+            }
+        }
+        for user in &scenario.users {
+            flow.submit(scenario, user, names);
+        }
+        flow
+    }
+
+    fn submit(&mut self, scenario: &Scenario, user: &User, names: &Names) {
+        self.take(scenario, user.workload.as_str());
+        let target = user.submits_to.as_str();
+        if let Some(&place) = names.providers.get(target) {
+            self.serves[place].rigid = true;
+        }
+        let metaschedulers = scenario.metaschedulers.iter().enumerate();
+        for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
+            self.metaschedulers[index] = true;
+            for place in names.providers_meant(&metascheduler.providers) {
+                self.serves[place].asked_by(metascheduler);
+            }
+        }
+    }
+
+    /// A workload that is submitted, and all that is merged into it.
+    fn take(&mut self, scenario: &Scenario, name: &str) {
+        let place = scenario.workloads.iter().position(|it| it.name.as_str() == name);
+        let Some(place) = place.filter(|&place| !self.workloads[place]) else { return };
+        self.workloads[place] = true;
+        for part in scenario.workloads[place].merge.iter().flatten() {
+            self.take(scenario, part.as_str());
+        }
+    }
+}
+
+impl Serves {
+    fn asked_by(&mut self, metascheduler: &Metascheduler) {
+        self.asked = self.asked.max(Some(metascheduler.needs()));
+        match metascheduler.composition {
+            None => self.rigid = true,
+            Some(composition) => {
+                self.bags = true;
+                let slots = composition == Composition::FreeTimeSlots;
+                self.slots |= slots;
+                self.sized |= !slots;
+            }
+        }
+    }
+}

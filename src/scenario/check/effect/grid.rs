@@ -1,0 +1,97 @@
+//! Keys of a grid that its policy, its rule for checkpoints or its network does not read.
+
+use crate::scenario::check::Check;
+use crate::scenario::document::Path;
+use crate::scenario::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel};
+
+impl Check<'_> {
+    pub(super) fn grid_effects(&mut self) {
+        let Some(grid) = &self.scenario.grid else { return };
+        let path = Path::root().key("grid");
+        self.policy_effects(&path, grid);
+        if let Some(checkpoints) = &grid.checkpoints {
+            self.rule_effects(&path.key("checkpoints"), checkpoints);
+        }
+        if grid.network.model == NetworkModel::Constant {
+            let network = path.key("network");
+            for key in ["wan-bandwidth", "wan-latency", "sharing"] {
+                self.uses(
+                    &network.key(key),
+                    false,
+                    "the grid's network",
+                    "in a constant network every transfer has its own bandwidth and latency",
+                    "remove it, or set `model = \"stars\"`",
+                );
+            }
+        }
+        for (index, site) in grid.sites.iter().enumerate() {
+            let Some(load) = site.load else { continue };
+            for key in ["change-min", "change-max"] {
+                self.uses(
+                    &path.key("site").index(index).key("load").key(key),
+                    load.period.is_some(),
+                    &format!("the load of site \"{}\"", site.name),
+                    "without a `period` the load does not change",
+                    "remove it, or add how often the load changes, such as `period = \"1h\"`",
+                );
+            }
+        }
+        for (index, _) in self.scenario.users.iter().enumerate() {
+            let at = Path::root().key("user").index(index).key("patience");
+            let why = "sessions wait for nothing: they are placed when they arrive, or rejected";
+            self.uses(&at, !grid.policy.takes_sessions(), "a user of sessions", why, "remove it");
+        }
+    }
+
+    fn policy_effects(&mut self, path: &Path, grid: &Grid) {
+        let policy = grid.policy;
+        let saves = grid.checkpoints.is_some();
+        let bounded = matches!(
+            policy,
+            GridPolicy::LoadDependentRep | GridPolicy::FailureDependentRep | GridPolicy::CombinedFt
+        );
+        let rows = [
+            ("prefers", policy != GridPolicy::Fcfs && !policy.takes_sessions(), "this policy looks for no best resource"),
+            ("cancel-mode", policy.replicates(), "this policy sends one replica of each job"),
+            ("restart-needs-input", saves, "no job starts from a checkpoint"),
+        ];
+        let remedy = "remove it, or choose another policy (`haggle list grid-policies`)";
+        for (key, read, why) in rows {
+            self.uses(&path.key(key), read, "the grid", why, remedy);
+        }
+        let rows = [
+            ("min", bounded),
+            ("room", bounded),
+            ("unit", bounded),
+            ("resume", policy == GridPolicy::CombinedFt),
+        ];
+        for (key, read) in rows {
+            let why = "this policy does not read it";
+            self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
+        }
+        let at = Path::root().key("results").key("checkpoints");
+        let why = "no job of this scenario writes checkpoints that get a row";
+        self.uses(&at, saves, "the results", why, "remove it");
+    }
+
+    fn rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
+        let rule = checkpoints.rule;
+        let mean = rule == CheckpointRule::MeanFailure;
+        let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
+        let learns = mean || rule == CheckpointRule::LastFailure || computed && checkpoints.mtbf.is_none();
+        let rows = [
+            ("interval-min", mean),
+            ("step", mean),
+            ("limit", mean),
+            ("first", mean),
+            ("omit-max", rule == CheckpointRule::LastFailure),
+            ("mtbf", computed),
+            ("mean-failure", learns),
+        ];
+        let why = "this rule does not read it";
+        let remedy = "remove it, or choose another `rule` (`haggle list checkpoints`)";
+        for (key, read) in rows {
+            self.uses(&at.key(key), read, "the grid's checkpoints", why, remedy);
+        }
+    }
+}
