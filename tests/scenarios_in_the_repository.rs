@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::command::Folder;
 
 /// All scenarios of the repository, in order.
-fn scenarios() -> Vec<PathBuf> {
+pub(crate) fn scenarios() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")];
     while let Some(folder) = open.pop() {
@@ -30,7 +30,7 @@ fn scenarios() -> Vec<PathBuf> {
 }
 
 /// Whether the scenario reads logs that may not be at hand.
-fn needs_logs(scenario: &Path) -> bool {
+pub(crate) fn needs_logs(scenario: &Path) -> bool {
     let text = fs::read_to_string(scenario).expect("it can be read");
     text.contains("$HAGGLE_TRACES") || extended(scenario).is_some_and(|base| needs_logs(&base))
 }
@@ -92,7 +92,7 @@ fn those_of_logs_give_the_same_each_time() {
 
 /// A copy of the scenarios of a folder in which two days stand for five weeks, and six
 /// hours for one.
-fn shortened(folder: &Path) -> Folder {
+pub(crate) fn shortened(folder: &Path) -> Folder {
     let copy = Folder::with(&[]);
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("an entry can be read").path();

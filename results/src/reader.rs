@@ -16,8 +16,8 @@ use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
 pub use rows::{
-    AttemptRow, CheckpointRow, DisclosureRow, JobRow, MessageRow, OutageRow, PlacementRow,
-    ResourceRow, TryRow,
+    AttemptRow, CheckpointRow, DisclosureRow, JobRow, MessageRow, OfferRow, OutageRow,
+    PlacementRow, ResourceRow, TryRow,
 };
 
 /// A run's folder.

@@ -61,6 +61,18 @@ pub(crate) fn duration(value: f64) -> String {
     format!("{exact} ({about})")
 }
 
+/// An instant in days, hours and minutes since the start of the run; nothing in the first minute.
+pub(crate) fn clock(value: f64) -> String {
+    let minutes = (value / 60.0).floor() as u64;
+    let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => String::new(),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, ..) => format!("{hours} h {minutes} min"),
+        _ => format!("{days} d {hours} h {minutes} min"),
+    }
+}
+
 /// `1 job`, `2 jobs`.
 pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
@@ -84,6 +96,8 @@ mod tests {
         assert_eq!(duration(59.25), "59.25 s");
         assert_eq!(duration(7_260.0), "7260 s (2 h 1 min)");
         assert_eq!(duration(200_000.000001), "200000.000001 s (2 d 7 h)");
+        assert_eq!(clock(59.9), "");
+        assert_eq!(clock(200_040.0), "2 d 7 h 34 min");
         assert_eq!(number(1234.56), "1234.6");
         assert_eq!(number(-0.5), "-0.5000");
         assert_eq!(number(12.0), "12");

@@ -1,14 +1,34 @@
 //! The story of one job, told from a run's tables and from nothing else.
 //!
-//! What a provider thought is in no table. What can be told is who said what to
-//! whom, which jobs held the processors while this one waited, and how many were
-//! free: from these follows whether it waited for processors, or for its turn.
+//! What a provider thought is in no table. What can be told is where the job was when,
+//! who else held what it waited for, what was down, and what was offered for it. Its time
+//! in the system is split into parts that add up to its waiting time and its run time,
+//! by one ledger for providers and grids:
+//!
+//! ```text
+//! attempts, placements, outages ──> provider ──┐
+//! tries, checkpoints, outages ────> grid ──────┴─> Ledger ──> parts
+//! ```
 
-use haggle_results::reader::{AttemptRow, DisclosureRow, MessageRow};
-use haggle_results::{JobRow, ResultsError, RunReader, Table};
+mod grid;
+mod provider;
+mod queue;
+mod spent;
+mod supply;
+
+use haggle_results::reader::{
+    AttemptRow, CheckpointRow, DisclosureRow, MessageRow, OfferRow, OutageRow, TryRow,
+};
+use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
 
 use super::figures::scenario_of;
+use crate::scenario::Scenario;
+
+pub use grid::Try;
+pub use provider::{Attempt, LostTasks, Share};
+pub use queue::{Holder, Overtaker, Wait};
+pub use spent::{Part, Spent};
 
 /// The story of one job. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,7 +41,9 @@ pub struct Story {
     pub job_id: i64,
     /// `local` or `external`.
     pub class: String,
-    /// Processors it needs.
+    /// `rigid` or `bag`.
+    pub shape: String,
+    /// Processors it needs; of a bag, its tasks.
     pub processors: i64,
     /// Its user's limit on a reference processor, s.
     pub requested_time: Option<f64>,
@@ -33,40 +55,60 @@ pub struct Story {
     pub submitters: Vec<(String, String)>,
     /// When it was submitted.
     pub submit: f64,
-    /// The provider that queued it.
+    /// Earliest start its user allows.
+    pub ready: Option<f64>,
+    /// The provider that ran it or queued it last.
     pub provider: Option<String>,
-    /// When that was.
+    /// When it was queued there; of a bag, when it was placed.
     pub queued: Option<f64>,
-    /// Completion promised when it was queued.
+    /// Completion promised when it was queued or placed.
     pub promised_end: Option<f64>,
-    /// When it started.
+    /// When the attempt started by which it was done; of a bag, its first task that came to its end.
     pub start: Option<f64>,
     /// When it left the system.
     pub left: f64,
-    /// What failures undid of it.
+    /// All of its time in the system: what is waiting time and what is run time.
+    pub parts: Vec<Spent>,
+    /// Its attempts at a provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<Lost>,
+    pub attempts: Vec<Attempt>,
+    /// What providers offered for a bag, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<Offer>,
+    /// The shares of a bag.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<Share>,
+    /// Tasks of a bag that were lost with their processors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost_tasks: Vec<LostTasks>,
+    /// Its tries on resources of a grid.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<Try>,
     /// Messages about it; `None` if the run kept none.
     pub messages: Option<Vec<Said>>,
     /// Information given about it, or because of it; `None` if the run has no such table.
     pub disclosures: Option<Vec<Disclosed>>,
-    /// Providers and their processors.
+    /// Providers and their processors; none of a grid.
     pub sizes: Vec<(String, i64)>,
-    /// Why it waited, if a provider queued it and it did wait.
+    /// What happened at the provider where it was queued, if it is no bag and did wait there.
     pub wait: Option<Wait>,
 }
 
-/// A try whose processors failed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Lost {
-    /// Where.
-    pub provider: String,
-    /// When it had started.
-    pub start: f64,
-    /// When they failed.
-    pub end: f64,
-    /// Computing that a checkpoint saved, s.
-    pub saved: f64,
+impl Story {
+    /// How long it waited, s: until it started, else until it left.
+    pub fn waiting(&self) -> f64 {
+        total(self.parts.iter().map(|it| it.waiting))
+    }
+
+    /// How long it ran, s, with what was saved of attempts that failed.
+    pub fn running(&self) -> f64 {
+        total(self.parts.iter().map(|it| it.running))
+    }
+}
+
+/// A sum without what adding floats leaves behind the microseconds.
+fn total(seconds: impl Iterator<Item = f64>) -> f64 {
+    spent::seconds(seconds.map(spent::micros).sum())
 }
 
 /// A message about the job.
@@ -93,280 +135,137 @@ pub struct Disclosed {
     pub receiver: String,
     /// What kind.
     pub item: String,
+    /// How many items.
+    pub count: i64,
 }
 
-/// What happened at the provider while the job waited.
+/// An offer for a bag.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Wait {
-    /// From when.
-    pub from: f64,
-    /// Until it started or left.
-    pub until: f64,
-    /// Processors of the provider.
-    pub processors: i64,
-    /// Its local scheduler.
-    pub scheduler: String,
-    /// Jobs that were waiting there when it came.
-    pub ahead: usize,
-    /// How many of them still waited when it started or left.
-    pub ahead_passed: usize,
-    /// Fewest free processors.
-    pub free_min: i64,
-    /// Most free processors.
-    pub free_max: i64,
-    /// Mean over time.
-    pub free_mean: f64,
-    /// How long at least as many as it needs were free, s.
-    pub enough: f64,
-    /// The longest stretch with enough free processors.
-    pub longest_enough: Option<(f64, f64)>,
-    /// Jobs that ended at the instant at which it started.
-    pub ended_at_start: usize,
-    /// Processors that these gave back.
-    pub freed_at_start: i64,
-    /// Who held processors meanwhile, most processor-seconds first.
-    pub holders: Vec<Holder>,
-    /// Jobs that were queued later there and started earlier, in order of start.
-    pub overtakers: Vec<Overtaker>,
+pub struct Offer {
+    /// When it was made.
+    pub time: f64,
+    /// By whom.
+    pub provider: String,
+    /// How many of its tasks.
+    pub tasks: i64,
+    /// By when they would be done.
+    pub completion: f64,
 }
 
-/// A job that held processors while the other waited.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Holder {
-    /// Its number in the run.
-    pub job: i64,
-    /// Its workload.
-    pub workload: String,
-    /// Its number in the workload.
-    pub job_id: i64,
-    /// Its processors.
-    pub processors: i64,
-    /// When it started.
-    pub start: f64,
-    /// When it ended.
-    pub end: f64,
-    /// Processor-seconds within the wait.
-    pub held: f64,
+/// All that a run's tables hold of its jobs, read once.
+pub struct Chronicle {
+    scenario: Scenario,
+    jobs: Vec<JobRow>,
+    resources: Vec<ResourceRow>,
+    attempts: Vec<AttemptRow>,
+    placements: Vec<PlacementRow>,
+    outages: Vec<OutageRow>,
+    tries: Vec<TryRow>,
+    checkpoints: Vec<CheckpointRow>,
+    offers: Vec<OfferRow>,
+    messages: Option<Vec<MessageRow>>,
+    disclosures: Option<Vec<DisclosureRow>>,
 }
 
-/// A job that came later and started earlier.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Overtaker {
-    /// Its number in the run.
-    pub job: i64,
-    /// Its workload.
-    pub workload: String,
-    /// Its number in the workload.
-    pub job_id: i64,
-    /// Its processors.
-    pub processors: i64,
-    /// Its user's limit, s.
-    pub requested_time: Option<f64>,
-    /// When it was queued.
-    pub queued: f64,
-    /// When it started.
-    pub start: f64,
-}
-
-/// Tells the story of the job for which `is_it` holds; `None` if there is none.
-///
-/// # Errors
-/// If a table is missing or damaged. Messages and disclosures may be missing.
-pub fn explain(
-    run: &RunReader,
-    is_it: impl Fn(&JobRow) -> bool,
-) -> Result<Option<Story>, ResultsError> {
-    let jobs = run.jobs()?;
-    let Some(job) = jobs.iter().find(|job| is_it(job)) else {
-        return Ok(None);
-    };
-    let resources = run.resources()?;
-    let scenario = scenario_of(run.folder())?;
-    let submitters = scenario.users.iter().filter(|user| user.workload.as_str() == job.workload);
-    let wait = job.queued.zip(job.provider.as_ref()).and_then(|(queued, provider)| {
-        let resource = resources.iter().find(|resource| resource.provider == *provider)?;
-        let until = job.start.unwrap_or(job.left);
-        let there: Vec<&JobRow> = jobs
-            .iter()
-            .filter(|it| it.provider.as_ref() == Some(provider) && it.job != job.job)
-            .collect();
-        (queued < until).then(|| Wait {
-            processors: resource.processors,
-            scheduler: resource.scheduler.clone(),
-            ..waited(job, &there, (queued, until), resource.processors)
+impl Chronicle {
+    /// Reads a run.
+    ///
+    /// # Errors
+    /// If a table is missing or damaged. Messages and disclosures may be missing.
+    pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
+        let scenario = scenario_of(run.folder())?;
+        let is_grid = scenario.grid.is_some();
+        Ok(Chronicle {
+            scenario,
+            jobs: run.jobs()?,
+            resources: run.resources()?,
+            attempts: run.attempts()?,
+            placements: run.placements()?,
+            outages: run.outages()?,
+            tries: if is_grid { run.tries()? } else { Vec::new() },
+            checkpoints: if is_grid { run.checkpoints()? } else { Vec::new() },
+            offers: run.offers()?,
+            messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
+            disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
         })
-    });
-    Ok(Some(Story {
-        job: job.job,
-        workload: job.workload.clone(),
-        job_id: job.job_id,
-        class: job.class.clone(),
-        processors: job.processors,
-        requested_time: job.requested_time,
-        outcome: job.outcome.clone(),
-        refusal: job.refusal.clone(),
-        submitters: submitters
-            .map(|user| (user.name.to_string(), user.submits_to.to_string()))
-            .collect(),
-        submit: job.submit,
-        provider: job.provider.clone(),
-        queued: job.queued,
-        promised_end: job.promised_end,
-        start: job.start,
-        left: job.left,
-        lost: lost(run, job.job)?,
-        messages: messages(run, job.job)?,
-        disclosures: disclosures(run, job.job)?,
-        sizes: resources.iter().map(|it| (it.provider.clone(), it.processors)).collect(),
-        wait,
-    }))
-}
-
-fn lost(run: &RunReader, job: i64) -> Result<Vec<Lost>, ResultsError> {
-    let rows = run.attempts()?.into_iter();
-    let lost = rows.filter(|row| row.job == job && row.outcome == "failed");
-    let lost = lost.filter_map(|AttemptRow { provider, start, end, saved, .. }| {
-        start.map(|start| Lost { provider, start, end, saved })
-    });
-    Ok(lost.collect())
-}
-
-fn messages(run: &RunReader, job: i64) -> Result<Option<Vec<Said>>, ResultsError> {
-    if !run.has(Table::Messages) {
-        return Ok(None);
     }
-    let said = |row: MessageRow| Said {
-        time: row.time,
-        sender: row.sender,
-        receiver: row.receiver,
-        kind: row.kind,
-    };
-    let rows = run.messages()?.into_iter().filter(|row| row.job == Some(job));
-    Ok(Some(rows.map(said).collect()))
-}
 
-fn disclosures(run: &RunReader, job: i64) -> Result<Option<Vec<Disclosed>>, ResultsError> {
-    if !run.has(Table::Disclosures) {
-        return Ok(None);
+    /// Its jobs, in the order in which they left.
+    pub fn jobs(&self) -> &[JobRow] {
+        &self.jobs
     }
-    let disclosed = |row: DisclosureRow| Disclosed {
-        time: row.time,
-        sender: row.sender,
-        receiver: row.receiver,
-        item: row.item,
-    };
-    let rows = run.disclosures()?.into_iter().filter(|row| row.job == Some(job));
-    Ok(Some(rows.map(disclosed).collect()))
-}
 
-/// What happened from `from` to `until`; `there` are the provider's other jobs.
-fn waited(job: &JobRow, there: &[&JobRow], (from, until): (f64, f64), processors: i64) -> Wait {
-    let free = Free::during(there, (from, until), processors, job.processors);
-    let ran = || there.iter().filter_map(|it| it.start.map(|start| (*it, start)));
-    let mut holders: Vec<Holder> = ran()
-        .filter(|(it, start)| *start < until && it.left > from)
-        .map(|(it, start)| Holder {
-            job: it.job,
-            workload: it.workload.clone(),
-            job_id: it.job_id,
-            processors: it.processors,
-            start,
-            end: it.left,
-            held: (it.left.min(until) - start.max(from)) * it.processors as f64,
-        })
-        .collect();
-    holders.sort_by(|a, b| b.held.total_cmp(&a.held).then(a.job.cmp(&b.job)));
-    let mut overtakers: Vec<Overtaker> = ran()
-        .filter(|(_, start)| *start < until)
-        .filter_map(|(it, start)| {
-            let queued = it.queued.filter(|&queued| queued > from)?;
-            Some(Overtaker {
-                job: it.job,
-                workload: it.workload.clone(),
-                job_id: it.job_id,
-                processors: it.processors,
-                requested_time: it.requested_time,
-                queued,
-                start,
-            })
-        })
-        .collect();
-    overtakers.sort_by(|a, b| a.start.total_cmp(&b.start).then(a.job.cmp(&b.job)));
-    // Of jobs that came at the same instant the tables do not say which was first.
-    let waits_until = |it: &JobRow| it.start.unwrap_or(it.left);
-    let ahead = there
-        .iter()
-        .filter(|it| it.queued.is_some_and(|queued| queued < from) && waits_until(it) > from);
-    let ahead: Vec<&&JobRow> = ahead.collect();
-    let ended = ran().filter(|(it, _)| job.start == Some(it.left));
-    let ended: Vec<i64> = ended.map(|(it, _)| it.processors).collect();
-    Wait {
-        from,
-        until,
-        processors,
-        scheduler: String::new(),
-        ahead: ahead.len(),
-        ahead_passed: ahead.iter().filter(|it| waits_until(it) > until).count(),
-        free_min: free.min,
-        free_max: free.max,
-        free_mean: free.area / (until - from),
-        enough: free.enough,
-        longest_enough: free.longest,
-        ended_at_start: ended.len(),
-        freed_at_start: ended.iter().sum(),
-        holders,
-        overtakers,
-    }
-}
-
-/// How many processors were free over time.
-struct Free {
-    min: i64,
-    max: i64,
-    /// Free processors × seconds.
-    area: f64,
-    /// Seconds with enough of them.
-    enough: f64,
-    /// The longest stretch with enough of them.
-    longest: Option<(f64, f64)>,
-}
-
-impl Free {
-    fn during(there: &[&JobRow], (from, until): (f64, f64), processors: i64, need: i64) -> Free {
-        let mut steps: Vec<(f64, i64)> = Vec::new();
-        for (it, start) in there.iter().filter_map(|it| it.start.map(|start| (it, start))) {
-            if start < until && it.left > from {
-                steps.push((start.max(from), -it.processors));
-                steps.push((it.left, it.processors));
-            }
+    /// The story of one of them.
+    pub fn story(&self, job: &JobRow) -> Story {
+        let users = self.scenario.users.iter();
+        let submitters = users.filter(|user| user.workload.as_str() == job.workload);
+        let story = Story {
+            job: job.job,
+            workload: job.workload.clone(),
+            job_id: job.job_id,
+            class: job.class.clone(),
+            shape: job.shape.clone(),
+            processors: job.processors,
+            requested_time: job.requested_time,
+            outcome: job.outcome.clone(),
+            refusal: job.refusal.clone(),
+            submitters: submitters
+                .map(|user| (user.name.to_string(), user.submits_to.to_string()))
+                .collect(),
+            submit: job.submit,
+            ready: job.ready,
+            provider: job.provider.clone(),
+            queued: job.queued,
+            promised_end: job.promised_end,
+            start: job.start,
+            left: job.left,
+            parts: Vec::new(),
+            attempts: Vec::new(),
+            offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
+            shares: Vec::new(),
+            lost_tasks: Vec::new(),
+            tries: Vec::new(),
+            messages: self
+                .messages
+                .as_ref()
+                .map(|rows| rows.iter().filter(|row| row.job == Some(job.job)).map(said).collect()),
+            disclosures: self.disclosures.as_ref().map(|rows| {
+                rows.iter().filter(|row| row.job == Some(job.job)).map(disclosed).collect()
+            }),
+            sizes: Vec::new(),
+            wait: None,
+        };
+        match &self.scenario.grid {
+            Some(grid) => grid::tell(story, self, job, grid),
+            None => provider::tell(story, self, job),
         }
-        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut free = processors;
-        let mut all = Free { min: i64::MAX, max: i64::MIN, area: 0.0, enough: 0.0, longest: None };
-        let mut since: Option<f64> = None; // when there began to be enough
-        let mut at = 0;
-        let mut time = from;
-        while time < until {
-            // All that happens at one instant counts before the level does.
-            while at < steps.len() && steps[at].0 <= time {
-                free += steps[at].1;
-                at += 1;
-            }
-            let next = steps.get(at).map_or(until, |step| step.0.min(until));
-            all.min = all.min.min(free);
-            all.max = all.max.max(free);
-            all.area += free as f64 * (next - time);
-            if free >= need {
-                all.enough += next - time;
-                let start = *since.get_or_insert(time);
-                if all.longest.is_none_or(|(a, b)| next - start > b - a) {
-                    all.longest = Some((start, next));
-                }
-            } else {
-                since = None;
-            }
-            time = next;
-        }
-        all
+    }
+}
+
+fn said(row: &MessageRow) -> Said {
+    Said {
+        time: row.time,
+        sender: row.sender.clone(),
+        receiver: row.receiver.clone(),
+        kind: row.kind.clone(),
+    }
+}
+
+fn disclosed(row: &DisclosureRow) -> Disclosed {
+    Disclosed {
+        time: row.time,
+        sender: row.sender.clone(),
+        receiver: row.receiver.clone(),
+        item: row.item.clone(),
+        count: row.count,
+    }
+}
+
+fn offer(row: &OfferRow) -> Offer {
+    Offer {
+        time: row.time,
+        provider: row.sender.clone(),
+        tasks: row.tasks,
+        completion: row.completion,
     }
 }

@@ -47,6 +47,12 @@ pub struct JobRow {
     pub bounded_slowdown: Option<f64>,
     /// Its processors in the run's numbering.
     pub allocated: ProcessorSet,
+    /// `rigid` or `bag`.
+    pub shape: String,
+    /// Earliest start its user allows; `None` = any time.
+    pub ready: Option<f64>,
+    /// On how many providers it ran; of a bag that was placed, its shares.
+    pub providers_used: i64,
 }
 
 /// A row of `attempts`.
@@ -58,14 +64,22 @@ pub struct AttemptRow {
     pub attempt: i64,
     /// Where.
     pub provider: String,
+    /// When the provider queued it, s.
+    pub queued: Option<f64>,
     /// When it started, s.
     pub start: Option<f64>,
     /// How it ended.
     pub outcome: String,
-    /// When it ended, s.
-    pub end: f64,
+    /// When it ended, s; `None` = a share of which no task ran.
+    pub end: Option<f64>,
+    /// Processors it needs; of a bag, tasks.
+    pub processors: i64,
+    /// Completion promised for it, s.
+    pub promised_end: Option<f64>,
     /// What it computed that the next try need not do again, s.
     pub saved: f64,
+    /// Time in which it read or wrote checkpoints, s.
+    pub checkpointing: f64,
 }
 
 /// A row of `placements`.
@@ -140,6 +154,23 @@ pub struct DisclosureRow {
     pub job: Option<i64>,
 }
 
+/// A row of `offers`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferRow {
+    /// When it was made, s.
+    pub time: f64,
+    /// The provider.
+    pub sender: String,
+    /// The metascheduler.
+    pub receiver: String,
+    /// The bag, number in this run.
+    pub job: i64,
+    /// How many of its tasks.
+    pub tasks: i64,
+    /// By when, s.
+    pub completion: f64,
+}
+
 impl RunReader {
     /// All rows of `jobs`.
     ///
@@ -166,6 +197,9 @@ impl RunReader {
                 "waiting_time",
                 "bounded_slowdown",
                 "allocated_resources",
+                "shape",
+                "ready_time",
+                "providers_used",
             ],
         )?;
         rows.map(|row| {
@@ -188,6 +222,9 @@ impl RunReader {
                 waiting_time: row.optional_real("waiting_time")?,
                 bounded_slowdown: row.optional_real("bounded_slowdown")?,
                 allocated: allocated.parse().map_err(|error| row.damaged(error))?,
+                shape: row.text("shape")?,
+                ready: row.optional_real("ready_time")?,
+                providers_used: row.integer("providers_used")?,
             })
         })
     }
@@ -219,27 +256,39 @@ impl RunReader {
         })
     }
 
-    /// All rows of `attempts` that say when the try ended.
+    /// All rows of `attempts`.
     ///
     /// # Errors
     /// If the table is missing or damaged.
     pub fn attempts(&self) -> Result<Vec<AttemptRow>, ResultsError> {
-        let names =
-            ["job", "attempt", "provider", "starting_time", "outcome", "finish_time", "saved_time"];
-        let rows = self.rows(Table::Attempts, &names)?.map(|row| {
-            // A share of which no task ever ran has no end.
-            let Some(end) = row.optional_real("finish_time")? else { return Ok(None) };
-            Ok(Some(AttemptRow {
-                saved: row.real("saved_time")?,
+        let names = [
+            "job",
+            "attempt",
+            "provider",
+            "queued_time",
+            "starting_time",
+            "outcome",
+            "finish_time",
+            "requested_number_of_resources",
+            "promised_finish_time",
+            "saved_time",
+            "checkpointing_time",
+        ];
+        self.rows(Table::Attempts, &names)?.map(|row| {
+            Ok(AttemptRow {
                 job: row.integer("job")?,
                 attempt: row.integer("attempt")?,
                 provider: row.text("provider")?,
+                queued: row.optional_real("queued_time")?,
                 start: row.optional_real("starting_time")?,
                 outcome: row.text("outcome")?,
-                end,
-            }))
-        })?;
-        Ok(rows.into_iter().flatten().collect())
+                end: row.optional_real("finish_time")?,
+                processors: row.integer("requested_number_of_resources")?,
+                promised_end: row.optional_real("promised_finish_time")?,
+                saved: row.real("saved_time")?,
+                checkpointing: row.real("checkpointing_time")?,
+            })
+        })
     }
 
     /// All rows of `resources`.
@@ -302,6 +351,24 @@ impl RunReader {
                 item: row.text("item")?,
                 count: row.integer("count")?,
                 job: row.optional_integer("job")?,
+            })
+        })
+    }
+
+    /// All rows of `offers`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn offers(&self) -> Result<Vec<OfferRow>, ResultsError> {
+        let names = ["time", "sender", "receiver", "job", "tasks", "completion"];
+        self.rows(Table::Offers, &names)?.map(|row| {
+            Ok(OfferRow {
+                time: row.real("time")?,
+                sender: row.text("sender")?,
+                receiver: row.text("receiver")?,
+                job: row.integer("job")?,
+                tasks: row.integer("tasks")?,
+                completion: row.real("completion")?,
             })
         })
     }

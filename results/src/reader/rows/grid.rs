@@ -29,6 +29,14 @@ pub struct TryRow {
     pub ending: TryEnd,
     /// What had been done of the job when it began, MI.
     pub work_at_start: f64,
+    /// What had been done when it was over, MI.
+    pub work_at_end: f64,
+    /// Slot time in which it computed, s.
+    pub computing: f64,
+    /// Slot time for which checkpoints stopped it, s.
+    pub writing: f64,
+    /// Checkpoints that were written.
+    pub checkpoints: i64,
 }
 
 /// A row of `checkpoints`. Times in seconds since the start of the run.
@@ -46,6 +54,8 @@ pub struct CheckpointRow {
     pub available: Option<f64>,
     /// What had been done of the job, MI.
     pub work_saved: f64,
+    /// For how long the try had computed by then, s.
+    pub computing: f64,
 }
 
 /// A row of `outages`. Times in seconds since the start of the run.
@@ -80,6 +90,10 @@ impl RunReader {
             "finish_time",
             "outcome",
             "work_at_start",
+            "work_at_end",
+            "computing_time",
+            "writing_time",
+            "checkpoints",
         ];
         self.rows(Table::Tries, &names)?.map(|row| {
             let outcome = row.text("outcome")?;
@@ -96,6 +110,10 @@ impl RunReader {
                 ending: ending
                     .ok_or_else(|| row.damaged(format!("`{outcome}` is no outcome of a try")))?,
                 work_at_start: row.real("work_at_start")?,
+                work_at_end: row.real("work_at_end")?,
+                computing: row.real("computing_time")?,
+                writing: row.real("writing_time")?,
+                checkpoints: row.integer("checkpoints")?,
             })
         })
     }
@@ -105,8 +123,15 @@ impl RunReader {
     /// # Errors
     /// If the table is missing or damaged.
     pub fn checkpoints(&self) -> Result<Vec<CheckpointRow>, ResultsError> {
-        let names =
-            ["job", "attempt", "requested_time", "written_time", "available_time", "work_saved"];
+        let names = [
+            "job",
+            "attempt",
+            "requested_time",
+            "written_time",
+            "available_time",
+            "work_saved",
+            "computing_time",
+        ];
         self.rows(Table::Checkpoints, &names)?.map(|row| {
             Ok(CheckpointRow {
                 job: row.integer("job")?,
@@ -115,6 +140,7 @@ impl RunReader {
                 written: row.optional_real("written_time")?,
                 available: row.optional_real("available_time")?,
                 work_saved: row.real("work_saved")?,
+                computing: row.real("computing_time")?,
             })
         })
     }

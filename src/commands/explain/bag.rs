@@ -1,0 +1,78 @@
+//! What was offered for a bag, and what its shares became.
+
+use haggle::experiment::explain::{Offer, Share, Story};
+
+use super::{LISTED, most};
+use crate::commands::table::{count, duration, lines, row, seconds};
+
+/// Offers and shares.
+pub(super) fn told(story: &Story) -> String {
+    let mut text = offers(story);
+    if story.shares.is_empty() {
+        return text;
+    }
+    let mut rows = vec![row([
+        "share at",
+        "tasks",
+        "queued, s",
+        "first start, s",
+        "last end, s",
+        "promised, s",
+        "promise",
+    ])];
+    rows.extend(story.shares.iter().map(share));
+    text.push_str(&format!("\n{}", lines(&rows, &[0, 6])));
+    text
+}
+
+fn share(it: &Share) -> Vec<String> {
+    let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), seconds);
+    let promise = match (it.end, it.promised_end) {
+        (Some(end), Some(promised))
+            if it.outcome == "completed" || it.outcome == "walltime_reached" =>
+        {
+            match end > promised {
+                true => format!("broken, {} late", duration(end - promised)),
+                false => "kept".to_owned(),
+            }
+        }
+        _ => it.outcome.replace('_', " "),
+    };
+    vec![
+        it.provider.clone(),
+        it.tasks.to_string(),
+        time(it.queued),
+        time(it.start),
+        time(it.end),
+        time(it.promised_end),
+        promise,
+    ]
+}
+
+/// The offers, the last ones if there are many: those before were not taken up.
+fn offers(story: &Story) -> String {
+    let number = story.offers.len();
+    if number == 0 {
+        return String::new();
+    }
+    let mut rows = vec![row(["", "made, s", "tasks", "completion, s", "taken up"])];
+    rows.extend(story.offers[number.saturating_sub(LISTED)..].iter().map(|it| {
+        vec![
+            it.provider.clone(),
+            seconds(it.time),
+            it.tasks.to_string(),
+            seconds(it.completion),
+            taken(it, story),
+        ]
+    }));
+    let (offers, which) = (count(number, "offer"), most(number, "the last"));
+    format!("\n{offers} made{which}\n{}", lines(&rows, &[0]))
+}
+
+/// How many tasks an offer got: its promise is that of the share.
+fn taken(offer: &Offer, story: &Story) -> String {
+    let share = story.shares.iter().find(|share| {
+        share.provider == offer.provider && share.promised_end == Some(offer.completion)
+    });
+    share.map_or_else(String::new, |share| share.tasks.to_string())
+}

@@ -1,0 +1,192 @@
+//! What happened to a job, in order of time.
+
+use haggle::experiment::explain::{Attempt, Disclosed, LostTasks, Story, Try};
+
+use super::whole;
+use crate::commands::table::{clock, count, duration, lines, number, seconds};
+
+/// So many events are told at most: of more, the first and the last ones.
+const TOLD: usize = 60;
+
+/// The events, a line each.
+pub(super) fn told(story: &Story) -> String {
+    let mut events: Vec<(f64, String)> = vec![(story.submit, submitted(story))];
+    if let Some(ready) = story.ready.filter(|&ready| ready > story.submit) {
+        events.push((ready, "may start from now on, says its user".to_owned()));
+    }
+    asked(story, &mut events);
+    offered(story, &mut events);
+    placed(story, &mut events);
+    let many = story.attempts.len() > 1;
+    for it in &story.attempts {
+        attempt(story, it, many, &mut events);
+    }
+    bag(story, &mut events);
+    for it in &story.tries {
+        one_try(it, &mut events);
+    }
+    events.push((story.left, ending(story)));
+    // Stable: at one instant, things stay in the order in which they follow from each other.
+    events.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let row = |(time, what): (f64, String)| vec![format!("{} s", seconds(time)), clock(time), what];
+    let mut rows: Vec<Vec<String>> = events.into_iter().map(row).collect();
+    if rows.len() > TOLD {
+        let out = rows.len() - TOLD + 1;
+        let gap = vec![String::new(), String::new(), format!("... {out} more; --json has all")];
+        rows.splice(TOLD / 2..TOLD / 2 + out, [gap]);
+    }
+    lines(&rows, &[2])
+}
+
+fn submitted(story: &Story) -> String {
+    let by = story.submitters.iter().map(|(user, to)| format!("by {user} to {to}"));
+    let by: Vec<String> = by.collect();
+    format!("submitted {}", by.join(", or ")).trim_end().to_owned()
+}
+
+/// What a metascheduler learned before it placed a rigid job, and who refused.
+fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
+    for Disclosed { time, sender, receiver, item, .. } in story.disclosures.iter().flatten() {
+        let what = match item.as_str() {
+            "estimate" => format!("{sender} told {receiver} when it would start and end there"),
+            "load" if story.shape != "bag" => format!("{sender} told {receiver} its load"),
+            "refusal" => format!("{sender} refused, to {receiver}"),
+            _ => continue,
+        };
+        events.push((*time, what));
+    }
+}
+
+/// Offers of an instant in one line; they are listed below.
+fn offered(story: &Story, events: &mut Vec<(f64, String)>) {
+    for offers in story.offers.chunk_by(|a, b| a.time == b.time) {
+        let mut providers: Vec<&str> = offers.iter().map(|it| it.provider.as_str()).collect();
+        providers.sort_unstable();
+        providers.dedup();
+        let (offered, by) = (count(offers.len(), "offer"), providers.join(", "));
+        events.push((offers[0].time, format!("{offered} made by {by}")));
+    }
+}
+
+fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
+    let Some(queued) = story.queued.filter(|_| story.tries.is_empty()) else { return };
+    let promise = story.promised_end.map_or_else(String::new, |promised| {
+        format!(", with a promised completion at {} s", seconds(promised))
+    });
+    if story.shape == "bag" {
+        let shares = count(story.shares.len(), "share");
+        events.push((queued, format!("placed, in {shares}{promise}")));
+    } else if let Some(provider) = &story.provider {
+        events.push((queued, format!("queued at {provider}{promise}")));
+    }
+}
+
+fn attempt(story: &Story, it: &Attempt, many: bool, events: &mut Vec<(f64, String)>) {
+    let Some(start) = it.start else { return };
+    let (name, at) = (format!("attempt {}", it.attempt), &it.provider);
+    let late = duration(start - story.submit);
+    events.push((
+        start,
+        match many {
+            true => format!("{name} started at {at}"),
+            false => format!("started at {at}, {late} after its submission"),
+        },
+    ));
+    let Some(end) = it.end.filter(|_| it.outcome == "failed") else { return };
+    let saved = match it.saved > 0.0 {
+        true => format!(", of which checkpoints saved {}", duration(it.saved)),
+        false => String::new(),
+    };
+    let name = if many { name } else { "its attempt".to_owned() };
+    let why = down(it.restored, "processors");
+    events.push((
+        end,
+        format!("{name} failed at {at} after {}{saved}: {why}", duration(end - start)),
+    ));
+}
+
+/// Why an attempt failed.
+fn down(restored: Option<f64>, what: &str) -> String {
+    match restored {
+        Some(time) => format!("{what} down until {} s", seconds(time)),
+        None => format!("{what} down"),
+    }
+}
+
+fn bag(story: &Story, events: &mut Vec<(f64, String)>) {
+    if let Some(start) = story.start.filter(|_| !story.shares.is_empty()) {
+        let late = duration(start - story.submit);
+        events.push((start, format!("first task started, {late} after the submission")));
+    }
+    let together = |a: &LostTasks, b: &LostTasks| (&a.provider, a.end) == (&b.provider, b.end);
+    for lost in story.lost_tasks.chunk_by(together) {
+        let tasks = whole(lost.iter().map(|it| it.tasks).sum(), "task");
+        let back = lost.iter().filter_map(|it| it.restored).max_by(f64::total_cmp);
+        let (at, why) = (&lost[0].provider, down(back, "processors"));
+        events.push((lost[0].end, format!("{tasks} failed at {at}: {why}")));
+    }
+}
+
+/// A try on a resource of a grid.
+fn one_try(it: &Try, events: &mut Vec<(f64, String)>) {
+    let Try { attempt, resource, .. } = it;
+    let from = it.parent.map_or_else(String::new, |parent| {
+        format!(", from a checkpoint of try {parent} with {} MI", number(it.work_at_start))
+    });
+    events.push((it.dispatched, format!("try {attempt} sent to {resource}{from}")));
+    if let Some(start) = it.start {
+        let data = start - it.dispatched;
+        let after = match data > 0.0 {
+            true => format!(", after {} for data", duration(data)),
+            false => String::new(),
+        };
+        events.push((start, format!("try {attempt} began to compute at {resource}{after}")));
+    }
+    let saved = match it.saved {
+        Some(saved) => format!("a checkpoint holds {} MI", number(saved)),
+        None => "no checkpoint of it can be used".to_owned(),
+    };
+    let ran = format!("after computing {}", duration(it.computing));
+    let what = match it.outcome.as_str() {
+        "computed" => "computed; its output is sent",
+        "failed" => {
+            let why = down(it.restored, "resource");
+            &format!("failed {ran}: {why}; {saved}")
+        }
+        "cancelled" => &format!("cancelled {ran}: another try was enough"),
+        "moved" => &format!("left {ran}, to go on elsewhere; {saved}"),
+        "stranded" => "stopped: data that it needed were at a resource that failed",
+        _ => return,
+    };
+    let time = if it.outcome == "computed" { it.slot_left } else { it.end };
+    events.push((time, format!("try {attempt} at {resource} {what}")));
+}
+
+fn ending(story: &Story) -> String {
+    let ran = duration(story.running());
+    let promise = match story.promised_end.filter(|_| story.outcome == "completed") {
+        Some(promised) if story.left > promised => {
+            format!(", {} later than promised", duration(story.left - promised))
+        }
+        Some(promised) if story.left < promised => {
+            format!(", {} earlier than promised", duration(promised - story.left))
+        }
+        Some(_) => ", as promised".to_owned(),
+        None => String::new(),
+    };
+    match story.outcome.as_str() {
+        "completed" => format!("completed after running {ran}{promise}"),
+        "walltime_reached" => format!("stopped at its limit after running {ran}"),
+        "cancelled" => "withdrawn by its user while it waited".to_owned(),
+        "rejected" => {
+            let reason = story.refusal.as_deref().unwrap_or("for no given reason");
+            format!("rejected: {}", reason.replace('_', " "))
+        }
+        "failed" => "given up: it is not started again".to_owned(),
+        "unfinished" if story.start.is_some() => {
+            format!("still running after {ran}, when the run stopped")
+        }
+        "unfinished" => "still waiting when the run stopped".to_owned(),
+        other => other.to_owned(),
+    }
+}

@@ -1,0 +1,52 @@
+//! Where a job's time went: parts that add up to its waiting time and its run time.
+
+use haggle::experiment::explain::{Part, Story};
+
+use crate::commands::table::{clock, duration, lines, row, seconds};
+
+/// The parts, a row each.
+pub(super) fn told(story: &Story) -> String {
+    let (waiting, running) = (story.waiting(), story.running());
+    if waiting + running == 0.0 {
+        return String::new();
+    }
+    let on_grid = !story.tries.is_empty() || story.sizes.is_empty();
+    let cells = |name: &str, waiting: f64, running: f64| {
+        let [wait, run] =
+            [waiting, running].map(|it| if it == 0.0 { String::new() } else { seconds(it) });
+        vec![name.to_owned(), wait, clock(waiting), run, clock(running)]
+    };
+    let mut rows = vec![row(["where its time went", "waiting, s", "", "running, s", ""])];
+    rows.extend(story.parts.iter().map(|it| cells(word(it.part, on_grid), it.waiting, it.running)));
+    if rows.len() > 2 {
+        rows.push(cells("all", waiting, running));
+    }
+    let mut text = format!("\n{}", lines(&rows, &[0]));
+    if story.start.is_some() && waiting == 0.0 {
+        text.push_str("\nIt did not wait: it started as soon as it was submitted.\n");
+    } else if story.start.is_none() && story.outcome != "rejected" {
+        let tried = story.attempts.iter().any(|it| it.start.is_some());
+        let tried = tried || story.tries.iter().any(|it| it.start.is_some());
+        let never = if tried { "no attempt came to its end" } else { "never started" };
+        text.push_str(&format!("\nIt waited {} and {never}.\n", duration(waiting)));
+    }
+    text
+}
+
+/// A part in the field's words.
+fn word(part: Part, on_grid: bool) -> &'static str {
+    match part {
+        Part::Placing => "not queued yet: messages, metascheduler",
+        Part::NotReady => "before its earliest start",
+        Part::Busy if on_grid => "all slots taken",
+        Part::Busy => "too few processors free",
+        Part::Order => "enough free: order of the queue, reservations",
+        Part::Round => "slot free: until the scheduler's next round",
+        Part::Down if on_grid => "resources down",
+        Part::Down => "processors down",
+        Part::Transfers => "data transfers",
+        Part::Lost => "computing in vain",
+        Part::Checkpoints => "checkpoints",
+        Part::Computing => "computing",
+    }
+}

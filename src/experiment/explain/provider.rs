@@ -1,0 +1,217 @@
+//! Jobs of providers: rigid ones with one attempt after the other, and bags with their shares.
+
+use haggle_results::reader::{AttemptRow, OutageRow};
+use haggle_results::{JobRow, PlacementRow};
+use serde::Serialize;
+
+use super::queue::Others;
+use super::spent::{Column, Ledger, Part, micros};
+use super::supply::{Supply, Waiting};
+use super::{Chronicle, Story};
+
+/// An attempt to run a rigid job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Attempt {
+    /// Its number, from 1.
+    pub attempt: i64,
+    /// Where.
+    pub provider: String,
+    /// When it started; `None` = it still waited.
+    pub start: Option<f64>,
+    /// When it ended.
+    pub end: Option<f64>,
+    /// How.
+    pub outcome: String,
+    /// Computing that a checkpoint saved when it was lost, s.
+    pub saved: f64,
+    /// Time in which it read or wrote checkpoints, s.
+    pub checkpointing: f64,
+    /// When the processors that failed under it were back; `None` = not in this run, or none failed.
+    pub restored: Option<f64>,
+}
+
+/// A share of a bag.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// Who took it.
+    pub provider: String,
+    /// Its tasks.
+    pub tasks: i64,
+    /// When it was queued.
+    pub queued: Option<f64>,
+    /// When the first of its tasks that came to its end had started.
+    pub start: Option<f64>,
+    /// When the last of its tasks ended.
+    pub end: Option<f64>,
+    /// How.
+    pub outcome: String,
+    /// Completion promised for it.
+    pub promised_end: Option<f64>,
+}
+
+/// Tasks of a bag that ran together when their processors failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LostTasks {
+    /// Where.
+    pub provider: String,
+    /// How many.
+    pub tasks: i64,
+    /// When they had started.
+    pub start: f64,
+    /// When their processors failed.
+    pub end: f64,
+    /// When these were back; `None` = not in this run.
+    pub restored: Option<f64>,
+}
+
+/// Completes the story of a job of providers.
+pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
+    let rows = all.resources.iter();
+    story.sizes = rows.map(|it| (it.provider.clone(), it.processors)).collect();
+    let mut own: Vec<&AttemptRow> = all.attempts.iter().filter(|it| it.job == job.job).collect();
+    own.sort_by_key(|it| it.attempt);
+    let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();
+    let restored = |it: &AttemptRow| back(&held, it, &all.outages);
+    let mut ledger = Ledger::new(job);
+    if story.shape == "bag" {
+        let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
+        story.shares = shares.iter().copied().map(share).collect();
+        story.lost_tasks = lost.iter().filter_map(|it| lost_tasks(it, restored(it))).collect();
+        let supply = supply(all, 1, shares.iter().map(|it| it.provider.as_str()));
+        tell_bag(&mut ledger, job, supply, &held);
+    } else {
+        story.attempts = own.iter().map(|it| attempt(it, restored(it))).collect();
+        let supply = supply(all, job.processors, job.provider.as_deref().into_iter());
+        let waiting = tell_rigid(&mut ledger, job, supply, &own);
+        story.wait = others(all, job)
+            .and_then(|others| others.during(job, waiting.stretches, &waiting.free));
+    }
+    story.parts = ledger.spent();
+    story
+}
+
+/// What was free at some providers, of all that jobs and outages left.
+fn supply<'a>(all: &Chronicle, need: i64, places: impl Iterator<Item = &'a str>) -> Supply {
+    let size = |place: &str| {
+        let resource = all.resources.iter().find(|it| it.provider == place)?;
+        Some((place.to_owned(), resource.processors, 1))
+    };
+    let mut supply = Supply::new(need, places.filter_map(size).collect());
+    for it in &all.placements {
+        supply.held(&it.provider, (it.start, it.end), it.last - it.first + 1);
+    }
+    all.outages.iter().for_each(|outage| supply.down(outage));
+    supply.settled()
+}
+
+/// A rigid job: what is not an attempt is waiting.
+fn tell_rigid(
+    ledger: &mut Ledger,
+    job: &JobRow,
+    supply: Supply,
+    attempts: &[&AttemptRow],
+) -> Waiting {
+    let mut waiting = Waiting::new(supply, job.ready, Part::Order);
+    ledger.until(micros(job.queued.unwrap_or(job.left)), Part::Placing);
+    for attempt in attempts {
+        let (Some(start), Some(end)) = (attempt.start, attempt.end) else { continue };
+        waiting.until(ledger, micros(start));
+        let checkpoints = micros(attempt.checkpointing);
+        if attempt.outcome == "failed" {
+            let known = [
+                (Part::Computing, Column::Running, micros(attempt.saved)),
+                (Part::Checkpoints, Column::Waiting, checkpoints),
+            ];
+            ledger.mixed(micros(end), &known, (Part::Lost, Column::Waiting));
+        } else {
+            let known = [(Part::Checkpoints, Column::Running, checkpoints)];
+            ledger.mixed(micros(end), &known, (Part::Computing, Column::Running));
+        }
+    }
+    waiting.until(ledger, micros(job.left));
+    waiting
+}
+
+/// A bag: it computes while a task runs that comes to its end, else in vain while one does that
+/// is lost, else it waits at the providers of its shares.
+fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply, held: &[&PlacementRow]) {
+    let mut waiting = Waiting::new(supply, job.ready, Part::Order);
+    // With latency, a task may start before its metascheduler knows that the bag is placed.
+    let placed = job.queued.unwrap_or(job.left).min(job.start.unwrap_or(job.left));
+    ledger.until(micros(placed), Part::Placing);
+    let mut changes: Vec<(i64, bool, i64)> = Vec::new();
+    for it in held {
+        let counts = it.attempt <= job.providers_used;
+        changes.extend([(micros(it.start), counts, 1), (micros(it.end), counts, -1)]);
+    }
+    changes.sort_unstable();
+    let (mut kept, mut lost) = (0, 0);
+    for (time, counts, step) in changes {
+        match (kept, lost) {
+            (0, 0) => waiting.until(ledger, time),
+            (0, _) => ledger.until(time, Part::Lost),
+            _ => ledger.until(time, Part::Computing),
+        }
+        *(if counts { &mut kept } else { &mut lost }) += step;
+    }
+    waiting.until(ledger, micros(job.left));
+}
+
+/// All that the job's provider did for others.
+fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
+    let provider = job.provider.as_ref()?;
+    let attempts = all.attempts.iter();
+    let placements = all.placements.iter();
+    Some(Others {
+        resource: all.resources.iter().find(|it| it.provider == *provider)?,
+        jobs: all.jobs.iter().map(|it| (it.job, it)).collect(),
+        attempts: attempts.filter(|it| it.provider == *provider && it.job != job.job).collect(),
+        placements: placements.filter(|it| it.provider == *provider && it.job != job.job).collect(),
+    })
+}
+
+fn attempt(row: &AttemptRow, restored: Option<f64>) -> Attempt {
+    Attempt {
+        attempt: row.attempt,
+        provider: row.provider.clone(),
+        start: row.start,
+        end: row.end,
+        outcome: row.outcome.clone(),
+        saved: row.saved,
+        checkpointing: row.checkpointing,
+        restored: restored.filter(|_| row.outcome == "failed"),
+    }
+}
+
+fn share(row: &AttemptRow) -> Share {
+    Share {
+        provider: row.provider.clone(),
+        tasks: row.processors,
+        queued: row.queued,
+        start: row.start,
+        end: row.end,
+        outcome: row.outcome.clone(),
+        promised_end: row.promised_end,
+    }
+}
+
+fn lost_tasks(row: &AttemptRow, restored: Option<f64>) -> Option<LostTasks> {
+    Some(LostTasks {
+        provider: row.provider.clone(),
+        tasks: row.processors,
+        start: row.start?,
+        end: row.end?,
+        restored,
+    })
+}
+
+/// When the processors that failed under an attempt were all back.
+fn back(held: &[&PlacementRow], attempt: &AttemptRow, outages: &[OutageRow]) -> Option<f64> {
+    let failed = outages.iter().filter(|outage| {
+        let mut mine = held.iter().filter(|it| it.attempt == attempt.attempt);
+        Some(outage.failed) == attempt.end
+            && mine.any(|it| it.first <= outage.last && outage.first <= it.last)
+    });
+    let restored: Option<Vec<f64>> = failed.map(|outage| outage.restored).collect();
+    restored?.into_iter().max_by(f64::total_cmp)
+}

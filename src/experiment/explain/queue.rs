@@ -1,0 +1,202 @@
+//! The queue in which a rigid job waited: who was ahead, who held processors, who passed it.
+
+use std::collections::BTreeMap;
+
+use haggle_results::reader::AttemptRow;
+use haggle_results::{JobRow, PlacementRow, ResourceRow};
+use serde::Serialize;
+
+use super::supply::Free;
+
+/// What happened at the provider while the job waited there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wait {
+    /// From when until when it waited, s; more than once if attempts were lost.
+    pub stretches: Vec<(f64, f64)>,
+    /// Processors of the provider.
+    pub processors: i64,
+    /// Its local scheduler.
+    pub scheduler: String,
+    /// Jobs that were waiting there when it came.
+    pub ahead: usize,
+    /// How many of them still waited when it had started for the last time, or left.
+    pub ahead_passed: usize,
+    /// Fewest free processors.
+    pub free_min: i64,
+    /// Most free processors.
+    pub free_max: i64,
+    /// Mean over time.
+    pub free_mean: f64,
+    /// How long at least as many as it needs were free, s.
+    pub enough: f64,
+    /// The longest stretch with enough free processors.
+    pub longest_enough: Option<(f64, f64)>,
+    /// Jobs that gave back processors at the instant at which it started for the last time.
+    pub ended_at_start: usize,
+    /// Processors that these gave back.
+    pub freed_at_start: i64,
+    /// Who held processors meanwhile, most processor-seconds first.
+    pub holders: Vec<Holder>,
+    /// Jobs that were queued later there and started earlier, in order of start.
+    pub overtakers: Vec<Overtaker>,
+}
+
+/// A job that held processors while the other waited.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Holder {
+    /// Its number in the run.
+    pub job: i64,
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the workload.
+    pub job_id: i64,
+    /// Most processors that it held at a time.
+    pub processors: i64,
+    /// When it began to hold some.
+    pub start: f64,
+    /// When it gave back the last.
+    pub end: f64,
+    /// Processor-seconds within the wait.
+    pub held: f64,
+}
+
+/// A job that came later and started earlier.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Overtaker {
+    /// Its number in the run.
+    pub job: i64,
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the workload.
+    pub job_id: i64,
+    /// Its processors; of a bag, its tasks there.
+    pub processors: i64,
+    /// Its user's limit, s.
+    pub requested_time: Option<f64>,
+    /// When it was queued.
+    pub queued: f64,
+    /// When it started.
+    pub start: f64,
+}
+
+/// A provider's tables, of all jobs but the one that is explained.
+pub(super) struct Others<'a> {
+    pub(super) resource: &'a ResourceRow,
+    pub(super) jobs: BTreeMap<i64, &'a JobRow>,
+    pub(super) attempts: Vec<&'a AttemptRow>,
+    pub(super) placements: Vec<&'a PlacementRow>,
+}
+
+impl Others<'_> {
+    /// What they did while `job` waited.
+    pub(super) fn during(
+        &self,
+        job: &JobRow,
+        stretches: Vec<(f64, f64)>,
+        free: &Free,
+    ) -> Option<Wait> {
+        let (came, &(_, until)) = (job.queued?, stretches.last()?);
+        let (free_min, free_max) = free.range?;
+        let waiting = self.waits();
+        let ahead = waiting.values().filter(|(queued, since)| *queued < came && *since > came);
+        let ahead: Vec<_> = ahead.collect();
+        let freed = self.placements.iter().filter(|it| job.start == Some(it.end));
+        let mut freed_by: BTreeMap<i64, i64> = BTreeMap::new();
+        for it in freed {
+            *freed_by.entry(it.job).or_default() += it.last - it.first + 1;
+        }
+        Some(Wait {
+            processors: self.resource.processors,
+            scheduler: self.resource.scheduler.clone(),
+            ahead: ahead.len(),
+            ahead_passed: ahead.iter().filter(|(_, since)| *since > until).count(),
+            free_min,
+            free_max,
+            free_mean: free.mean(),
+            enough: free.enough(),
+            longest_enough: free.longest(),
+            ended_at_start: freed_by.len(),
+            freed_at_start: freed_by.values().sum(),
+            holders: self.holders(&stretches),
+            overtakers: self.overtakers(came, &stretches),
+            stretches,
+        })
+    }
+
+    /// When each job was queued here, and when it first started or left without that. Of jobs that came at the
+    /// same instant the tables do not say which was first.
+    fn waits(&self) -> BTreeMap<i64, (f64, f64)> {
+        let mut waits: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+        for it in &self.attempts {
+            let Some(queued) = it.queued else { continue };
+            let left = || self.jobs.get(&it.job).map_or(f64::INFINITY, |job| job.left);
+            let start = it.start.unwrap_or_else(left);
+            let wait = waits.entry(it.job).or_insert((queued, start));
+            *wait = (wait.0.min(queued), wait.1.min(start));
+        }
+        waits
+    }
+
+    fn holders(&self, stretches: &[(f64, f64)]) -> Vec<Holder> {
+        let mut holders: BTreeMap<i64, (Holder, Vec<(f64, i64)>)> = BTreeMap::new();
+        for it in &self.placements {
+            let overlap =
+                |&(from, until): &(f64, f64)| (it.end.min(until) - it.start.max(from)).max(0.0);
+            let time: f64 = stretches.iter().map(overlap).sum();
+            let Some(job) = self.jobs.get(&it.job).filter(|_| time > 0.0) else { continue };
+            let count = it.last - it.first + 1;
+            let (holder, steps) = holders.entry(it.job).or_insert_with(|| {
+                let (start, end) = (it.start, it.end);
+                let (workload, job_id) = (job.workload.clone(), job.job_id);
+                let none =
+                    Holder { job: it.job, workload, job_id, processors: 0, start, end, held: 0.0 };
+                (none, Vec::new())
+            });
+            holder.start = holder.start.min(it.start);
+            holder.end = holder.end.max(it.end);
+            holder.held += time * count as f64;
+            steps.extend([(it.start, count), (it.end, -count)]);
+        }
+        let widest = |(mut holder, steps): (Holder, Vec<(f64, i64)>)| {
+            holder.processors = peak(steps);
+            holder
+        };
+        let mut holders: Vec<Holder> = holders.into_values().map(widest).collect();
+        holders.sort_by(|a, b| b.held.total_cmp(&a.held).then(a.job.cmp(&b.job)));
+        holders
+    }
+
+    fn overtakers(&self, came: f64, stretches: &[(f64, f64)]) -> Vec<Overtaker> {
+        let mut overtakers: BTreeMap<i64, Overtaker> = BTreeMap::new();
+        for it in &self.attempts {
+            let (Some(queued), Some(start)) = (it.queued, it.start) else { continue };
+            let meanwhile = stretches.iter().any(|&(from, until)| start >= from && start < until);
+            let Some(job) = self.jobs.get(&it.job).filter(|_| meanwhile && queued > came) else {
+                continue;
+            };
+            let overtaker = overtakers.entry(it.job).or_insert_with(|| Overtaker {
+                job: it.job,
+                workload: job.workload.clone(),
+                job_id: job.job_id,
+                processors: it.processors,
+                requested_time: job.requested_time,
+                queued,
+                start,
+            });
+            overtaker.start = overtaker.start.min(start);
+        }
+        let mut overtakers: Vec<Overtaker> = overtakers.into_values().collect();
+        overtakers.sort_by(|a, b| a.start.total_cmp(&b.start).then(a.job.cmp(&b.job)));
+        overtakers
+    }
+}
+
+/// The highest level of steps; at one instant, what ends goes first.
+fn peak(mut steps: Vec<(f64, i64)>) -> i64 {
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let level = |level: &mut i64, (_, step): (f64, i64)| {
+        *level += step;
+        Some(*level)
+    };
+    steps.into_iter().scan(0, level).max().unwrap_or(0)
+}
