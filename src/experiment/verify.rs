@@ -85,7 +85,13 @@ fn check_tables(
         existing: Existing::Replace,
         figures: Figures::Skip,
     };
-    let conduct = Conduct { driver: Driver::Sequential, stop, watch: &Unwatched, check: true };
+    let conduct = Conduct {
+        driver: Driver::Sequential,
+        stop,
+        watch: &Unwatched,
+        check: true,
+        warnings: &[],
+    };
     run(scenario, folder, Some(&destination), &conduct).map(|_| ())
 }
 
