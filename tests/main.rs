@@ -25,6 +25,7 @@ mod command;
 mod damaged_logs_run;
 mod grid_claims;
 mod reference_results;
+mod reproduce_by_base;
 mod reproduce_studies;
 mod scenario_expands;
 mod scenario_reader_survives;
