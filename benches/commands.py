@@ -158,8 +158,8 @@ CASES = {
         "netto-offers/policies.toml", deadlines="schema-1", policy="offers-plb"
     ),
     "rescheduling, 15 days": one_of(
-        "netto-rescheduling/policies.toml",
-        clusters="homogeneous",
+        "netto-rescheduling/workloads.toml",
+        workload="all",
         policy="uncoordinated",
         overestimation="100",
     ),

@@ -38,17 +38,44 @@ fn the_published_workloads_come_out_of_the_logs() {
         eprintln!("skipped: set HAGGLE_TRACES to the folder that holds the logs");
         return;
     }
-    let verdicts = verdicts(&["netto-t6.2"]);
-    assert!(verdicts.starts_with("exit code: 0\n"), "{verdicts}");
-    assert_eq!(verdicts.matches(" held\n").count(), 8, "{verdicts}");
+    insta::assert_snapshot!(verdicts(&["netto-t6.2"]), @r"
+    exit code: 0
+    OF-T6.2-a held
+    OF-T6.2-b held
+    OF-T6.2-c held
+    OF-T6.2-d held
+    OF-T6.2-e held
+    OF-T6.2-f held
+    OF-CFG-c held
+    OF-CFG-d held
+    ");
 }
 
 #[test]
 fn estimates_and_the_limit_of_backfilling_are_as_published() {
     let figures = ["netto-t7.1", "netto-7.6", "netto-7.7", "netto-7.8", "netto-7.10", "netto-7.12"];
-    let verdicts = verdicts(&figures);
-    assert!(verdicts.starts_with("exit code: 0\n"), "{verdicts}");
-    assert_eq!(verdicts.matches(" held\n").count(), 18, "{verdicts}");
+    insta::assert_snapshot!(verdicts(&figures), @r"
+    exit code: 0
+    CR-T7.1-a held
+    CR-T7.1-b held
+    CR-T7.1-c held
+    CR-T7.1-d held
+    CR-T7.1-e held
+    CR-T7.1-f held
+    CR-T7.1-g held
+    CR-T7.1-h held
+    CR-T7.1-i held
+    CR-CFG-c held
+    CR-7.6-a held
+    CR-7.6-b held
+    CR-7.6-c held
+    CR-7.7-a held
+    CR-7.8-a held
+    CR-7.8-b held
+    CR-7.10-a held
+    CR-7.12-a held
+    CR-WL-a held
+    ");
 }
 
 #[test]

@@ -33,6 +33,9 @@ path = "workload.jobs.lublin.load"
 values = [0.5, 0.7, 1.5]
 "#;
 
+/// What --quick leaves of them.
+const QUICK: &str = "replications = 2\naxes = { load = [0.5, 1.5] }\n";
+
 /// Bars in panels, lines, a scatter and a table.
 pub(crate) const FIGURES: &str = r#"
 functions = '''
@@ -315,7 +318,7 @@ fn quick_says_what_it_leaves_out() {
     let folder = study(None);
     let shown = reproduce(&folder, &["made-2", "--quick"]);
     insta::assert_snapshot!(shown, @r#"
-    exit code: 1
+    exit code: 0
     ----- stdout -----
     made-2: Reduction of waiting times against FCFS
       figure   out/quick/made-2.png
@@ -324,7 +327,7 @@ fn quick_says_what_it_leaves_out() {
       numbers  out/quick/made-2-price.csv
       quick    base: 2 of 3 replications, 2 of 3 values of load
 
-      missed      MU-1-b  Every job waits
+      undecided   MU-1-b  Every job waits
                           expected  EASY at least a year (exact)
                           came out  32.57 ± 216.3 (n = 2), asked for at least 525600
                           note      made up
@@ -333,7 +336,7 @@ fn quick_says_what_it_leaves_out() {
                           expected  60 jobs (exact)
                           because   it needs load = 0.7, which --quick leaves out
 
-    2 claims: 1 missed, 1 untestable
+    2 claims: 1 undecided, 1 untestable
     ----- stderr -----
     "#);
     assert!(!folder.path().join("out/made-2.png").exists());
@@ -341,6 +344,33 @@ fn quick_says_what_it_leaves_out() {
     assert_eq!(csv.lines().count(), 1 + 2 * 2, "{csv}");
     let json = reproduce(&folder, &["made-2", "--quick", "--json", "--quiet"]);
     insta::assert_snapshot!(stderr_of(&json), @"  quick    base: 2 of 3 replications, 2 of 3 values of load");
+    let claims: serde_json::Value = serde_json::from_str(stdout_of(&json)).expect("JSON");
+    assert_eq!(claims[0]["verdict"], "undecided");
+    assert!(claims[0]["got"].as_str().is_some_and(|got| got.starts_with("32.57 ")), "{claims}");
+}
+
+/// A study of which --quick leaves everything has nothing to be undecided about, and one that
+/// leaves out values of an axis decides what is said of those that are left.
+#[test]
+fn quick_decides_what_it_has_all_of() {
+    let folder = study(None);
+    let verdicts = |quick: &str| {
+        write(&folder, "figures.toml", &FIGURES.replace(QUICK, quick));
+        let shown = reproduce(&folder, &["made-1", "made-2", "--quick", "--json", "--quiet"]);
+        let claims: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+        let words = claims.as_array().expect("a list").iter();
+        let verdict = |claim: &serde_json::Value| format!("{} {}", claim["id"], claim["verdict"]);
+        let verdicts: Vec<String> = words.map(verdict).collect();
+        format!(
+            "{} {}",
+            shown.lines().next().expect("a line"),
+            verdicts.join(", ").replace('"', "")
+        )
+    };
+    insta::assert_snapshot!(verdicts(QUICK), @"exit code: 0 MU-1-a undecided, MU-1-b undecided, MU-1-c untestable, MU-2 untestable");
+    let (all, some) = ("replications = 3\n", "replications = 3\naxes = { load = [0.5, 1.5] }\n");
+    insta::assert_snapshot!(verdicts(all), @"exit code: 1 MU-1-a held, MU-1-b missed, MU-1-c untestable, MU-2 held");
+    insta::assert_snapshot!(verdicts(some), @"exit code: 1 MU-1-a undecided, MU-1-b missed, MU-1-c untestable, MU-2 untestable");
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod damaged_logs_run;
 mod explain_adds_up;
 mod grid_claims;
 mod reference_results;
+mod reproduce_by_base;
 mod reproduce_studies;
 mod scenario_expands;
 mod scenario_reader_survives;
