@@ -23,6 +23,7 @@ mod cli_validate;
 mod cli_workload;
 mod command;
 mod damaged_logs_run;
+mod documentation;
 mod grid_claims;
 mod reference_results;
 mod reproduce_studies;
