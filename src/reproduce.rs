@@ -18,6 +18,7 @@ pub mod draw;
 pub mod judge;
 pub mod language;
 pub mod library;
+pub mod logs;
 pub mod obtain;
 pub mod quantity;
 pub mod quick;

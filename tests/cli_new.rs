@@ -54,6 +54,26 @@ fn an_existing_file_is_kept() {
 }
 
 #[test]
+fn list_by_itself_says_what_can_be_listed() {
+    let folder = Folder::with(&[]);
+    let shown = folder.haggle(&["list"]);
+    let first: Vec<&str> = stdout_of(&shown).lines().take(2).collect();
+    insta::assert_snapshot!(first.join("\n"), @"
+    policies        How a provider decides which job starts when (`policy`)
+    orders          In which order a provider considers jobs (`order`)
+    ");
+    for line in stdout_of(&shown).lines() {
+        let (what, meaning) = line.split_once("  ").expect("a word and what it is");
+        assert!(!meaning.trim().is_empty(), "{line}");
+        let listed = folder.haggle(&["list", what]);
+        assert!(listed.starts_with("exit code: 0\n"), "{listed}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(stdout_of(&folder.haggle(&["list", "--json"]))).expect("JSON");
+    assert_eq!(json[0]["word"], "policies");
+}
+
+#[test]
 fn the_words_of_policies_are_listed() {
     let folder = Folder::with(&[]);
     insta::assert_snapshot!(folder.haggle(&["list", "policies"]), @r#"

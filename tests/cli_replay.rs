@@ -315,8 +315,10 @@ fn results_are_written_where_asked_for() {
     utilisation                       0.9375
     results in out
     ----- stderr -----
-    `haggle plot out` draws them
+    `haggle plot out --kind waiting-ecdf` draws waiting times
     "#);
+    let hinted = folder.haggle(&["plot", "out", "--kind", "waiting-ecdf", "-o", "plot.png"]);
+    assert!(hinted.starts_with("exit code: 0\n"), "{hinted}");
     let before = folder.tree("out");
     insta::assert_snapshot!(folder.haggle(&replay), @r#"
     exit code: 4

@@ -206,6 +206,11 @@ fn figures_are_drawn_and_claims_tested() {
 
     4 claims: 2 held, 1 missed, 1 untestable
     ----- stderr -----
+
+    A missed claim is a result and no error: what came out here differs from what was published. Reasons
+    are workloads that a publication describes in part, choices it does not state, or too few runs.
+    `expected` and `came out` have the numbers, `note` says what is known about the difference, and
+    docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
     "#);
     let mut files = folder.names_in("out");
     files.retain(|name| name.contains('.'));
@@ -338,6 +343,11 @@ fn quick_says_what_it_leaves_out() {
 
     2 claims: 1 undecided, 1 untestable
     ----- stderr -----
+
+    A missed claim is a result and no error: what came out here differs from what was published. Reasons
+    are workloads that a publication describes in part, choices it does not state, or too few runs.
+    `expected` and `came out` have the numbers, `note` says what is known about the difference, and
+    docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
     "#);
     assert!(!folder.path().join("out/made-2.png").exists());
     let csv = folder.read("out/quick/made-2.csv");
@@ -379,14 +389,14 @@ fn figures_are_listed() {
     insta::assert_snapshot!(folder.haggle(&["list", "figures", "--scenarios", "lib"]), @r#"
     exit code: 0
     ----- stdout -----
-      made-1   2.5 h, quick 30 s  Waiting times under three policies
-      made-2   not measured       Reduction of waiting times against FCFS
-      made-t1  6 s                Summary of all policies
+      made-1   2.5 h, quick 30 s  no logs  Waiting times under three policies
+      made-2   not measured       no logs  Reduction of waiting times against FCFS
+      made-t1  6 s                no logs  Summary of all policies
     ----- stderr -----
     "#);
     let json = folder.haggle(&["list", "figures", "--json", "--scenarios", "lib"]);
     let list: serde_json::Value = serde_json::from_str(stdout_of(&json)).expect("JSON");
-    insta::assert_snapshot!(list[0].to_string(), @r#"{"about":"Waiting times under three policies","minutes":{"full":150.0,"quick":0.5},"name":"made-1","study":"made-up"}"#);
+    insta::assert_snapshot!(list[0].to_string(), @r#"{"about":"Waiting times under three policies","logs":[],"minutes":{"full":150.0,"quick":0.5},"name":"made-1","study":"made-up"}"#);
 }
 
 #[test]
@@ -394,6 +404,16 @@ fn the_figures_of_the_program_are_sound() {
     let folder = Folder::with(&[]);
     let shown = folder.haggle(&["list", "figures"]);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    for (figure, logs) in [
+        ("haggle-sessions", "no logs"),
+        ("netto-6.2", "5 logs"),
+        ("netto-t6.2", "5 logs"),
+        ("haggle-recorded-g5k06", "1 log"),
+    ] {
+        let begin = format!("  {figure} ");
+        let line = shown.lines().find(|line| line.starts_with(&begin)).expect("it is listed");
+        assert!(line.contains(&format!("  {logs}  ")), "{line}");
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod cli_workload;
 mod command;
 mod damaged_logs_run;
 mod explain_adds_up;
+mod documentation;
 mod grid_claims;
 mod reference_results;
 mod reproduce_by_base;

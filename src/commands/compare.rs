@@ -14,8 +14,8 @@ use crate::exit::Exit;
 /// Exits with 0 if the tables that both have and the summary are the same, else with 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle compare runs/easy runs/conservative
-  haggle compare runs/easy runs/conservative --json | jq .jobs.earlier")]
+  haggle compare runs/first runs/second  # exit code 1: they differ
+  haggle compare runs/first runs/second --json | jq .jobs.earlier")]
 pub(crate) struct Args {
     /// Folder of the first run
     #[arg(value_name = "A")]

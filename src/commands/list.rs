@@ -1,28 +1,31 @@
 //! `haggle list`: the words a scenario can use, with what they mean, and the published figures
-//! that can be drawn again.
+//! that can be drawn again; by itself, what it can list.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::ValueEnum;
-use haggle::reproduce::catalogue::Minutes;
+use haggle::reproduce::catalogue::{Minutes, Origin};
+use haggle::reproduce::logs::{self, Log};
 use haggle::reproduce::{Catalogue, Figure, Study, study};
 use haggle::scenario::vocabulary::{self, Word};
 use serde_json::json;
 
 use super::reproduce::library;
-use super::table::lines;
+use super::table::{count, lines};
 use super::{Error, print};
 use crate::exit::Exit;
 
 /// List the words a scenario can use, or the published figures that `reproduce` draws
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  haggle list
   haggle list policies
   haggle list figures")]
 pub(crate) struct Args {
-    /// What to list
-    what: What,
+    /// What to list; without it, what can be listed
+    what: Option<What>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -65,7 +68,8 @@ enum What {
     Metrics,
     /// What can be drawn (`[[figure]]`)
     Kinds,
-    /// Published figures that `haggle reproduce` draws again, and how long it takes on two cores
+    /// Published figures that `haggle reproduce` draws again, how long it takes on two cores, and
+    /// whether it needs logs
     Figures,
 }
 
@@ -93,11 +97,22 @@ impl What {
         };
         Some(definition)
     }
+
+    /// What is typed to list it, and what that is.
+    fn word(&self) -> Word {
+        let value = self.to_possible_value().expect("none is hidden");
+        let meaning = value.get_help().map(ToString::to_string).unwrap_or_default();
+        Word { word: value.get_name().to_owned(), meaning }
+    }
 }
 
 /// Prints the words.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let text = match args.what.definition().map(vocabulary::words) {
+    let words = match args.what {
+        Some(what) => what.definition().map(vocabulary::words),
+        None => Some(What::value_variants().iter().map(What::word).collect()),
+    };
+    let text = match words {
         Some(words) if args.json => as_json(&words),
         Some(words) => as_text(&words),
         None => figures(args)?,
@@ -108,20 +123,41 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 
 /// The published figures of all studies.
 fn figures(args: &Args) -> Result<String, Error> {
-    let catalogue = Catalogue::read(&library(args.scenarios.as_deref()), study::ALL)?;
+    let library = library(args.scenarios.as_deref());
+    let catalogue = Catalogue::read(&library, study::ALL)?;
+    // Figures of a study share scenarios, and each is read once.
+    let mut known: BTreeMap<(String, Vec<Origin>), Vec<Log>> = BTreeMap::new();
+    let mut logs = |study: &Study, figure: &Figure| {
+        let key = (study.name.clone(), figure.origins.clone());
+        let read = || logs::needed(&library, study::ALL, study, &figure.origins);
+        known.entry(key).or_insert_with(read).clone()
+    };
     if args.json {
         let object = |(study, figure): (&Rc<Study>, &Figure)| {
             let minutes = figure.minutes.map(|it| json!({ "full": it.full, "quick": it.quick }));
             let (name, about) = (&figure.name, &figure.about);
-            json!({ "name": name, "study": study.name, "about": about, "minutes": minutes })
+            let logs = logs(study, figure);
+            let logs: Vec<&str> = logs.iter().map(Log::name).collect();
+            json!({
+                "name": name,
+                "study": study.name,
+                "about": about,
+                "minutes": minutes,
+                "logs": logs,
+            })
         };
         let figures: Vec<_> = catalogue.figures().map(object).collect();
         return Ok(format!("{:#}\n", serde_json::Value::Array(figures)));
     }
-    let row =
-        |figure: &Figure| vec![figure.name.clone(), time(figure.minutes), figure.about.clone()];
-    let rows: Vec<Vec<String>> = catalogue.figures().map(|(_, figure)| row(figure)).collect();
-    Ok(lines(&rows, &[0, 1, 2]))
+    let row = |(study, figure): (&Rc<Study>, &Figure)| {
+        let logs = match logs(study, figure).len() {
+            0 => "no logs".to_owned(),
+            some => count(some, "log"),
+        };
+        vec![figure.name.clone(), time(figure.minutes), logs, figure.about.clone()]
+    };
+    let rows: Vec<Vec<String>> = catalogue.figures().map(row).collect();
+    Ok(lines(&rows, &[0, 1, 2, 3]))
 }
 
 /// How long a figure takes.

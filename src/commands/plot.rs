@@ -24,7 +24,7 @@ use crate::exit::Exit;
 #[command(after_help = "Examples:
   haggle plot runs/quickstart --force
   haggle plot runs/quickstart --kind gantt --provider west --until 12h -o west.png
-  haggle plot runs/easy runs/fcfs --kind waiting-ecdf -o compared.svg")]
+  haggle plot runs/first runs/second --kind waiting-ecdf -o compared.svg")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
     #[arg(required = true, value_name = "DIR")]

@@ -291,7 +291,9 @@ fn as_text(args: &Args, outcome: &Outcome) -> String {
         text.push_str(&format!("results in {}\n", written.folder.display()));
         if !args.quiet {
             let folder = written.folder.display();
-            crate::report::say(&format!("`haggle plot {folder}` draws them\n"));
+            crate::report::say(&format!(
+                "`haggle plot {folder} --kind waiting-ecdf` draws waiting times\n"
+            ));
         }
     }
     text

@@ -13,12 +13,15 @@ use haggle::reproduce::catalogue::Origin;
 use haggle::reproduce::draw::draw;
 use haggle::reproduce::judge::Failure;
 use haggle::reproduce::language::Language;
+use haggle::reproduce::logs;
 use haggle::reproduce::obtain::Task;
 use haggle::reproduce::{
     Catalogue, Claim, Data, Figure, Finding, Judgement, Library, Study, judge, study,
 };
 use haggle::scenario::nearest;
 use serde_json::json;
+
+use trouble::MissingLogs;
 
 use super::{Error, print};
 use crate::exit::Exit;
@@ -30,13 +33,15 @@ use crate::report::{report, say};
 ///
 /// Runs what a figure needs, draws it and prints each claim beside what came out. Runs that are
 /// done are kept and serve other figures; a reproduction that was stopped goes on where it was.
-/// `haggle list figures` says what there is and how long it takes. A claim that was missed says
-/// otherwise than these runs do, and the command ends with 1; one that --quick has fewer runs for than
-/// the study asks for is undecided, whatever the numbers.
+/// `haggle list figures` says what there is, how long it takes and which figures need logs.
+///
+/// A claim is missed if what came out differs from what was published. That is a result and no
+/// error; the command ends with 1 then, so that scripts see it. A claim that --quick has fewer runs
+/// for than the study asks for is undecided, whatever the numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle reproduce netto-6.2 --quick
-  haggle reproduce netto-6.2 netto-6.3 -o figures
+  haggle reproduce haggle-sessions
+  haggle reproduce chtepen-4.9 chtepen-4.10 --quick -o figures
   haggle reproduce all --json > claims.json")]
 pub(crate) struct Args {
     /// Names of figures, or `all`
@@ -75,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let output = if args.quick { args.output.join("quick") } else { args.output.clone() };
     fs::create_dir_all(&output).map_err(|error| Error::Write { path: output.clone(), error })?;
     let mut desk = Desk { args, library, output, obtained: BTreeMap::new(), worst: None };
+    let wanted = desk.with_logs(wanted);
     let mut findings: Vec<Finding<'_>> = Vec::new();
     for (study, figure) in &wanted {
         desk.draw(study, figure)?;
@@ -89,11 +95,18 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if args.json {
         let objects: Vec<_> = findings.iter().map(object).collect();
         print(&format!("{:#}\n", serde_json::Value::Array(objects)))?;
-    } else {
+    } else if !wanted.is_empty() {
         print(&text::counts(&findings))?;
+        if missed(&findings) && !args.quiet {
+            say(text::MISSED);
+        }
     }
-    let missed = findings.iter().any(|it| matches!(it.judgement, Judgement::Missed(_)));
-    Ok(desk.worst.unwrap_or(if missed { Exit::Differs } else { Exit::Success }))
+    let exit = if missed(&findings) { Exit::Differs } else { Exit::Success };
+    Ok(desk.worst.unwrap_or(exit))
+}
+
+fn missed(findings: &[Finding<'_>]) -> bool {
+    findings.iter().any(|it| matches!(it.judgement, Judgement::Missed(_)))
 }
 
 /// The figures of these names, in the order of the catalogue for `all`.
@@ -137,6 +150,32 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
+    /// The figures whose logs are there; what is missing for the others is told at once.
+    fn with_logs<'c>(
+        &mut self,
+        wanted: Vec<(&'c Rc<Study>, &'c Figure)>,
+    ) -> Vec<(&'c Rc<Study>, &'c Figure)> {
+        let mut missing = MissingLogs::default();
+        let mut ready = Vec::new();
+        for (study, figure) in wanted {
+            let logs = logs::needed(&self.library, study::ALL, study, &figure.origins);
+            let lacking: Vec<_> =
+                logs.iter().filter_map(|log| Some((log.missing()?, log))).collect();
+            if lacking.is_empty() {
+                ready.push((study, figure));
+                continue;
+            }
+            missing.figures.push(figure.name.clone());
+            for (why, log) in lacking {
+                missing.logs.insert(log.clone(), why);
+            }
+        }
+        if !missing.figures.is_empty() {
+            self.tell(&missing.into());
+        }
+        ready
+    }
+
     /// Obtains a figure's data, draws it and says what was drawn.
     fn draw(&mut self, study: &Study, figure: &Figure) -> Result<(), Error> {
         let mut said = text::heading(figure);

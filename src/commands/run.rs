@@ -18,8 +18,8 @@ use crate::report::{say, warn, warn_of};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle run scenarios/quickstart.toml
-  haggle run scenarios/quickstart.toml -o /tmp/first --seed 7
-  haggle run my.toml --json --no-figures | jq .mean_waiting_time")]
+  haggle run scenarios/quickstart.toml -o first --seed 7
+  haggle run scenarios/quickstart.toml -o second --json --no-figures | jq .mean_waiting_time")]
 pub(crate) struct Args {
     /// Scenario file (TOML)
     #[arg(value_name = "SCENARIO")]

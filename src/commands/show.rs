@@ -17,8 +17,8 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle show scenarios/quickstart.toml
-  haggle show --runs sweep.toml
-  haggle show --run 7 sweep.toml > one.toml
+  haggle show --runs scenarios/sweep.toml
+  haggle show --run 7 scenarios/sweep.toml > one.toml
   haggle show runs/quickstart")]
 pub(crate) struct Args {
     /// Scenario file (TOML), or the folder of a run or a sweep

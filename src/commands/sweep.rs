@@ -20,9 +20,9 @@ use crate::report::{say, warn};
 /// are not repeated. The results do not depend on the number of workers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle sweep scenarios/policies.toml
-  haggle sweep scenarios/policies.toml -o /tmp/policies --jobs 4
-  haggle show --runs scenarios/policies.toml     what would be run")]
+  haggle sweep scenarios/sweep.toml
+  haggle sweep scenarios/sweep.toml -o policies --jobs 4
+  haggle show --runs scenarios/sweep.toml  # what would be run")]
 pub(crate) struct Args {
     /// Scenario file (TOML)
     #[arg(value_name = "SCENARIO")]

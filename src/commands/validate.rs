@@ -15,7 +15,7 @@ use crate::report;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle validate scenarios/quickstart.toml
-  haggle validate --json scenarios/*.toml | jq '.[].problems'")]
+  haggle validate --ignore-logs --json scenarios/*.toml | jq '.[].problems'")]
 pub(crate) struct Args {
     /// Scenario files (TOML)
     #[arg(required = true, value_name = "SCENARIO")]

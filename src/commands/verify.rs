@@ -17,7 +17,7 @@ use crate::report::warn;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle verify scenarios/quickstart.toml
-  haggle verify scenarios/netto-offers/policies.toml --variants 2")]
+  haggle verify scenarios/sweep.toml --variants 2")]
 pub(crate) struct Args {
     /// Scenario file (TOML)
     #[arg(value_name = "SCENARIO")]

@@ -42,6 +42,11 @@ pub trait Compute: Sync {
     /// Its name in catalogues.
     fn name(&self) -> &'static str;
 
+    /// The scenario whose workloads it reads: the study of the program and the file, if any.
+    fn scenario(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// Its rows: the axes are what tells them apart, the seed which replication each is.
     ///
     /// # Errors

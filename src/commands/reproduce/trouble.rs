@@ -1,10 +1,13 @@
 //! What can go wrong with a reproduction, as errors of the command.
 
+use std::collections::BTreeMap;
+
 use haggle::experiment::sweep::SweepError;
 use haggle::reproduce::Study;
 use haggle::reproduce::catalogue::CatalogueError;
 use haggle::reproduce::draw::DrawError;
 use haggle::reproduce::language::Mistake;
+use haggle::reproduce::logs::Log;
 use haggle::reproduce::obtain::ObtainError;
 use haggle_plots::PlotError;
 
@@ -20,6 +23,34 @@ pub(super) fn functions(study: &Study, mistake: &Mistake) -> Error {
     Error::Catalogue {
         message: format!("functions of study \"{}\": {}", study.name, mistake.message),
         hint: "put them right in its figures.toml".to_owned(),
+    }
+}
+
+/// Logs that are not there, and the figures that cannot be drawn without.
+#[derive(Default)]
+pub(super) struct MissingLogs {
+    /// The names of the figures.
+    pub(super) figures: Vec<String>,
+    /// Each log with what is wrong.
+    pub(super) logs: BTreeMap<Log, String>,
+}
+
+impl From<MissingLogs> for Error {
+    fn from(missing: MissingLogs) -> Error {
+        let mut message = format!("{} cannot be drawn without logs", missing.figures.join(", "));
+        let mut archives: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (log, why) in &missing.logs {
+            let names = archives.entry(log.archive()).or_default();
+            names.push(format!("    {}: {why}\n", log.name()));
+        }
+        message.push_str(", which belong to others and are no part of haggle:\n");
+        for (archive, names) in archives {
+            message.push_str(&format!("\n  {archive}\n{}", names.concat()));
+        }
+        let hint = "put them into a folder under these names and name it, as in \
+                    HAGGLE_TRACES=~/traces;\n      \
+                    `haggle list figures` says which figures need no logs: haggle-sessions is one";
+        Error::Catalogue { message: message.trim_end().to_owned(), hint: hint.to_owned() }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::scenario::{Experiment, Logs};
 /// The study.
 pub(super) struct WorkloadTable;
 
+const SCENARIO: (&str, &str) = ("netto-offers", "policies.toml");
 const WINDOW: f64 = 60.0 * 86_400.0;
 
 impl Compute for WorkloadTable {
@@ -19,10 +20,13 @@ impl Compute for WorkloadTable {
         "workload-table"
     }
 
+    fn scenario(&self) -> Option<(&'static str, &'static str)> {
+        Some(SCENARIO)
+    }
+
     fn compute(&self, _effort: Effort) -> Result<Data, String> {
-        let source = Library::Embedded
-            .read("netto-offers", "policies.toml")
-            .map_err(|error| error.to_string())?;
+        let (study, file) = SCENARIO;
+        let source = Library::Embedded.read(study, file).map_err(|error| error.to_string())?;
         let folder = source.folder().to_owned();
         let experiment = Experiment::read(source, Logs::MustExist)
             .map_err(|error| format!("{error}; set HAGGLE_TRACES to the folder of the logs"))?;

@@ -1,0 +1,242 @@
+//! Every command and every scenario that README, docs and `--help` show is carried out as it
+//! stands, in a fresh folder.
+//!
+//! A block ```` ```console ```` holds commands and nothing else, so no output can be shown that is not
+//! real; a comment behind one may say `exit code N`. A block ```` ```toml ```` is a whole scenario, or
+//! begins with the name of the file that it is: those of docs/studies.md are tried in
+//! `reproduce_studies`.
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use serde_json::Value;
+
+use crate::command::{Folder, interrupt, stdout_of};
+
+/// Commands that take hours: begun, and interrupted after a moment.
+const LONG: [&str; 2] = ["haggle reproduce all", "haggle reproduce chtepen-4.9"];
+
+#[test]
+fn what_readme_shows_works() {
+    let folder = prepared();
+    log(&folder, "CTC-SP2-1996-3.1-cln.swf.gz");
+    log(&folder, "log.swf.gz");
+    let (commands, scenarios) = page(&folder, "README.md");
+    assert!(commands > 30 && scenarios > 3, "{commands} commands, {scenarios} scenarios");
+}
+
+#[test]
+fn what_the_manual_shows_works() {
+    let pages = fs::read_dir(root().join("docs")).expect("the folder is there");
+    for entry in pages {
+        let name = entry.expect("an entry can be read").file_name();
+        page(&prepared(), &format!("docs/{}", name.to_string_lossy()));
+    }
+}
+
+/// The examples of a command need what those before them leave, and what is prepared here.
+#[test]
+fn what_help_shows_works() {
+    let folder = prepared();
+    log(&folder, "CTC-SP2-1996-3.1-cln.swf.gz");
+    log(&folder, "log.swf");
+    log(&folder, "log.swf.gz");
+    log(&folder, "ctc.swf.gz");
+    for (place, seed) in [("runs/first", "1"), ("runs/second", "2")] {
+        carry_out(
+            &folder,
+            &format!("haggle run scenarios/quickstart.toml --seed {seed} -o {place}"),
+        );
+    }
+    for place in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"]
+    {
+        fs::create_dir_all(folder.path().join(place)).expect("it can be made");
+    }
+    let mut examples = 0;
+    for command in commands(&folder, &[]) {
+        let help = help(&folder, &command);
+        let shown = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
+        for line in shown.take_while(|line| line.starts_with("  ")).map(str::trim) {
+            // A line that is a comment goes on about the example above it.
+            if !line.starts_with('#') {
+                carry_out(&folder, line);
+                examples += 1;
+            }
+        }
+    }
+    assert!(examples > 40, "{examples} examples");
+}
+
+/// What README runs with cargo, before there is a command `haggle`, the gate runs as well.
+#[test]
+fn what_readme_builds_with_is_what_the_gate_runs() {
+    let gate = fs::read_to_string(root().join(".ci/run")).expect("the gate is there");
+    let readme = fs::read_to_string(root().join("README.md")).expect("the page is there");
+    let mut found = 0;
+    for line in readme.lines().filter(|line| line.starts_with("cargo ")) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let begins = if words[1] == "run" { "cargo run --release" } else { "cargo test" };
+        assert!(line.starts_with(begins), "{line}");
+        assert!(gate.contains(&format!("grep -m1 '^{begins}' README.md")), "{line}");
+        found += 1;
+    }
+    assert_eq!(found, 2);
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A fresh folder with the scenarios that README speaks of, and no more.
+fn prepared() -> Folder {
+    let folder = Folder::with(&[]);
+    let (from, to) = (root().join("scenarios"), folder.path());
+    let copied = Command::new("cp").arg("-r").arg(from).arg(to).status();
+    assert!(copied.is_ok_and(|status| status.success()), "scenarios can be copied");
+    folder
+}
+
+/// A small log under the name of a real one: it lasts some months.
+fn log(folder: &Folder, name: &str) {
+    carry_out(
+        folder,
+        &format!("haggle workload generate --jobs 1500 --processors 64 --load 0.05 {name}"),
+    );
+}
+
+/// Carries out what a page shows, in its order; how many commands and scenarios there were.
+fn page(folder: &Folder, name: &str) -> (usize, usize) {
+    let text = fs::read_to_string(root().join(name)).expect("the page is there");
+    let (mut commands, mut scenarios) = (0, 0);
+    for block in text.split("\n```").skip(1).step_by(2) {
+        let (kind, block) = block.split_once('\n').unwrap_or((block, ""));
+        match kind {
+            "console" => {
+                for line in block.lines() {
+                    carry_out(folder, line);
+                    commands += 1;
+                }
+            }
+            "toml" if is_file(block) => {}
+            "toml" => {
+                let file = format!("shown-{scenarios}.toml");
+                fs::write(folder.path().join(&file), block).expect("it can be written");
+                carry_out(folder, &format!("haggle run {file} --check"));
+                scenarios += 1;
+            }
+            "text" => {}
+            other => panic!("{name}: what is a block of {other}?"),
+        }
+    }
+    (commands, scenarios)
+}
+
+/// Whether a block begins with the name of the file that it is.
+fn is_file(block: &str) -> bool {
+    let first = block.lines().next().unwrap_or_default();
+    first.starts_with("# ") && first.ends_with(".toml")
+}
+
+/// Every command and command of a command, as it is typed.
+fn commands(folder: &Folder, of: &[&str]) -> Vec<Vec<String>> {
+    let words = || of.iter().map(|&word| word.to_owned());
+    let help = help(folder, &words().collect::<Vec<_>>());
+    let mut found = vec![words().collect()];
+    let listed = help.lines().skip_while(|&line| line != "Commands:").skip(1);
+    for line in listed.take_while(|line| line.starts_with("  ")) {
+        let word = line.split_whitespace().next().expect("a word");
+        if word != "help" {
+            found.extend(commands(folder, &[of, &[word]].concat()));
+        }
+    }
+    found
+}
+
+fn help(folder: &Folder, command: &[String]) -> String {
+    let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+    arguments.push("--help");
+    let shown = folder.haggle(&arguments);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    stdout_of(&shown).to_owned()
+}
+
+/// Carries out a line as it stands; it must end as it says.
+fn carry_out(folder: &Folder, line: &str) {
+    let (command, comment) = line.split_once(" # ").unwrap_or((line, ""));
+    let command = command.trim_end().replacen("cargo run --release -- ", "haggle ", 1);
+    if command.starts_with("cargo ") {
+        return;
+    }
+    if LONG.iter().any(|long| command.starts_with(long)) {
+        return begin(folder, &command);
+    }
+    if let Some((command, path)) = command.split_once(" | jq ") {
+        return look(folder, command, path.trim_matches('\''));
+    }
+    let codes = match comment.split_once("exit code ") {
+        Some((_, code)) => &code[..1],
+        // A claim that is missed is a result.
+        None if command.starts_with("haggle reproduce") => "01",
+        None => "0",
+    };
+    let output = shell(folder, &command).output().expect("there is a shell");
+    let code = output.status.code().map_or_else(|| "none".to_owned(), |code| code.to_string());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(codes.contains(&code), "`{line}` ends with {code}: {errors}");
+}
+
+/// Carries out what is piped into jq, which may not be here, and looks for what it would.
+fn look(folder: &Folder, command: &str, path: &str) {
+    let output = shell(folder, command).output().expect("there is a shell");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let object = serde_json::from_str(&printed);
+    let object = object.unwrap_or_else(|error| panic!("`{command}`: {error}: {printed}{errors}"));
+    assert!(holds(&object, path), "`{command}` prints nothing at {path}: {printed}");
+}
+
+/// Begins a command that takes long, and interrupts it after a moment.
+fn begin(folder: &Folder, command: &str) {
+    let mut child = shell(folder, &format!("exec {command}")).spawn().expect("there is a shell");
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(3) && child.try_wait().is_ok_and(|it| it.is_none())
+    {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        matches!(output.status.code(), Some(0 | 1 | 130)),
+        "`{command}` ends with {}: {errors}",
+        output.status
+    );
+}
+
+fn shell(folder: &Folder, command: &str) -> Command {
+    let haggle = PathBuf::from(assert_cmd::cargo::cargo_bin!("haggle"));
+    let mut path = haggle.parent().expect("it lies in a folder").as_os_str().to_owned();
+    path.push(":");
+    path.push(env::var_os("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder.path());
+    shell.env("PATH", path).env("HOME", folder.path()).env_remove("HAGGLE_TRACES");
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+}
+
+/// Whether there is something at a path such as `.a.b` or `.[].b`.
+fn holds(value: &Value, path: &str) -> bool {
+    let path = path.trim_start_matches('.');
+    let (word, rest) = path.split_once('.').unwrap_or((path, ""));
+    match value {
+        value if word.is_empty() => !value.is_null(),
+        Value::Array(values) if word == "[]" => {
+            !values.is_empty() && values.iter().all(|value| holds(value, rest))
+        }
+        value => holds(&value[word], rest),
+    }
+}
