@@ -124,7 +124,7 @@ impl Timeline {
         };
         vec![
             Key::new(&format!("mean of {}", in_words(bin)), Mark::Flat, colour),
-            Key::new("its range", Mark::Box, tint(colour, BAND)),
+            Key::new("lowest to highest", Mark::Box, tint(colour, BAND)),
         ]
     }
 

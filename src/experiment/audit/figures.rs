@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use haggle_plots::load::{self, Part, Tables};
-use haggle_plots::{Shows, TimelinePart};
+use haggle_plots::{PlotError, Shows, TimelinePart};
 use haggle_results::RunReader;
 
 use super::findings::Findings;
@@ -15,27 +15,41 @@ use super::{Books, Disagreement};
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
 pub(super) fn check(folder: &Path, books: &Books, findings: &mut Findings) {
-    if books.summary.grid.is_some() {
-        return;
-    }
-    match parts(folder) {
+    let is_grid = books.summary.grid.is_some();
+    match parts(folder, is_grid) {
+        Ok(parts) if is_grid => slots(&parts, books, findings),
         Ok(parts) => providers(&parts, books, findings),
         Err(error) => findings.expect(false, Disagreement::READABLE, || error.to_string()),
     }
 }
 
-fn parts(folder: &Path) -> Result<Vec<TimelinePart>, haggle_plots::PlotError> {
+/// What the figures of a run show; of a grid, in slots.
+fn parts(folder: &Path, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
     let run = RunReader::open(folder)?;
-    let tables = Tables::new(&run);
-    Ok(load::timeline(&tables, "", &Part::default(), Shows::Both)?.parts)
+    let (tables, all) = (Tables::new(&run), Part::default());
+    let timeline = match is_grid {
+        true => load::grid_timeline(&tables, "", &all, Shows::Utilisation, "", |_, _| 1.0)?,
+        false => load::timeline(&tables, "", &all, Shows::Both)?,
+    };
+    Ok(timeline.parts)
+}
+
+/// The area under what is held.
+fn area(parts: &[TimelinePart]) -> f64 {
+    let held = parts.iter().flat_map(|part| &part.held);
+    held.map(|it| it.amount * (it.end - it.start)).sum()
+}
+
+fn slots(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
+    let total = books.summary.grid.as_ref().map(|grid| grid.slot_time.total);
+    let rule = "the area under `utilisation` of a grid is the time for which slots were held";
+    findings.close(rule, "", Some(area(parts)), total);
 }
 
 fn providers(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
-    let held: f64 =
-        parts.iter().flat_map(|part| &part.held).map(|it| it.amount * (it.end - it.start)).sum();
     let placed: i128 = books.rows.placements.iter().map(|it| it.area()).sum();
     let rule = "the area under `utilisation` is what processors were held for";
-    findings.close(rule, "", Some(held), Some(placed as f64 / SECOND));
+    findings.close(rule, "", Some(area(parts)), Some(placed as f64 / SECOND));
     for part in parts {
         let most = part.most_held();
         findings.expect(
