@@ -5,18 +5,20 @@
 //!
 //! | file | what must hold |
 //! |---|---|
-//! | `jobs` | each job once, in order of `left_time`; submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
 //! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
+//! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
 //! | `summary` | counts, means and sums are those of the tables |
 //!
 //! Times are compared as whole microseconds, sums of floats up to the rounding of their terms.
 
 mod attempts;
 mod failures;
+mod figures;
 mod findings;
 mod grid;
 mod jobs;
@@ -57,6 +59,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     told::check(&books, &mut findings);
     failures::check(&books, &mut findings);
     grid::check(&books, &mut findings);
+    figures::check(folder, &books, &mut findings);
     summary::check(&books, &mut findings);
     findings.into_result()
 }

@@ -19,6 +19,13 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         // Without failures there is no such table.
         if !books.rows.outages.is_empty() || failed > 0 {
             findings.equal("`outages` has all tries that failed", "jobs_lost", lost, failed);
+            let work = books.rows.outages.iter().map(|it| it.work_lost).sum();
+            let rule = "`outages` adds up to the work that a grid lost by failures";
+            findings.close(rule, "work_lost", Some(work), Some(grid.work.lost_by_failure));
+            let within = grid.work.lost_by_failure <= grid.work.lost;
+            findings.expect(within, "work lost by failures is lost", || {
+                format!("{} and {}", grid.work.lost_by_failure, grid.work.lost)
+            });
         }
     }
 }

@@ -16,9 +16,12 @@ pub struct Disagreement {
 }
 
 impl Disagreement {
+    /// The rule without which nothing can be looked at.
+    pub(super) const READABLE: &'static str = "every table can be read";
+
     /// A table cannot be read.
     pub(super) fn unreadable(error: &dyn std::error::Error) -> Disagreement {
-        Disagreement { rule: "every table can be read", cases: error.to_string() }
+        Disagreement { rule: Disagreement::READABLE, cases: error.to_string() }
     }
 }
 
