@@ -26,6 +26,7 @@ mod damaged_logs_run;
 mod explain_adds_up;
 mod documentation;
 mod grid_claims;
+mod independence;
 mod reference_results;
 mod reproduce_by_base;
 mod reproduce_studies;

@@ -1,6 +1,6 @@
 //! Every message there is: all causes of change on one screen.
 
-use haggle_model::job::HiddenRunTime;
+use haggle_model::job::{HiddenRunTime, Lot};
 use haggle_model::{
     ActorId, Disclosure, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet,
     Refusal, Span, Time,
@@ -96,8 +96,9 @@ pub enum Message {
     Offers {
         /// The bag.
         job: JobId,
-        /// State of the provider's plan the offers were made on.
-        epoch: u64,
+        /// Which of the answers to this call it is, counted from 1. How often the plan has
+        /// changed is nobody's business.
+        answer: u32,
         /// When they were made, and until when they can be taken up.
         valid: (Time, Time),
         /// Offers, and whatever else the level includes.
@@ -108,8 +109,8 @@ pub enum Message {
     Probe {
         /// The bag.
         job: JobId,
-        /// The state of the plan now.
-        epoch: u64,
+        /// The answer with these offers; all before it are stale, too.
+        answer: u32,
     },
     /// Metascheduler to provider: make your offers for this bag anew.
     Refresh {
@@ -135,8 +136,8 @@ pub enum Message {
     NotReady {
         /// The bag.
         job: JobId,
-        /// State of the plan.
-        epoch: u64,
+        /// Which of the answers to this call it is.
+        answer: u32,
         /// When the new offers were made, and until when they can be taken up.
         valid: (Time, Time),
         /// New offers.
@@ -152,6 +153,14 @@ pub enum Message {
         /// Tasks to run where nothing is held: as many as that, whenever they fit.
         unheld: u32,
     },
+    /// Provider to metascheduler: its share of the bag is queued. If nothing was held, or no
+    /// more, discloses its planned completion; otherwise that is as it was.
+    Committed {
+        /// The bag.
+        job: JobId,
+        /// Planned completion of what was not held; [`Time::FOREVER`] = nobody can say.
+        completion: Option<Time>,
+    },
     /// Metascheduler to provider: give up what you hold; another round follows.
     Abort {
         /// The bag.
@@ -162,7 +171,7 @@ pub enum Message {
         /// The bag.
         job: JobId,
     },
-    /// Metascheduler to user: when the whole bag will be done.
+    /// Metascheduler to user, when all providers have committed: the whole bag will be done then.
     Promise {
         /// The bag.
         job: JobId,
@@ -265,6 +274,13 @@ pub enum Timer {
         /// Which of the share's runs.
         run: u32,
     },
+    /// Provider: tasks of a share that run together have used up their planned time and go on.
+    TasksPlanEnds {
+        /// The slot of the share.
+        slot: u32,
+        /// Which of the share's runs.
+        run: u32,
+    },
     /// Provider: the run time estimate of this bag is ready.
     EstimateReady {
         /// The bag.
@@ -302,6 +318,8 @@ pub struct Call {
     pub task_time: Span,
     /// The program itself: a provider that profiles runs it, and its machine will.
     pub program: HiddenRunTime,
+    /// By what is drawn for the program, wherever it is run.
+    pub lot: Lot,
     /// When the user wants it done; `None` = as early as possible.
     pub deadline: Option<Time>,
     /// What the provider is asked to disclose.
@@ -430,6 +448,7 @@ impl Message {
             Message::Ready { .. } => "ready",
             Message::NotReady { .. } => "not_ready",
             Message::Commit { .. } => "commit",
+            Message::Committed { .. } => "committed",
             Message::Abort { .. } => "abort",
             Message::Release { .. } => "release",
             Message::Promise { .. } => "promise",
@@ -470,6 +489,7 @@ impl Message {
             | Message::Ready { job, .. }
             | Message::NotReady { job, .. }
             | Message::Commit { job, .. }
+            | Message::Committed { job, .. }
             | Message::Abort { job }
             | Message::Release { job }
             | Message::Promise { job, .. }

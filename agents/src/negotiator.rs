@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, BagRecord, JobId, JobOutcome, JobRecord, JobShape, Observation, ProviderId, Refusal,
-    Span, Time,
+    ActorId, BagRecord, Job, JobId, JobOutcome, JobRecord, JobShape, Observation, ProviderId,
+    Refusal, Span, Time,
 };
 use haggle_scheduling::Award;
 use haggle_scheduling::bag_table::{BagTable, Change};
@@ -92,7 +92,8 @@ enum Answer {
     /// waited for however long that takes.
     Refreshed,
     Offers {
-        epoch: u64,
+        /// Which of its answers.
+        answer: u32,
         /// When they must have been sent back to be in time.
         reply_by: Time,
         view: Box<AnyView>,
@@ -116,7 +117,12 @@ struct Preparing {
 struct Placed {
     submission: Box<Submission>,
     submitter: ActorId,
-    promised_end: Time,
+    /// When it will be done, by what the providers have said so far.
+    expected: Time,
+    /// Providers that have not said yet that they have their share: before the last has,
+    /// nothing is promised, for what was held may have expired.
+    uncommitted: usize,
+    promised_end: Option<Time>,
     placed: Time,
     /// Providers that have not finished their share.
     left: usize,
@@ -187,6 +193,7 @@ impl Negotiator {
             tasks: job.processors,
             task_time: job.requested_time.unwrap_or(Span::FOREVER),
             program: job.run_time,
+            lot: job.lot,
             deadline: job.deadline,
             asks,
             wants_offers: self.config.policy != CompositionPolicy::FreeTimeSlots,
@@ -257,11 +264,10 @@ impl Negotiator {
         }
     }
 
-    fn on_probe(&mut self, from: ActorId, id: JobId, epoch: u64) {
+    fn on_probe(&mut self, from: ActorId, id: JobId, stale: u32) {
         let place = self.places[&from];
         let Some(bargain) = self.open.get_mut(&id) else { return };
-        if matches!(&bargain.answers[place], Answer::Offers { epoch: offered, .. } if *offered < epoch)
-        {
+        if matches!(bargain.answers[place], Answer::Offers { answer, .. } if answer <= stale) {
             bargain.answers[place] = Answer::Stale;
         }
     }
@@ -316,13 +322,7 @@ impl Negotiator {
                 who.push(place);
             }
         }
-        let job = &bargain.submission.job;
-        let call = BagCall {
-            tasks: job.processors,
-            span: job.requested_time.unwrap_or(Span::FOREVER),
-            deadline: job.deadline,
-            now,
-        };
+        let call = bag_call(&bargain.submission.job, now);
         // A relaxed award may have to be refused, one as offered is good for sure.
         let relax = self.config.options.relax_to_composite && bargain.round == 0;
         let options = CompositionOptions { relax_to_composite: relax, ..self.config.options };
@@ -420,20 +420,25 @@ impl Negotiator {
         self.place(now, bargain, record, &providers, completion, out);
     }
 
-    /// After too many rounds: the whole bag goes to the provider that offered the
-    /// earliest completion for it, whatever has changed there since.
+    /// After too many rounds: the whole bag goes to the provider that would have it done
+    /// first as far as is known, whatever has changed there since. What is promised is what
+    /// that provider then says.
     fn force(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         let Some(bargain) = self.close(now, id, out) else { return };
         let tasks = bargain.submission.job.processors;
-        let whole = |answer: &Answer| match answer {
-            Answer::Offers { view, .. } => view.offers().last().map(|offer| offer.completion),
-            _ => None,
+        let policy = self.config.policy;
+        let call = BagCall { deadline: None, ..bag_call(&bargain.submission.job, now) };
+        let alone = |view: &AnyView| {
+            let view = std::slice::from_ref(view);
+            let composed = policy.compose(&call, view, self.config.options, bargain.turn);
+            composed.map_or(Time::FOREVER, |it| it.completion)
         };
         let answers = bargain.answers.iter().enumerate();
-        let answered = |&(_, answer): &(usize, &Answer)| matches!(answer, Answer::Offers { .. });
         let (completion, place) = answers
-            .filter(answered)
-            .map(|(place, answer)| (whole(answer).unwrap_or(now), place))
+            .filter_map(|(place, answer)| match answer {
+                Answer::Offers { view, .. } => Some((alone(view), place)),
+                _ => None,
+            })
             .min()
             .expect("something was composed from answers");
         if self.config.coordinated {
@@ -443,10 +448,9 @@ impl Negotiator {
         let to = self.config.providers[place];
         tell_bag_completion(to, id, expected, out);
         out.send(to, Message::Commit { job: id, expected, unheld: tasks });
-        let deadline = bargain.submission.job.deadline;
-        let promised = deadline.map_or(completion, |deadline| completion.max(deadline));
+        let earliest = bargain.submission.job.deadline.unwrap_or(now);
         let record = BagRecord { parts: 1, recompositions: bargain.round, ..BagRecord::default() };
-        self.place(now, bargain, record, &[place], promised, out);
+        self.place(now, bargain, record, &[place], earliest, out);
     }
 
     fn place(
@@ -455,7 +459,7 @@ impl Negotiator {
         bargain: Bargain,
         record: BagRecord,
         providers: &[usize],
-        promised_end: Time,
+        expected: Time,
         out: &mut Outbox,
     ) {
         let id = bargain.submission.job.id;
@@ -465,11 +469,12 @@ impl Negotiator {
             }
         }
         out.send(bargain.submitter, Message::Accepted { job: id });
-        out.send(bargain.submitter, Message::Promise { job: id, completion: promised_end });
         let placed = Placed {
             submission: bargain.submission,
             submitter: bargain.submitter,
-            promised_end,
+            expected,
+            uncommitted: providers.len(),
+            promised_end: None,
             placed: now,
             left: providers.len(),
             started: false,
@@ -506,6 +511,18 @@ impl Negotiator {
         } else {
             // What is agreed on stands.
             out.send(from, Message::NotWithdrawn { job });
+        }
+    }
+
+    /// A provider has its share, the whole of which it will have done as it said, or then.
+    fn on_committed(&mut self, job: JobId, completion: Option<Time>, out: &mut Outbox) {
+        let Some(placed) = self.placed.get_mut(&job) else { return };
+        placed.expected = placed.expected.max(completion.unwrap_or(placed.expected));
+        placed.uncommitted -= 1;
+        if placed.uncommitted == 0 && placed.expected < Time::FOREVER {
+            let completion = placed.expected;
+            placed.promised_end = Some(completion);
+            out.send(placed.submitter, Message::Promise { job, completion });
         }
     }
 
@@ -568,11 +585,20 @@ impl Placed {
         let Submission { job, class, .. } = *self.submission;
         Observation::JobOver(Box::new(JobRecord {
             queued: Some(self.placed),
-            promised_end: Some(self.promised_end),
+            promised_end: self.promised_end,
             walltime: job.requested_time,
             bag: Some(self.record),
             ..JobRecord::never_queued(job, class, outcome, now)
         }))
+    }
+}
+
+fn bag_call(job: &Job, now: Time) -> BagCall {
+    BagCall {
+        tasks: job.processors,
+        span: job.requested_time.unwrap_or(Span::FOREVER),
+        deadline: job.deadline,
+        now,
     }
 }
 
@@ -617,15 +643,16 @@ impl Actor for Negotiator {
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
             Message::Submit(submission) => self.on_submitted(now, from, submission, out),
-            Message::Offers { job, epoch, valid: (made, until), view }
-            | Message::NotReady { job, epoch, valid: (made, until), view } => {
+            Message::Offers { job, answer, valid: (made, until), view }
+            | Message::NotReady { job, answer, valid: (made, until), view } => {
                 // The way back takes as long as the way here.
                 let reply_by = until - (now - made);
-                self.on_answer(now, from, job, Answer::Offers { epoch, reply_by, view }, out);
+                self.on_answer(now, from, job, Answer::Offers { answer, reply_by, view }, out);
             }
             Message::NoAnswer { job, .. } => self.on_answer(now, from, job, Answer::None, out),
-            Message::Probe { job, epoch } => self.on_probe(from, job, epoch),
+            Message::Probe { job, answer } => self.on_probe(from, job, answer),
             Message::Ready { job, completion } => self.on_ready(now, from, job, completion, out),
+            Message::Committed { job, completion } => self.on_committed(job, completion, out),
             Message::ShareStarted { job } => self.on_share_started(job, out),
             Message::ShareFinished { job, outcome } => {
                 self.on_share_finished(now, job, outcome, out);

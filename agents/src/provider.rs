@@ -162,6 +162,15 @@ impl HeldJob {
         }
     }
 
+    /// Tells its submitter how it fares. A provider's own users hear of their own jobs; only
+    /// what leaves the provider is disclosed.
+    fn tell_status(&self, message: Message, out: &mut Outbox) {
+        match self.submission.class {
+            JobClass::External => tell(out, self.submitter, DisclosedItem::JobStatus, message),
+            JobClass::Local => out.send(self.submitter, message),
+        }
+    }
+
     fn request(&self, slot: Slot, ahead: bool, config: &ProviderConfig) -> Request {
         let job = &self.submission.job;
         Request {
@@ -212,8 +221,7 @@ impl Provider {
             (job.processors > self.config.processors).then_some(Refusal::TooWide)
         };
         if let Some(reason) = refusal {
-            disclose(out, submitter, DisclosedItem::Refusal, id);
-            out.send(submitter, Message::Refused { submission, reason });
+            tell(out, submitter, DisclosedItem::Refusal, Message::Refused { submission, reason });
             return;
         }
         let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
@@ -258,8 +266,7 @@ impl Provider {
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
         self.load.ended(held.submission.job.processors, run.planned_end);
-        disclose_status(out, held.submitter, &held.submission);
-        out.send(held.submitter, Message::Finished { job: id, outcome: run.outcome });
+        held.tell_status(Message::Finished { job: id, outcome: run.outcome }, out);
         let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
         let over = held.over(self.config.id, outcome, now);
         let over = JobRecord { start, processors, checkpointing, ..over };
@@ -294,7 +301,7 @@ impl Provider {
         let held = self.release_job(slot);
         self.load.waiting -= work(held.submission.job.processors, held.planned(&self.config));
         let outcome = JobOutcome::Cancelled;
-        out.send(held.submitter, Message::Finished { job, outcome });
+        held.tell_status(Message::Finished { job, outcome }, out);
         let over = held.over(self.config.id, outcome, now);
         out.observe(Observation::JobOver(Box::new(over)));
         self.plan_changed(now, out);
@@ -313,24 +320,23 @@ impl Provider {
         let checkpoints = self.config.on_failure.checkpoints();
         let span = walltime.map(|walltime| checkpoints.lasts(walltime, false));
         let Some(start) = self.scheduler.estimate_start(now, processors, span) else {
-            disclose(out, from, DisclosedItem::Refusal, job);
-            out.send(from, Message::NoAnswer { job, reason: Refusal::TooWide });
+            let message = Message::NoAnswer { job, reason: Refusal::TooWide };
+            tell(out, from, DisclosedItem::Refusal, message);
             return;
         };
-        disclose(out, from, DisclosedItem::Estimate, job);
         let completion = start + span.unwrap_or(Span::FOREVER);
-        out.send(from, Message::Estimate { job, start, completion });
+        let message = Message::Estimate { job, start, completion };
+        tell(out, from, DisclosedItem::Estimate, message);
     }
 
     fn on_load_requested(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         if self.config.disclosure < Disclosure::Load {
-            disclose(out, from, DisclosedItem::Refusal, job);
-            out.send(from, Message::NoAnswer { job, reason: Refusal::NotDisclosed });
+            let message = Message::NoAnswer { job, reason: Refusal::NotDisclosed };
+            tell(out, from, DisclosedItem::Refusal, message);
             return;
         }
-        disclose(out, from, DisclosedItem::Load, job);
         let drain_time = self.load.drain_time(now, self.config.processors);
-        out.send(from, Message::Load { job, drain_time });
+        tell(out, from, DisclosedItem::Load, Message::Load { job, drain_time });
     }
 
     /// The run stops: what waits and runs is unfinished.
@@ -450,8 +456,7 @@ impl Provider {
         self.load.waiting -= work(job.processors, planned);
         self.load.started(job.processors, planned_end);
         out.wake(now + lasts, Message::Wake(Timer::RunEnds { slot: slot.0 }));
-        disclose_status(out, held.submitter, &held.submission);
-        out.send(held.submitter, Message::Started { job: job.id });
+        held.tell_status(Message::Started { job: job.id }, out);
         let end = now + lasts;
         held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors });
     }
@@ -478,15 +483,11 @@ impl Provider {
     }
 }
 
-/// Its own users hear of their own jobs; only what leaves the provider is disclosed.
-fn disclose_status(out: &mut Outbox, to: ActorId, submission: &Submission) {
-    if submission.class == JobClass::External {
-        disclose(out, to, DisclosedItem::JobStatus, submission.job.id);
-    }
-}
-
-fn disclose(out: &mut Outbox, to: ActorId, item: DisclosedItem, job: JobId) {
-    out.observe(Observation::Disclosed { to, item, count: 1, job: Some(job) });
+/// Says something about a job that discloses one item. Saying and noting are one act, so that
+/// nothing is said that is not on record.
+fn tell(out: &mut Outbox, to: ActorId, item: DisclosedItem, message: Message) {
+    out.observe(Observation::Disclosed { to, item, count: 1, job: message.job() });
+    out.send(to, message);
 }
 
 impl Actor for Provider {
@@ -501,6 +502,9 @@ impl Actor for Provider {
             Message::Wake(Timer::PlanDue) => self.on_plan_due(now, out),
             Message::Wake(Timer::TasksEnd { slot, run }) => {
                 self.on_tasks_ended(now, Slot(slot), run, out);
+            }
+            Message::Wake(Timer::TasksPlanEnds { slot, run }) => {
+                self.on_tasks_plan_ended(now, Slot(slot), run, out);
             }
             Message::Wake(Timer::EstimateReady { job }) => self.answer(now, job, out),
             Message::Call(call) => self.on_called(now, from, call, out),

@@ -1,5 +1,6 @@
 //! A job, as a workload brings it and as its user describes it.
 
+use crate::random::{self, Stream};
 use crate::{JobId, Span, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.
@@ -74,6 +75,23 @@ impl HiddenRunTime {
     }
 }
 
+/// What all draws for a job in a run begin with: its workload's name and its number there. So
+/// they are the same whatever else is submitted anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Lot(u64);
+
+impl Lot {
+    /// That of the job with this number in the workload of this name.
+    pub fn new(workload: &str, number: i64) -> Lot {
+        Lot(random::splitmix(random::hash(workload.bytes()) ^ random::splitmix(number as u64)))
+    }
+
+    /// The job's stream for a purpose, under the run's `seed`.
+    pub fn stream(self, seed: u64, purpose: &str) -> Stream {
+        random::stream(seed, &format!("job {:016x}", self.0), purpose)
+    }
+}
+
 /// A job. Times are those of a reference processor (speed 1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -83,6 +101,8 @@ pub struct Job {
     pub workload: u16,
     /// Its number in that workload, as the log's authors wrote it.
     pub number: i64,
+    /// By what is drawn for it during the run.
+    pub lot: Lot,
     /// When its user submits it.
     pub submit: Time,
     /// Whether it needs its processors all at once.
@@ -149,6 +169,7 @@ impl Job {
             id: JobId(id),
             workload: 0,
             number: i64::from(id) + 1,
+            lot: Lot::default(),
             submit,
             shape: JobShape::Rigid,
             processors,

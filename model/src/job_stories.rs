@@ -33,7 +33,8 @@ impl JobStories {
     }
 
     /// A job is over: what it lost goes into its record; if it is a bag, the shares,
-    /// the first start and the last end of a task, and the provider if there was only one.
+    /// the first start of a task, when the last one ended or was given up, and the provider if
+    /// there was only one.
     pub fn complete(&mut self, record: &mut JobRecord) {
         if !self.lost.is_empty() {
             record.lost = self.lost.remove(&record.job.id).unwrap_or_default();
@@ -43,7 +44,8 @@ impl JobStories {
         let runs = || bag.shares.iter().flat_map(|share| &share.runs);
         record.start = runs().map(|run| run.start).min();
         if record.outcome != JobOutcome::Unfinished {
-            record.end = runs().map(|run| run.end).max().unwrap_or(record.end);
+            let lost = record.lost.iter().map(|run| run.end);
+            record.end = runs().map(|run| run.end).chain(lost).max().unwrap_or(record.end);
         }
         if let [only] = &bag.shares[..] {
             record.provider = Some(only.provider);

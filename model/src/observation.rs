@@ -152,8 +152,8 @@ pub struct ShareRecord {
     pub queued: Time,
     /// Planned time of a task on that provider's processors.
     pub walltime: Span,
-    /// Completion promised for this share.
-    pub promised_end: Time,
+    /// Completion promised for this share, if any was.
+    pub promised_end: Option<Time>,
     /// Tasks that ran together, in the order in which they ended.
     pub runs: Vec<TaskRun>,
 }

@@ -16,12 +16,9 @@ pub type Stream = ChaCha8Rng;
 /// assert_ne!(a.next_u64(), b.next_u64());
 /// ```
 pub fn stream(seed: u64, actor: &str, purpose: &str) -> Stream {
-    // FNV-1a over the names with a separator that no name contains, then mixed
+    // A hash of the names with a separator that no name contains, then mixed
     // with the seed by SplitMix64: simple, stable across versions and platforms.
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in actor.bytes().chain([0]).chain(purpose.bytes()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
+    let hash = hash(actor.bytes().chain([0]).chain(purpose.bytes()));
     let mut key = [0; 32];
     let mut state = seed ^ hash.rotate_left(32);
     for chunk in key.chunks_exact_mut(8) {
@@ -29,6 +26,13 @@ pub fn stream(seed: u64, actor: &str, purpose: &str) -> Stream {
         chunk.copy_from_slice(&mix(state).to_le_bytes());
     }
     ChaCha8Rng::from_seed(key)
+}
+
+/// FNV-1a.
+pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// What SplitMix64 draws from `state`: for draws that any other program can repeat.

@@ -25,13 +25,19 @@ impl Time {
         if period <= 0 {
             self
         } else {
-            Time::from_micros((now + period - 1).div_euclid(period) * period)
+            let periods = now.saturating_add(period - 1).div_euclid(period);
+            Time::ending_with_all(periods.saturating_mul(period))
         }
+    }
+
+    /// The end of all time where an instant would lie behind it.
+    const fn ending_with_all(micros: i64) -> Time {
+        if micros < Time::FOREVER.0 { Time(micros) } else { Time::FOREVER }
     }
 
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than everything; half of the range, so that adding a span to it cannot overflow.
+    /// Later than everything that happens: sums end here.
     pub const FOREVER: Time = Time(i64::MAX / 2);
 
     /// The instant `micros` microseconds after the start of the run.
@@ -41,7 +47,7 @@ impl Time {
 
     /// The instant `seconds` seconds after the start of the run.
     pub const fn from_secs(seconds: i64) -> Time {
-        Time(seconds * MICROS_PER_SECOND)
+        Time(seconds.saturating_mul(MICROS_PER_SECOND))
     }
 
     /// Microseconds since the start of the run.
@@ -60,7 +66,8 @@ impl Span {
     pub const ZERO: Span = Span(0);
     /// The shortest span that is not empty: one microsecond.
     pub const TICK: Span = Span(1);
-    /// Longer than every run: a quarter of the range, so that sums with times cannot overflow.
+    /// Longer than every run, 73,000 years; what begins in a run and lasts as long still has
+    /// an end before [`Time::FOREVER`].
     pub const FOREVER: Span = Span(i64::MAX / 4);
 
     /// A span of `micros` microseconds.
@@ -70,7 +77,7 @@ impl Span {
 
     /// A span of `seconds` seconds.
     pub const fn from_secs(seconds: i64) -> Span {
-        Span(seconds * MICROS_PER_SECOND)
+        Span(seconds.saturating_mul(MICROS_PER_SECOND))
     }
 
     /// A span of `seconds` seconds, rounded up to the next microsecond and
@@ -113,63 +120,64 @@ impl Span {
     }
 }
 
+/// [`Time::FOREVER`] at the latest.
 impl Add<Span> for Time {
     type Output = Time;
     fn add(self, span: Span) -> Time {
-        Time(self.0 + span.0)
+        Time::ending_with_all(self.0.saturating_add(span.0))
     }
 }
 
 impl AddAssign<Span> for Time {
     fn add_assign(&mut self, span: Span) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 
 impl Sub<Span> for Time {
     type Output = Time;
     fn sub(self, span: Span) -> Time {
-        Time(self.0 - span.0)
+        Time(self.0.saturating_sub(span.0))
     }
 }
 
 impl Sub for Time {
     type Output = Span;
     fn sub(self, earlier: Time) -> Span {
-        Span(self.0 - earlier.0)
+        Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Add for Span {
     type Output = Span;
     fn add(self, other: Span) -> Span {
-        Span(self.0 + other.0)
+        Span(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Span {
     fn add_assign(&mut self, other: Span) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 
 impl Sub for Span {
     type Output = Span;
     fn sub(self, other: Span) -> Span {
-        Span(self.0 - other.0)
+        Span(self.0.saturating_sub(other.0))
     }
 }
 
 impl SubAssign for Span {
     fn sub_assign(&mut self, other: Span) {
-        self.0 -= other.0;
+        *self = *self - other;
     }
 }
 
 impl Mul<i64> for Span {
     type Output = Span;
     fn mul(self, factor: i64) -> Span {
-        Span(self.0 * factor)
+        Span(self.0.saturating_mul(factor))
     }
 }
 
@@ -284,6 +292,16 @@ mod tests {
         assert_eq!(Span::from_secs(12).to_string(), "12");
         assert_eq!(Span::from_micros(-250_000).to_string(), "-0.25");
         assert_eq!(format!("{:>6}", Span::from_secs(7)), "     7");
+    }
+
+    #[test]
+    fn no_sum_is_later_than_for_ever() {
+        let long = Span::from_secs(3_000_000_000_000);
+        assert_eq!(Time::from_secs(2_000_000_000_000) + long, Time::FOREVER);
+        assert_eq!(Time::FOREVER + Span::FOREVER + Span::FOREVER, Time::FOREVER);
+        assert_eq!(Time::FOREVER.next_multiple_of(Span::from_secs(7)), Time::FOREVER);
+        assert!((long * 1_000_000).is_forever() && (long + long + long + long).is_forever());
+        assert!(Time::from_micros(5) + Span::FOREVER < Time::FOREVER);
     }
 
     #[test]

@@ -42,6 +42,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `bags.stretch` | with e1, e2 the first and last end of a task of a bag on two or more providers: e2 - e1 in seconds, in percent of e2 - submission and of a task's run time, and (e2 - submission) / (e1 - submission) |
 | `bags.promise_slack` | completion promised - completion |
 | `failures.outages`, `attempts_lost` | failures of nodes, each with all its processors (one, unless `processors-per-node` says otherwise); attempts that were lost |
+| `bags.shares_promised`, `bags.shares_late` | shares whose completion a provider promised to the metascheduler; those with a task that ended later or was given up, though the whole bag may have been in time |
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
 | `failures.work` | Σ (end - start) × processors over all attempts, processor-seconds: `work_useful` (ran to its end or limit, also from checkpoint to checkpoint) + `work_lost` (until its processors failed, and not saved or in vain) + `work_checkpoints` (reading and writing them) + `work_unfinished` (ran, or was saved, when the run stopped) |
 | `failures.lost_percent_of_work` | 100 X / (U + X): U and X useful and lost work, as of a grid |

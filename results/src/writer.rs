@@ -503,7 +503,7 @@ impl RunWriter {
         row.integer(i64::from(share.tasks));
         row.text(|out| push_processors(out, Some(&used(share)), offset));
         row.word(outcome.name());
-        row.micros(share.promised_end.as_micros()).micros(0).micros(0).done();
+        row.micros(micros(share.promised_end)).micros(0).micros(0).done();
         self.attempts.flush_if_full()?;
         for run in &share.runs {
             let span = (run.start.as_micros(), run.end.as_micros());

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, Phase};
 use haggle_model::failures::Outage;
-use haggle_model::{ActorId, Job, JobId, Observation, Time};
+use haggle_model::{ActorId, Job, JobId, Observation, Span, Time};
 
 use crate::actix_driver;
 use crate::clock::{Clock, Delivery, EventOrder, HOPS_MAX};
@@ -123,13 +123,23 @@ pub enum RunError {
     },
     /// Failures go on for ever, and no job gets on.
     #[error(
-        "stuck at {time} s with jobs left ({jobs}): none of them has ended or been lost while every \
-         resource failed {OUTAGES_MAX} times in the mean; they may never be up together for as long \
-         as a job needs; `horizon` says when to stop all the same"
+        "stuck at {time} s with jobs left ({jobs}): none of them has ended or saved any work while \
+         every resource failed {OUTAGES_MAX} times in the mean; they may never be up together for as \
+         long as a job needs; `horizon` says when to stop all the same"
     )]
     Stalled {
         /// The instant.
         time: Time,
+        /// Jobs that are not over.
+        jobs: u64,
+    },
+    /// The run goes on for longer than can be told.
+    #[error(
+        "the run has come to the end of time, after 73,000 years, with jobs left ({jobs}); are run \
+         times, requested times and what checkpoints cost in the units they are meant in? `horizon` \
+         says when to stop all the same"
+    )]
+    EndOfTime {
         /// Jobs that are not over.
         jobs: u64,
     },
@@ -206,8 +216,22 @@ pub(crate) struct Course<'a> {
 /// the time, never all are.
 const OUTAGES_MAX: u64 = 10_000;
 
+/// No run lasts until here: a job without a limit is planned to.
+const END_OF_TIME: Time = Time::from_micros(Span::FOREVER.as_micros());
+
 /// How often, in messages, the stop flag is looked at.
 const STOP_INTERVAL: u64 = 1024;
+
+/// Whether a job has got on by what need not be done again. One that starts and is lost, and
+/// starts and is lost, does not.
+fn gets_on(observation: &Observation) -> bool {
+    match observation {
+        Observation::TasksOver { .. } => true,
+        Observation::RunLost { run, .. } => run.saved > Span::ZERO,
+        Observation::TryOver(over) => over.available > 0,
+        _ => false,
+    }
+}
 
 impl<'a> Course<'a> {
     fn finish(
@@ -266,11 +290,14 @@ impl<'a> Course<'a> {
                 return Ok(None);
             }
             let Some(delivery) = self.clock.next_delivery() else { return Ok(None) };
+            let jobs_left = self.stats.jobs - self.jobs_over;
+            let jobs_come = !self.arrivals.heads.is_empty();
+            if self.clock.now() >= END_OF_TIME && (jobs_left > 0 || jobs_come) {
+                return Err(RunError::EndOfTime { jobs: jobs_left });
+            }
             if !delivery.message.recurs() {
                 return Ok(Some(delivery));
             }
-            let jobs_left = self.stats.jobs - self.jobs_over;
-            let jobs_come = !self.arrivals.heads.is_empty();
             // Nature has no end: what it would do to nobody's jobs is left out.
             if jobs_left == 0 && !jobs_come && self.horizon.is_none() {
                 continue;
@@ -329,12 +356,7 @@ impl<'a> Course<'a> {
     fn observe(&mut self, actor: ActorId, observation: Observation) -> Result<(), RunError> {
         let over = matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_));
         self.jobs_over += u64::from(over);
-        if !matches!(
-            observation,
-            Observation::ProcessorsFailed { .. }
-                | Observation::ProcessorsRestored { .. }
-                | Observation::Disclosed { .. }
-        ) {
+        if over || gets_on(&observation) {
             self.outages_in_vain = 0;
         }
         self.recorder.observed(self.clock.now(), actor, observation).map_err(RunError::Record)

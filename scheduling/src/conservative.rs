@@ -25,7 +25,7 @@ use haggle_model::{Span, Time};
 
 use crate::hints::Hints;
 use crate::index::{Entry, FIRST, Index, Key, class_of};
-use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Order, Profile};
 
 /// What happens to the waiting jobs' reservations when a job ends.
@@ -40,7 +40,7 @@ pub enum Compression {
     /// All reservations are dropped and made again in the queue's order; a job
     /// may come to start later than was promised. (WRENCH)
     Replan,
-    /// Reservations stay where they are.
+    /// Reservations stay where they are. A job that waits for one without a limit has none yet.
     None,
 }
 
@@ -247,10 +247,22 @@ impl Conservative {
 
     fn compress(&mut self, now: Time) {
         match self.compression {
-            Compression::None => self.given_back.clear(),
+            Compression::None => self.reserve_for_the_rest(now),
             Compression::Replan => self.replan(now),
             Compression::ByStart | Compression::JobByJob => self.move_up(now),
         }
+    }
+
+    /// Reservations stay where they are, but who waits for a job without a limit, or for
+    /// processors that have failed, has none: there may be one now.
+    fn reserve_for_the_rest(&mut self, now: Time) {
+        let given_back = std::mem::take(&mut self.given_back);
+        if !given_back.iter().any(|region| region.end >= BEYOND_ALL_LIMITS) {
+            return;
+        }
+        let mut rest = self.queue();
+        rest.retain(|entry| entry.booked >= BEYOND_ALL_LIMITS);
+        self.reserve_anew(now, &rest, |_| {});
     }
 
     /// Drops all reservations and makes them again in the queue's order.
@@ -266,19 +278,29 @@ impl Conservative {
     /// Drops all reservations, makes a `change` and makes them again in the queue's order.
     fn replan_around(&mut self, now: Time, change: impl FnOnce(&mut Conservative)) {
         let waiting = self.queue();
+        self.reserve_anew(now, &waiting, change);
+        self.given_back.clear();
+    }
+
+    /// Drops the reservations of these jobs, makes a `change` and makes them again.
+    fn reserve_anew(
+        &mut self,
+        now: Time,
+        waiting: &[Entry],
+        change: impl FnOnce(&mut Conservative),
+    ) {
         self.hints.forget();
-        for entry in &waiting {
+        for entry in waiting {
             self.unbook(entry.slot);
         }
         change(self);
-        for entry in &waiting {
+        for entry in waiting {
             let start = self
                 .profile
                 .earliest_or_never(entry.processors, entry.span, now)
                 .expect("a queued job fits the empty machine");
             self.book(entry.slot, start);
         }
-        self.given_back.clear();
     }
 
     /// One pass over the waiting jobs: each that can start earlier does.
@@ -436,8 +458,7 @@ impl LocalScheduler for Conservative {
             };
             self.reserve(from, slot, processors, span, rank);
         }
-        let Booking { start, end, .. } = *self.booking(slot);
-        (start < Time::FOREVER && request.span.is_some()).then_some(end)
+        promise(self.booking(slot).end)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
@@ -477,17 +498,6 @@ impl LocalScheduler for Conservative {
         self.profile.forget_before(now);
         self.free += processors;
         self.profile.remove(now, Time::FOREVER, processors);
-        if self.compression == Compression::None {
-            // Reservations stay where they are, but some jobs had none.
-            let mut without = self.queue();
-            without.retain(|entry| entry.booked == Time::FOREVER);
-            for Entry { slot, processors, span, .. } in without {
-                self.unbook(slot);
-                let start = self.profile.earliest_or_never(processors, span, now);
-                self.book(slot, start.expect("a queued job fits the empty machine"));
-            }
-            return;
-        }
         let region = self.region(now, Time::FOREVER, processors);
         self.given_back.extend(region);
         self.compress(now);
@@ -549,7 +559,8 @@ impl LocalScheduler for Conservative {
     }
 
     fn next_start(&self) -> Option<Time> {
-        self.due.peek().map(|&Reverse((start, ..))| start)
+        let first = self.due.peek().map(|&Reverse((start, ..))| start);
+        first.filter(|&start| start < BEYOND_ALL_LIMITS)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {

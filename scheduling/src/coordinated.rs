@@ -27,7 +27,7 @@ use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offe
 use crate::composition::QueueEntry;
 use crate::placing::{free_slots, place};
 use crate::profile::Profile;
-use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 
 /// A queue of rigid jobs and shares of bags, first come first served, with
 /// conservative backfilling.
@@ -157,7 +157,7 @@ impl LocalScheduler for ConservativeBags {
         let batches = place(&mut self.profile, request.processors, span, 1, now);
         let completion =
             self.accept(request.slot, Kind::Job, request.processors, span, now, &batches);
-        (batches[0].start < Time::FOREVER && request.span.is_some()).then_some(completion)
+        promise(completion)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
@@ -171,10 +171,16 @@ impl LocalScheduler for ConservativeBags {
         // The job takes time that may be planned for others.
         self.plan_anew_around(now, |queue| {
             let entry = queue.entry(slot);
-            let (planned_end, _) = entry.running.pop_first().expect("only a running job overruns");
-            entry.running.insert(end, 1);
-            let processors = entry.width;
-            queue.profile.add(planned_end, end, processors);
+            let (width, mut over) = (entry.width, Vec::new());
+            // Tasks that were planned to end together go on together.
+            while let Some(planned) = entry.running.first_entry().filter(|it| *it.key() <= now) {
+                let (planned_end, tasks) = planned.remove_entry();
+                over.push((planned_end, tasks * width));
+                *entry.running.entry(end).or_insert(0) += tasks;
+            }
+            for (planned_end, processors) in over {
+                queue.profile.add(planned_end, end, processors);
+            }
         });
     }
 
@@ -194,12 +200,7 @@ impl LocalScheduler for ConservativeBags {
         self.profile.forget_before(now);
         self.free += processors;
         self.profile.remove(now, Time::FOREVER, processors);
-        if self.rescheduling.rule == Rescheduling::None {
-            // What is planned stays, but some had no place at all.
-            self.plan_anew_around(now, |_| {});
-        } else {
-            self.ended_early = true;
-        }
+        self.ended_early = true;
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
@@ -209,6 +210,8 @@ impl LocalScheduler for ConservativeBags {
         }
         self.profile.forget_before(now);
         let entry = self.entries[slot.index()].take().expect("just looked at");
+        // Nothing moves up, but what waits for this to end had no planned start.
+        self.ended_early |= promise(entry.latest_completion()).is_none();
         for Batch { start, tasks } in entry.waiting {
             self.profile.remove(start, start + entry.span, tasks * entry.width);
         }
@@ -222,7 +225,8 @@ impl LocalScheduler for ConservativeBags {
 
     fn next_start(&self) -> Option<Time> {
         let first = |entry: &Entry| entry.waiting.first().map(|batch| batch.start);
-        self.entries.iter().flatten().filter_map(first).min()
+        let next = self.entries.iter().flatten().filter_map(first).min();
+        next.filter(|&start| start < BEYOND_ALL_LIMITS)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
@@ -249,6 +253,7 @@ impl Bargainer for ConservativeBags {
                 completion = batch.start + bag.span;
             }
             placed = tasks;
+            let completion = promise(completion).unwrap_or(Time::FOREVER);
             merge(&mut offers, Offer { tasks, completion });
         }
         offers
@@ -276,7 +281,8 @@ impl Bargainer for ConservativeBags {
             return None;
         }
         self.profile = plan;
-        Some(self.accept(slot, Kind::Share, 1, bag.span, bag.earliest, &batches))
+        let completion = self.accept(slot, Kind::Share, 1, bag.span, bag.earliest, &batches);
+        Some(promise(completion).unwrap_or(Time::FOREVER))
     }
 
     fn free_slots(&mut self, now: Time) -> Vec<FreeSlot> {

@@ -23,7 +23,7 @@ mod work;
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Batch, Fractions};
-use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
 
 use demand::Demand;
 use plan::{Entry, Plan};
@@ -219,7 +219,7 @@ impl LocalScheduler for Edf {
 
     fn next_start(&self) -> Option<Time> {
         let starts = self.plan.entries().iter().map(|entry| entry.batches[0].start);
-        starts.min().filter(|&start| start < Time::FOREVER)
+        starts.min().filter(|&start| start < BEYOND_ALL_LIMITS)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {

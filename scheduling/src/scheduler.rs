@@ -20,6 +20,15 @@ impl Slot {
     }
 }
 
+/// What is planned from here on waits for a job without a limit, which may hold its processors
+/// for ever: it has no planned start, and nothing is promised to it.
+pub(crate) const BEYOND_ALL_LIMITS: Time = Time::from_micros(Span::FOREVER.as_micros());
+
+/// A planned completion as a promise: one that waits for a job without a limit is none.
+pub(crate) fn promise(completion: Time) -> Option<Time> {
+    (completion < BEYOND_ALL_LIMITS).then_some(completion)
+}
+
 /// What a scheduler knows of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -68,7 +77,8 @@ pub trait LocalScheduler: fmt::Debug + Send {
     /// A running job has ended, at its planned end or before.
     fn finished(&mut self, now: Time, slot: Slot);
 
-    /// A running job goes on past its planned end, at least until `end`.
+    /// What runs under `slot` and was planned to end by now, a job or tasks of a share, goes on
+    /// at least until `end`.
     fn overran(&mut self, now: Time, slot: Slot, end: Time);
 
     /// `processors` fail, and what ran on one of them is `killed`: it is gone

@@ -11,7 +11,7 @@ use haggle_scheduling::{BagRequest, Checkpoints, Killed, Slot};
 
 use super::load::work;
 use super::shares::{Running, worse};
-use super::{Held, Provider, Run, disclose_status};
+use super::{Held, Provider, Run};
 use crate::Outbox;
 use crate::message::Message;
 
@@ -123,8 +123,7 @@ impl Provider {
         if self.config.on_failure == OnFailure::Fail || held.lost >= self.config.max_attempts {
             let held = self.release_job(slot);
             let outcome = JobOutcome::Failed;
-            disclose_status(out, held.submitter, &held.submission);
-            out.send(held.submitter, Message::Finished { job: held.submission.job.id, outcome });
+            held.tell_status(Message::Finished { job: held.submission.job.id, outcome }, out);
             let over = held.over(self.config.id, outcome, now);
             out.observe(Observation::JobOver(Box::new(over)));
             return;

@@ -7,16 +7,17 @@
 //!             Refresh └──┘                     ▼ task was due: given back
 //! ```
 //!
-//! Offers bind nobody: the plan they were made on has a number, the epoch, and
-//! when the plan changes whoever holds older offers is told by a probe (Haji et
-//! al. 2005; Netto 2009, section 7.2). What is held is bound until the first of
-//! its tasks is due.
+//! Offers bind nobody: the plan they were made on has a number, the epoch, which
+//! the provider keeps to itself, and when the plan changes whoever holds older
+//! offers is told by a probe (Haji et al. 2005; Netto 2009, section 7.2). What is
+//! held is bound until the first of its tasks is due.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
-use haggle_model::random::{self, Stream};
+use haggle_model::random::Stream;
 use haggle_model::{
     ActorId, Disclosure, JobId, JobOutcome, Observation, OffersMade, Refusal, Span, Time,
 };
@@ -26,7 +27,7 @@ use rand::RngExt;
 
 use super::load::work;
 use super::shares::Share;
-use super::{Held, Provider, disclose};
+use super::{Held, Provider, tell};
 use crate::Outbox;
 use crate::message::{Call, Message, Timer};
 
@@ -99,6 +100,8 @@ pub(super) struct Negotiation {
 struct OpenCall {
     metascheduler: ActorId,
     call: Box<Call>,
+    /// How many answers it was given.
+    answers: u32,
     /// Epoch of the offers made; `None` before.
     offered: Option<u64>,
     /// Until when these offers can be taken up.
@@ -146,20 +149,20 @@ impl Provider {
             None
         };
         if let Some(reason) = reason {
-            disclose(out, from, DisclosedItem::Refusal, job);
-            out.send(from, Message::NoAnswer { job, reason });
+            tell(out, from, DisclosedItem::Refusal, Message::NoAnswer { job, reason });
             return;
         }
+        let wait = self.config.bargaining.delay + self.profiling_time(call.lot);
         let open = OpenCall {
             metascheduler: from,
             call,
+            answers: 0,
             offered: None,
             valid_until: now,
             earliest: now,
             held: None,
         };
         self.negotiation.open.insert(job, open);
-        let wait = self.config.bargaining.delay + self.profiling_time(job);
         if wait > Span::ZERO {
             out.wake(now + wait, Message::Wake(Timer::EstimateReady { job }));
         } else {
@@ -168,15 +171,14 @@ impl Provider {
     }
 
     /// How long it takes to profile this bag's program.
-    fn profiling_time(&self, job: JobId) -> Span {
+    fn profiling_time(&self, lot: Lot) -> Span {
         let Estimates::Profiled { time: (shortest, longest), .. } =
             self.config.bargaining.estimates
         else {
             return Span::ZERO;
         };
         let seconds = |span: Span| span.as_micros() / haggle_model::time::MICROS_PER_SECOND;
-        let name = format!("bag {}", job.0);
-        let mut stream = random::stream(self.config.bargaining.seed, &name, "profiling time");
+        let mut stream = lot.stream(self.config.bargaining.seed, "profiling time");
         Span::from_secs(stream.random_range(seconds(shortest)..=seconds(longest)))
     }
 
@@ -198,9 +200,9 @@ impl Provider {
     pub(super) fn answer(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(view) = self.make_offers(now, job, out) else { return };
         let open = &self.negotiation.open[&job];
-        let (to, epoch) = (open.metascheduler, self.negotiation.epoch);
+        let (to, answer) = (open.metascheduler, open.answers);
         let valid = (now, open.valid_until);
-        out.send(to, Message::Offers { job, epoch, valid, view: Box::new(view) });
+        out.send(to, Message::Offers { job, answer, valid, view: Box::new(view) });
     }
 
     fn make_offers(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Option<AnyView> {
@@ -211,6 +213,7 @@ impl Provider {
         let padding = self.config.bargaining.padding;
         let open = self.negotiation.open.get_mut(&job)?;
         (open.offered, open.valid_until, open.earliest) = (Some(epoch), valid_until, earliest);
+        open.answers += 1;
         let padding =
             if padding > 0.0 { padding * self.negotiation.stream.random::<f64>() } else { 0.0 };
         let open = &self.negotiation.open[&job];
@@ -290,9 +293,9 @@ impl Provider {
                 self.unused.push(slot);
             }
             if let Some(view) = self.make_offers(now, job, out) {
-                let epoch = self.negotiation.epoch;
-                let valid = (now, self.negotiation.open[&job].valid_until);
-                out.send(to, Message::NotReady { job, epoch, valid, view: Box::new(view) });
+                let open = &self.negotiation.open[&job];
+                let (answer, valid) = (open.answers, (now, open.valid_until));
+                out.send(to, Message::NotReady { job, answer, valid, view: Box::new(view) });
             }
             return;
         };
@@ -312,8 +315,8 @@ impl Provider {
         open.held = Some(Hold { slot, tasks, promised_end });
         // Its own metascheduler knows of this change.
         self.plan_changed(now, out);
-        disclose(out, to, DisclosedItem::Estimate, job);
-        out.send(to, Message::Ready { job, completion: promised_end });
+        let message = Message::Ready { job, completion: promised_end };
+        tell(out, to, DisclosedItem::Estimate, message);
     }
 
     /// What an award promises: planned completions never grow under conservative
@@ -350,9 +353,15 @@ impl Provider {
         let slot = match open.held {
             Some(Hold { slot, tasks, promised_end }) => {
                 (share.tasks, share.left, share.promised_end) = (tasks, tasks, promised_end);
+                out.send(from, Message::Committed { job, completion: None });
                 slot
             }
-            None => self.take_unheld(now, &mut share, out),
+            None => {
+                let slot = self.take_unheld(now, &mut share, out);
+                let message = Message::Committed { job, completion: Some(share.promised_end) };
+                tell(out, from, DisclosedItem::Estimate, message);
+                slot
+            }
         };
         self.jobs[slot.index()] = Some(Held::Share(Box::new(share)));
         self.slots.insert(job, slot);
@@ -415,8 +424,8 @@ impl Provider {
         for (&job, open) in &self.negotiation.open {
             let stale = open.offered.is_some_and(|offered| offered < epoch);
             if stale && open.held.is_none() {
-                disclose(out, open.metascheduler, DisclosedItem::Change, job);
-                out.send(open.metascheduler, Message::Probe { job, epoch });
+                let message = Message::Probe { job, answer: open.answers };
+                tell(out, open.metascheduler, DisclosedItem::Change, message);
             }
         }
     }

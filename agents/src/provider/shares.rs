@@ -1,5 +1,5 @@
 //! Running a provider's shares of bags: tasks start when the plan says so and
-//! end when they are done or at their limit.
+//! end when they are done, or at their limit unless they may run over it.
 
 use haggle_model::{
     ActorId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord, Span, TaskRun, Time,
@@ -7,7 +7,7 @@ use haggle_model::{
 use haggle_scheduling::Slot;
 
 use super::load::work;
-use super::{Held, Provider, disclose};
+use super::{Held, Overrun, Provider, tell};
 use crate::Outbox;
 use crate::message::{Call, Message, Timer};
 use haggle_model::observation::DisclosedItem;
@@ -21,6 +21,7 @@ pub(super) struct Share {
     pub(super) queued: Time,
     /// Planned time of a task on this machine.
     pub(super) walltime: Span,
+    /// [`Time::FOREVER`] = nothing is promised.
     pub(super) promised_end: Time,
     /// Tasks that run together, in the order in which they started.
     pub(super) running: Vec<Option<Running>>,
@@ -76,22 +77,46 @@ impl Provider {
         };
         let run_time = share.call.program.reveal_to_machine().at_speed(self.config.speed);
         let planned_end = now + share.walltime;
-        let (lasts, outcome) = if run_time > share.walltime {
-            (share.walltime, JobOutcome::WalltimeReached)
-        } else {
-            (run_time, JobOutcome::Completed)
+        let (lasts, outcome) = match self.config.overrun {
+            Overrun::Kill if run_time > share.walltime => {
+                (share.walltime, JobOutcome::WalltimeReached)
+            }
+            _ => (run_time, JobOutcome::Completed),
         };
         self.load.waiting -= work(tasks, Some(share.walltime));
         self.load.started(tasks, planned_end);
         if share.running.is_empty() {
             let job = share.call.job;
-            disclose(out, share.metascheduler, DisclosedItem::JobStatus, job);
-            out.send(share.metascheduler, Message::ShareStarted { job });
+            let message = Message::ShareStarted { job };
+            tell(out, share.metascheduler, DisclosedItem::JobStatus, message);
         }
         let run = share.running.len() as u32;
         let end = now + lasts;
         share.running.push(Some(Running { start: now, end, planned_end, outcome, processors }));
         out.wake(end, Message::Wake(Timer::TasksEnd { slot: slot.0, run }));
+        if end > planned_end {
+            out.wake(planned_end, Message::Wake(Timer::TasksPlanEnds { slot: slot.0, run }));
+        }
+    }
+
+    /// Tasks that ran together go on: they are planned for as long again as they have run.
+    pub(super) fn on_tasks_plan_ended(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        run: u32,
+        out: &mut Outbox,
+    ) {
+        // They may have been lost, or have ended at this very instant.
+        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else { return };
+        let running = share.running.get_mut(run as usize).and_then(Option::as_mut);
+        let Some(running) = running.filter(|it| it.planned_end == now) else { return };
+        let planned_end = now + (now - running.start);
+        self.load.extended(running.processors.count(), planned_end - now);
+        running.planned_end = planned_end;
+        self.scheduler.overran(now, slot, planned_end);
+        out.wake(planned_end, Message::Wake(Timer::TasksPlanEnds { slot: slot.0, run }));
+        self.plan_changed(now, out);
     }
 
     /// Tasks that ran together have come to their end.
@@ -127,8 +152,8 @@ impl Provider {
         let job = share.call.job;
         self.coordinated_share_over(job, now);
         let outcome = share.outcome;
-        disclose(out, share.metascheduler, DisclosedItem::JobStatus, job);
-        out.send(share.metascheduler, Message::ShareFinished { job, outcome });
+        let message = Message::ShareFinished { job, outcome };
+        tell(out, share.metascheduler, DisclosedItem::JobStatus, message);
         out.observe(share.over(self.config.id));
     }
 }
@@ -142,7 +167,7 @@ impl Share {
             tasks: self.tasks,
             queued: self.queued,
             walltime: self.walltime,
-            promised_end: self.promised_end,
+            promised_end: Some(self.promised_end).filter(|&end| end < Time::FOREVER),
             runs: Vec::new(),
         }))
     }

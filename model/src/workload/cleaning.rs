@@ -12,7 +12,7 @@ use super::rules::{
     ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
 use super::swf::{SwfReader, SwfRecord};
-use crate::job::{HiddenRunTime, JobOrigin};
+use crate::job::{HiddenRunTime, JobOrigin, Lot};
 use crate::{Job, JobId, JobShape, Span, Time};
 
 /// What the rules did to a log.
@@ -236,6 +236,7 @@ impl<R: BufRead> CleanJobs<R> {
             id: JobId(0),
             workload: 0,
             number: record.number,
+            lot: Lot::default(),
             submit,
             shape: JobShape::Rigid,
             processors,

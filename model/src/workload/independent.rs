@@ -24,7 +24,7 @@ use super::JobStream;
 use super::error::WorkloadError;
 use super::law::{Law, Sampler};
 use super::steps::{Draws, JobDraws};
-use crate::job::{HiddenRunTime, JobOrigin};
+use crate::job::{HiddenRunTime, JobOrigin, Lot};
 use crate::random::{Stream, stream};
 use crate::{Job, JobId, JobShape, Span, Time};
 use arrivals::Instants;
@@ -175,6 +175,7 @@ impl Jobs {
             id: JobId(0),
             workload: 0,
             number,
+            lot: Lot::default(),
             submit,
             shape: JobShape::Rigid,
             processors: (processors.round() as u32).clamp(1, MOST_PROCESSORS),

@@ -24,7 +24,7 @@ use rand_distr::{Distribution, Gamma};
 use super::JobStream;
 use super::error::WorkloadError;
 use super::steps::{Draws, JobDraws};
-use crate::job::{HiddenRunTime, JobOrigin};
+use crate::job::{HiddenRunTime, JobOrigin, Lot};
 use crate::random::Stream;
 use crate::{Job, JobId, JobShape, Span, Time};
 use arrivals::Arrivals;
@@ -132,6 +132,7 @@ impl Iterator for Model {
             id: JobId(0),
             workload: 0,
             number,
+            lot: Lot::default(),
             submit: Time::from_secs(arrival),
             shape: JobShape::Rigid,
             processors,

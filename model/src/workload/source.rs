@@ -11,6 +11,7 @@ use super::steps::{Draws, Step, number_jobs};
 use super::swf::{self, SwfHeader};
 use super::{JobStream, StreamItem};
 use crate::Job;
+use crate::job::Lot;
 
 /// A description of a workload; [`Workload::open`] makes it flow.
 #[derive(Clone, Debug)]
@@ -89,7 +90,12 @@ impl Workload {
         };
         let draws = Draws::new(self.seed, self.name.as_str());
         let jobs = Step::apply_all(&self.steps, jobs, &draws)?;
-        Ok(OpenWorkload { jobs: number_jobs(labelled(jobs, self.index)), header, report, origin })
+        Ok(OpenWorkload {
+            jobs: number_jobs(labelled(jobs, self.index, self.name.clone())),
+            header,
+            report,
+            origin,
+        })
     }
 
     fn check_order(&self, jobs: &[Job]) -> Result<(), WorkloadError> {
@@ -121,10 +127,11 @@ impl OpenWorkload {
     }
 }
 
-fn labelled(jobs: JobStream, workload: u16) -> JobStream {
+fn labelled(jobs: JobStream, workload: u16, name: String) -> JobStream {
     Box::new(jobs.map(move |job: StreamItem| {
         let mut job = job?;
         job.workload = workload;
+        job.lot = Lot::new(&name, job.number);
         Ok(job)
     }))
 }

@@ -1,6 +1,6 @@
 //! How bags were spread over providers and over time.
 
-use haggle_model::{JobOutcome, JobRecord, TaskRun};
+use haggle_model::{JobOutcome, JobRecord, ShareRecord, TaskRun};
 use serde::{Deserialize, Serialize};
 
 use super::Distribution;
@@ -30,6 +30,10 @@ pub struct Bags {
     pub mean_start: Option<Distribution>,
     /// Completion promised - completion, s.
     pub promise_slack: Option<Distribution>,
+    /// Shares whose completion a provider promised to the metascheduler.
+    pub shares_promised: u64,
+    /// Those whose last task ended later, or was given up.
+    pub shares_late: u64,
     /// How far apart the tasks of a bag on several providers ended.
     pub stretch: Option<Stretch>,
 }
@@ -60,6 +64,8 @@ pub(super) struct BagSample {
     pub(super) unfinished: i128,
     submit: i64,
     promised_end: Option<i64>,
+    shares_promised: u32,
+    shares_late: u32,
     parts: u32,
     balanced: bool,
     equal_offers: bool,
@@ -80,7 +86,10 @@ impl BagSample {
         let work = |run: &TaskRun| {
             i128::from((run.end - run.start).as_micros()) * i128::from(run.processors.count())
         };
+        let promised = || bag.shares.iter().filter(|share| share.promised_end.is_some());
         Some(Box::new(BagSample {
+            shares_promised: promised().count() as u32,
+            shares_late: promised().filter(|share| is_late(share, record.outcome)).count() as u32,
             unfinished: open.map(work).sum(),
             runs: runs.collect(),
             providers: bag.shares.len() as u32,
@@ -99,6 +108,14 @@ impl BagSample {
         let ends = self.runs.iter().map(|run| run.2);
         (ends.clone().min().unwrap_or(0), ends.max().unwrap_or(0))
     }
+}
+
+/// Whether the last task of a share ended later than promised, or was given up; `outcome` is
+/// that of the bag.
+fn is_late(share: &ShareRecord, outcome: JobOutcome) -> bool {
+    let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
+    let given_up = outcome == JobOutcome::Failed && over < share.tasks;
+    given_up || share.runs.iter().map(|run| run.end).max() > share.promised_end
 }
 
 impl Bags {
@@ -137,6 +154,8 @@ impl Bags {
                 Some((starts.sum::<i128>() as f64 / tasks as f64 - bag.submit as f64) / SECOND)
             }),
             promise_slack: over(&|bag| Some(seconds(bag.promised_end? - bag.ends().1))),
+            shares_promised: ran.iter().map(|bag| u64::from(bag.shares_promised)).sum(),
+            shares_late: ran.iter().map(|bag| u64::from(bag.shares_late)).sum(),
             stretch: Stretch::of(&ran),
         })
     }
@@ -182,6 +201,8 @@ mod tests {
             unfinished: 0,
             submit: 40_000_000,
             promised_end: None,
+            shares_promised: 0,
+            shares_late: 0,
             parts: 2,
             balanced: true,
             equal_offers: false,

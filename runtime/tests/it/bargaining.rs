@@ -1,7 +1,7 @@
 //! Bags of tasks over providers that make offers: whole exchanges, to the letter.
 
-use haggle_agents::Estimates;
-use haggle_model::{Disclosure, Job, JobShape, Span, Time};
+use haggle_agents::{Estimates, Overrun};
+use haggle_model::{Disclosure, Job, JobOutcome, JobShape, Span, Time};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
     EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
@@ -99,6 +99,8 @@ fn ox_8_a_bag_is_spread_in_proportion_to_the_offers() {
             "0 2>0 commit 0",
             "0 2>1 commit 0",
             "0 2>3 accepted 0",
+            "0 0>2 committed 0",
+            "0 1>2 committed 0",
             "0 2>3 promise 0",
             "0 0>2 share_started 0",
             "0 2>3 started 0",
@@ -262,6 +264,7 @@ fn cx_10_a_stale_offer_is_not_taken_up() {
             "300 2>1 commit 0",
             "300 2>0 release 0",
             "300 2>4 accepted 0",
+            "300 1>2 committed 0",
             "300 2>4 promise 0",
             "300 1>2 share_started 0",
             "300 2>4 started 0",
@@ -301,6 +304,60 @@ fn a_question_above_a_providers_level_is_refused() {
         .run_on_both();
     assert_eq!(starts(&ran, 1), [(1, 0, 4)]);
     assert!(ran.log.contains("no_answer_not_disclosed"));
+}
+
+/// Without a single round the bag goes to one provider unheld: to the one that would have it
+/// done first by the slots that it tells, and what is promised is what that one says.
+#[test]
+fn a_bag_that_goes_unheld_goes_to_the_best_and_is_promised_what_that_one_says() {
+    let rule = Rescheduling::Coordinated;
+    for policy in [CompositionPolicy::FreeTimeSlots, CompositionPolicy::OffersNoLb] {
+        let slots = |setup: Setup| setup.change(|it| it.disclosure = Disclosure::Slots);
+        let setup = slots(backfilling(Setup::default(), 2, rule));
+        let ran = slots(backfilling(setup, 8, rule))
+            .negotiator(policy)
+            .change_negotiator(|it| it.rounds = 0)
+            .user(2, vec![bag(1, 0, 100, 100, 4, None), bag(2, 10, 100, 100, 4, None)])
+            .run_on_both();
+        assert_eq!((starts(&ran, 1), starts(&ran, 2)), (vec![(1, 0, 4)], vec![(1, 10, 4)]));
+        assert_eq!((promised(&ran, 1), promised(&ran, 2)), (100, 110), "{policy:?}");
+    }
+}
+
+/// A task may run over its time where jobs may: it is planned for as long again as it has run.
+#[test]
+fn tasks_run_over_their_time_where_that_is_allowed() {
+    for kind in [None, Some(Rescheduling::Coordinated)] {
+        let setup = match kind {
+            Some(rule) => backfilling(Setup::default(), 2, rule),
+            None => edf(Setup::default(), 2, Disclosure::Offers),
+        };
+        let ran = setup
+            .change(|it| it.overrun = Overrun::Extend)
+            .negotiator(CompositionPolicy::OffersNoLb)
+            .user(1, vec![bag(1, 0, 10, 35, 2, None), bag(2, 1, 10, 5, 1, None)])
+            .run_on_both();
+        assert_eq!((starts(&ran, 1), end(&ran, 1)), (vec![(0, 0, 2)], 35), "{kind:?}");
+        assert_eq!((starts(&ran, 2), promised(&ran, 2)), (vec![(0, 35, 1)], 20), "{kind:?}");
+        assert!(ran.outcomes().iter().all(|&it| it == JobOutcome::Completed));
+    }
+}
+
+/// The tasks would take longer than time lasts: nothing is promised, and as they end early all
+/// run one after the other. If they do take as long, the run says so.
+#[test]
+fn a_bag_that_would_last_longer_than_time_is_planned_as_it_goes() {
+    let run = |run: i64| {
+        let setup = backfilling(Setup::default(), 1, Rescheduling::Coordinated);
+        edf(setup, 1, Disclosure::Offers)
+            .negotiator(CompositionPolicy::OffersNoLb)
+            .user(2, vec![bag(1, 15, 1_000_000_000_000, run, 8, None)])
+            .run_on_both()
+    };
+    let ran = run(10);
+    assert_eq!((end(&ran, 1), ran.records[0].promised_end), (55, None));
+    let error = run(1_000_000_000_000).result.expect_err("time ends");
+    assert!(error.to_string().contains("the end of time"), "{error}");
 }
 
 /// With latency, offers are good for a while, and tasks start after it.

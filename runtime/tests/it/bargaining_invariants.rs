@@ -20,6 +20,11 @@ struct Drawn {
     /// (processors, kind of scheduler, speed x 2, profiling time, padding in percent, delay).
     providers: Vec<(u32, usize, u8, Option<i64>, u8, i64)>,
     policy: usize,
+    /// Times a bag is composed before it goes to one provider as it is.
+    rounds: u32,
+    /// For how many times the slowest message offers are good.
+    validity: i64,
+    patience: Option<i64>,
     /// How long the metascheduler waits for offers.
     wait: Option<i64>,
     /// Whether shares may take as long as the latest of their bag.
@@ -35,9 +40,12 @@ struct Drawn {
 fn drawn() -> impl Strategy<Value = Drawn> {
     let deadline = || prop_oneof![1 => Just(None), 3 => (0_i64..80).prop_map(Some)];
     let work = move |widest: u32| (0_i64..12, 1_i64..20, 1_i64..=130, 1_u32..=widest, deadline());
+    // Now and then a job without a limit.
+    let requested = || prop_oneof![8 => 1_i64..20, 1 => Just(0)];
+    let local = move || (0_i64..12, requested(), 1_i64..=130, 1_u32..=7, deadline());
     let provider = (
         1_u32..=6,
-        0_usize..6,
+        0_usize..8,
         1_u8..=4,
         prop_oneof![3 => Just(None), 1 => (1_i64..20).prop_map(Some)],
         prop_oneof![3 => Just(0_u8), 1 => 1_u8..50],
@@ -45,10 +53,15 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     );
     (
         prop::collection::vec(provider, 1..=4),
-        0_usize..5,
+        (
+            0_usize..5,
+            prop_oneof![2 => Just(5_u32), 1 => 0_u32..3],
+            prop_oneof![2 => Just(4_i64), 1 => 0_i64..4],
+            prop_oneof![3 => Just(None), 1 => (0_i64..60).prop_map(Some)],
+        ),
         prop_oneof![3 => Just(None), 1 => (0_i64..15).prop_map(Some)],
         prop::bool::weighted(0.25),
-        prop::collection::vec(prop::collection::vec(work(7), 0..8), 4),
+        prop::collection::vec(prop::collection::vec(local(), 0..8), 4),
         prop::collection::vec(work(16), 0..14),
         prop_oneof![2 => Just((0_i64, 0_i64)), 1 => (0_i64..4, 0_i64..4)],
         any::<bool>(),
@@ -56,7 +69,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         .prop_map(
             |(
                 providers,
-                policy,
+                (policy, rounds, validity, patience),
                 wait,
                 relaxed,
                 local,
@@ -66,6 +79,9 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             )| Drawn {
                 providers,
                 policy,
+                rounds,
+                validity,
+                patience,
                 wait,
                 relaxed,
                 local,
@@ -88,9 +104,18 @@ fn scheduling(kind: usize) -> Scheduling {
         2 => Scheduling::Edf(EdfConfig { pinned: true, ..EdfConfig::default() }),
         3 => bags(Rescheduling::Coordinated),
         4 => bags(Rescheduling::Uncoordinated),
-        _ => bags(Rescheduling::Compress),
+        5 => bags(Rescheduling::Compress),
+        6 => bags(Rescheduling::None),
+        REBUILT => Scheduling::Bags {
+            rescheduling: ReschedulingConfig { rebuild: true, ..ReschedulingConfig::default() },
+            fractions: Fractions::default(),
+        },
+        other => unreachable!("no kind {other}"),
     }
 }
+
+/// A provider that may use the time up to the end of the whole bag.
+const REBUILT: usize = 7;
 
 fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
@@ -99,7 +124,8 @@ fn setup(drawn: &Drawn) -> Setup {
             provider.scheduler = scheduling(kind);
             provider.speed = f64::from(speed) / 2.0;
             provider.disclosure = Disclosure::Queue;
-            provider.bargaining.validity = Span::from_secs(4 * (drawn.latency + drawn.jitter));
+            provider.bargaining.validity =
+                Span::from_secs(drawn.validity * (drawn.latency + drawn.jitter));
             provider.bargaining.padding = f64::from(padding) / 100.0;
             provider.bargaining.delay = Span::from_secs(delay);
             if let Some(time) = profiling {
@@ -109,9 +135,10 @@ fn setup(drawn: &Drawn) -> Setup {
             }
         });
     }
-    let coordinated = drawn.providers.iter().any(|provider| provider.1 == 3);
+    let coordinated = drawn.providers.iter().any(|provider| [3, REBUILT].contains(&provider.1));
     setup = setup.negotiator(CompositionPolicy::ALL[drawn.policy]).change_negotiator(|it| {
         it.coordinated = coordinated;
+        it.rounds = drawn.rounds;
         it.options.relax_to_composite = drawn.relaxed;
         it.offers_wait = drawn.wait.map(Span::from_secs);
     });
@@ -121,7 +148,9 @@ fn setup(drawn: &Drawn) -> Setup {
         let jobs = drawn.iter().map(|&(gap, requested, run, processors, deadline)| {
             submit += gap;
             number += 1;
-            let run = (requested * run / 100).max(1);
+            // One without a limit runs for a while.
+            let planned = if requested > 0 { requested } else { 10 };
+            let run = (planned * run / 100).max(1);
             let mut job: Job = job(number, submit, requested, run, processors);
             job.shape = shape;
             job.deadline = deadline.map(|after| Time::from_secs(submit + requested + after));
@@ -130,10 +159,11 @@ fn setup(drawn: &Drawn) -> Setup {
         jobs.collect::<Vec<_>>()
     };
     let providers = drawn.providers.len();
+    let patience = drawn.patience.map(Span::from_secs);
     for (provider, jobs) in drawn.local.iter().enumerate().take(providers) {
-        setup = setup.user(provider, list(jobs, JobShape::Rigid));
+        setup = setup.user_with_patience(provider, patience, list(jobs, JobShape::Rigid));
     }
-    setup = setup.user(providers, list(&drawn.bags, JobShape::Bag));
+    setup = setup.user_with_patience(providers, patience, list(&drawn.bags, JobShape::Bag));
     setup.latency = Span::from_secs(drawn.latency);
     setup.jitter = Span::from_secs(drawn.jitter);
     if drawn.completions_first {
@@ -179,9 +209,11 @@ proptest! {
         let ran = setup.run_on_both();
         let stats = ran.result.as_ref().expect("the run reaches its end");
         prop_assert_eq!(ran.records.len() as u64, stats.jobs);
+        ran.assert_disclosures_are_messages(setup.providers.len(), 1, false);
         for record in &ran.records {
             let (job, deadline) = (&record.job, record.job.deadline);
-            if let JobOutcome::Rejected(_) = record.outcome {
+            prop_assert!(record.end < Time::from_secs(100_000), "job {} waited", job.number);
+            if let JobOutcome::Rejected(_) | JobOutcome::Cancelled = record.outcome {
                 prop_assert_eq!(record.start, None);
                 continue;
             }
@@ -196,14 +228,15 @@ proptest! {
             prop_assert_eq!(tasks, job.processors, "a task is lost or done twice");
             for share in &bag.shares {
                 let latest = share.runs.iter().map(|run| run.end).max().expect("it has tasks");
-                prop_assert!(latest <= share.promised_end, "a share of {} is late", job.number);
+                let keeps = drawn.providers[share.provider.index()].1 != REBUILT;
+                let late = keeps && share.promised_end.is_some_and(|promised| latest > promised);
+                prop_assert!(!late, "a share of {} is late", job.number);
                 prop_assert!(share.runs.iter().all(|run| run.start >= job.submit));
             }
-            let promised = record.promised_end.expect("bags are promised");
+            // Nothing is promised behind a job without a limit.
+            let Some(promised) = record.promised_end else { continue };
             prop_assert!(deadline.is_none_or(|deadline| promised >= deadline));
-            // After five rounds in vain a bag is placed without being held first.
-            let held = bag.recompositions < 5;
-            prop_assert!(!held || record.end <= promised, "bag {} is late", job.number);
+            prop_assert!(record.end <= promised, "bag {} is late", job.number);
         }
         for ((provider, processor), mut stretches) in holdings(&ran) {
             stretches.sort_unstable();

@@ -1,10 +1,26 @@
 //! What providers keep to themselves.
 
-use haggle_model::{Disclosure, JobOutcome};
+use haggle_model::{Disclosure, JobOutcome, Span};
 use haggle_scheduling::Policy;
 use haggle_scheduling::placement::Placement;
 
 use crate::setup::{Setup, job};
+
+/// A job that is withdrawn while it waits is over, and its metascheduler hears so.
+#[test]
+fn the_end_of_a_job_that_never_ran_is_on_record() {
+    let ran = Setup::default()
+        .provider(1, Policy::Fcfs)
+        .metascheduler(Placement::RoundRobin)
+        .user_with_patience(
+            1,
+            Some(Span::from_secs(10)),
+            vec![job(1, 0, 100, 100, 1), job(2, 1, 100, 100, 1)],
+        )
+        .run_on_both();
+    assert_eq!(ran.outcomes(), [JobOutcome::Completed, JobOutcome::Cancelled]);
+    ran.assert_disclosures_are_messages(1, 1, false);
+}
 
 #[test]
 fn a_provider_refuses_questions_above_its_level() {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::{MAX_ATTEMPTS, OnFailure, Overrun};
+use haggle_agents::{MAX_ATTEMPTS, Message, OnFailure, Overrun};
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    Checkpoints, EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+    Checkpoints, Compression, EdfConfig, Fractions, Order, Policy, Rescheduling,
+    ReschedulingConfig, SchedulerConfig, Scheduling,
 };
 use proptest::prelude::*;
 
@@ -264,11 +265,55 @@ fn a_run_that_would_not_end_is_stopped() {
     assert_eq!(ends(&ran), [(-1, 30_000, JobOutcome::Unfinished)]);
 }
 
+/// One processor that is up for 2 s out of 3, and a job of 5 s that may start as often as it
+/// likes: each start comes to nothing, unless something is saved.
+#[test]
+fn a_job_that_is_lost_again_and_again_does_not_get_on() {
+    let run = |on_failure| {
+        let mut setup = Setup::default()
+            .provider(1, Policy::Conservative)
+            .change(|it| (it.on_failure, it.max_attempts) = (on_failure, u32::MAX))
+            .user(0, vec![job(1, 1, 5, 5, 1)]);
+        let outages = (0..20_000).map(|n| (3 * n, 3 * n + 1)).collect();
+        setup.failing = vec![(0, ProcessorSet::range(0, 1), outages)];
+        setup.run(Driver::Sequential)
+    };
+    let error = run(OnFailure::Restart).result.expect_err("it is noticed");
+    assert!(error.to_string().starts_with("stuck at 30000 s with jobs left (1)"), "{error}");
+    assert_eq!(ends(&run(resume(1, 0, 0))), [(7, 8, JobOutcome::Completed)]);
+}
+
+fn bags_provider(setup: Setup, max_attempts: u32) -> Setup {
+    setup.provider(1, Policy::Fcfs).change(|it| {
+        let rescheduling = Rescheduling::Coordinated.into();
+        it.scheduler = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+        it.max_attempts = max_attempts;
+    })
+}
+
+/// One task at either provider; the one behind the local job is lost at 60 and given up.
+#[test]
+fn a_bag_is_over_when_its_last_task_is_given_up() {
+    let bag = Job { shape: JobShape::Bag, ..job(2, 0, 40, 40, 2) };
+    let mut setup = bags_provider(bags_provider(Setup::default(), 1), 1)
+        .negotiator(CompositionPolicy::OffersNoLb)
+        .user(1, vec![job(1, 0, 35, 35, 1)])
+        .user(2, vec![bag]);
+    setup.failing = vec![(1, ProcessorSet::range(0, 1), vec![(60, 70)])];
+    let ran = setup.run_on_both();
+    let record = ran.records.iter().find(|it| it.bag.is_some()).expect("it is over");
+    assert_eq!(record.outcome, JobOutcome::Failed);
+    assert_eq!((record.start, record.end), (Some(Time::ZERO), Time::from_secs(60)));
+    assert_eq!(told_to_be_over(&ran, record), Some(record.end));
+}
+
 /// (submission gap, requested, run in percent, processors).
 type Work = (i64, i64, i64, u32);
 
 fn work() -> impl Strategy<Value = Vec<Work>> {
-    prop::collection::vec((0_i64..12, 1_i64..20, 1_i64..=150, 1_u32..=4), 0..10)
+    // Now and then a job without a limit.
+    let requested = prop_oneof![8 => 1_i64..20, 1 => Just(0)];
+    prop::collection::vec((0_i64..12, requested, 1_i64..=150, 1_u32..=4), 0..10)
 }
 
 fn scheduling(kind: usize) -> Option<Scheduling> {
@@ -280,6 +325,11 @@ fn scheduling(kind: usize) -> Option<Scheduling> {
         0 => Some(Scheduling::Edf(EdfConfig::default())),
         1 => Some(bags(Rescheduling::Coordinated)),
         2 => Some(bags(Rescheduling::None)),
+        3 => Some(Scheduling::Queue(SchedulerConfig {
+            policy: Policy::Conservative,
+            order: Order::Arrival,
+            compression: Compression::None,
+        })),
         _ => None,
     }
 }
@@ -304,7 +354,7 @@ fn provider() -> impl Strategy<Value = Drawn> {
     let outages = (outages(), outages()).prop_map(|(a, b)| [a, b]);
     let choice = (0_usize..6, 1_i64..12, 0_i64..4, 0_i64..4);
     let speed = prop_oneof![Just(1.0), Just(0.7), Just(3.0)];
-    (0_usize..6, (choice, any::<bool>(), speed), work(), outages)
+    (0_usize..7, (choice, any::<bool>(), speed), work(), outages)
 }
 
 fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
@@ -332,7 +382,10 @@ fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
         let jobs = drawn.iter().map(|&(gap, requested, share, processors)| {
             submit += gap;
             number += 1;
-            let run = (requested * share / 100).max(1);
+            // One without a limit runs for a while; a bag needs one.
+            let planned = if requested > 0 { requested } else { 10 };
+            let requested = if shape == JobShape::Bag { planned } else { requested };
+            let run = (planned * share / 100).max(1);
             Job { shape, ..job(number, submit, requested, run, processors) }
         });
         jobs.collect::<Vec<_>>()
@@ -384,6 +437,12 @@ fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
     uses
 }
 
+/// When its user heard that a job was over.
+fn told_to_be_over(ran: &Ran, record: &JobRecord) -> Option<Time> {
+    let over = |message: &Message| matches!(message, Message::Finished { job, .. } if *job == record.job.id);
+    ran.messages.iter().find(|(.., message)| over(message)).map(|&(now, ..)| now)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -401,6 +460,7 @@ proptest! {
         let ran = setup.run_on_both();
         let jobs = ran.result.as_ref().expect("it ends").jobs;
         prop_assert_eq!(ran.records.len() as u64, jobs);
+        ran.assert_disclosures_are_messages(setup.providers.len(), 1, horizon.is_some());
         let mut uses = uses(&ran, &setup);
         for ((provider, processor), stretches) in &mut uses {
             stretches.sort_unstable();
@@ -440,7 +500,11 @@ proptest! {
                     _ => prop_assert!(computed <= long),
                 }
             }
+            prop_assert!(record.end < Time::from_secs(100_000), "job {} waits", record.job.number);
             if let Some(bag) = &record.bag {
+                if latency == 0 && record.outcome != JobOutcome::Unfinished {
+                    prop_assert_eq!(Some(record.end), told_to_be_over(&ran, record));
+                }
                 let runs = bag.shares.iter().flat_map(|share| &share.runs);
                 let tasks: u32 = runs.map(|run| run.processors.count()).sum();
                 let whole = tasks == record.job.processors;

@@ -1,9 +1,11 @@
 //! Event logs to the letter.
 
-use haggle_model::{JobOutcome, Refusal, Span};
+use haggle_model::{JobOutcome, Refusal, Span, Time};
 use haggle_runtime::{EventOrder, RunError};
-use haggle_scheduling::Policy;
 use haggle_scheduling::placement::Placement;
+use haggle_scheduling::{
+    Compression, EdfConfig, Fractions, Order, Policy, Rescheduling, SchedulerConfig, Scheduling,
+};
 
 use crate::setup::{Setup, job};
 
@@ -47,6 +49,64 @@ fn m1_local_jobs_on_one_provider() {
 ";
     assert_eq!(ran.log, expected);
     assert_eq!(ran.starts(), [Some(0), Some(6), Some(2), Some(11)]);
+}
+
+/// What waits for a job without a limit has no planned start, but starts when that one ends;
+/// also where nothing else moves.
+#[test]
+fn jobs_without_a_limit_follow_each_other() {
+    let bags = Scheduling::Bags {
+        rescheduling: Rescheduling::None.into(),
+        fractions: Fractions::default(),
+    };
+    let queue = |compression| {
+        let (policy, order) = (Policy::Conservative, Order::Arrival);
+        Scheduling::Queue(SchedulerConfig { policy, order, compression })
+    };
+    let queues = Compression::ALL.map(queue).into_iter();
+    for scheduling in queues.chain([bags, Scheduling::Edf(EdfConfig::default())]) {
+        for first in [0, 40_000] {
+            let jobs = vec![
+                job(1, first, 0, 10, 1),
+                job(2, first + 1, 0, 20, 1),
+                job(3, first + 2, 5, 5, 1),
+                job(4, first + 3, 0, 10, 1),
+            ];
+            let ran = Setup::default()
+                .provider(1, Policy::Fcfs)
+                .change(|it| it.scheduler = scheduling.clone())
+                .user(0, jobs)
+                .run_on_both();
+            let starts = ran.starts().into_iter().map(|start| start.map(|start| start - first));
+            let starts: Vec<_> = starts.collect();
+            assert_eq!(starts, [Some(0), Some(10), Some(30), Some(35)], "{scheduling}");
+            assert!(ran.records.iter().all(|record| record.promised_end.is_none()));
+            assert_eq!(ran.result.expect("it ends").end, Time::from_secs(first + 45));
+        }
+    }
+}
+
+/// The one that was to run next is withdrawn: who waits behind it is planned then.
+#[test]
+fn who_waits_for_a_job_without_a_limit_that_is_withdrawn_is_planned() {
+    let queue = SchedulerConfig {
+        policy: Policy::Conservative,
+        order: Order::Arrival,
+        compression: Compression::None,
+    };
+    let rules = [Rescheduling::None, Rescheduling::Coordinated].map(|rule| Scheduling::Bags {
+        rescheduling: rule.into(),
+        fractions: Fractions::default(),
+    });
+    for scheduling in rules.into_iter().chain([queue.into()]) {
+        let ran = Setup::default()
+            .provider(1, Policy::Fcfs)
+            .change(|it| it.scheduler = scheduling.clone())
+            .user(0, vec![job(1, 0, 10, 10, 1), job(3, 2, 5, 5, 1)])
+            .user_with_patience(0, Some(Span::from_secs(4)), vec![job(2, 1, 0, 20, 1)])
+            .run_on_both();
+        assert_eq!(ran.starts(), [Some(0), None, Some(10)], "{scheduling}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use haggle_agents::Overrun;
 
-use haggle_model::{Disclosure, JobOutcome, JobRecord, Span};
+use haggle_model::{Disclosure, JobOutcome, JobRecord, Span, Time};
 use haggle_runtime::{Driver, EventOrder};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
@@ -24,7 +24,9 @@ struct Drawn {
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
-    let jobs = || prop::collection::vec((0..8_i64, 1..40_i64, 0..60_i64, 1..=9_u32), 0..25);
+    // Now and then a job without a limit.
+    let requested = || prop_oneof![8 => 1..40_i64, 1 => Just(0)];
+    let jobs = move || prop::collection::vec((0..8_i64, requested(), 0..60_i64, 1..=9_u32), 0..25);
     let provider = (1..=8_u32, 0..3_usize, 0..4_usize, 0..4_usize, any::<bool>(), 1..=4_u8);
     (
         prop::collection::vec(provider, 1..4),
@@ -115,13 +117,14 @@ proptest! {
         let ran = setup.run(Driver::Sequential);
         let actix = setup.run(Driver::Actix);
         prop_assert_eq!(&ran.log, &actix.log);
-        let stats = ran.result.expect("the run ends");
+        let stats = *ran.result.as_ref().expect("the run ends");
         prop_assert_eq!(stats.jobs as usize, ran.records.len());
         let mut numbers: Vec<i64> = ran.records.iter().map(|record| record.job.number).collect();
         numbers.sort_unstable();
         let all: Vec<i64> = (1..=stats.jobs as i64).collect();
         prop_assert_eq!(numbers, all);
         assert_processors_are_held_once(&ran.records);
+        ran.assert_disclosures_are_messages(setup.providers.len(), 1, false);
         for record in &ran.records {
             let provider = record.provider.map(|id| &setup.providers[id.index()]);
             match record.outcome {
@@ -131,10 +134,13 @@ proptest! {
                     prop_assert!(start >= record.job.submit);
                     let lasted = record.end - start;
                     let full = record.job.run_time.reveal_to_machine().at_speed(provider.speed);
-                    let walltime = record.walltime.expect("a limit");
+                    let limit = record.walltime.filter(|_| provider.overrun == Overrun::Kill);
+                    let limit = limit.filter(|&limit| full > limit);
                     let killed = record.outcome == JobOutcome::WalltimeReached;
-                    prop_assert_eq!(killed, full > walltime && provider.overrun == Overrun::Kill);
-                    prop_assert_eq!(lasted, if killed { walltime } else { full });
+                    prop_assert_eq!(killed, limit.is_some());
+                    prop_assert_eq!(lasted, limit.unwrap_or(full));
+                    // All jobs one after the other, at half of the speed.
+                    prop_assert!(record.end < Time::from_secs(4 * 25 * (8 + 2 * 80)));
                     let keeps_promises = provider.overrun == Overrun::Kill
                         && !matches!(
                             provider.scheduler,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agents::Message;
-use haggle_model::{Disclosure, Job, JobShape, Span};
+use haggle_model::{Disclosure, Job, JobShape, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
@@ -61,16 +61,17 @@ fn said(ran: &Ran, metascheduler: u32) -> BTreeMap<String, BTreeSet<String>> {
 
 /// Everything that may be said, and nothing more: Netto 2009, sections 6.2 and 7.3.
 const OFFERS: &str = "\
+answers committed: completion job
 answers new_completion_times: entries
-answers not_ready: completion epoch extra job offers tasks valid view
-answers offers: completion epoch extra job offers tasks valid view
-answers probe: epoch job
+answers not_ready: answer completion extra job offers tasks valid view
+answers offers: answer completion extra job offers tasks valid view
+answers probe: answer job
 answers ready: completion job
 answers share_finished: job outcome
 answers share_started: job
 asks abort: job
 asks bag_completion: completion job
-asks call: asks deadline job program task_time tasks wants_offers
+asks call: asks deadline job lot program task_time tasks wants_offers
 asks commit: expected job unheld
 asks prepare: award completion job offer tasks
 asks refresh: job
@@ -80,16 +81,17 @@ asks release: job
 /// Under free time slots there are no offers, but slots in answers, and places
 /// in what is asked for.
 const SLOTS: &str = "\
+answers committed: completion job
 answers new_completion_times: entries
-answers not_ready: end epoch extra job offers slots start task valid view
-answers offers: end epoch extra job offers slots start task valid view
-answers probe: epoch job
+answers not_ready: answer end extra job offers slots start task valid view
+answers offers: answer end extra job offers slots start task valid view
+answers probe: answer job
 answers ready: completion job
 answers share_finished: job outcome
 answers share_started: job
 asks abort: job
 asks bag_completion: completion job
-asks call: asks deadline job program task_time tasks wants_offers
+asks call: asks deadline job lot program task_time tasks wants_offers
 asks commit: expected job unheld
 asks prepare: award batches deadline job start tasks
 asks refresh: job
@@ -160,6 +162,38 @@ fn t4_offers_do_not_depend_on_other_providers() {
         let (before, after) = (first_offers(&alone, 0), first_offers(&changed, 0));
         assert!(!before.is_empty() && !after.is_empty(), "{policy:?}: nothing was offered");
         assert_eq!(before[0], after[0], "{policy:?}");
+    }
+}
+
+/// What a provider has done for its own users before tells nobody anything: not how much,
+/// not how often its plan has changed.
+#[test]
+fn what_is_over_leaves_no_trace_in_what_is_answered() {
+    for (policy, level, _) in LEVELS {
+        let answers = |before: i64| -> Vec<String> {
+            let mut setup = world(policy, level);
+            setup.latency = Span::from_secs(1);
+            for provider in &mut setup.providers {
+                provider.bargaining.validity = Span::from_secs(4);
+            }
+            setup =
+                setup.user(0, (0..before).map(|n| job(100 + n, 1_000 + 3 * n, 2, 1, 1)).collect());
+            let late = (0..4).map(|n| bag(200 + n, 2_000 + n, 10, 8, 5));
+            setup = setup.user(2, late.collect());
+            let ran = setup.run(Driver::Sequential);
+            let late = ran.messages.iter().filter(|(now, ..)| *now > Time::from_secs(2_000));
+            let said = late.filter(|(_, from, to, _)| from.0 < 2 && to.0 == 2);
+            // Numbers of jobs count all jobs of the run.
+            let unnumbered = |line: String| {
+                let parts = line.split("job#");
+                parts.map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit())).collect()
+            };
+            said.map(|(now, from, _, message)| unnumbered(format!("{now} {from} {message:?}")))
+                .collect()
+        };
+        let (few, many) = (answers(1), answers(40));
+        assert!(few.len() > 10, "{policy:?}: little is answered");
+        assert_eq!(few, many, "{policy:?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Builds small worlds and writes down all that happens in them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
@@ -8,6 +9,8 @@ use haggle_agents::{
     Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
 };
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
+use haggle_model::job::Lot;
+use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
 use haggle_model::{
     ActorId, Disclosure, Job, JobClass, JobOutcome, JobRecord, JobStories, LostRun, Observation,
@@ -51,7 +54,12 @@ pub(crate) struct Ran {
     pub(crate) messages: Vec<(Time, ActorId, ActorId, Message)>,
     /// (provider, start, end, processors) of all that was lost.
     pub(crate) lost: Vec<(u32, Time, Time, ProcessorSet)>,
+    /// How often one actor told another such an item about a job.
+    disclosed: Disclosures,
 }
+
+/// By (from, to, item, job).
+type Disclosures = BTreeMap<(u32, u32, &'static str, Option<u32>), u32>;
 
 impl Setup {
     pub(crate) fn provider(mut self, processors: u32, policy: Policy) -> Setup {
@@ -195,8 +203,8 @@ impl Setup {
     pub(crate) fn run(&self, driver: Driver) -> Ran {
         let mut log = Log::default();
         let result = run(self.world(), driver, &mut log, &AtomicBool::new(false));
-        let Log { text: log, records, messages, lost, .. } = log;
-        Ran { result, log, records, messages, lost }
+        let Log { text: log, records, messages, lost, disclosed, .. } = log;
+        Ran { result, log, records, messages, lost, disclosed }
     }
 
     /// Runs on both drivers, which have to agree to the letter.
@@ -225,6 +233,42 @@ impl Ran {
         records.iter().map(|record| record.provider.map(|provider| provider.0)).collect()
     }
 
+    /// What providers (the first so many actors) and metaschedulers (the next so many) have let
+    /// each other know is on record, item by item, and nothing else is; what is still on its way
+    /// when the run stops has been noted already.
+    pub(crate) fn assert_disclosures_are_messages(
+        &self,
+        providers: usize,
+        metaschedulers: usize,
+        stopped: bool,
+    ) {
+        let provider = |actor: u32| (actor as usize) < providers;
+        let metascheduler =
+            |actor: u32| (providers..providers + metaschedulers).contains(&(actor as usize));
+        let between =
+            |from, to| provider(from) && metascheduler(to) || metascheduler(from) && provider(to);
+        let mut told: Disclosures = BTreeMap::new();
+        for (_, from, to, message) in &self.messages {
+            for item in items(message).into_iter().filter(|_| between(from.0, to.0)) {
+                let job = match message {
+                    Message::NewCompletionTimes { entries } if entries.len() != 1 => None,
+                    Message::NewCompletionTimes { entries } => Some(entries[0].0),
+                    message => message.job(),
+                };
+                let what = (from.0, to.0, item.name(), job.map(|job| job.0));
+                *told.entry(what).or_default() += 1;
+            }
+        }
+        let noted = self.disclosed.iter().filter(|((from, to, ..), _)| between(*from, *to));
+        for (what, &count) in noted.clone() {
+            let heard = told.get(what).copied().unwrap_or(0);
+            assert!(heard == count || stopped && heard < count, "{what:?}: {heard} of {count}");
+        }
+        for what in told.keys() {
+            assert!(noted.clone().any(|(noted, _)| noted == what), "not on record: {what:?}");
+        }
+    }
+
     pub(crate) fn outcomes(&self) -> Vec<JobOutcome> {
         let mut records: Vec<&JobRecord> = self.records.iter().collect();
         records.sort_by_key(|record| (record.job.workload, record.job.number));
@@ -239,6 +283,7 @@ struct Log {
     messages: Vec<(Time, ActorId, ActorId, Message)>,
     lost: Vec<(u32, Time, Time, ProcessorSet)>,
     bags: JobStories,
+    disclosed: Disclosures,
 }
 
 impl Recorder for Log {
@@ -297,7 +342,9 @@ impl Recorder for Log {
                 )?;
                 self.records.push(*record);
             }
-            Observation::Disclosed { to, item, .. } => {
+            Observation::Disclosed { to, item, job, .. } => {
+                let what = (actor.0, to.0, item.name(), job.map(|job| job.0));
+                *self.disclosed.entry(what).or_default() += 1;
                 writeln!(self.text, "{now} {} | tells {} {}", actor.0, to.0, item.name())?;
             }
         }
@@ -305,10 +352,43 @@ impl Recorder for Log {
     }
 }
 
-/// A job in seconds: submitted, requested, run, processors.
+/// What a message lets its receiver know about its sender.
+fn items(message: &Message) -> Vec<DisclosedItem> {
+    match message {
+        Message::Refused { .. } | Message::NoAnswer { .. } => vec![DisclosedItem::Refusal],
+        Message::Estimate { .. }
+        | Message::Ready { .. }
+        | Message::Committed { completion: Some(_), .. } => vec![DisclosedItem::Estimate],
+        Message::Load { .. } => vec![DisclosedItem::Load],
+        Message::Probe { .. } => vec![DisclosedItem::Change],
+        Message::Started { .. }
+        | Message::Finished { .. }
+        | Message::ShareStarted { .. }
+        | Message::ShareFinished { .. } => vec![DisclosedItem::JobStatus],
+        Message::NewCompletionTimes { .. } => vec![DisclosedItem::ExpectedCompletion],
+        Message::BagCompletion { .. } | Message::Commit { expected: Some(_), .. } => {
+            vec![DisclosedItem::BagCompletion]
+        }
+        Message::Offers { view, .. } | Message::NotReady { view, .. } => {
+            let level = view.disclosure();
+            let told = [
+                (DisclosedItem::Offer, !view.offers().is_empty()),
+                (DisclosedItem::Power, level >= Disclosure::Power),
+                (DisclosedItem::Load, level >= Disclosure::Load),
+                (DisclosedItem::FreeSlots, view.free_time().is_some_and(|it| !it.slots.is_empty())),
+                (DisclosedItem::Queue, !view.queue().is_empty()),
+            ];
+            told.into_iter().filter(|&(_, told)| told).map(|(item, _)| item).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A job in seconds: submitted, requested (0 = no limit), run, processors.
 pub(crate) fn job(number: i64, submit: i64, requested: i64, run: i64, processors: u32) -> Job {
     let mut job = Job::new(0, Time::from_secs(submit), processors, Span::from_secs(run));
     job.number = number;
-    job.requested_time = Some(Span::from_secs(requested));
+    job.lot = Lot::new("jobs", number);
+    job.requested_time = Some(Span::from_secs(requested)).filter(|&it| it > Span::ZERO);
     job
 }

@@ -10,7 +10,7 @@ use super::order::{Key, Order};
 use super::relay::Relay;
 use crate::bags::Batch;
 use crate::placing::place;
-use crate::scheduler::Slot;
+use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 /// In which order waiting work is moved up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -27,7 +27,7 @@ pub enum Rescheduling {
     Local,
     /// One pass by planned start (Mu'alem and Feitelson 2001).
     Compress,
-    /// Nothing moves.
+    /// Nothing moves. What waits for a job without a limit has no planned start yet.
     None,
 }
 
@@ -127,6 +127,7 @@ impl ConservativeBags {
     pub(super) fn passes(&mut self, now: Time) {
         let ReschedulingConfig { rule, second_pass, rebuild } = self.rescheduling;
         if rule == Rescheduling::None {
+            self.plan_the_rest(now);
             return;
         }
         self.effort.reschedules += 1;
@@ -310,11 +311,24 @@ impl ConservativeBags {
         now: Time,
         change: impl FnOnce(&mut ConservativeBags),
     ) {
-        let first_come = |entry: &Entry| (Span::ZERO, entry.sequence);
-        let turns = self.turns(self.order(BEFORE_ALL, |_| Key::Fixed(Time::ZERO), first_come));
+        let turns = self.turns(self.first_come(BEFORE_ALL));
         self.drop_plan(&turns);
         change(self);
         self.plan_anew(now, &turns);
+    }
+
+    /// What is planned stays, but what waits for a job without a limit, or for processors that
+    /// have failed, is not: there may be a place for it now.
+    fn plan_the_rest(&mut self, now: Time) {
+        let rest = self.turns(self.first_come(BEYOND_ALL_LIMITS - Span::TICK));
+        self.drop_plan(&rest);
+        self.plan_anew(now, &rest);
+    }
+
+    /// All that waits to start after `after`, first come, first served.
+    fn first_come(&self, after: Time) -> Order {
+        let tie = |entry: &Entry| (Span::ZERO, entry.sequence);
+        self.order(after, |_| Key::Fixed(Time::ZERO), tie)
     }
 
     /// Takes all that waits out of the plan.

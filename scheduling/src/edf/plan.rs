@@ -3,7 +3,7 @@
 use haggle_model::Time;
 
 use crate::bags::Batch;
-use crate::scheduler::Slot;
+use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 use super::demand::{Demand, add, remove};
 use super::steps::Steps;
@@ -145,10 +145,30 @@ impl Plan {
         }
     }
 
-    /// Places everything again unless something would be late.
+    /// Places everything again; if something would be late, only what has no planned start.
     pub(super) fn improve(&mut self, now: Time) {
-        if let Ok(moves) = self.place_again(&mut self.fixed.clone(), now, 0) {
-            self.apply(&moves);
+        match self.place_again(&mut self.fixed.clone(), now, 0) {
+            Ok(moves) => self.apply(&moves),
+            Err(_) => self.place_the_rest(now),
+        }
+    }
+
+    /// Places what waits for a job without a limit, or for processors that have failed, around
+    /// all that has a planned start.
+    fn place_the_rest(&mut self, now: Time) {
+        let unplanned = |batches: &[Batch]| {
+            batches.last().is_some_and(|batch| batch.start >= BEYOND_ALL_LIMITS)
+        };
+        let Plan { fixed, entries, saved } = self;
+        let mut steps = fixed.clone();
+        for entry in entries.iter().filter(|it| !it.pinned && !unplanned(&it.batches)) {
+            add(&mut steps, &entry.batches, entry.demand.span);
+        }
+        for entry in entries.iter_mut().filter(|it| unplanned(&it.batches)) {
+            entry.batches.clear();
+            let placed = entry.demand.place(&mut steps, now, Time::FOREVER, &mut entry.batches);
+            debug_assert!(placed.is_some(), "without a limit there is always a place");
+            saved.clear();
         }
     }
 

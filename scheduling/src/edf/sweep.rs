@@ -102,15 +102,15 @@ impl Steps {
         let last = bounds.steps[bounds.steps.len() - 1];
         let mut started = 0;
         loop {
-            if time > latest.as_micros() {
-                return None;
-            }
             if time >= FOREVER || (last.free == 0 && time >= last.start) {
                 if latest < Time::FOREVER {
                     return None;
                 }
                 batches.push(Batch { start: Time::FOREVER, tasks: tasks - started });
                 return Some(());
+            }
+            if time > latest.as_micros() {
+                return None;
             }
             bounds.extend(time + span.as_micros(), &batches[kept..]);
             let &(bound, _) = bounds.window.front().expect("a task takes time");

@@ -8,13 +8,11 @@
 use haggle_model::{Span, Time};
 
 use crate::bags::Batch;
+use crate::scheduler::promise;
 
 use super::demand::{Demand, add};
 use super::plan::{Moves, Plan};
 use super::{EdfConfig, EdfMode, EdfStats};
-
-/// Completions from here on are those of work that waits for a job without a limit.
-const BEYOND_ALL_LIMITS: Time = Time::from_micros(Span::FOREVER.as_micros());
 
 /// Attempts to place one piece of work.
 #[derive(Debug)]
@@ -80,7 +78,7 @@ impl<'a> Trial<'a> {
             }
         }
         // What would come behind work without a limit cannot be promised.
-        if feasible < BEYOND_ALL_LIMITS { feasible } else { Time::FOREVER }
+        promise(feasible).unwrap_or(Time::FOREVER)
     }
 
     /// Whether the work can be done by `deadline` with every promise kept.

@@ -29,7 +29,7 @@ pub struct Provider {
     /// What happens to reservations when a job ends early; read by conservative backfilling only.
     #[serde(default)]
     pub compression: Compression,
-    /// What happens to a job that runs past its requested time.
+    /// What happens to a job, or a task of a bag, that runs past its requested time.
     #[serde(default)]
     pub overrun: Overrun,
     /// What happens to a job whose processors fail; "restart" if not given. Read where `[[failures]]`

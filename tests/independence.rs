@@ -1,0 +1,157 @@
+//! What happens to a job does not depend on who else is in the scenario, unless they share something.
+
+use crate::command::Folder;
+
+/// Draws of every kind: profiling times, padding, jitter, random placement, failures, patience.
+const WORLD: &str = r#"
+[scenario]
+seed = 3
+
+[network]
+latency = "1s"
+jitter = "2s"
+
+[[workload]]
+name = "bags"
+model = "lublin-feitelson"
+lublin = { jobs = 12, processors = 4, load = 0.5 }
+
+[[workload.step]]
+kind = "bags"
+
+[[workload]]
+name = "rigid"
+model = "lublin-feitelson"
+lublin = { jobs = 25, processors = 4, load = 0.7 }
+
+[[provider]]
+name = "a"
+processors = 4
+policy = "bags"
+estimates = { from = "profiled", error = "50%", time-min = "5s", time-max = "600s" }
+offers = { padding = "20%" }
+
+[[provider]]
+name = "b"
+processors = 8
+policy = "easy"
+
+[[provider]]
+name = "c"
+processors = 8
+policy = "conservative"
+
+[[metascheduler]]
+name = "bargains"
+composition = "offers-no-lb"
+providers = ["a"]
+
+[[metascheduler]]
+name = "draws"
+placement = "random"
+providers = ["b", "c"]
+
+[[user]]
+name = "u"
+workload = "bags"
+submits-to = "bargains"
+
+[[user]]
+name = "v"
+workload = "rigid"
+submits-to = "draws"
+patience = "3h"
+
+[[failures]]
+of = ["a", "b"]
+law = { up = { law = "exponential", mean = "10h" }, down = { law = "exponential", mean = "1h" } }
+
+[results]
+format = "csv"
+"#;
+
+/// Others, who come before them in every list but that of the providers.
+const OTHERS: [(&str, &str); 4] = [
+    (
+        "[[workload]]\nname = \"bags\"",
+        r#"
+[[workload]]
+name = "others"
+model = "lublin-feitelson"
+lublin = { jobs = JOBS, processors = 4, load = 0.9 }
+
+"#,
+    ),
+    (
+        "[[metascheduler]]\nname = \"bargains\"",
+        r#"
+[[provider]]
+name = "z"
+processors = 5
+policy = "fcfs"
+
+[[metascheduler]]
+name = "elsewhere"
+placement = "random"
+providers = ["z"]
+
+"#,
+    ),
+    (
+        "[[user]]\nname = \"u\"",
+        r#"
+[[user]]
+name = "t"
+workload = "others"
+submits-to = "elsewhere"
+
+"#,
+    ),
+    (
+        "[[failures]]",
+        r#"
+[[failures]]
+of = ["z"]
+law = { up = { law = "exponential", mean = "5h" }, down = { law = "exponential", mean = "1h" } }
+
+"#,
+    ),
+];
+
+/// The rows of a table about these workloads, without the numbers that count all jobs of a run.
+fn rows(folder: &Folder, table: &str) -> Vec<String> {
+    let text = folder.read(&format!("out/{table}.csv"));
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let number = header.iter().position(|&name| name == "job");
+    assert!(number.is_some(), "{table} numbers jobs in none of {header:?}");
+    lines
+        .filter(|line| line.contains("bags") || line.contains("rigid"))
+        .map(|line| {
+            let cells = line.split(',').enumerate().filter(|&(at, _)| Some(at) != number);
+            cells.map(|(_, cell)| cell).collect::<Vec<_>>().join(",")
+        })
+        .collect()
+}
+
+fn run(scenario: &str) -> [Vec<String>; 2] {
+    let folder = Folder::with(&[("world.toml", scenario)]);
+    let shown = folder.haggle(&["run", "world.toml", "--output", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    ["jobs", "attempts"].map(|table| rows(&folder, table))
+}
+
+#[test]
+fn others_elsewhere_change_nothing_here() {
+    let alone = run(WORLD);
+    assert_eq!(alone[0].len(), 12 + 25);
+    for jobs in ["1", "60"] {
+        let mut scenario = WORLD.to_owned();
+        for (before, added) in OTHERS {
+            assert!(scenario.contains(before), "{before}");
+            let added = format!("{added}{before}").replace("JOBS", jobs);
+            scenario = scenario.replacen(before, &added, 1);
+        }
+        assert_eq!(run(&scenario), alone, "beside {jobs} jobs of others");
+    }
+}
