@@ -6,6 +6,7 @@
 //! ```
 
 pub mod audit;
+pub mod cast;
 pub mod check;
 pub mod compare;
 pub mod cost;

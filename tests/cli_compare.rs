@@ -1,5 +1,6 @@
 //! `haggle compare`: what differs between two runs.
 
+use crate::command::Folder;
 use crate::small_runs::runs;
 
 #[test]
@@ -96,6 +97,99 @@ fn a_comparison_as_json_has_the_same_facts() {
     for fact in ["exit code: 1", "\"identical\": false", "\"later\": 1", "\"start_b\": 150.0"] {
         assert!(said.contains(fact), "{fact} is not in {said}");
     }
+}
+
+/// Adds a draw: the same numbers under two seeds are two jobs.
+#[test]
+fn jobs_that_are_drawn_anew_are_not_paired() {
+    let drawn = r#"
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 20, processors = 8, load = 0.7 }
+
+[[workload]]
+name = "listed"
+jobs = [{ submit = "0s", processors = 4, requested = "100s", run = "80s" }]
+
+[[provider]]
+name = "north"
+processors = 8
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[user]]
+name = "others"
+workload = "listed"
+submits-to = "north"
+"#;
+    let folder = Folder::with(&[("it.toml", drawn)]);
+    for (seed, output) in [("1", "one"), ("7", "seven")] {
+        let said = folder.haggle(&["run", "it.toml", "--seed", seed, "-o", output, "--quiet"]);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+    }
+    let said = folder.haggle(&["compare", "one", "seven"]);
+    let from = said.find("\n20 jobs").expect("the jobs are told");
+    insta::assert_snapshot!(&said[from..], @"");
+}
+
+#[test]
+fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
+    let folder = runs();
+    let jobs = folder.read("easy/jobs.csv");
+    let cut: Vec<&str> = jobs.lines().take(3).collect();
+    std::fs::create_dir(folder.path().join("cut")).expect("it can be made");
+    for name in folder.names_in("easy") {
+        let from = folder.path().join("easy").join(&name);
+        std::fs::copy(from, folder.path().join("cut").join(&name)).expect("it can be copied");
+    }
+    assert!(folder.haggle(&["compare", "easy", "cut"]).starts_with("exit code: 0\n"));
+    let path = folder.path().join("cut/jobs.csv");
+    std::fs::write(&path, cut.join("\n") + "\n").expect("it can be written");
+    let said = folder.haggle(&["compare", "easy", "cut", "-j", "0"]);
+    let until = said.find("\n  metric").expect("metrics come next");
+    insta::assert_snapshot!(&said[..until], @"");
+    let both = folder.haggle(&["compare", "cut", "cut"]);
+    insta::assert_snapshot!(both, @"");
+}
+
+#[test]
+fn grids_differ_in_tries_and_providers_in_attempts() {
+    let folder = Folder::with(&[
+        ("one.toml", crate::cli_explain::GRID),
+        ("two.toml", &crate::cli_explain::GRID.replace("migration", "fjbcr")),
+        ("three.toml", crate::cli_explain::MAINTENANCE),
+        ("four.toml", &crate::cli_explain::MAINTENANCE.replace("\"3h\"]]", "\"3h\"], [\"4h\", \"5h\"]]")),
+    ]);
+    for name in ["one", "two", "three", "four"] {
+        let said = folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--quiet"]);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+    }
+    let from = |said: &str| said[said.find(" in both:").expect("the jobs are told") - 6..].to_owned();
+    insta::assert_snapshot!(from(&folder.haggle(&["compare", "one", "two"])), @"");
+    insta::assert_snapshot!(from(&folder.haggle(&["compare", "three", "four"])), @"");
+}
+
+#[test]
+fn sweeps_are_paired_by_variant_and_seed() {
+    let folder = runs();
+    let sweep = folder.read("sweep.toml");
+    let fewer = sweep.replace("replications = 2", "replications = 1");
+    let other = sweep.replacen("processors = 2\n", "processors = 3\n", 1);
+    for (name, text) in [("fewer", &fewer), ("other", &other), ("again", &sweep)] {
+        let file = format!("{name}.toml");
+        std::fs::write(folder.path().join(&file), text).expect("it can be written");
+        let said = folder.haggle(&["sweep", &file, "-o", name, "--quiet"]);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+    }
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "again"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "fewer"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "makespan"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "span"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "easy"]), @"");
 }
 
 #[test]

@@ -198,10 +198,10 @@ fn what_happens_on_a_failure_is_the_providers_choice() {
     ");
     let explained = folder.haggle(&["explain", "out", "0"]);
     assert!(
-        explained.contains("30 s  lost with its processors at north, after 30 s"),
+        explained.contains("30 s  its attempt failed at north after 30 s: processors down until 50 s"),
         "{explained}"
     );
-    assert!(explained.contains("30 s  given up when its processors failed"), "{explained}");
+    assert!(explained.contains("30 s  given up: it is not started again"), "{explained}");
 }
 
 /// 80 s are three checkpoints more after 20 s each, 92 s; one is there after 30 s, and the other
@@ -242,7 +242,7 @@ fn a_job_goes_on_from_its_checkpoint() {
     let explained = folder.haggle(&["explain", "out", "0"]);
     assert!(
         explained.contains(
-            "lost with its processors at north, after 30 s, of which a checkpoint saved 20 s"
+            "attempt 1 failed at north after 30 s, of which checkpoints saved 20 s"
         ),
         "{explained}"
     );

@@ -51,6 +51,9 @@ fn what_help_shows_works() {
             &format!("haggle run scenarios/quickstart.toml --seed {seed} -o {place}"),
         );
     }
+    for place in ["sweeps/monday", "sweeps/tuesday"] {
+        carry_out(&folder, &format!("haggle sweep scenarios/sweep.toml -o {place}"));
+    }
     for place in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"]
     {
         fs::create_dir_all(folder.path().join(place)).expect("it can be made");

@@ -1,10 +1,13 @@
 //! Every job of every kind of run has a story, and its parts add up to its times, to the microsecond.
+//! The tables of every kind of run can be held against their digest.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use haggle::experiment::cast::cast;
 use haggle::experiment::explain::{Chronicle, Part, Story};
+use haggle::experiment::figures::scenario_of;
 use haggle::experiment::run::{Conduct, Destination, Figures, Unwatched, run};
 use haggle::scenario::{Experiment, Logs, Source};
 use haggle_results::{Existing, RunReader};
@@ -38,6 +41,9 @@ fn ran(scenario: &Path, output: &Path) -> PathBuf {
 /// Tells the stories of all jobs of a run and gives the kinds of jobs and parts that it met.
 fn adds_up(folder: &Path) -> BTreeSet<String> {
     let run = RunReader::open(folder).expect("the folder is there");
+    let scenario = scenario_of(folder).expect("it is there");
+    let digest = run.digest(&cast(&scenario)).expect("its tables can be read");
+    assert_eq!(digest, run.provenance().expect("it is there").digest, "{}", folder.display());
     let all = Chronicle::read(&run).expect("its tables can be read");
     let mut met = BTreeSet::new();
     for job in all.jobs() {

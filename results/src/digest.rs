@@ -73,41 +73,65 @@ impl TableDigest {
     /// Takes in the rows of a buffer that is about to be written.
     pub(crate) fn update(&mut self, buffer: &Buffer) {
         for (hash, values) in self.columns.iter_mut().zip(&buffer.columns) {
-            match values {
-                Values::Seconds(values) | Values::Integer(values) => {
-                    update_with(hash, values, |value| value.to_le());
-                }
-                Values::Real(values) => {
-                    update_with(hash, values, |value| f64::from_bits(value.to_bits().to_le()));
-                }
-                Values::Word { codes, .. } => update_with(hash, codes, |code| code.to_le()),
-                Values::Text { bytes, ends } => {
-                    for pair in ends.windows(2) {
-                        hash.update(&(pair[1] - pair[0]).to_le_bytes());
-                        hash.update(&bytes[pair[0] as usize..pair[1] as usize]);
-                    }
-                }
-            }
+            update(hash, values);
         }
     }
 
     /// The digest of everything taken in.
-    pub(crate) fn finish(mut self, buffer: &Buffer) -> u128 {
-        let mut table = Xxh3::new();
-        let columns = buffer.table.columns().iter();
-        for ((column, hash), values) in columns.zip(&mut self.columns).zip(&buffer.columns) {
-            if let Values::Word { words, .. } = values {
-                for word in words {
-                    hash.update(word.as_bytes());
-                    hash.update(&[0]);
-                }
-            }
-            table.update(column.name.as_bytes());
-            table.update(&[0]);
-            table.update(&hash.digest128().to_le_bytes());
-        }
-        table.digest128()
+    pub(crate) fn finish(self, buffer: &Buffer) -> u128 {
+        let columns = self.columns.into_iter().zip(&buffer.columns);
+        digest_of(buffer.table, columns.map(|(hash, values)| finish(hash, values)))
     }
+}
+
+/// The digest of a column, of which each element has some rows, and the last one all words.
+pub(crate) fn column_digest(values: impl Iterator<Item = Values>) -> u128 {
+    let mut hash = Xxh3::new();
+    let mut last = Values::Integer(Vec::new());
+    for values in values {
+        update(&mut hash, &values);
+        last = values;
+    }
+    finish(hash, &last)
+}
+
+/// The digest of a table by those of its columns.
+pub(crate) fn digest_of(table: Table, columns: impl Iterator<Item = u128>) -> u128 {
+    let mut hash = Xxh3::new();
+    for (column, digest) in table.columns().iter().zip(columns) {
+        hash.update(column.name.as_bytes());
+        hash.update(&[0]);
+        hash.update(&digest.to_le_bytes());
+    }
+    hash.digest128()
+}
+
+fn update(hash: &mut Xxh3, values: &Values) {
+    match values {
+        Values::Seconds(values) | Values::Integer(values) => {
+            update_with(hash, values, |value| value.to_le());
+        }
+        Values::Real(values) => {
+            update_with(hash, values, |value| f64::from_bits(value.to_bits().to_le()));
+        }
+        Values::Word { codes, .. } => update_with(hash, codes, |code| code.to_le()),
+        Values::Text { bytes, ends } => {
+            for pair in ends.windows(2) {
+                hash.update(&(pair[1] - pair[0]).to_le_bytes());
+                hash.update(&bytes[pair[0] as usize..pair[1] as usize]);
+            }
+        }
+    }
+}
+
+fn finish(mut hash: Xxh3, values: &Values) -> u128 {
+    if let Values::Word { words, .. } = values {
+        for word in words {
+            hash.update(word.as_bytes());
+            hash.update(&[0]);
+        }
+    }
+    hash.digest128()
 }
 
 /// Hashes values as they lie in memory, which on most machines is little-endian already.

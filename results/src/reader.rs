@@ -4,6 +4,7 @@
 //! explanations; [`RunReader::columns`] gives whatever columns are asked for.
 
 mod csv;
+mod digest;
 mod parquet;
 mod rows;
 

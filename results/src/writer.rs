@@ -847,7 +847,7 @@ impl TableFile {
 }
 
 /// The words whose codes are identifiers of the run.
-fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
+pub(crate) fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
     match column {
         "workload_name" => cast.workloads.clone(),
         "provider" => cast.providers.iter().map(|it| it.name.clone()).collect(),

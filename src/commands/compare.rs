@@ -1,31 +1,43 @@
-//! `haggle compare`: what differs between two runs.
+//! `haggle compare`: what differs between two runs, or between two sweeps.
 
-use std::path::PathBuf;
+mod sweep;
 
-use haggle::experiment::compare::{Comparison, JobDifferences, JobPair, MetricPair, compare};
+use std::path::{Path, PathBuf};
+
+use haggle::experiment::compare::{
+    AttemptDifferences, Comparison, JobDifferences, JobPair, MetricPair, compare,
+};
 use serde_json::json;
 
+use super::plot::is_sweep;
 use super::table::{count, lines, number, row, seconds};
 use super::{Error, open_run, print};
 use crate::exit::Exit;
 
-/// Compare two runs: their scenarios, their metrics and when each job started
+/// Compare two runs, job by job, or two sweeps, run by run
 ///
+/// Jobs are compared one by one where both runs had the same: workload, number, submission,
+/// processors, request and run time. Of sweeps, runs of one variant and seed are
+/// compared. All tables are read and held against the digest that was written with them.
 /// Exits with 0 if the tables that both have and the summary are the same, else with 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle compare runs/first runs/second  # exit code 1: they differ
-  haggle compare runs/first runs/second --json | jq .jobs.earlier")]
+  haggle compare runs/first runs/second --json | jq .jobs.earlier
+  haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time")]
 pub(crate) struct Args {
-    /// Folder of the first run
+    /// Folder of the first run, or sweep
     #[arg(value_name = "A")]
     a: PathBuf,
-    /// Folder of the second run
+    /// Folder of the second run, or sweep
     #[arg(value_name = "B")]
     b: PathBuf,
     /// How many of the jobs whose starts differ most are listed
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
+    /// Of sweeps, show this metric, a column of `runs.csv`; may be given several times
+    #[arg(short, long = "metric", value_name = "METRIC")]
+    metrics: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -33,6 +45,12 @@ pub(crate) struct Args {
 
 /// Compares.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    match (is_sweep(&args.a), is_sweep(&args.b)) {
+        (true, true) => return sweep::run(args),
+        (false, false) => {}
+        (true, false) => return Err(a_run_of(&args.a)),
+        (false, true) => return Err(a_run_of(&args.b)),
+    }
     let (a, b) = (open_run(&args.a)?, open_run(&args.b)?);
     let comparison = compare(&a, &b, args.jobs)?;
     print(&if args.json {
@@ -41,6 +59,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         as_text(args, &comparison)
     })?;
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
+}
+
+/// The error for a sweep beside a run.
+fn a_run_of(sweep: &Path) -> Error {
+    Error::Unfit {
+        message: format!("`{}` is a sweep, and the other folder is not", sweep.display()),
+        hint: format!(
+            "name one of its runs: `haggle show --runs {}` lists their folders",
+            sweep.join("scenario.toml").display()
+        ),
+    }
 }
 
 fn as_text(args: &Args, comparison: &Comparison) -> String {
@@ -66,23 +95,42 @@ fn as_text(args: &Args, comparison: &Comparison) -> String {
     let mut rows = vec![row(["metric", "A", "B", "B - A", "%"])];
     rows.extend(comparison.metrics.iter().map(metric_row));
     text.push_str(&format!("\n{}", lines(&rows, &[0])));
-    text.push_str(&format!("\n{}", jobs(&comparison.jobs)));
+    text.push_str(&format!("\n{}", jobs(&comparison.jobs, comparison.seeds)));
+    text.push_str(&attempts(&comparison.attempts));
     text
 }
 
 fn verdict(comparison: &Comparison) -> String {
-    let mut text = match comparison.identical {
+    let mut text = changed(&comparison.changed_a, &comparison.changed_b);
+    text.push_str(&match comparison.identical {
         true if comparison.tables_of_one.is_empty() => {
             "identical: all tables and the summary are the same\n".to_owned()
         }
         true => "identical: the tables that both have and the summary are the same\n".to_owned(),
+        false if comparison.tables.is_empty() && !text.is_empty() => {
+            "both have the same tables now\n".to_owned()
+        }
         false if comparison.tables.is_empty() => {
             "different summaries of the same tables\n".to_owned()
         }
         false => format!("different: {}\n", comparison.tables.join(", ")),
-    };
+    });
     if !comparison.tables_of_one.is_empty() {
         text.push_str(&format!("only one has {}\n", comparison.tables_of_one.join(", ")));
+    }
+    text
+}
+
+/// Tables that are not what was written.
+fn changed(a: &[String], b: &[String]) -> String {
+    let mut text = String::new();
+    for (side, tables) in [("A", a), ("B", b)] {
+        if !tables.is_empty() {
+            text.push_str(&format!(
+                "{side} was changed after its run: {} not as in provenance.json\n",
+                tables.join(", ")
+            ));
+        }
     }
     text
 }
@@ -109,19 +157,21 @@ fn metric_row(pair: &MetricPair) -> Vec<String> {
     ]
 }
 
-fn jobs(jobs: &JobDifferences) -> String {
-    let mut text = format!(
-        "{} in both: {} start earlier in B, {} later, {} at the same time\n",
-        count(jobs.in_both, "job"),
-        jobs.earlier,
-        jobs.later,
-        jobs.same
-    );
-    let moved = jobs.started_in_neither;
+fn jobs(jobs: &JobDifferences, seeds: (u64, u64)) -> String {
+    let mut text = other_jobs(jobs, seeds);
+    if jobs.in_both > 0 || jobs.other == 0 {
+        text.push_str(&format!(
+            "{} in both: {} start earlier in B, {} later, {} at the same time\n",
+            count(jobs.in_both, "job"),
+            jobs.earlier,
+            jobs.later,
+            jobs.same
+        ));
+    }
     for (number, what) in [
         (jobs.started_only_in_a, "of them started only in A"),
         (jobs.started_only_in_b, "of them started only in B"),
-        (moved, "of them started in neither"),
+        (jobs.started_in_neither, "of them started in neither"),
         (jobs.other_provider, "of them went to another provider"),
         (jobs.only_in_a, "others are only in A"),
         (jobs.only_in_b, "others are only in B"),
@@ -149,6 +199,46 @@ fn jobs(jobs: &JobDifferences) -> String {
         ])];
         rows.extend(jobs.largest.iter().map(job_row));
         text.push_str(&format!("\n{}", lines(&rows, &[0, 5])));
+    }
+    text
+}
+
+/// Jobs that have one number and are not the same: what is drawn differs from seed to seed.
+fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
+    if jobs.other == 0 {
+        return String::new();
+    }
+    let mut text = format!(
+        "{} of one number in both, but not the same: another submission, width, request or run time\n",
+        count(jobs.other, "job")
+    );
+    for pair in &jobs.workloads {
+        let (workload, all) = (&pair.workload, pair.same + pair.other);
+        text.push_str(&format!("  {workload}: {} of {all} are the same\n", pair.same));
+    }
+    if a != b {
+        text.push_str(&format!(
+            "  the seeds are {a} and {b}, so what is drawn of a workload differs: only the metrics above\n  \
+             compare the runs as a whole\n"
+        ));
+    }
+    text
+}
+
+/// How attempts, or tries of a grid, ended.
+fn attempts(attempts: &AttemptDifferences) -> String {
+    if attempts.endings.iter().all(|it| it.a == it.b) && attempts.more + attempts.fewer == 0 {
+        return String::new();
+    }
+    let mut rows = vec![row(["", "ended", "A", "B"])];
+    rows.extend(attempts.endings.iter().map(|it| {
+        vec![it.table.to_owned(), it.ending.replace('_', " "), it.a.to_string(), it.b.to_string()]
+    }));
+    let mut text = format!("\n{}", lines(&rows, &[0, 1]));
+    for (number, what) in [(attempts.more, "more"), (attempts.fewer, "fewer")] {
+        if number > 0 {
+            text.push_str(&format!("{} had {what} of them in B\n", count(number, "job")));
+        }
     }
     text
 }

@@ -22,7 +22,7 @@ const LISTED: usize = 10;
 ///
 /// Its time in the system is split into parts that add up to its waiting time and its run
 /// time: processors busy, order of the queue, processors down, computing in vain, and others
-/// (docs/results.md). Only what the run's tables show is told.
+/// (docs/explain.md). Only what the run's tables show is told.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle explain runs/quickstart 1234

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 }
 
 /// A sweep's folder has a scenario of its own, but no run beside it.
-fn is_sweep(folder: &Path) -> bool {
+pub(crate) fn is_sweep(folder: &Path) -> bool {
     folder.join("scenario.toml").exists() && !folder.join("provenance.json").exists()
 }
 

@@ -1,19 +1,37 @@
-//! What two runs have in common and what not: the scenarios' keys, the metrics, the jobs.
+//! What two runs have in common and what not: the scenarios' keys, the metrics, the jobs and
+//! their attempts. Jobs are compared one by one only where they are the same in both runs.
+
+pub mod sweep;
+
+mod attempts;
+mod jobs;
+mod same;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use haggle_results::{JobRow, ResultsError, RunReader};
+use haggle_results::{Input, ResultsError, RunReader};
 use serde::Serialize;
 
+use super::cast::cast;
 use super::figures::scenario_of;
 use super::sweep::metrics;
+use crate::scenario::Scenario;
+
+pub use attempts::{AttemptDifferences, EndingPair};
+pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
 
 /// Two runs side by side; of each pair, the first is that of run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Whether all tables that both runs have, and their summaries, are the same.
     pub identical: bool,
+    /// Tables of A that are not what was written: changed, cut or gone since the run.
+    pub changed_a: Vec<String>,
+    /// Tables of B that are not what was written.
+    pub changed_b: Vec<String>,
+    /// The seeds.
+    pub seeds: (u64, u64),
     /// Tables that both have, but with other contents.
     pub tables: Vec<String>,
     /// Tables that only one has.
@@ -26,6 +44,8 @@ pub struct Comparison {
     pub metrics: Vec<MetricPair>,
     /// What became of the jobs.
     pub jobs: JobDifferences,
+    /// How attempts ended; of grids, tries.
+    pub attempts: AttemptDifferences,
 }
 
 /// A key of two scenarios.
@@ -63,79 +83,13 @@ impl MetricPair {
     }
 }
 
-/// What became of the jobs of two runs, matched by workload and number in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct JobDifferences {
-    /// In A only.
-    pub only_in_a: usize,
-    /// In B only.
-    pub only_in_b: usize,
-    /// In both.
-    pub in_both: usize,
-    /// Started earlier in B.
-    pub earlier: usize,
-    /// Started later in B.
-    pub later: usize,
-    /// Started at the same instant.
-    pub same: usize,
-    /// Started in A only.
-    pub started_only_in_a: usize,
-    /// Started in B only.
-    pub started_only_in_b: usize,
-    /// Started in neither.
-    pub started_in_neither: usize,
-    /// Queued by another provider.
-    pub other_provider: usize,
-    /// How often which outcome became which other.
-    pub outcomes: Vec<OutcomeChange>,
-    /// Those whose starts differ, largest difference first.
-    pub largest: Vec<JobPair>,
-}
-
-/// Jobs whose outcome is another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OutcomeChange {
-    /// Outcome in A.
-    pub a: String,
-    /// Outcome in B.
-    pub b: String,
-    /// How many jobs.
-    pub jobs: usize,
-}
-
-/// A job that both runs started, at different times.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct JobPair {
-    /// Its workload.
-    pub workload: String,
-    /// Its number in the workload.
-    pub job_id: i64,
-    /// Processors it needs.
-    pub processors: i64,
-    /// Start in A, s.
-    pub start_a: f64,
-    /// Start in B, s.
-    pub start_b: f64,
-    /// Provider in A.
-    pub provider_a: Option<String>,
-    /// Provider in B.
-    pub provider_b: Option<String>,
-}
-
-impl JobPair {
-    /// By how much later it started in B, s.
-    pub fn later(&self) -> f64 {
-        self.start_b - self.start_a
-    }
-}
-
 /// Compares two runs and names the `most` jobs whose starts differ most.
 ///
 /// # Errors
 /// If the results of one cannot be read.
 pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, ResultsError> {
-    let (from_a, from_b) = (a.provenance()?, b.provenance()?);
-    let (tables_a, tables_b) = (&from_a.digest.tables, &from_b.digest.tables);
+    let (side_a, side_b) = (Side::read(a)?, Side::read(b)?);
+    let (tables_a, tables_b) = (&side_a.tables, &side_b.tables);
     let differs = |(name, digest): (&String, &String)| {
         tables_b.get(name).is_some_and(|other| other != digest).then(|| name.clone())
     };
@@ -143,21 +97,54 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
     let names: BTreeSet<&String> = tables_a.keys().chain(tables_b.keys()).collect();
     let alone = |name: &&String| !tables_a.contains_key(*name) || !tables_b.contains_key(*name);
     let summaries = (a.summary()?, b.summary()?);
-    let inputs = from_a.inputs.iter().filter(|input| {
-        from_b.inputs.iter().any(|it| it.path == input.path && it.sha256 != input.sha256)
+    let inputs = side_a.inputs.iter().filter(|input| {
+        side_b.inputs.iter().any(|it| it.path == input.path && it.sha256 != input.sha256)
     });
+    let whole = side_a.changed.is_empty() && side_b.changed.is_empty();
+    let jobs = (a.jobs()?, b.jobs()?);
+    let pairs = same::pairs((a, &jobs.0), (b, &jobs.1))?;
     Ok(Comparison {
-        identical: tables.is_empty() && summaries.0 == summaries.1,
+        identical: whole && tables.is_empty() && summaries.0 == summaries.1,
+        seeds: (side_a.seed, side_b.seed),
         tables,
         tables_of_one: names.into_iter().filter(alone).cloned().collect(),
         inputs: inputs.map(|input| input.path.clone()).collect(),
-        scenario: scenario_differences(a.folder(), b.folder())?,
-        metrics: pairs(metrics(&summaries.0), metrics(&summaries.1)),
-        jobs: job_differences(&a.jobs()?, &b.jobs()?, most),
+        scenario: scenario_differences(
+            (a.folder(), &side_a.scenario),
+            (b.folder(), &side_b.scenario),
+        )?,
+        metrics: metric_pairs(metrics(&summaries.0), metrics(&summaries.1)),
+        jobs: jobs::differences(&pairs, most),
+        attempts: attempts::differences(a, b, &pairs)?,
+        changed_a: side_a.changed,
+        changed_b: side_b.changed,
     })
 }
 
-fn pairs(a: Vec<(String, f64)>, b: Vec<(String, f64)>) -> Vec<MetricPair> {
+/// A run as far as its own files describe it.
+struct Side {
+    scenario: Scenario,
+    seed: u64,
+    inputs: Vec<Input>,
+    /// The digests of its tables as they are now.
+    tables: BTreeMap<String, String>,
+    changed: Vec<String>,
+}
+
+impl Side {
+    fn read(run: &RunReader) -> Result<Side, ResultsError> {
+        let (scenario, provenance) = (scenario_of(run.folder())?, run.provenance()?);
+        let tables = run.digest(&cast(&scenario))?.tables;
+        let written = provenance.digest.tables;
+        let is_not = |(name, digest): (&String, &String)| {
+            (tables.get(name) != Some(digest)).then(|| name.clone())
+        };
+        let changed = written.iter().filter_map(is_not).collect();
+        Ok(Side { scenario, seed: provenance.seed, inputs: provenance.inputs, tables, changed })
+    }
+}
+
+fn metric_pairs(a: Vec<(String, f64)>, b: Vec<(String, f64)>) -> Vec<MetricPair> {
     let value = |all: &[(String, f64)], name: &str| {
         all.iter().find(|(other, _)| other == name).map(|(_, value)| *value)
     };
@@ -172,7 +159,10 @@ fn pairs(a: Vec<(String, f64)>, b: Vec<(String, f64)>) -> Vec<MetricPair> {
         .collect()
 }
 
-fn scenario_differences(a: &Path, b: &Path) -> Result<Vec<KeyDifference>, ResultsError> {
+fn scenario_differences(
+    a: (&Path, &Scenario),
+    b: (&Path, &Scenario),
+) -> Result<Vec<KeyDifference>, ResultsError> {
     let (a, b) = (keys(a)?, keys(b)?);
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let difference = |key: &String| {
@@ -182,9 +172,9 @@ fn scenario_differences(a: &Path, b: &Path) -> Result<Vec<KeyDifference>, Result
     Ok(names.into_iter().filter_map(difference).collect())
 }
 
-/// Every key of a run's scenario with its value as TOML.
-fn keys(folder: &Path) -> Result<BTreeMap<String, String>, ResultsError> {
-    let mut scenario = scenario_of(folder)?;
+/// Every key of the scenario of a folder with its value as TOML.
+fn keys((folder, scenario): (&Path, &Scenario)) -> Result<BTreeMap<String, String>, ResultsError> {
+    let mut scenario = scenario.clone();
     // Paths start from the results' folders; seen from one place, the same file has one name.
     let relocated = scenario.relocate(folder, Path::new("."));
     relocated.map_err(|error| ResultsError::read(folder, error))?;
@@ -215,60 +205,4 @@ fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String
         }
         value => drop(keys.insert(path, value.to_string())),
     }
-}
-
-fn job_differences(a: &[JobRow], b: &[JobRow], most: usize) -> JobDifferences {
-    let key = |job: &JobRow| (job.workload.clone(), job.job_id);
-    let in_a: BTreeMap<_, &JobRow> = a.iter().map(|job| (key(job), job)).collect();
-    let in_b: BTreeMap<_, &JobRow> = b.iter().map(|job| (key(job), job)).collect();
-    let mut differences = JobDifferences {
-        only_in_b: in_b.keys().filter(|key| !in_a.contains_key(*key)).count(),
-        ..JobDifferences::default()
-    };
-    let mut outcomes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut moved: Vec<(&JobRow, &JobRow, f64)> = Vec::new();
-    for (key, a) in &in_a {
-        let Some(b) = in_b.get(key) else {
-            differences.only_in_a += 1;
-            continue;
-        };
-        differences.in_both += 1;
-        differences.other_provider += usize::from(a.provider != b.provider);
-        if a.outcome != b.outcome {
-            *outcomes.entry((&a.outcome, &b.outcome)).or_default() += 1;
-        }
-        match (a.start, b.start) {
-            (Some(start_a), Some(start_b)) => {
-                let later = start_b - start_a;
-                differences.earlier += usize::from(later < 0.0);
-                differences.later += usize::from(later > 0.0);
-                differences.same += usize::from(later == 0.0);
-                if later != 0.0 {
-                    moved.push((a, b, later.abs()));
-                }
-            }
-            (Some(_), None) => differences.started_only_in_a += 1,
-            (None, Some(_)) => differences.started_only_in_b += 1,
-            (None, None) => differences.started_in_neither += 1,
-        }
-    }
-    // Stable, so that jobs of one difference stay in order of workload and number.
-    moved.sort_by(|left, right| right.2.total_cmp(&left.2));
-    let pair = |&(a, b, _): &(&JobRow, &JobRow, f64)| JobPair {
-        workload: a.workload.clone(),
-        job_id: a.job_id,
-        processors: a.processors,
-        start_a: a.start.unwrap_or_default(),
-        start_b: b.start.unwrap_or_default(),
-        provider_a: a.provider.clone(),
-        provider_b: b.provider.clone(),
-    };
-    differences.largest = moved.iter().take(most).map(pair).collect();
-    let change = |((a, b), jobs): ((&str, &str), usize)| OutcomeChange {
-        a: a.to_owned(),
-        b: b.to_owned(),
-        jobs,
-    };
-    differences.outcomes = outcomes.into_iter().map(change).collect();
-    differences
 }

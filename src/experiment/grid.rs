@@ -87,7 +87,7 @@ fn site_resources(
     id: SiteId,
     site: &file::Site,
 ) -> impl Iterator<Item = PlannedResource> {
-    let capacity = Speed::from_micro_mips((site.mips * 1e6).round() as u64);
+    let capacity = capacity(site);
     let sharing = match (site.sharing, site.slots()) {
         (file::Sharing::Reserved, slots) => Sharing::Reserved { slots },
         (file::Sharing::Equal, slots) => Sharing::Equal { slots: slots.unwrap_or(1) },
@@ -138,7 +138,7 @@ fn sessions(grid: &file::Grid) -> SessionPolicy {
     }
 }
 
-fn policy(grid: &file::Grid) -> GridPolicy {
+pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
     let written = grid.replicas.unwrap_or_default();
     let room = u64::from(written.room);
     let unit = match written.unit {
@@ -240,7 +240,12 @@ fn routes(
     }
 }
 
-/// The whole capacity of a plan's resources, for tables.
-pub(super) fn speed(resource: &PlannedResource) -> f64 {
-    Work::as_mi_f64(resource.capacity.over(Span::from_secs(1)))
+/// The whole capacity of a site's resources, for tables.
+pub(super) fn speed(capacity: Speed) -> f64 {
+    Work::as_mi_f64(capacity.over(Span::from_secs(1)))
+}
+
+/// The whole capacity of each of a site's resources.
+pub(super) fn capacity(site: &file::Site) -> Speed {
+    Speed::from_micro_mips((site.mips * 1e6).round() as u64)
 }

@@ -12,8 +12,7 @@ use haggle_agents::{
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport};
 use haggle_model::{
-    ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId,
-    ProviderInfo, SiteInfo, Span, Time,
+    ActorId, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId, Span, Time,
 };
 use haggle_runtime::world::{Arrivals, Outages};
 use haggle_runtime::{EventOrder, Network, World};
@@ -24,6 +23,7 @@ use haggle_scheduling::{
     ReschedulingConfig, SchedulerConfig, Scheduling,
 };
 
+use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
 use super::workload::{WorkloadError, Workloads};
@@ -77,19 +77,18 @@ impl Stage {
                 order: event_order(scenario.scenario.events_order),
                 initial: Vec::new(),
             },
-            cast: Cast::default(),
+            cast: cast(scenario),
             reports: Vec::new(),
             inputs: workloads.inputs(),
             warnings: Vec::new(),
         };
-        stage.cast.workloads = scenario.workloads.iter().map(|it| it.name.to_string()).collect();
         if let Some(grid) = &scenario.grid {
             stage.add_grid(scenario, grid, folder, &workloads)?;
             return Ok(stage);
         }
         let mut addresses = BTreeMap::new();
-        for provider in &scenario.providers {
-            let id = stage.add_provider(provider, scenario);
+        for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
+            let id = stage.add_provider(id, provider, scenario);
             addresses.insert(provider.name.as_str(), id);
         }
         for metascheduler in &scenario.metaschedulers {
@@ -105,17 +104,22 @@ impl Stage {
         Ok(stage)
     }
 
-    fn add(&mut self, name: &str, kind: ActorKind, actor: AnyActor) -> ActorId {
+    /// Adds the next actor; [`cast`] has its name.
+    fn add(&mut self, actor: AnyActor) -> ActorId {
         let id = ActorId(self.world.actors.len() as u32);
         self.world.actors.push(actor);
-        self.cast.actors.push(ActorInfo { name: name.to_string(), kind });
         id
     }
 
-    fn add_provider(&mut self, provider: &file::Provider, scenario: &Scenario) -> ActorId {
+    fn add_provider(
+        &mut self,
+        id: ProviderId,
+        provider: &file::Provider,
+        scenario: &Scenario,
+    ) -> ActorId {
         let seed = scenario.scenario.seed;
         let config = ProviderConfig {
-            id: ProviderId(self.cast.providers.len() as u32),
+            id,
             processors: provider.processors,
             speed: provider.speed,
             scheduler: scheduling(provider),
@@ -125,17 +129,8 @@ impl Stage {
             disclosure: disclosure(provider.disclosure),
             bargaining: bargaining(provider, scenario),
         };
-        let before = self.cast.providers.last();
-        self.cast.providers.push(ProviderInfo {
-            name: provider.name.to_string(),
-            processors: provider.processors,
-            first_processor: before.map_or(0, |it| it.first_processor + it.processors),
-            speed: provider.speed,
-            scheduler: config.scheduler.to_string(),
-        });
         let stream = stream(seed, provider.name.as_str(), "offers");
-        let actor = AnyActor::Provider(Box::new(Provider::new(config, stream)));
-        self.add(provider.name.as_str(), ActorKind::Provider, actor)
+        self.add(AnyActor::Provider(Box::new(Provider::new(config, stream))))
     }
 
     /// Lets processors fail; providers come first among the actors, in their order.
@@ -153,7 +148,7 @@ impl Stage {
             vec![(ActorId(node.owner as u32), ProcessorSet::range(node.members.start, count))]
         });
         let actor = AnyActor::Nature(Nature::new(processors.collect()));
-        let nature = self.add(NATURE, ActorKind::Nature, actor);
+        let nature = self.add(actor);
         self.world.outages = Some(Outages { nature, resources, due: Box::new(outages) });
         self.inputs.extend(inputs);
         Ok(())
@@ -174,37 +169,15 @@ impl Stage {
         let failing = failing(&scenario.failures, &owners, folder, scenario.scenario.seed)?;
         let nature = failing.map(|failing| self.grid_failures(failing, &owners, &mut plan));
         let built = plan.actors();
-        let services = built.services.iter().map(|name| format!("({name})"));
-        let names = plan.resources.iter().map(|it| it.name.clone()).chain(services);
-        for (id, (name, actor)) in (0..).map(ActorId).zip(names.zip(built.actors)) {
-            let kind = match actor {
-                AnyActor::GridResource(_) => ActorKind::Provider,
-                AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
-                _ => ActorKind::Service,
-            };
-            let name = if id == built.dispatcher { grid.name.to_string() } else { name };
-            self.add(&name, kind, actor);
+        for actor in built.actors {
+            self.add(actor);
         }
-        for (id, resource) in (0..).zip(&plan.resources) {
-            self.cast.providers.push(ProviderInfo {
-                name: resource.name.clone(),
-                processors: 1,
-                first_processor: id,
-                speed: grid::speed(resource),
-                scheduler: plan.policy.to_string(),
-            });
-        }
-        self.cast.sites.extend(
-            grid.sites
-                .iter()
-                .map(|site| SiteInfo { name: site.name.to_string(), resources: site.resources }),
-        );
         let addresses = BTreeMap::from([(grid.name.as_str(), built.dispatcher)]);
         for user in &scenario.users {
             self.add_user(user, workloads, &addresses)?;
         }
         if let Some((nature, mut outages)) = nature {
-            outages.nature = self.add(NATURE, ActorKind::Nature, AnyActor::Nature(nature));
+            outages.nature = self.add(AnyActor::Nature(nature));
             self.world.outages = Some(outages);
         }
         self.world.initial = grid::initial(&plan);
@@ -255,15 +228,13 @@ impl Stage {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
         if let Some(policy) = metascheduler.composition {
             let config = negotiator(metascheduler, composition(policy), providers, scenario);
-            let actor = AnyActor::Negotiator(Box::new(Negotiator::new(config)));
-            return self.add(metascheduler.name.as_str(), ActorKind::Metascheduler, actor);
+            return self.add(AnyActor::Negotiator(Box::new(Negotiator::new(config))));
         }
         let config =
             MetaschedulerConfig { placement: placement(metascheduler.placement), providers };
         let seed = scenario.scenario.seed;
         let stream = stream(seed, metascheduler.name.as_str(), "placement");
-        let actor = AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream)));
-        self.add(metascheduler.name.as_str(), ActorKind::Metascheduler, actor)
+        self.add(AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream))))
     }
 
     fn add_user(
@@ -280,7 +251,7 @@ impl Stage {
         let patience = user.patience.map(|patience| patience.0);
         let me = ActorId(self.world.actors.len() as u32);
         let config = UserConfig { me, submits_to, class, patience };
-        self.add(user.name.as_str(), ActorKind::User, AnyActor::User(User::new(config)));
+        self.add(AnyActor::User(User::new(config)));
         let open = workloads.open(user.workload.as_str())?;
         self.reports.push((user.workload.to_string(), open.report));
         let arrivals: Arrivals = Box::new(open.jobs.map(|job| job.map_err(Into::into)));
@@ -288,9 +259,6 @@ impl Stage {
         Ok(me)
     }
 }
-
-/// The actor that makes processors fail. Not a name that a scenario could give.
-const NATURE: &str = "(nature)";
 
 /// The reports of workloads on which a rule had something to do or to say.
 pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningReport)> {
@@ -332,7 +300,7 @@ fn event_order(order: file::EventsOrder) -> EventOrder {
     }
 }
 
-fn scheduling(provider: &file::Provider) -> Scheduling {
+pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
     let offers = provider.offers.clone().unwrap_or_default();
     let policy = match provider.policy {
         file::Policy::Fcfs => Policy::Fcfs,

@@ -88,8 +88,6 @@ pub struct GridActors {
     pub actors: Vec<AnyActor>,
     /// Whom users submit to.
     pub dispatcher: ActorId,
-    /// Names of the services, in the order of their numbers, after the resources.
-    pub services: Vec<&'static str>,
 }
 
 impl GridPlan {
@@ -116,6 +114,13 @@ impl GridPlan {
             records_all: true,
             alone: true,
         }
+    }
+
+    /// What serves a grid, in the order of its actors behind the resources: first its scheduler.
+    pub fn services(with_storage: bool) -> Vec<&'static str> {
+        let mut services = vec!["scheduler", "information", "network", "checkpoints"];
+        services.extend(with_storage.then_some("storage"));
+        services
     }
 
     /// The actors; the resources have the numbers from 0 on.
@@ -192,12 +197,10 @@ impl GridPlan {
         let network = DataNetwork::new(self.routes.clone(), flows);
         actors.push(AnyActor::DataNetwork(Box::new(network)));
         actors.push(AnyActor::CheckpointServer(CheckpointServer::new(dispatcher)));
-        let mut services = vec!["scheduler", "information", "network", "checkpoints"];
         if let Some(limits) = self.storage {
             actors.push(AnyActor::Storage(Box::new(Storage::new(limits))));
-            services.push("storage");
         }
-        GridActors { actors, dispatcher, services }
+        GridActors { actors, dispatcher }
     }
 
     /// Nature for the resources of the plan.

@@ -55,6 +55,8 @@ pub struct JobRow {
     pub ready: Option<f64>,
     /// On how many providers it ran; of a bag that was placed, its shares.
     pub providers_used: i64,
+    /// Its attempts, or its tries.
+    pub attempts: i64,
 }
 
 /// A row of `attempts`.
@@ -203,6 +205,7 @@ impl RunReader {
                 "shape",
                 "ready_time",
                 "providers_used",
+                "attempts",
             ],
         )?;
         rows.map(|row| {
@@ -229,6 +232,7 @@ impl RunReader {
                 shape: row.text("shape")?,
                 ready: row.optional_real("ready_time")?,
                 providers_used: row.integer("providers_used")?,
+                attempts: row.integer("attempts")?,
             })
         })
     }

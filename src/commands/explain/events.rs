@@ -48,8 +48,10 @@ fn submitted(story: &Story) -> String {
 fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
     for Disclosed { time, sender, receiver, item, .. } in story.disclosures.iter().flatten() {
         let what = match item.as_str() {
+            // A bag has offers instead, which say more.
+            "estimate" | "load" if story.shape == "bag" => continue,
             "estimate" => format!("{sender} told {receiver} when it would start and end there"),
-            "load" if story.shape != "bag" => format!("{sender} told {receiver} its load"),
+            "load" => format!("{sender} told {receiver} its load"),
             "refusal" => format!("{sender} refused, to {receiver}"),
             _ => continue,
         };

@@ -1,0 +1,91 @@
+//! The digest of a run's tables as they are now: whether they still are what was written.
+
+use std::collections::BTreeMap;
+
+use haggle_model::Cast;
+use haggle_model::time::MICROS_PER_SECOND;
+
+use super::{ColumnData, RunReader, TextColumn};
+use crate::ResultsError;
+use crate::buffer::{NO_INTEGER, NO_WORD, Values};
+use crate::columns::{Column, Kind, Table};
+use crate::digest::{RunDigest, column_digest, digest_of};
+use crate::writer::{ROWS_PER_BATCH, fixed_words};
+
+/// Columns that are read at once: a large table does not fit into memory as a whole.
+const AT_ONCE: usize = 8;
+
+impl RunReader {
+    /// The digest of the tables that are there, of which `cast` has the names.
+    ///
+    /// # Errors
+    /// If a table is damaged.
+    pub fn digest(&self, cast: &Cast) -> Result<RunDigest, ResultsError> {
+        let tables = Table::ALL.into_iter().filter(|&table| self.has(table));
+        let digests: Result<Vec<_>, _> =
+            tables.map(|table| self.table_digest(table, cast)).collect();
+        Ok(RunDigest::new(&digests?))
+    }
+
+    fn table_digest(&self, table: Table, cast: &Cast) -> Result<(Table, u64, u128), ResultsError> {
+        let mut digests = Vec::with_capacity(table.columns().len());
+        let mut rows = 0;
+        for columns in table.columns().chunks(AT_ONCE) {
+            let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+            let data = self.columns(table, &names)?;
+            rows = data.rows() as u64;
+            for (column, (_, data)) in columns.iter().zip(data.columns) {
+                digests.push(digest_of_column(column, data, cast));
+            }
+        }
+        Ok((table, rows, digest_of(table, digests.into_iter())))
+    }
+}
+
+/// The digest of a column, with its values as they were before they were written.
+fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> u128 {
+    let values = match data {
+        ColumnData::Real(values) if column.kind == Kind::Seconds => {
+            let micros = |value: f64| (value * MICROS_PER_SECOND as f64).round() as i64;
+            let values = values.into_iter().map(|value| value.map_or(NO_INTEGER, micros));
+            Values::Seconds(values.collect())
+        }
+        ColumnData::Real(values) => {
+            Values::Real(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
+        }
+        ColumnData::Integer(values) => {
+            Values::Integer(values.into_iter().map(|value| value.unwrap_or(NO_INTEGER)).collect())
+        }
+        ColumnData::Text(texts) if column.kind == Kind::Word => {
+            words(&texts, fixed_words(column.name, cast))
+        }
+        ColumnData::Text(texts) => {
+            return column_digest(texts.codes.chunks(ROWS_PER_BATCH).map(|rows| {
+                let (mut bytes, mut ends) = (Vec::new(), vec![0]);
+                for text in
+                    rows.iter().map(|&row| row.map_or("", |it| texts.texts[it as usize].as_str()))
+                {
+                    bytes.extend_from_slice(text.as_bytes());
+                    ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
+                }
+                Values::Text { bytes, ends }
+            }));
+        }
+    };
+    column_digest(std::iter::once(values))
+}
+
+/// Words with the codes that they had: those of names first, the others as they turned up.
+fn words(texts: &TextColumn, mut words: Vec<String>) -> Values {
+    let mut places: BTreeMap<String, u32> = words.iter().cloned().zip(0..).collect();
+    let mut code = |text: &String| {
+        *places.entry(text.clone()).or_insert_with(|| {
+            words.push(text.clone());
+            words.len() as u32 - 1
+        })
+    };
+    let codes: Vec<u32> = texts.texts.iter().map(&mut code).collect();
+    let coded =
+        texts.codes.iter().map(|place| place.map_or(NO_WORD, |place| codes[place as usize]));
+    Values::Word { codes: coded.collect(), words }
+}

@@ -1,0 +1,91 @@
+//! Two sweeps, run by run.
+
+use haggle::experiment::compare::sweep::{SweepComparison, VariantMetric, compare_sweeps};
+use haggle::scenario::{Experiment, Logs, Source};
+use serde_json::json;
+
+use super::{Args, changed};
+use crate::commands::table::{count, lines, number, row};
+use crate::commands::{Error, print};
+use crate::exit::Exit;
+
+/// The metrics that are shown unless others are asked for.
+const SHOWN: [&str; 3] = ["mean_waiting_time", "mean_bounded_slowdown", "utilisation"];
+
+/// Compares two sweeps.
+pub(super) fn run(args: &Args) -> Result<Exit, Error> {
+    let read = |folder: &std::path::Path| {
+        let source = Source::read(&folder.join("scenario.toml"))?;
+        Ok::<_, Error>(Experiment::read(source, Logs::Ignore)?)
+    };
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let comparison = compare_sweeps((&a, &args.a), (&b, &args.b))?;
+    check(&args.metrics, &comparison)?;
+    print(&if args.json {
+        format!("{:#}\n", json!(comparison))
+    } else {
+        as_text(args, &comparison)
+    })?;
+    Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
+}
+
+/// Refuses metrics that no run has.
+fn check(metrics: &[String], comparison: &SweepComparison) -> Result<(), Error> {
+    let known: Vec<&str> = comparison.metrics.iter().map(|it| it.metric.as_str()).collect();
+    match metrics.iter().find(|metric| !known.contains(&metric.as_str())) {
+        Some(metric) if !comparison.runs.is_empty() => Err(Error::Unfit {
+            message: format!("the runs that both sweeps have have no metric \"{metric}\""),
+            hint: "metrics are the columns of runs.csv behind the axes".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn as_text(args: &Args, comparison: &SweepComparison) -> String {
+    let runs = &comparison.runs;
+    let same = runs.iter().filter(|it| it.identical).count();
+    let mut text = format!(
+        "A  {}\nB  {}\n\n{} in both: {same} identical, {} different\n",
+        args.a.display(),
+        args.b.display(),
+        count(runs.len(), "run"),
+        runs.len() - same
+    );
+    for (side, only) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
+        if !only.is_empty() {
+            text.push_str(&format!("{} only in {side}\n", count(only.len(), "run")));
+            text.extend(only.iter().map(|folder| format!("  {folder}\n")));
+        }
+    }
+    for it in runs {
+        let changed = changed(&it.changed.0, &it.changed.1);
+        text.extend(changed.lines().map(|line| format!("{}: {line}\n", it.folder)));
+    }
+    let asked = |it: &&VariantMetric| match args.metrics.is_empty() {
+        true => SHOWN.contains(&it.metric.as_str()),
+        false => args.metrics.contains(&it.metric),
+    };
+    let mut rows = vec![row(["variant", "metric", "seeds", "A", "B", "B - A", "95 % of it"])];
+    rows.extend(comparison.metrics.iter().filter(asked).map(metric_row));
+    if same < runs.len() && rows.len() > 1 {
+        text.push_str(&format!("\nmeans, and differences seed by seed\n{}", lines(&rows, &[0, 1])));
+    }
+    text
+}
+
+fn metric_row(it: &VariantMetric) -> Vec<String> {
+    let signed = |value: f64| match value > 0.0 {
+        true => format!("+{}", number(value)),
+        false => number(value),
+    };
+    let width = it.difference.half_width;
+    vec![
+        it.variant.clone(),
+        it.metric.clone(),
+        it.difference.n.to_string(),
+        number(it.a),
+        number(it.b),
+        signed(it.difference.mean),
+        width.map_or_else(|| "-".to_owned(), |width| format!("± {}", number(width))),
+    ]
+}

@@ -1,0 +1,160 @@
+//! What became of the jobs of two runs.
+
+use std::collections::BTreeMap;
+
+use haggle_results::JobRow;
+use serde::Serialize;
+
+use super::same::Pairs;
+
+/// What became of the jobs of two runs. All but the first four fields are about those that are the
+/// same in both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JobDifferences {
+    /// In A only.
+    pub only_in_a: usize,
+    /// In B only.
+    pub only_in_b: usize,
+    /// Of one workload and number in both, but not of the same submission, processors, request and run time.
+    pub other: usize,
+    /// Workloads with such jobs.
+    pub workloads: Vec<WorkloadPair>,
+    /// The same in both.
+    pub in_both: usize,
+    /// Started earlier in B.
+    pub earlier: usize,
+    /// Started later in B.
+    pub later: usize,
+    /// Started at the same instant.
+    pub same: usize,
+    /// Started in A only.
+    pub started_only_in_a: usize,
+    /// Started in B only.
+    pub started_only_in_b: usize,
+    /// Started in neither.
+    pub started_in_neither: usize,
+    /// Queued by another provider.
+    pub other_provider: usize,
+    /// How often which outcome became which other.
+    pub outcomes: Vec<OutcomeChange>,
+    /// Those whose starts differ, largest difference first.
+    pub largest: Vec<JobPair>,
+}
+
+/// Jobs whose outcome is another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OutcomeChange {
+    /// Outcome in A.
+    pub a: String,
+    /// Outcome in B.
+    pub b: String,
+    /// How many jobs.
+    pub jobs: usize,
+}
+
+/// A job that both runs started, at different times.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobPair {
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the workload.
+    pub job_id: i64,
+    /// Processors it needs.
+    pub processors: i64,
+    /// Start in A, s.
+    pub start_a: f64,
+    /// Start in B, s.
+    pub start_b: f64,
+    /// Provider in A.
+    pub provider_a: Option<String>,
+    /// Provider in B.
+    pub provider_b: Option<String>,
+}
+
+impl JobPair {
+    /// By how much later it started in B, s.
+    pub fn later(&self) -> f64 {
+        self.start_b - self.start_a
+    }
+}
+
+/// A workload that did not bring the same jobs to both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkloadPair {
+    /// Its name.
+    pub workload: String,
+    /// Its jobs that are the same in both.
+    pub same: usize,
+    /// Numbers that both have, of jobs that are not the same.
+    pub other: usize,
+}
+
+/// Compares the jobs that are the same and names the `most` whose starts differ most.
+pub(super) fn differences(pairs: &Pairs<'_>, most: usize) -> JobDifferences {
+    let mut differences = JobDifferences {
+        only_in_a: pairs.only_in_a.len(),
+        only_in_b: pairs.only_in_b.len(),
+        other: pairs.other.len(),
+        workloads: workloads(pairs),
+        in_both: pairs.same.len(),
+        ..JobDifferences::default()
+    };
+    let mut outcomes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut moved: Vec<(&JobRow, &JobRow, f64)> = Vec::new();
+    for &(a, b) in &pairs.same {
+        differences.other_provider += usize::from(a.provider != b.provider);
+        if a.outcome != b.outcome {
+            *outcomes.entry((&a.outcome, &b.outcome)).or_default() += 1;
+        }
+        match (a.start, b.start) {
+            (Some(start_a), Some(start_b)) => {
+                let later = start_b - start_a;
+                differences.earlier += usize::from(later < 0.0);
+                differences.later += usize::from(later > 0.0);
+                differences.same += usize::from(later == 0.0);
+                if later != 0.0 {
+                    moved.push((a, b, later.abs()));
+                }
+            }
+            (Some(_), None) => differences.started_only_in_a += 1,
+            (None, Some(_)) => differences.started_only_in_b += 1,
+            (None, None) => differences.started_in_neither += 1,
+        }
+    }
+    // Stable, so that jobs of one difference stay in order of workload and number.
+    moved.sort_by(|left, right| right.2.total_cmp(&left.2));
+    let pair = |&(a, b, _): &(&JobRow, &JobRow, f64)| JobPair {
+        workload: a.workload.clone(),
+        job_id: a.job_id,
+        processors: a.processors,
+        start_a: a.start.unwrap_or_default(),
+        start_b: b.start.unwrap_or_default(),
+        provider_a: a.provider.clone(),
+        provider_b: b.provider.clone(),
+    };
+    differences.largest = moved.iter().take(most).map(pair).collect();
+    let change = |((a, b), jobs): ((&str, &str), usize)| OutcomeChange {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        jobs,
+    };
+    differences.outcomes = outcomes.into_iter().map(change).collect();
+    differences
+}
+
+fn workloads(pairs: &Pairs<'_>) -> Vec<WorkloadPair> {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (job, _) in &pairs.same {
+        counts.entry(&job.workload).or_default().0 += 1;
+    }
+    for job in &pairs.other {
+        counts.entry(&job.workload).or_default().1 += 1;
+    }
+    let differing = counts.into_iter().filter(|(_, (_, other))| *other > 0);
+    let pair = |(workload, (same, other)): (&str, (usize, usize))| WorkloadPair {
+        workload: workload.to_owned(),
+        same,
+        other,
+    };
+    differing.map(pair).collect()
+}

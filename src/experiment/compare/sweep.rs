@@ -1,0 +1,128 @@
+//! Two sweeps, run by run: paired by variant and seed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use haggle_results::stats::{Estimate, paired_difference};
+use haggle_results::{ResultsError, RunReader};
+use serde::Serialize;
+
+use super::Side;
+use crate::experiment::sweep::metrics;
+use crate::scenario::Experiment;
+
+/// Two sweeps side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepComparison {
+    /// Whether both have the same runs, and these the same tables and summaries.
+    pub identical: bool,
+    /// Runs that both have, by their folder in the sweep.
+    pub runs: Vec<RunPair>,
+    /// Folders of runs that only A has.
+    pub only_in_a: Vec<String>,
+    /// Folders of runs that only B has.
+    pub only_in_b: Vec<String>,
+    /// Metrics of each variant, over the seeds that both have.
+    pub metrics: Vec<VariantMetric>,
+}
+
+/// A run that both sweeps have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunPair {
+    /// Its folder in the sweep.
+    pub folder: String,
+    /// Whether its tables and its summary are the same.
+    pub identical: bool,
+    /// Tables of A, and of B, that are not what was written.
+    pub changed: (Vec<String>, Vec<String>),
+}
+
+/// A metric of a variant in two sweeps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariantMetric {
+    /// The variant.
+    pub variant: String,
+    /// The metric.
+    pub metric: String,
+    /// Its mean in A over the seeds that both have.
+    pub a: f64,
+    /// Its mean in B.
+    pub b: f64,
+    /// B - A, seed by seed.
+    pub difference: Estimate,
+}
+
+/// The values of a metric of a variant in A and in B, seed by seed.
+type Samples = BTreeMap<(usize, usize), (String, String, Vec<f64>, Vec<f64>)>;
+
+/// Compares two sweeps.
+///
+/// # Errors
+/// If the results of one cannot be read.
+pub fn compare_sweeps(
+    a: (&Experiment, &Path),
+    b: (&Experiment, &Path),
+) -> Result<SweepComparison, ResultsError> {
+    let (in_a, in_b) = (folders(a), folders(b));
+    let only = |these: &[(String, String)], those: &[(String, String)]| -> Vec<String> {
+        let alone = these.iter().filter(|it| !those.contains(it));
+        alone.map(|(_, folder)| folder.clone()).collect()
+    };
+    let mut comparison = SweepComparison {
+        identical: false,
+        runs: Vec::new(),
+        only_in_a: only(&in_a, &in_b),
+        only_in_b: only(&in_b, &in_a),
+        metrics: Vec::new(),
+    };
+    let mut variants: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut samples = Samples::new();
+    for (variant, folder) in in_a.iter().filter(|it| in_b.contains(it)) {
+        let runs = (RunReader::open(&a.1.join(folder))?, RunReader::open(&b.1.join(folder))?);
+        let sides = (Side::read(&runs.0)?, Side::read(&runs.1)?);
+        let summaries = (runs.0.summary()?, runs.1.summary()?);
+        comparison.runs.push(RunPair {
+            folder: folder.clone(),
+            identical: sides.0.tables == sides.1.tables && summaries.0 == summaries.1,
+            changed: (sides.0.changed, sides.1.changed),
+        });
+        let variant_at = place(&mut variants, variant.as_str());
+        let of_b: BTreeMap<String, f64> = metrics(&summaries.1).into_iter().collect();
+        for (metric, value) in metrics(&summaries.0) {
+            let Some(&other) = of_b.get(&metric) else { continue };
+            let at = (variant_at, place(&mut names, metric.clone()));
+            let entry = samples.entry(at);
+            let (.., a, b) =
+                entry.or_insert_with(|| (variant.clone(), metric, Vec::new(), Vec::new()));
+            a.push(value);
+            b.push(other);
+        }
+    }
+    let row = |(variant, metric, a, b): (String, String, Vec<f64>, Vec<f64>)| {
+        let difference = paired_difference(&b, &a)?;
+        let (a, b) = (Estimate::of(&a)?.mean, Estimate::of(&b)?.mean);
+        Some(VariantMetric { variant, metric, a, b, difference })
+    };
+    comparison.metrics = samples.into_values().filter_map(row).collect();
+    let whole =
+        |run: &RunPair| run.identical && run.changed.0.is_empty() && run.changed.1.is_empty();
+    comparison.identical = comparison.runs.iter().all(whole)
+        && comparison.only_in_a.is_empty()
+        && comparison.only_in_b.is_empty();
+    Ok(comparison)
+}
+
+/// The place of a thing in a list, at the end of which it is put if it is new.
+fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
+    all.iter().position(|it| *it == one).unwrap_or_else(|| {
+        all.push(one);
+        all.len() - 1
+    })
+}
+
+/// Variant and folder of every run that is there.
+fn folders((experiment, folder): (&Experiment, &Path)) -> Vec<(String, String)> {
+    let runs = experiment.runs().filter(|run| folder.join(run.folder()).exists());
+    runs.map(|run| (run.variant.label.clone(), run.folder().display().to_string())).collect()
+}
