@@ -259,6 +259,9 @@ impl Node {
 
     /// The way to the innermost value that was written at `span`, or around it.
     pub(super) fn path_at(&self, span: &Range<usize>) -> Path {
+        if span.is_empty() {
+            return Path::root(); // what is missing in the whole document has no place
+        }
         let mut places = Vec::new();
         self.places(&Path::root(), &mut places);
         let around = |place: &Range<usize>| {

@@ -7,7 +7,7 @@ use super::dice::Dice;
 use super::fill::fill;
 use super::keys::named;
 use super::records;
-use super::size::{Theme, Wish, members, most, recurs};
+use super::size::{Theme, Wish, always, members, most, recurs};
 use super::strings::{Role, role};
 use crate::scenario::schema::{SCHEMA, properties, required, type_of, variants, words};
 
@@ -17,7 +17,7 @@ pub(super) const OPEN: &str = "?";
 /// Draws values under a theme.
 pub(super) struct Draw<'d> {
     pub(super) dice: &'d mut Dice,
-    theme: Theme,
+    pub(super) theme: Theme,
     /// How many things have been given a name.
     names: usize,
     /// How likely an optional key is there, in percent; some tables are fuller than others.
@@ -39,7 +39,11 @@ impl Draw<'_> {
     /// A table of the type `name`.
     pub(super) fn table(&mut self, name: &str, schema: &Json) -> toml::Table {
         if let Some((tag, variants)) = variants(schema) {
-            let (word, variant) = *self.dice.pick(&variants);
+            let mut choice = *self.dice.pick(&variants);
+            while self.theme.avoids(name, choice.0) {
+                choice = *self.dice.pick(&variants);
+            }
+            let (word, variant) = choice;
             return self.tagged(name, tag, word, variant);
         }
         self.rows(name, schema)
@@ -60,9 +64,7 @@ impl Draw<'_> {
             let there = match self.theme.wish(name, key) {
                 Some(Wish::Absent) => false,
                 Some(Wish::Present | Wish::OneOf(_)) => true,
-                None if matches!((name, key), ("Scenario", "workload" | "user" | "provider")) => {
-                    true
-                }
+                None if always(name, key) || (name, key) == ("Scenario", "provider") => true,
                 None => self.dice.chance(self.fullness),
             };
             if there || required(schema).any(|it| it == key) {
@@ -179,7 +181,7 @@ impl Draw<'_> {
 }
 
 /// Times between what happens again and again.
-const RECURRING: [&str; 6] = ["1min", "90s", "5min", "10min", "1h", "0s"];
+const RECURRING: [&str; 8] = ["1min", "90s", "5min", "10min", "10min", "1h", "6h", "0s"];
 
 /// Quantities to choose from, by the word for their format; names are no quantities.
 pub(super) fn quantities(format: &str) -> Option<&'static [&'static str]> {

@@ -6,6 +6,7 @@ use toml::Value;
 use super::draw::{Draw, OPEN};
 use super::keys::{chosen, member, named};
 use super::records;
+use super::size::Theme;
 use super::strings::{Kind, Role, role};
 use crate::scenario::schema::SCHEMA;
 
@@ -85,6 +86,12 @@ impl Names {
     ) {
         match value {
             Value::String(text) if text == OPEN => match role(at.0, at.1) {
+                // Where there are bags, most go to who composes them.
+                Some(Role::Names(kinds)) if draw.theme == Theme::Bags && at.0 == "User" => {
+                    let composed = kinds.contains(&Kind::Metascheduler) && draw.dice.chance(85);
+                    let kinds = if composed { &[Kind::Metascheduler] } else { kinds };
+                    *text = self.pick(kinds, draw);
+                }
                 Some(Role::Names(kinds)) => *text = self.pick(kinds, draw),
                 Some(Role::Record) => *text = records::record(at.2),
                 _ => {}

@@ -6,6 +6,7 @@ use toml::Value;
 use super::draw::Draw;
 use super::fill::fill;
 use super::keys::{chosen, named};
+use super::size::{always, members};
 use crate::scenario::document::{self, Path, Step};
 use crate::scenario::schema::{SCHEMA, plain, properties, required};
 use crate::scenario::{InvalidScenario, Problem};
@@ -32,8 +33,14 @@ pub(super) fn repair(
         }
         // Whatever the place, a problem that stays is mended in a larger part around it.
         let up = if round > PATIENT_ROUNDS { draw.dice.below(3) } else { 0 };
-        mend(&mut root, problem, &path.0[..path.0.len().saturating_sub(up)], draw);
+        // But no problem of a member costs a whole list of the scenario.
+        let length = path.0.len().saturating_sub(up).max(path.0.len().min(2));
+        mend(&mut root, problem, &path.0[..length], draw);
         last = Some(path);
+    }
+    // And the problem may be of two parts, of which it names the one that could stay.
+    if round > PATIENT_ROUNDS {
+        prune(&mut root, draw);
     }
     if let Value::Table(mended) = root {
         *document = mended;
@@ -44,11 +51,17 @@ pub(super) fn repair(
 /// Adds a key that the problem asks for, or changes one that it names, or the value at its place.
 fn mend(root: &mut Value, problem: &Problem, steps: &[Step], draw: &mut Draw<'_>) {
     let place = Place::find(root, steps);
+    if let Some(help) = &problem.help
+        && draw.dice.chance(60)
+        && follow(root, help, &place)
+    {
+        return;
+    }
     let mut target = place.clone();
     if let Some(table) = at(root, &place.steps).and_then(Value::as_table) {
         let keys = chosen(table, place.schema).1;
         let texts = [Some(&problem.message), Some(&problem.label), problem.help.as_ref()];
-        let words = texts.into_iter().flatten().flat_map(|text| quoted(text));
+        let words = texts.into_iter().flatten().flat_map(|text| named_in(text));
         let (present, absent): (Vec<&str>, Vec<&str>) = words
             .filter(|word| keys["properties"].get(*word).is_some())
             .partition(|word| table.contains_key(*word));
@@ -66,9 +79,50 @@ fn mend(root: &mut Value, problem: &Problem, steps: &[Step], draw: &mut Draw<'_>
     target.change(root, draw);
 }
 
-/// The words that a text has between backticks.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
+/// Writes what a help text says to write, such as `period = "0s"`; whether it did.
+fn follow(root: &mut Value, help: &str, place: &Place) -> bool {
+    let settings = help.split('`').skip(1).step_by(2).filter_map(|it| it.parse().ok());
+    let Some((key, value)) = settings.flat_map(|it: toml::Table| it).next() else { return false };
+    // Beside what is wrong, or instead of it, or where the text says.
+    let named = help.split(['[', ']']).nth(1).unwrap_or_default();
+    let named: Vec<Step> = named.split('.').map(|key| Step::Key(key.to_owned())).collect();
+    let around = &place.steps[..place.steps.len().saturating_sub(1)];
+    for steps in [&place.steps[..], around, &named[..]] {
+        let table = Place::find(root, steps);
+        let Some(Value::Table(there)) = at_mut(root, &table.steps) else { continue };
+        if table.steps == steps && chosen(there, table.schema).1["properties"].get(&key).is_some() {
+            there.insert(key, value);
+            return true;
+        }
+    }
+    false
+}
+
+/// Takes out something that the document holds without.
+fn prune(root: &mut Value, draw: &mut Draw<'_>) {
+    let mut steps = Vec::new();
+    loop {
+        match at(root, &steps) {
+            Some(Value::Table(table)) if !table.is_empty() => {
+                let keys: Vec<&String> = table.keys().collect();
+                steps.push(Step::Key((*draw.dice.pick(&keys)).clone()));
+            }
+            Some(Value::Array(items)) if !items.is_empty() => {
+                steps.push(Step::Index(draw.dice.below(items.len())));
+            }
+            _ => return,
+        }
+        let place = Place::find(root, &steps);
+        if place.optional && steps.len() > 1 && draw.dice.chance(50) {
+            return place.put(root, None);
+        }
+    }
+}
+
+/// The keys and tables that a text names: words between backticks or brackets.
+fn named_in(text: &str) -> impl Iterator<Item = &str> {
+    let marks = ['`', '[', ']'];
+    text.split(marks).skip(1).filter(|word| !word.is_empty() && !word.contains(' '))
 }
 
 /// A value of a document with what its schema says of it.
@@ -105,11 +159,12 @@ impl Place {
                     place.table = type_name;
                     place.key.clone_from(key);
                     place.schema = &keys["properties"][key];
-                    place.optional = required(keys).all(|it| it != key);
+                    place.optional = required(keys).all(|it| it != key) && !always(type_name, key);
                 }
                 (Step::Index(index), Some(Value::Array(items))) if *index < items.len() => {
                     let list = plain(place.schema);
-                    place.optional = items.len() as u64 > list["minItems"].as_u64().unwrap_or(0);
+                    let least = list["minItems"].as_u64().unwrap_or(0) as usize;
+                    place.optional = items.len() > least.max(members(place.table, &place.key).0);
                     place.schema = &list["items"];
                 }
                 _ => return place,
@@ -132,10 +187,15 @@ impl Place {
 
     /// Takes the value out, or draws it again.
     fn change(&self, root: &mut Value, draw: &mut Draw<'_>) {
-        let Some((last, way)) = self.steps.split_last() else { return };
         let keep = !self.optional || draw.dice.chance(45);
         let drawn = keep.then(|| draw.value(self.table, &self.key, self.schema));
-        match (at_mut(root, way), last, drawn) {
+        self.put(root, drawn);
+    }
+
+    /// Puts another value here, or none.
+    fn put(&self, root: &mut Value, value: Option<Value>) {
+        let Some((last, way)) = self.steps.split_last() else { return };
+        match (at_mut(root, way), last, value) {
             (Some(Value::Table(table)), Step::Key(key), Some(value)) => {
                 table.insert(key.clone(), value);
             }

@@ -68,6 +68,11 @@ impl Theme {
         })
     }
 
+    /// Whether it would rather not have a kind of member in a list of tagged tables.
+    pub(super) fn avoids(self, table: &str, word: &str) -> bool {
+        !matches!(self, Theme::Anything | Theme::Bags) && (table, word) == ("Step", "bags")
+    }
+
     /// A kind that one member of a list of tagged tables is to have.
     pub(super) fn member(self, table: &str, key: &str) -> Option<&'static str> {
         match (self, table, key) {
@@ -75,6 +80,11 @@ impl Theme {
             _ => None,
         }
     }
+}
+
+/// Whether a key is always drawn, for nearly nothing can be accepted without it.
+pub(super) fn always(table: &str, key: &str) -> bool {
+    matches!((table, key), ("Scenario", "workload" | "user"))
 }
 
 /// How many members a list has: fewest and most.
@@ -119,5 +129,6 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
             | ("JobCheckpoints", "interval")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")
             | ("Information", "delay")
+            | ("TimeLaw", _)
     )
 }
