@@ -114,6 +114,7 @@ def replay(log, processors, arguments):
             return None
         path = str(Path(TRACES) / log)
         start = [HAGGLE, "replay", path, "--processors", str(processors), "--json", "--quiet"]
+        start += ["--rules", "canonical"]
         return [*start, *arguments, "-o", str(out / "results")]
 
     return command

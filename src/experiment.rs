@@ -5,6 +5,7 @@
 //! Scenario ──> workload, world ──> haggle_runtime::run ──> record ──> folder ──> figures
 //! ```
 
+pub mod audit;
 pub mod check;
 pub mod compare;
 pub mod cost;

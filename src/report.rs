@@ -149,7 +149,9 @@ fn experiment(error: &ExperimentError) -> Exit {
                 _ => Exit::CannotWrite,
             }
         }
-        ExperimentError::Violation(_) | ExperimentError::JobsMissing { .. } => {
+        ExperimentError::Violation(_)
+        | ExperimentError::Disagreement(_)
+        | ExperimentError::JobsMissing { .. } => {
             say(&format!("error: {error}\n"));
             Exit::Differs
         }

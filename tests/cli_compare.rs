@@ -75,7 +75,7 @@ fn another_policy_moves_jobs() {
       max_bounded_slowdown              2.80    5.33    +2.53   +90.48
       jobs                                 5       5        0        0
       completed_jobs                       4       4        0        0
-      killed_jobs                          0       0        0        -
+      walltime_reached_jobs                0       0        0        -
       cancelled_jobs                       0       0        0        -
       rejected_jobs                        1       1        0        0
       promises_broken                      0       0        0        -

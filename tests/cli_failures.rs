@@ -148,7 +148,7 @@ fn a_lost_job_starts_again() {
     3 jobs on 2 processors of 1 provider
       3 completed
       makespan 130 s (0.0 days), utilisation 61.54 %
-      1 outage, availability 92.31 %; 1 attempt lost, 15.79 % of all work
+      1 node outage, availability 92.31 %; 1 attempt lost, 15.79 % of all work
     ");
     insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &ATTEMPT), @r"
     2 1 0.0 60.0 1 completed
@@ -157,9 +157,9 @@ fn a_lost_job_starts_again() {
     1 2 50.0 130.0 0 completed
     ");
     insta::assert_snapshot!(folder.read("out/failures.csv"), @r"
-    time,provider,first_resource,last_resource,event,cause
-    30.0,north,0,0,failed,
-    50.0,north,0,0,restored,
+    time,provider,first_resource,last_resource,event
+    30.0,north,0,0,failed
+    50.0,north,0,0,restored
     ");
     insta::assert_snapshot!(folder.read("out/outages.csv"), @r"
     provider,first_resource,last_resource,failure_time,restoration_time,jobs_lost,work_lost
@@ -217,7 +217,7 @@ fn a_job_goes_on_from_its_checkpoint() {
     3 jobs on 2 processors of 1 provider
       3 completed
       makespan 123 s (0.0 days), utilisation 73.58 %
-      1 outage, availability 91.87 %; 1 attempt lost, 3.14 % of all work, 13.09 % on checkpoints
+      1 node outage, availability 91.87 %; 1 attempt lost, 3.14 % of all work, 13.09 % on checkpoints
     ");
     let columns = [&ATTEMPT[..], &["saved_time", "checkpointing_time"]].concat();
     insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &columns), @r"

@@ -99,7 +99,6 @@ fn jobs_share_a_resource_and_data_take_time() {
     turnaround time, s                9.67        2.52       10.00       11.80       12.00
     slowdown                          1.43        0.50        1.17        1.92        2.00
     bounded slowdown (10 s)           1.07        0.12        1.00        1.18        1.20
-    turnaround time, s                   -   weighted by processor-seconds
 
     results  out
     digest   277028ce6709394c5180f64844e3552f5cc1f52c173b49663c93b80b30bd2526

@@ -154,3 +154,25 @@ name = "there"
 job = 7
 providers = ["alpha-1"]
 "#;
+
+#[test]
+fn figures_of_processors_are_no_figures_of_grids() {
+    let text = format!(
+        "{GRID}\n[[figure]]\nkind = \"gantt\"\n\n[[figure]]\nkind = \"queue-length\"\n\
+         providers = [\"alpha\"]\n"
+    );
+    let folder = Folder::with(&[("grid.toml", GRID), ("wrong.toml", &text)]);
+    let shown = folder.haggle(&["validate", "wrong.toml"]);
+    for said in [
+        "figure \"gantt\" shows which job held which processors, and jobs of a grid share theirs",
+        "choose another kind, such as \"resource-timeline\"",
+        "jobs of a grid wait at its scheduler, for any resource",
+    ] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    folder.haggle(&["run", "grid.toml", "-o", "out", "--no-figures", "--quiet"]);
+    let shown = folder.haggle(&["plot", "out", "--kind", "gantt"]);
+    assert!(shown.contains("jobs of a grid share theirs: use \"resource-timeline\""), "{shown}");
+    let shown = folder.haggle(&["plot", "out", "--kind", "utilisation", "--kind", "queue-length"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+}

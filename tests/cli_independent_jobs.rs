@@ -43,7 +43,7 @@ fn independent_jobs_run_like_others() {
     turnaround time, s              748.85      902.28      401.48      2987.9      3594.0
     slowdown                          1.00        0.00        1.00        1.00        1.00
     bounded slowdown (10 s)           1.00        0.00        1.00        1.00        1.00
-    turnaround time, s              1835.7   weighted by processor-seconds
+      turnaround, weighted, s       1835.7   by processor-seconds
 
     results  runs
     ----- stderr -----

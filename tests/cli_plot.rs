@@ -225,17 +225,17 @@ fn a_run_is_shown_as_it_was_when_it_ended() {
     turnaround time, s               70.00       60.55       65.00      134.00      140.00
     slowdown                          1.45        0.90        1.00        2.53        2.80
     bounded slowdown (10 s)           1.45        0.90        1.00        2.53        2.80
-    turnaround time, s              107.45   weighted by processor-seconds
+      turnaround, weighted, s       107.45   by processor-seconds
 
-    class                  jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    class                  jobs     done rejected     used   mean wait   95 % wait  mean b.sld
     local                     4        3        1  58.89 %       30.00       81.00        1.60
     external                  1        1        0   2.22 %        0.00        0.00        1.00
 
-    provider               jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    provider               jobs     done rejected     used   mean wait   95 % wait  mean b.sld
     north                     3        3        0  88.33 %       30.00       81.00        1.60
     south                     1        1        0   6.67 %        0.00        0.00        1.00
 
-    workload               jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    workload               jobs     done rejected     used   mean wait   95 % wait  mean b.sld
     local                     4        3        1  58.89 %       30.00       81.00        1.60
     external                  1        1        0   2.22 %        0.00        0.00        1.00
     ----- stderr -----

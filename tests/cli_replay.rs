@@ -1,6 +1,6 @@
 //! `haggle replay`: one log, one policy, no scenario.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::command::{Folder, stderr_of, stdout_of};
 
@@ -15,7 +15,7 @@ const LOG: &str = "\
 
 const WIDE: &str = "4 30 -1 50 9 -1 -1 9 60 -1 1 2 -1 -1 1 -1 -1 -1\n";
 
-fn json(shown: &str) -> Value {
+fn object(shown: &str) -> Value {
     serde_json::from_str(stdout_of(shown)).unwrap_or_else(|error| panic!("{error}: {shown}"))
 }
 
@@ -31,6 +31,7 @@ fn a_replay_is_a_table() {
     mean bounded slowdown              2.500  threshold 10 s
     makespan                             250  s
     utilisation                       0.7500
+    rules for the log                careful
     ----- stderr -----
     "#);
     assert_eq!(folder.names(), ["log.swf"]);
@@ -39,30 +40,48 @@ fn a_replay_is_a_table() {
 #[test]
 fn a_replay_can_be_json() {
     let folder = Folder::with(&[("log.swf", LOG)]);
-    let shown = folder.haggle(&["replay", "log.swf", "--policy", "easy", "--json"]);
-    insta::assert_snapshot!(shown, @r#"
-    exit code: 0
-    ----- stdout -----
-    {
-      "bounded_slowdown_threshold": 10.0,
-      "completed": 3,
-      "digest": null,
-      "folder": null,
-      "jobs": 3,
-      "makespan": 200.0,
-      "max_waiting_time": 90.0,
-      "mean_bounded_slowdown": 1.3,
-      "mean_slowdown": 1.3,
-      "mean_turnaround_time": 113.33333333333333,
-      "mean_waiting_time": 30.0,
-      "messages": 18,
-      "promises_broken": 0,
-      "rejected": 0,
-      "utilisation": 0.9375,
-      "walltime_reached": 0
+    let shown = object(&folder.haggle(&["replay", "log.swf", "--policy", "easy", "--json"]));
+    let expected = [
+        ("jobs", json!(3)),
+        ("nb_jobs_success", json!(3)),
+        ("nb_jobs_rejected", json!(0)),
+        ("mean_waiting_time", json!(30.0)),
+        ("mean_bounded_slowdown", json!(1.3)),
+        ("makespan", json!(200.0)),
+        ("utilisation", json!(0.9375)),
+        ("rules", json!({ "log": "careful" })),
+    ];
+    for (key, value) in expected {
+        assert_eq!(shown[key], value, "{key}");
     }
-    ----- stderr -----
-    "#);
+    assert_eq!(shown["all"]["outcomes"]["walltime_reached"], 0);
+}
+
+#[test]
+fn a_replay_and_a_run_of_the_same_say_the_same() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let replay = ["replay", "log.swf", "--policy", "easy", "--json", "-o", "first"];
+    let first = object(&folder.haggle(&replay));
+    let second = object(&folder.haggle(&["run", "first/scenario.toml", "--json", "-o", "second"]));
+    let without_folder = |mut it: Value| {
+        it.as_object_mut().expect("an object").remove("folder").expect("a folder");
+        it
+    };
+    assert_eq!(without_folder(first), without_folder(second));
+}
+
+#[test]
+fn the_rules_are_told_and_can_be_chosen() {
+    let missing = "4 30 -1 50 2 -1 -1 2 -1 -1 1 2 -1 -1 1 -1 -1 -1\n";
+    let folder = Folder::with(&[("log.swf", &format!("{LOG}{missing}"))]);
+    let jobs = |more: &[&str]| {
+        let replay = ["replay", "log.swf", "--policy", "easy", "--json"];
+        let shown = object(&folder.haggle(&[&replay[..], more].concat()));
+        (shown["jobs"].as_u64().expect("a number"), shown["rules"]["log"].clone())
+    };
+    assert_eq!(jobs(&[]), (4, json!("careful")));
+    assert_eq!(jobs(&["--rules", "canonical"]), (3, json!("canonical")));
+    assert_eq!(jobs(&["--first", "2"]), (2, json!("careful, but lines = 2")));
 }
 
 #[test]
@@ -70,7 +89,7 @@ fn policies_differ() {
     let folder = Folder::with(&[("log.swf", LOG)]);
     let wait = |policy| {
         let shown = folder.haggle(&["replay", "log.swf", "--policy", policy, "--json"]);
-        json(&shown)["mean_waiting_time"].as_f64().expect("a number")
+        object(&shown)["mean_waiting_time"].as_f64().expect("a number")
     };
     // First come, first served: 0, 90 and 180 s; else the third job passes the second.
     assert_eq!([wait("fcfs"), wait("easy"), wait("conservative")], [90.0, 30.0, 30.0]);
@@ -128,7 +147,7 @@ fn words_are_checked_with_a_suggestion() {
 fn only_the_first_lines_are_read() {
     let folder = Folder::with(&[("log.swf", &format!("{LOG}damaged\n"))]);
     let first = ["replay", "log.swf", "--policy", "easy", "--json", "--first"];
-    assert_eq!(json(&folder.haggle(&[&first[..], &["2"]].concat()))["jobs"], 2);
+    assert_eq!(object(&folder.haggle(&[&first[..], &["2"]].concat()))["jobs"], 2);
     let none = folder.haggle(&[&first[..], &["0"]].concat());
     assert!(none.starts_with("exit code: 2\n"), "{none}");
 }
@@ -140,7 +159,7 @@ fn what_users_ask_for_can_be_chosen() {
     let folder = Folder::with(&[("log.swf", &log)]);
     let replay = ["replay", "log.swf", "--policy", "easy", "--json"];
     let count = |more: &[&str], key: &str| {
-        json(&folder.haggle(&[&replay[..], more].concat()))[key].as_f64().expect("a number")
+        object(&folder.haggle(&[&replay[..], more].concat()))[key].as_f64().expect("a number")
     };
     assert_eq!(count(&[], "jobs"), 2.0);
     // Asked for exactly, all three are there.
@@ -352,7 +371,7 @@ fn both_drivers_give_the_same() {
     let digest = |driver: &str| {
         let replay = ["replay", "log.swf", "--policy", "easy", "--check", "--json"];
         let shown = folder.haggle(&[&replay[..], &["--driver", driver, "-o", driver]].concat());
-        json(&shown)["digest"].as_str().expect("a text").to_owned()
+        object(&shown)["digest"].as_str().expect("a text").to_owned()
     };
     assert_eq!(digest("sequential"), digest("actix"));
 }

@@ -87,7 +87,7 @@ fn a_run_is_summed_up() {
     turnaround time, s               80.00           -       80.00       80.00       80.00
     slowdown                          1.00           -        1.00        1.00        1.00
     bounded slowdown (10 s)           1.00           -        1.00        1.00        1.00
-    turnaround time, s               80.00   weighted by processor-seconds
+      turnaround, weighted, s        80.00   by processor-seconds
 
     results  out
     digest   f329e0247592eef59f53b51bcc6e9de19d50afb4e8f5898f33981dde2a11f540
@@ -149,7 +149,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     turnaround time, s               95.00       21.21       95.00      108.50      110.00
     slowdown                          1.60        0.85        1.60        2.14        2.20
     bounded slowdown (10 s)           1.60        0.85        1.60        2.14        2.20
-    turnaround time, s               96.67   weighted by processor-seconds
+      turnaround, weighted, s        96.67   by processor-seconds
 
     results  out
     digest   9b7b20a6b9c27c27babd46de446278b723850022b9c501f2da0db687c20b71c2

@@ -72,9 +72,8 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     turnaround time, s               20.83       11.41       12.50       33.33       33.33
     slowdown                          1.00        0.00        1.00        1.00        1.00
     bounded slowdown (10 s)           1.00        0.00        1.00        1.00        1.00
-    turnaround time, s                   -   weighted by processor-seconds
 
-    workload               jobs     done  refused     used   mean wait   95 % wait  mean b.sld
+    workload               jobs     done rejected     used   mean wait   95 % wait  mean b.sld
     light                     2        2        0        -        0.00        0.00        1.00
     heavy                     4        3        1        -        0.00        0.00        1.00
 

@@ -31,4 +31,5 @@ mod scenario_reader_survives;
 mod scenario_round_trips;
 mod scenarios_in_the_repository;
 mod small_runs;
+mod tables_agree;
 mod workloads_open;

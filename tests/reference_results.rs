@@ -19,6 +19,7 @@ fn check(log: &str, processors: u32, arguments: &[&str], jobs: u64, expected: Pr
     let processors = processors.to_string();
     let mut command = Command::cargo_bin("haggle").expect("cargo builds the command for its tests");
     command.arg("replay").arg(log).args(["--processors", &processors, "--json", "--check"]);
+    command.args(["--rules", "canonical"]);
     let output = command.args(arguments).output().expect("the command runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let result: Value = serde_json::from_slice(&output.stdout).expect("an object");

@@ -394,7 +394,6 @@ impl Message {
             Message::Refused { reason, .. } => match reason {
                 Refusal::TooWide => "refused_too_wide",
                 Refusal::NotDisclosed => "refused_not_disclosed",
-                Refusal::UnknownJob => "refused_unknown_job",
                 Refusal::NoProvider => "refused_no_provider",
                 Refusal::WrongShape => "refused_wrong_shape",
                 Refusal::NoLimit => "refused_no_limit",
@@ -409,7 +408,6 @@ impl Message {
             Message::NoAnswer { reason, .. } => match reason {
                 Refusal::TooWide => "no_answer_too_wide",
                 Refusal::NotDisclosed => "no_answer_not_disclosed",
-                Refusal::UnknownJob => "no_answer_unknown_job",
                 Refusal::NoProvider => "no_answer_no_provider",
                 Refusal::WrongShape => "no_answer_wrong_shape",
                 Refusal::NoLimit => "no_answer_no_limit",

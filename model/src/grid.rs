@@ -9,7 +9,7 @@ pub use fate::{JobFate, ReplicaFate, fate};
 use std::ops::AddAssign;
 
 use crate::work::{Fraction, Work};
-use crate::{Job, JobClass, JobId, ProviderId, Refusal, Span, Time};
+use crate::{Job, JobClass, JobId, ProviderId, Span, Time};
 
 /// How a try of a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,8 +160,6 @@ pub enum GridOutcome {
         /// When its output was where it belongs.
         end: Time,
     },
-    /// It was not taken.
-    Rejected(Refusal, Time),
     /// Its try was seen to have failed, and it gets no other.
     Lost(Time),
     /// Its user withdrew it before it was sent anywhere.

@@ -44,8 +44,6 @@ pub enum Refusal {
     TooWide,
     /// The question is above the provider's disclosure level.
     NotDisclosed,
-    /// The provider no longer knows the job, or it has already started.
-    UnknownJob,
     /// Every provider the metascheduler asked has refused.
     NoProvider,
     /// A bag where only rigid jobs are taken, or the other way round.
@@ -62,7 +60,6 @@ impl Refusal {
         match self {
             Refusal::TooWide => "too_wide",
             Refusal::NotDisclosed => "not_disclosed",
-            Refusal::UnknownJob => "unknown_job",
             Refusal::NoProvider => "no_provider",
             Refusal::WrongShape => "wrong_shape",
             Refusal::NoLimit => "no_limit",
@@ -297,14 +294,17 @@ pub enum Observation {
         /// When and where they ran.
         run: TaskRun,
     },
-    /// Processors have failed under a job, or under tasks of a bag.
+    /// Processors have failed under a job, or under tasks of a bag. It is observed before
+    /// [`Observation::ProcessorsFailed`] of these processors, in the same instant, so that
+    /// it is known which outage cost what.
     RunLost {
         /// The job.
         job: JobId,
         /// What is lost.
         run: LostRun,
     },
-    /// A try of a job on a resource of a grid is over.
+    /// A try of a job on a resource of a grid is over; one that failed, before
+    /// [`Observation::ProcessorsFailed`] of its resource, as with [`Observation::RunLost`].
     TryOver(Box<TryRecord>),
     /// A job of a grid is over, or the run is.
     GridJobOver(Box<GridJobRecord>),

@@ -45,7 +45,7 @@ pub use panels::{PanelCharts, Panels};
 pub use resource_timeline::{ResourceLanes, ResourceTimeline};
 pub use scatter::{ScatterChart, ScatterPoint};
 pub use scene::Scene;
-pub use timeline::{Shows, Timeline, TimelineJob, TimelinePart};
+pub use timeline::{Held, Shows, Timeline, TimelinePart};
 pub use tries::{CheckpointMark, Outage, TryBar};
 
 /// Something to draw.

@@ -1,6 +1,7 @@
 //! Figures out of a run's folder.
 
 mod grid;
+mod timeline;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -11,13 +12,10 @@ use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader}
 use crate::distribution::{DistributionFigure, Quantity, Sample};
 use crate::error::PlotError;
 use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
-use crate::timeline::{Shows, Timeline, TimelineJob, TimelinePart};
 use crate::tries::Outage;
 
 pub use grid::{job_timeline, resource_timeline};
-
-/// Above this many providers a timeline shows their sum: panels would be too flat to read.
-const PANELS_MAX: usize = 5;
+pub use timeline::{grid_timeline, timeline};
 
 /// By what jobs are told apart in a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,47 +205,6 @@ pub fn gantt(run: &Tables, title: &str, part: &Part) -> Result<Gantt, PlotError>
     })
 }
 
-/// Busy processors or waiting jobs of a run, or both: of each provider, or of all
-/// together where they are too many.
-///
-/// # Errors
-/// If the results cannot be read.
-pub fn timeline(
-    run: &Tables,
-    title: &str,
-    part: &Part,
-    shows: Shows,
-) -> Result<Timeline, PlotError> {
-    let resources = run.resources()?.iter().filter(|it| part.has_provider(&it.provider));
-    let resources: Vec<&ResourceRow> = resources.collect();
-    let together = resources.len() > PANELS_MAX;
-    let mut parts: Vec<TimelinePart> = Vec::new();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for resource in resources {
-        let processors = u64::try_from(resource.processors).unwrap_or(0);
-        match parts.last_mut() {
-            Some(all) if together => all.processors += processors,
-            _ => {
-                let name = if together { "all providers" } else { &resource.provider };
-                parts.push(TimelinePart { name: name.to_owned(), processors, jobs: Vec::new() });
-            }
-        }
-        places.insert(&resource.provider, parts.len() - 1);
-    }
-    for job in run.jobs()? {
-        let place = job.provider.as_deref().and_then(|provider| places.get(provider));
-        if let (Some(&place), Some(queued)) = (place, job.queued) {
-            parts[place].jobs.push(TimelineJob {
-                queued,
-                start: job.start,
-                end: job.left,
-                processors: u32::try_from(job.processors).unwrap_or(0),
-            });
-        }
-    }
-    Ok(Timeline { title: title.to_owned(), shows, parts, from: part.from, until: part.until })
-}
-
 /// Distribution functions of one run, told apart by `by`, over the jobs that were
 /// submitted in the part of the run.
 ///
@@ -262,7 +219,11 @@ pub fn distribution(
 ) -> Result<DistributionFigure, PlotError> {
     let key = |job: &'_ JobRow| match by {
         By::Nothing => Some("all jobs".to_owned()),
-        By::Provider => job.provider.clone(),
+        // A bag on several providers is nobody's alone.
+        By::Provider => match &job.provider {
+            None if job.start.is_some() => Some("several providers".to_owned()),
+            provider => provider.clone(),
+        },
         By::Class => Some(job.class.clone()),
         By::Workload => Some(job.workload.clone()),
     };

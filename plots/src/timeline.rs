@@ -1,22 +1,31 @@
 //! Busy processors and waiting jobs over time.
 //!
-//! Both are step functions. Where a pixel holds several steps, their mean over the
-//! pixel's time is drawn, so that the area under the curve stays right.
+//! Both are step functions. Where steps are too many to be told apart, time is cut into bins of
+//! one round length, and each shows its lowest and its highest value as a band, so that no
+//! peak is hidden, and its mean as a line, so that the area under it stays right.
 
 use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
-use crate::palette::{BLUE, VERMILION};
+use crate::legend::{Key, Mark};
+use crate::palette::{BLUE, INK, VERMILION, tint};
 use crate::scene::{Colour, Scene};
 
-/// Busy processors or waiting jobs over time, or both, for some providers.
+/// How much of the colour is in a band.
+const BAND: f64 = 0.4;
+/// Bins are at least so wide, so that they are seen at half the size.
+const BIN_PIXELS: f64 = 4.0;
+
+/// What is held, or jobs that wait, or both, over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
     /// Above the figure.
     pub title: String,
     /// What is drawn.
     pub shows: Shows,
+    /// What is held of a part: "busy processors".
+    pub held: &'static str,
     /// What gets panels of its own, from top to bottom.
     pub parts: Vec<TimelinePart>,
     /// Start of the time axis, s; without it, the first job.
@@ -28,7 +37,7 @@ pub struct Timeline {
 /// What a timeline draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// The share of busy processors.
+    /// The share that is held.
     Utilisation,
     /// The number of waiting jobs.
     Queue,
@@ -37,27 +46,27 @@ pub enum Shows {
 }
 
 /// A provider, or several taken together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimelinePart {
     /// Its name.
     pub name: String,
-    /// All its processors.
-    pub processors: u64,
-    /// All jobs that were queued there.
-    pub jobs: Vec<TimelineJob>,
+    /// All that can be held of it: its processors.
+    pub capacity: f64,
+    /// What attempts held of it, whatever came of them.
+    pub held: Vec<Held>,
+    /// When a job waited there: from, until, s.
+    pub waits: Vec<(f64, f64)>,
 }
 
-/// A job's times in seconds.
+/// An amount that was held for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimelineJob {
-    /// When it began to wait.
-    pub queued: f64,
-    /// When it started, if it did.
-    pub start: Option<f64>,
-    /// When it left.
+pub struct Held {
+    /// From when, s.
+    pub start: f64,
+    /// Until when, s.
     pub end: f64,
-    /// Processors it held.
-    pub processors: u32,
+    /// How much, as the part's capacity is measured.
+    pub amount: f64,
 }
 
 /// A change of a step function: (when, by how much).
@@ -65,31 +74,58 @@ type Step = (f64, f64);
 
 impl Timeline {
     pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
-        let jobs = || self.parts.iter().flat_map(|part| &part.jobs);
-        if jobs().next().is_none() || self.parts.iter().all(|part| part.processors == 0) {
-            return Err(PlotError::NoData {
-                title: self.title.clone(),
-                reason: "no job was queued",
-            });
+        let times: Vec<(f64, f64)> =
+            self.parts.iter().flat_map(|part| part.times(self.shows)).collect();
+        if times.is_empty() || self.parts.iter().all(|part| part.capacity == 0.0) {
+            let reason = match self.shows {
+                Shows::Utilisation => "no job ran",
+                Shows::Queue | Shows::Both => "no job waited or ran",
+            };
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
         }
-        let first = || jobs().map(|job| job.queued).fold(f64::INFINITY, f64::min);
-        let last = || jobs().map(|job| job.end).fold(f64::NEG_INFINITY, f64::max);
+        let first = || times.iter().map(|it| it.0).fold(f64::INFINITY, f64::min);
+        let last = || times.iter().map(|it| it.1).fold(f64::NEG_INFINITY, f64::max);
         let high = self.until.unwrap_or_else(last);
         let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let curves = self.curves(low, high);
-        let plan = Plan {
+        let mut plan = Plan {
             title: self.title.clone(),
             legend: Vec::new(),
             panels: curves.iter().map(|curve| (curve.axis.clone(), 1.0)).collect(),
         };
         let (left, right) = frame::room(&plan, size);
+        let a_pixel = (high - low) / (right - left);
+        let crowded = |curve: &Curve| curve.is_crowded(2.0 * a_pixel);
+        let bin = curves.iter().any(crowded).then(|| bin_length(BIN_PIXELS * a_pixel));
+        if let Some(bin) = bin {
+            plan.legend = self.legend(bin);
+        }
+        let (left, right) = frame::room(&plan, size);
         let x = Axis::time("time", low, high, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         for (curve, panel) in curves.iter().zip(&panels) {
-            draw_steps(&mut scene, panel, &curve.steps, curve.colour);
+            match bin {
+                Some(bin) => {
+                    draw_bins(&mut scene, panel, &bins(&curve.steps, low, high, bin), curve.colour)
+                }
+                None => draw_steps(&mut scene, panel, &curve.steps, curve.colour),
+            }
         }
         frame::close(&mut scene, &panels);
         Ok(scene)
+    }
+
+    /// What band and line are, where there are bins of this length.
+    fn legend(&self, bin: f64) -> Vec<Key> {
+        let colour = match self.shows {
+            Shows::Utilisation => BLUE,
+            Shows::Queue => VERMILION,
+            Shows::Both => INK,
+        };
+        vec![
+            Key::new(&format!("mean of {}", in_words(bin)), Mark::Flat, colour),
+            Key::new("lowest to highest", Mark::Box, tint(colour, BAND)),
+        ]
     }
 
     /// A curve for each panel.
@@ -102,7 +138,8 @@ impl Timeline {
                 _ => format!("{}: {what}", part.name),
             };
             if self.shows != Shows::Queue {
-                let axis = Axis::amounts(&name("busy processors, %"), 100.0, ticks);
+                let label = name(&format!("{}, %", self.held));
+                let axis = Axis::amounts(&label, 100.0, ticks);
                 curves.push(Curve { axis, steps: within(part.busy(), low, high), colour: BLUE });
             }
             if self.shows != Shows::Utilisation {
@@ -124,20 +161,41 @@ struct Curve {
     colour: Colour,
 }
 
+impl Curve {
+    /// Whether steps would pile up to needles that say nothing.
+    fn is_crowded(&self, apart: f64) -> bool {
+        self.steps.windows(2).any(|pair| pair[1].0 - pair[0].0 < apart)
+    }
+}
+
 impl TimelinePart {
+    /// The most that was held at a time.
+    pub fn most_held(&self) -> f64 {
+        highest(&self.busy()) * self.capacity / 100.0
+    }
+
+    /// All that is drawn: from, until.
+    fn times(&self, shows: Shows) -> Vec<(f64, f64)> {
+        let held = self.held.iter().map(|it| (it.start, it.end));
+        match shows {
+            Shows::Utilisation => held.collect(),
+            // An empty queue is worth a figure, too, if there was anything to run.
+            Shows::Queue | Shows::Both => held.chain(self.waits.iter().copied()).collect(),
+        }
+    }
+
     fn busy(&self) -> Vec<Step> {
-        let percent = 100.0 / self.processors.max(1) as f64;
-        let steps = self.jobs.iter().filter_map(|job| {
-            let share = f64::from(job.processors) * percent;
-            job.start.map(|start| [(start, share), (job.end, -share)])
+        let percent = if self.capacity > 0.0 { 100.0 / self.capacity } else { 0.0 };
+        let steps = self.held.iter().map(|it| {
+            let share = it.amount * percent;
+            [(it.start, share), (it.end, -share)]
         });
         sorted(steps.flatten().collect())
     }
 
     fn waiting(&self) -> Vec<Step> {
-        let steps = self.jobs.iter().filter(|job| job.start.unwrap_or(job.end) > job.queued);
-        let steps = steps.map(|job| [(job.queued, 1.0), (job.start.unwrap_or(job.end), -1.0)]);
-        sorted(steps.flatten().collect())
+        let waits = self.waits.iter().filter(|(from, until)| until > from);
+        sorted(waits.flat_map(|&(from, until)| [(from, 1.0), (until, -1.0)]).collect())
     }
 }
 
@@ -172,9 +230,7 @@ fn highest(steps: &[Step]) -> f64 {
 }
 
 fn draw_steps(scene: &mut Scene, panel: &Panel, steps: &[Step], colour: Colour) {
-    // Steps within a pixel would pile up to needles that say nothing.
-    let crowded = steps.windows(2).any(|pair| panel.x(pair[1].0) - panel.x(pair[0].0) < 2.0);
-    let line = if crowded { means(panel, steps) } else { corners(panel, steps) };
+    let line = corners(panel, steps);
     // The area goes as one box a step: a polygon with thousands of corners is slow to fill.
     for pair in line.windows(2) {
         let ((from, y), (to, _)) = (pair[0], pair[1]);
@@ -198,31 +254,127 @@ fn corners(panel: &Panel, steps: &[Step]) -> Vec<(f64, f64)> {
     line
 }
 
-/// The mean of the step function over each two pixels.
-fn means(panel: &Panel, steps: &[Step]) -> Vec<(f64, f64)> {
-    const PIXELS: f64 = 2.0;
-    let columns = ((panel.right - panel.left) / PIXELS) as usize;
-    let mut sums = vec![0.0; columns + 1];
+/// A stretch of time and the levels of a step function in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bin {
+    from: f64,
+    until: f64,
+    lowest: f64,
+    highest: f64,
+    mean: f64,
+}
+
+/// The shortest round length of at least `least` seconds.
+fn bin_length(least: f64) -> f64 {
+    const ROUND: [f64; 20] = [
+        1.0, 2.0, 5.0, 10.0, 20.0, 30.0, // s
+        60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, // min
+        3_600.0, 7_200.0, 14_400.0, 21_600.0, 43_200.0, // h
+        86_400.0, 172_800.0, 432_000.0, // d
+    ];
+    let round = ROUND.into_iter().find(|&length| length >= least);
+    round.unwrap_or_else(|| 864_000.0 * (least / 864_000.0).ceil())
+}
+
+/// A round length.
+fn in_words(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 3] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min")];
+    let unit = UNITS.into_iter().find(|(length, _)| seconds % length == 0.0);
+    let (length, unit) = unit.unwrap_or((1.0, "s"));
+    format!("{} {unit}", seconds / length)
+}
+
+/// The steps, which begin at `low`, in bins of `length` seconds.
+fn bins(steps: &[Step], low: f64, high: f64, length: f64) -> Vec<Bin> {
+    let count = ((high - low) / length).ceil().max(1.0) as usize;
+    let mut bins = Vec::with_capacity(count);
+    let mut steps = steps.iter().peekable();
     let mut level = 0.0;
-    let mut before = 0.0;
-    let last = ((panel.right - panel.left) / PIXELS, 0.0);
-    let places =
-        steps.iter().map(|(time, change)| ((panel.x(*time) - panel.left) / PIXELS, *change));
-    for (place, change) in places.chain([last]) {
-        let mut at: f64 = before;
-        while at < place {
-            let end = (at.floor() + 1.0).min(place);
-            sums[(at as usize).min(columns)] += level * (end - at);
-            at = end;
-        }
+    while let Some((_, change)) = steps.next_if(|step| step.0 <= low) {
         level += change;
-        before = place;
     }
-    let mut line = Vec::with_capacity(columns * 2);
-    for (i, mean) in sums.iter().take(columns).enumerate() {
-        let left = panel.left + i as f64 * PIXELS;
-        line.push((left, panel.y(*mean)));
-        line.push((left + PIXELS, panel.y(*mean)));
+    for place in 0..count {
+        let from = low + place as f64 * length;
+        let until = (from + length).min(high);
+        let (mut lowest, mut highest, mut sum, mut at) = (level, level, 0.0, from);
+        while let Some((time, change)) = steps.next_if(|step| step.0 < until) {
+            sum += level * (time - at);
+            level += change;
+            (lowest, highest) = (f64::min(lowest, level), f64::max(highest, level));
+            at = *time;
+        }
+        sum += level * (until - at);
+        let mean = if until > from { sum / (until - from) } else { level };
+        bins.push(Bin { from, until, lowest, highest, mean });
+        // A step between two bins belongs to the later one.
+        while let Some((_, change)) = steps.next_if(|step| step.0 <= until) {
+            level += change;
+        }
     }
-    line
+    bins
+}
+
+/// From the lowest to the highest as a band, and the mean as a line.
+fn draw_bins(scene: &mut Scene, panel: &Panel, bins: &[Bin], colour: Colour) {
+    let mut line = Vec::with_capacity(bins.len() * 2);
+    for bin in bins {
+        let (left, right) = (panel.x(bin.from), panel.x(bin.until));
+        let edges = [left, panel.y(bin.highest), right, panel.y(bin.lowest)];
+        if bin.highest > bin.lowest {
+            scene.rectangle(edges, tint(colour, BAND));
+        }
+        line.push((left, panel.y(bin.mean)));
+        line.push((right, panel.y(bin.mean)));
+    }
+    scene.line(line, colour, 2);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One job waits at a time, but for an instant of a second in which 400 do.
+    fn peak() -> Vec<Step> {
+        let part = TimelinePart {
+            waits: (0..1000)
+                .map(|i| (f64::from(i) * 100.0, f64::from(i) * 100.0 + 90.0))
+                .chain((0..399).map(|_| (50_010.0, 50_011.0)))
+                .collect(),
+            ..TimelinePart::default()
+        };
+        within(part.waiting(), 0.0, 100_000.0)
+    }
+
+    #[test]
+    fn no_bin_hides_a_peak() {
+        let steps = peak();
+        let bins = bins(&steps, 0.0, 100_000.0, 600.0);
+        let highest = bins.iter().map(|bin| bin.highest).fold(0.0, f64::max);
+        assert_eq!(highest, super::highest(&steps));
+        assert_eq!(highest, 400.0);
+        let lowest = bins.iter().map(|bin| bin.lowest).fold(1.0, f64::min);
+        assert_eq!(lowest, 0.0);
+    }
+
+    #[test]
+    fn the_area_under_the_means_is_that_of_the_steps() {
+        for length in [7.0, 600.0, 43_200.0, 1e6] {
+            let bins = bins(&peak(), 0.0, 100_000.0, length);
+            let area: f64 = bins.iter().map(|bin| bin.mean * (bin.until - bin.from)).sum();
+            assert!((area - 90_399.0).abs() < 1e-6, "{length}: {area}");
+            assert!(bins.iter().all(|bin| bin.lowest <= bin.mean && bin.mean <= bin.highest));
+        }
+    }
+
+    #[test]
+    fn bins_have_round_lengths() {
+        assert_eq!(
+            [0.3, 61.0, 4000.0, 90_000.0, 500_000.0, 900_000.0].map(bin_length),
+            [1.0, 120.0, 7_200.0, 172_800.0, 864_000.0, 1_728_000.0]
+        );
+        assert_eq!(
+            [30.0, 120.0, 7_200.0, 172_800.0].map(in_words),
+            ["30 s", "2 min", "2 h", "2 d"]
+        );
+    }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use haggle_model::{
-    ActorInfo, ActorKind, Cast, Job, JobClass, JobOutcome, JobRecord, ProcessorSet, ProviderId,
-    ProviderInfo, Refusal, Span, Time,
+    ActorInfo, ActorKind, BagRecord, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, JobShape,
+    LostRun, ProcessorSet, ProviderId, ProviderInfo, Refusal, ShareRecord, Span, TaskRun, Time,
 };
 use haggle_plots::load::{self, By, Part, Tables};
 use haggle_plots::scene::{Colour, Shape};
@@ -295,4 +295,78 @@ fn file_endings_say_how_to_draw() {
     assert!(error.contains(".png or .svg"), "{error}");
     let small = Size { width: 10, height: 10 };
     assert!(matches!(figure.png(small), Err(PlotError::BadSize { .. })));
+}
+
+/// A bag of three tasks of 100 s on the two processors of a provider, and a run of one that was lost.
+fn run_of_a_bag(folder: &Path) -> RunReader {
+    let cast = Cast {
+        actors: vec![ActorInfo { name: "north".to_owned(), kind: ActorKind::Provider }],
+        providers: vec![ProviderInfo {
+            name: "north".to_owned(),
+            processors: 2,
+            first_processor: 0,
+            speed: 1.0,
+            scheduler: "bags".to_owned(),
+        }],
+        workloads: vec!["made up".to_owned()],
+        ..Cast::default()
+    };
+    let at = Time::from_secs;
+    let run = |start, end, processors| TaskRun {
+        start: at(start),
+        end: at(end),
+        outcome: JobOutcome::Completed,
+        processors,
+    };
+    let share = ShareRecord {
+        job: JobId(0),
+        provider: ProviderId(0),
+        tasks: 3,
+        queued: at(10),
+        walltime: Span::from_secs(100),
+        promised_end: at(400),
+        runs: vec![
+            run(50, 150, ProcessorSet::range(0, 1)),
+            run(150, 250, ProcessorSet::range(0, 1)),
+            run(200, 300, ProcessorSet::range(1, 1)),
+        ],
+    };
+    let lost = LostRun {
+        provider: ProviderId(0),
+        start: at(50),
+        end: at(90),
+        processors: ProcessorSet::range(1, 1),
+        saved: Span::ZERO,
+        checkpointing: Span::ZERO,
+    };
+    let bag = BagRecord { shares: vec![share], ..BagRecord::default() };
+    let mut job = Job::new(0, Time::ZERO, 3, Span::from_secs(100));
+    job.shape = JobShape::Bag;
+    let record = JobRecord {
+        provider: Some(ProviderId(0)),
+        queued: Some(at(10)),
+        start: Some(at(50)),
+        bag: Some(Box::new(bag)),
+        lost: vec![lost],
+        ..JobRecord::never_queued(job, JobClass::External, JobOutcome::Completed, at(300))
+    };
+    let folder = folder.join("bag");
+    let mut writer =
+        RunWriter::create(&folder, cast, WriteOptions::default()).expect("the folder is new");
+    writer.job_over(&record).expect("there is room");
+    let finished = writer.finish().expect("there is room");
+    RunReader::open(&finished.publish().expect("the name is free")).expect("published")
+}
+
+#[test]
+fn a_bag_holds_what_its_tasks_hold_and_what_it_lost() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = run_of_a_bag(folder.path());
+    let timeline = load::timeline(&Tables::new(&run), "Bag", &Part::default(), Shows::Both);
+    let parts = timeline.expect("readable").parts;
+    let part = &parts[0];
+    assert_eq!((part.most_held(), part.capacity), (2.0, 2.0));
+    let area: f64 = part.held.iter().map(|it| it.amount * (it.end - it.start)).sum();
+    assert_eq!(area, 340.0);
+    assert_eq!(part.waits, [(10.0, 50.0)]);
 }

@@ -128,7 +128,8 @@ impl Table {
     pub const fn about(self) -> &'static str {
         match self {
             Table::Jobs => {
-                "One row a job, in the order in which jobs left the system. The first 17 columns are \
+                "One row a job, in the order in which jobs left the system; a bag of tasks leaves it when the last of \
+                 them ends, and stands where its metascheduler learned of that. The first 17 columns are \
                  Batsim's, so that evalys and scripts for Batsim read the file; ours come after."
             }
             Table::Attempts => {
@@ -155,8 +156,9 @@ impl Table {
                  `[[failures]]`."
             }
             Table::Outages => {
-                "One row an outage of processors that failed together, in the order in which they came back. \
-                 Only there if a scenario has `[[failures]]`."
+                "One row an outage of processors that failed together, in the order in which they were back and \
+                 all that was lost with them was known: of a grid, when the jobs that lost tries are over. Only there \
+                 if a scenario has `[[failures]]`."
             }
             Table::Tries => {
                 "One row a try of a job on a resource of a grid, in the order in which they were over. Only runs of \
@@ -222,10 +224,10 @@ const JOBS: &[Column] = &[
     column("requested_number_of_resources", Integer, "processors", "processors it needs at once; of a bag, its tasks", Never),
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
-    column("final_state", Word, "", "COMPLETED_SUCCESSFULLY, COMPLETED_WALLTIME_REACHED (stopped at its limit), COMPLETED_KILLED (withdrawn while it waited), COMPLETED_FAILED (given up when its processors failed), REJECTED; RUNNING or SUBMITTED (waiting) when the run stopped", Never),
+    column("final_state", Word, "", "Batsim's word for `outcome`: COMPLETED_SUCCESSFULLY (`completed`), COMPLETED_WALLTIME_REACHED (`walltime_reached`), COMPLETED_KILLED (`cancelled`), COMPLETED_FAILED (`failed`), REJECTED (`rejected`); RUNNING or SUBMITTED (waiting), both `unfinished`", Never),
     column("starting_time", Seconds, "s", "when its last try started; what failures undid is in `attempts`; of a job of a grid, when the first try began to compute that it was done by", Empty("never started, or COMPLETED_FAILED")),
     column("execution_time", Seconds, "s", "finish_time - starting_time; of a job that went on from checkpoints, with the saved_time of its tries before", NOT_ENDED),
-    column("finish_time", Seconds, "s", "when it ended; for COMPLETED_KILLED, when it was withdrawn", Empty("REJECTED, or unfinished")),
+    column("finish_time", Seconds, "s", "when it ended; of a cancelled one, when it was withdrawn", Empty("REJECTED, or unfinished")),
     column("waiting_time", Seconds, "s", "starting_time - submission_time, less the saved_time of tries before", NOT_STARTED),
     column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_ENDED),
     column("stretch", Real, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, unfinished, or execution_time is 0")),
@@ -234,8 +236,8 @@ const JOBS: &[Column] = &[
     column("metadata", Word, "", "unused, as in Batsim", Empty("always")),
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
     column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
-    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed`, `rejected` or `unfinished`", Never),
-    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `unknown_job`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`", Empty("not rejected")),
+    column("outcome", Word, "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never),
+    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
     column("attempts", Integer, "", "rows in `attempts`, or in `tries`", Never),
     column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED),
@@ -349,7 +351,6 @@ const FAILURES: &[Column] = &[
     column("first_resource", Integer, "", "first processor concerned, run-wide number", Never),
     column("last_resource", Integer, "", "last processor concerned, included", Never),
     column("event", Word, "", "`failed` or `restored`", Never),
-    column("cause", Word, "", "why", Empty("unknown")),
 ];
 
 #[rustfmt::skip]
@@ -359,8 +360,8 @@ const OUTAGES: &[Column] = &[
     column("last_resource", Integer, "", "last processor that failed, included", Never),
     column("failure_time", Seconds, "s", "when they failed; 0 if they were down at the start", Never),
     column("restoration_time", Seconds, "s", "when they were back", Empty("not in this run")),
-    column("jobs_lost", Integer, "jobs", "jobs that lost an attempt; of bags, that lost tasks", Never),
-    column("work_lost", Real, "processor-seconds", "Σ (failure_time - starting_time - saved_time - checkpointing_time) x processors of these attempts", Never),
+    column("jobs_lost", Integer, "jobs", "jobs that lost an attempt; of bags, that lost tasks; of a grid, a try", Never),
+    column("work_lost", Real, "processor-seconds; MI", "Σ (failure_time - starting_time - saved_time - checkpointing_time) x processors of these attempts; of a grid, what these tries computed and nothing that counts went on from, MI: all rows add up to `grid.work.lost_by_failure` of the summary", Never),
 ];
 
 #[rustfmt::skip]

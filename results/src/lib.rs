@@ -31,7 +31,9 @@ pub use columns::Table;
 pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
 pub use folder::Existing;
-pub use metrics::{Cut, Extent, GridViolation, Metrics, MetricsOptions, SettledJob, Summary};
+pub use metrics::{
+    Cut, Extent, GridViolation, Metrics, MetricsOptions, SettledJob, Summary, TryLoss,
+};
 pub use provenance::{Input, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
-pub use writer::{Availability, FinishedRun, Format, Messages, RunWriter, WriteOptions};
+pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};

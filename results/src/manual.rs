@@ -33,13 +33,15 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `makespan` | last end - first submission |
 | `utilisation` | Σ run time × processors / (processors × makespan) |
 | `average_weighted_response_time` | Σ w × turnaround / Σ w, w = run time × processors |
-| `failed`, `running`, `waiting` | jobs given up when their processors failed; jobs that ran or waited when the run stopped. Left out where 0 |
+| `nb_jobs`, `nb_jobs_success`, `nb_jobs_rejected`, `nb_jobs_finished`, `nb_jobs_killed` | Batsim's words: all jobs, `completed` ones, `rejected` ones, those neither `rejected` nor `unfinished`, and those of them that are not `completed`: `walltime_reached` + `cancelled` + `failed`. No other number is called killed; Batsim's state COMPLETED_KILLED is `cancelled` |
+| `outcomes` | of all jobs and of each group: how many ended how, by the words of the column `outcome` in `jobs`; `unfinished` ones as `running` and `waiting`. `failed`, `running` and `waiting` are left out where 0 |
 | `promises_broken` | completed jobs that ended later than their provider had promised |
 | `deadlines.delayed`, `delayed_work` | jobs, and their processors × requested time, whose promised (else actual) completion is after their deadline |
 | `deadlines.total_weighted_delay` | Σ over delayed jobs of processors × ((promised - submission) / (deadline - submission) - 1) × 100 (Netto 2009, equation 6.1) |
 | `bags.providers`, `bags.by_providers` | providers a bag ran on, mean; percent of the bags on 1, 2, … |
 | `bags.stretch` | with e1, e2 the first and last end of a task of a bag on two or more providers: e2 - e1 in seconds, in percent of e2 - submission and of a task's run time, and (e2 - submission) / (e1 - submission) |
 | `bags.promise_slack` | completion promised - completion |
+| `failures.outages`, `attempts_lost` | failures of nodes, each with all its processors (one, unless `processors-per-node` says otherwise); attempts that were lost |
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
 | `failures.work` | Σ (end - start) × processors over all attempts, processor-seconds: `work_useful` (ran to its end or limit, also from checkpoint to checkpoint) + `work_lost` (until its processors failed, and not saved or in vain) + `work_checkpoints` (reading and writing them) + `work_unfinished` (ran, or was saved, when the run stopped) |
 | `failures.lost_percent_of_work` | 100 X / (U + X): U and X useful and lost work, as of a grid |
@@ -51,7 +53,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.mean_run_time_win`, `mean_run_time_first` | end of a done job's computing - first start of the tries it was done by, and - first start of any of its tries |
 | `grid.mean_waiting_time` | first start of any try - submission, over jobs that started |
 | `grid.mean_length`, `mean_length_lost`, `length_submitted` | length of done and of lost jobs, and of all, MI; 1 MI is what 1 MIPS computes in 1 s |
-| `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by tries that failed, were stranded or moved) + `duplicate` (else, by tries cancelled or second) |
+| `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by tries that failed, were stranded or moved; `lost_by_failure` is the part of those that failed, and the sum of `work_lost` in the table `outages`) + `duplicate` (else, by tries cancelled or second) |
 | `grid.slot_time` | time in which jobs held slots: for each kind of work, in `checkpoints` (they were written) and in `transfers` (for data); adds up to what resources say, in every run, to the microsecond |
 | `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 X / (U + X): U and X useful and lost work, or done and lost jobs (Chtepen 2011, section 3.1) |
 | `grid.data` | data that have arrived, bytes: `total` = `input` + `output` + `checkpoints` (to the checkpoint server) + `recovery` (back from it); what moves from resource to resource is input and recovery, and what was cut off is not counted. The table `transfers` has them by where they went |
@@ -80,8 +82,11 @@ Warm-up and cool-down leave out jobs by their submission time, from all counts a
 the ends of the cut, or over the scenario's `window`.
 
 A sweep leaves `runs.csv`, a row a run, and `aggregate.csv`, a row a point of the sweep and metric: `n` runs, their `mean`, `std`
-and `ci95`, half the width of the 95 % confidence interval. What is about all jobs is called as above; what only some runs have
-by its place, such as `failures.work_lost`, `deadlines.delayed` or `grid.done`.
+and `ci95`, half the width of the 95 % confidence interval. About all jobs there are `makespan`, `utilisation`, `utilisation_in_window`
+and `average_weighted_response_time` as above; `mean_`, `median_`, `p95_` and `max_` of `waiting_time`, `turnaround_time`, `slowdown` and
+`bounded_slowdown`; `jobs`, and by their outcomes `completed_jobs`, `walltime_reached_jobs`, `cancelled_jobs`, `failed_jobs`, `rejected_jobs`
+and `unfinished_jobs`; `promises_broken`. What only some runs have is called by its place, such as `failures.work_lost`, `deadlines.delayed`
+or `grid.done`.
 ";
 
 /// The page, in Markdown.

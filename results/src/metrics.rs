@@ -61,7 +61,7 @@ pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
 pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
-    GridSummary, GridViolation, GridWork, SettledJob,
+    GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
 pub use summary::{DisclosedCount, Group, Outcomes, Summary};
 
@@ -327,6 +327,11 @@ impl Metrics {
         let settled = grid.run_over(now)?;
         self.take_in_settled(&settled);
         Ok(settled)
+    }
+
+    /// What tries of a grid that failed had cost, of jobs settled since it was asked last.
+    pub fn take_grid_losses(&mut self) -> Vec<TryLoss> {
+        self.grid.as_mut().map(|grid| grid.take_losses()).unwrap_or_default()
     }
 
     fn take_in_settled(&mut self, settled: &[SettledJob]) {

@@ -11,19 +11,21 @@
 //! show in the memory it needs.
 
 mod grid;
+mod outages;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, LostRun, OffersMade,
-    ProcessorSet, ProviderId, ShareRecord, Span, Time,
+    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, OffersMade, ProcessorSet,
+    ProviderId, ShareRecord, Span, Time,
 };
 use serde::Serialize;
 
 use grid::{GridTables, places};
+use outages::Outages;
 
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD};
 use crate::columns::Table;
@@ -110,6 +112,8 @@ impl Availability {
     }
 }
 
+pub use outages::Loss;
+
 /// Writes the tables of one run.
 pub struct RunWriter {
     folder: PartialFolder,
@@ -122,7 +126,7 @@ pub struct RunWriter {
     disclosures: TableFile,
     offers: TableFile,
     failures: TableFile,
-    outages: Option<OutageTable>,
+    outages: Option<Outages>,
     /// Open as soon as a grid has been heard of.
     grid: Option<GridTables>,
     usage: Usage,
@@ -157,7 +161,7 @@ impl RunWriter {
             offers: open(Table::Offers)?,
             failures: open(Table::Failures)?,
             outages: match options.failures {
-                true => Some(OutageTable::new(open(Table::Outages)?)),
+                true => Some(Outages::new(open(Table::Outages)?)),
                 false => None,
             },
             grid: None,
@@ -201,10 +205,27 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Records what is lost with processors that are about to fail.
-    pub fn run_lost(&mut self, job: JobId, run: &LostRun) {
+    /// Records that a job loses an attempt with processors that fail now, as is about to be
+    /// recorded. What that cost may follow later, see [`RunWriter::loss_settled`].
+    pub fn attempt_lost(&mut self, provider: ProviderId, job: JobId, loss: Option<Loss>) {
         if let Some(outages) = &mut self.outages {
-            outages.run_lost(job, run);
+            outages.attempt_lost(provider, job, loss);
+        }
+    }
+
+    /// Records what it cost that an attempt was lost when `provider` failed.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn loss_settled(
+        &mut self,
+        provider: ProviderId,
+        failure: Time,
+        loss: Loss,
+    ) -> Result<(), ResultsError> {
+        match &mut self.outages {
+            Some(outages) => outages.settled(provider, failure, loss),
+            None => Ok(()),
         }
     }
 
@@ -224,7 +245,7 @@ impl RunWriter {
             let mut row = self.failures.buffer.row();
             row.micros(time.as_micros()).code(provider.0);
             row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
-            row.word(change.name()).code(NO_WORD).done();
+            row.word(change.name()).done();
         }
         if let Some(outages) = &mut self.outages {
             outages.changed(time, provider, processors.shifted(offset), change)?;
@@ -756,85 +777,6 @@ impl Usage {
             row.integer(processors).real(provider.speed).word(&provider.scheduler);
             row.integer(self.jobs[i]).real(busy / MICROS as f64).real(utilisation).done();
         }
-    }
-}
-
-/// The table of outages, and those that are not over.
-struct OutageTable {
-    file: TableFile,
-    /// By provider and first processor: what fails together comes back together.
-    open: BTreeMap<(u32, u32), OpenOutage>,
-    /// What is lost with the processors that fail next.
-    jobs_lost: BTreeSet<JobId>,
-    work_lost: i128,
-}
-
-struct OpenOutage {
-    processors: ProcessorSet,
-    failure: Time,
-    jobs_lost: usize,
-    work_lost: i128,
-}
-
-impl OutageTable {
-    fn new(file: TableFile) -> OutageTable {
-        OutageTable { file, open: BTreeMap::new(), jobs_lost: BTreeSet::new(), work_lost: 0 }
-    }
-
-    fn run_lost(&mut self, job: JobId, run: &LostRun) {
-        self.jobs_lost.insert(job);
-        let undone = run.undone().as_micros();
-        self.work_lost += i128::from(undone) * i128::from(run.processors.count());
-    }
-
-    /// `processors` are in the run's numbering.
-    fn changed(
-        &mut self,
-        time: Time,
-        provider: ProviderId,
-        processors: ProcessorSet,
-        change: Availability,
-    ) -> Result<(), ResultsError> {
-        let Some(&(first, _)) = processors.intervals().first() else { return Ok(()) };
-        let place = (provider.0, first);
-        match change {
-            Availability::Failed => {
-                let jobs_lost = std::mem::take(&mut self.jobs_lost).len();
-                let work_lost = std::mem::take(&mut self.work_lost);
-                let outage = OpenOutage { processors, failure: time, jobs_lost, work_lost };
-                self.open.insert(place, outage);
-                Ok(())
-            }
-            Availability::Restored => match self.open.remove(&place) {
-                Some(outage) => self.write(provider.0, &outage, time.as_micros()),
-                None => Ok(()),
-            },
-        }
-    }
-
-    fn write(
-        &mut self,
-        provider: u32,
-        outage: &OpenOutage,
-        restoration: i64,
-    ) -> Result<(), ResultsError> {
-        // A node's processors are next to each other, so that one interval is the rule.
-        for &(first, last) in outage.processors.intervals() {
-            let mut row = self.file.buffer.row();
-            row.code(provider).integer(i64::from(first)).integer(i64::from(last));
-            row.micros(outage.failure.as_micros()).micros(restoration);
-            row.integer(outage.jobs_lost as i64);
-            row.real(outage.work_lost as f64 / MICROS as f64).done();
-        }
-        self.file.flush_if_full()
-    }
-
-    /// The file, when those that are not over are in it too.
-    fn close(mut self) -> Result<TableFile, ResultsError> {
-        for ((provider, _), outage) in std::mem::take(&mut self.open) {
-            self.write(provider, &outage, NO_INTEGER)?;
-        }
-        Ok(self.file)
     }
 }
 

@@ -155,13 +155,6 @@ impl Profile {
         min.max(0) as u32
     }
 
-    /// Most free processors during `[start, end)`; 0 if that is empty.
-    pub fn max_free(&self, start: Time, end: Time) -> u32 {
-        let mut max = 0;
-        self.visit(start.as_micros(), end.as_micros(), |_, high| max = max.max(high));
-        max as u32
-    }
-
     /// Earliest start at `from` or later for `processors` during `span`; `None`
     /// if there is none because the machine is too small or booked for ever.
     ///
@@ -177,17 +170,6 @@ impl Profile {
         let large_enough = processors <= self.capacity();
         let never = large_enough.then_some(Time::FOREVER);
         self.earliest_fit(processors, span, from).or(never)
-    }
-
-    /// As [`Profile::earliest_fit`], but no later than `latest`.
-    pub fn earliest_fit_until(
-        &self,
-        processors: u32,
-        span: Span,
-        from: Time,
-        latest: Time,
-    ) -> Option<Time> {
-        self.search(processors, span, from, latest, i64::MAX).map(|fit| fit.start)
     }
 
     /// Earliest start in `[from, booked)` for a job that is booked here at

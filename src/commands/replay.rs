@@ -7,9 +7,8 @@ use haggle::scenario::quantity::EstimateRule;
 use haggle::scenario::{Scenario, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
-use serde_json::json;
 
-use super::run::{DriverName, TableFormat, say_reports, say_too_wide};
+use super::run::{DriverName, TableFormat, as_json, say_reports, say_too_wide};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -17,13 +16,14 @@ use crate::progress::{OneRun, Show};
 
 /// Replay a log on one machine under one policy
 ///
-/// Reads the log by the canonical rules, which the field's comparisons use:
-/// processors are those allocated, or requested where that is missing; jobs without
-/// run time, processors or requested time are left out; a run longer than its
-/// request is cut to it.
+/// Reads the log as scenarios do, by the rules "careful" unless told otherwise:
+/// jobs that never ran are left out, a missing request is the run time, and a run longer than its
+/// request is cut to it. The field's comparisons use `--rules canonical`: processors are
+/// those allocated, and jobs without a run time or a request are left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle replay CTC-SP2-1996-3.1-cln.swf.gz --processors 338 --policy easy
+  haggle replay CTC-SP2-1996-3.1-cln.swf.gz --policy easy --rules canonical
   haggle replay log.swf --policy conservative --compression job-by-job --json
   haggle replay log.swf --policy easy --estimates exact --first 10000 -o results
   zcat log.swf.gz | haggle replay - --processors 128 --policy fcfs")]
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     first: Option<u64>,
     /// How gaps and contradictions of the log are read
-    #[arg(long, value_name = "SET", default_value = "canonical")]
+    #[arg(long, value_name = "SET", default_value = "careful")]
     rules: file::Preset,
     /// Leave out malformed lines and say how many there were
     #[arg(long)]
@@ -73,7 +73,7 @@ pub(crate) struct Args {
     /// How messages reach actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
     driver: DriverName,
-    /// Check that no processor holds two jobs and no job is lost
+    /// Check that no processor holds two jobs, no job is lost, and the tables agree with each other
     #[arg(long)]
     check: bool,
     /// Print an object instead of a table
@@ -171,7 +171,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say_reports(&outcome);
         say_too_wide(&outcome);
     }
-    if args.json { print(&as_json(&outcome)) } else { print(&as_text(args, &outcome)) }?;
+    let text = match args.json {
+        true => as_json(&scenario, &outcome),
+        false => as_text(args, &scenario, &outcome),
+    };
+    print(&text)?;
     Ok(Exit::Success)
 }
 
@@ -181,10 +185,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         Some(processors) => processors,
         None => machine_size(&args.log)?,
     };
-    let stem = args.log.file_name().map_or_else(String::new, |name| {
-        name.to_string_lossy().split('.').next().unwrap_or_default().to_owned()
-    });
-    let name = file::Name::like(&stem);
+    let name = file::Name::like(&stem(&args.log));
     let header =
         file::Header { name: Some(name.clone()), seed: args.seed, ..file::Header::default() };
     let mut scenario = Scenario { scenario: header, ..Scenario::default() };
@@ -238,6 +239,17 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
     Ok(scenario)
 }
 
+/// The name of a log without the endings of its format and packing: what else stands behind a
+/// dot, such as a version, tells logs apart.
+fn stem(log: &Path) -> String {
+    let name = log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let without = |name: String, endings: &[&str]| {
+        let rest = endings.iter().find_map(|ending| name.strip_suffix(ending));
+        rest.map(str::to_owned).unwrap_or(name)
+    };
+    without(without(name, &[".gz", ".zst"]), &[".swf"])
+}
+
 fn machine_size(log: &Path) -> Result<u32, Error> {
     if log == Path::new("-") {
         return Err(Error::NoMachineSize { log: log.to_owned() });
@@ -246,7 +258,7 @@ fn machine_size(log: &Path) -> Result<u32, Error> {
     open.header().machine_size().ok_or_else(|| Error::NoMachineSize { log: log.to_owned() })
 }
 
-fn as_text(args: &Args, outcome: &Outcome) -> String {
+fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> String {
     let summary = &outcome.summary;
     let number = |value: Option<f64>, decimals: usize| {
         value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
@@ -262,6 +274,9 @@ fn as_text(args: &Args, outcome: &Outcome) -> String {
     row("mean bounded slowdown", number(summary.mean_bounded_slowdown, 3), "threshold 10 s");
     row("makespan", number(summary.makespan, 0), "s");
     row("utilisation", number(summary.utilisation, 4), "");
+    for (_, rules) in scenario.log_rules() {
+        row("rules for the log", rules, "");
+    }
     let counts = &summary.all.outcomes;
     for (name, count) in [
         ("stopped at their limit", counts.walltime_reached),
@@ -282,27 +297,15 @@ fn as_text(args: &Args, outcome: &Outcome) -> String {
     text
 }
 
-fn as_json(outcome: &Outcome) -> String {
-    let summary = &outcome.summary;
-    let object = json!({
-        "jobs": outcome.stats.jobs,
-        "mean_waiting_time": summary.mean_waiting_time,
-        "max_waiting_time": summary.max_waiting_time,
-        "mean_bounded_slowdown": summary.mean_bounded_slowdown,
-        "bounded_slowdown_threshold": summary.bounded_slowdown_threshold,
-        "mean_slowdown": summary.mean_slowdown,
-        "mean_turnaround_time": summary.mean_turnaround_time,
-        "makespan": summary.makespan,
-        "utilisation": summary.utilisation,
-        "completed": summary.all.outcomes.completed,
-        "walltime_reached": summary.all.outcomes.walltime_reached,
-        "rejected": summary.all.outcomes.rejected,
-        "promises_broken": summary.all.outcomes.promises_broken,
-        "messages": outcome.stats.messages,
-        "digest": outcome.written.as_ref().map(|written| &written.digest.overall),
-        "folder": outcome.written.as_ref().map(|written| &written.folder),
-    });
-    let mut text = serde_json::to_string_pretty(&object).expect("plain data");
-    text.push('\n');
-    text
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_are_called_as_their_files() {
+        let stem = |path: &str| stem(Path::new(path));
+        assert_eq!(stem("logs/HPC2N-2002-2.1-cln.swf.gz"), "HPC2N-2002-2.1-cln");
+        assert_eq!(stem("HPC2N-2002-2.2.swf.zst"), "HPC2N-2002-2.2");
+        assert_eq!([stem("a.swf"), stem("a.b"), stem("a"), stem("-")], ["a", "a.b", "a", "-"]);
+    }
 }

@@ -1,5 +1,6 @@
 //! `haggle run`: one scenario, one run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     /// How messages reach actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
     driver: DriverName,
-    /// Check during the run that no processor holds two jobs and no job is lost
+    /// Check that no processor holds two jobs, no job is lost, and the tables agree with each other
     #[arg(long)]
     check: bool,
     /// Print who learned how much of what about whom
@@ -126,10 +127,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say(&format!("figure left out: {reason}\n"));
     }
     if args.json {
-        print(&as_json(&outcome))?;
+        print(&as_json(&scenario, &outcome))?;
         return Ok(Exit::Success);
     }
-    print(&as_text(&outcome))?;
+    print(&as_text(&scenario, &outcome))?;
     if args.disclosures {
         print(&disclosures(&outcome.summary))?;
     }
@@ -187,8 +188,12 @@ pub(crate) fn say_too_wide(outcome: &Outcome) {
     }
 }
 
-fn as_text(outcome: &Outcome) -> String {
+fn as_text(scenario: &Scenario, outcome: &Outcome) -> String {
     let mut text = outcome.summary.to_string();
+    for (at, (workload, rules)) in scenario.log_rules().enumerate() {
+        let gap = if at == 0 { "\n" } else { "" };
+        text.push_str(&format!("{gap}rules    {workload}: {rules}\n"));
+    }
     if let Some(written) = &outcome.written {
         text.push_str(&format!("\nresults  {}\n", written.folder.display()));
         for figure in &written.figures {
@@ -199,9 +204,13 @@ fn as_text(outcome: &Outcome) -> String {
     text
 }
 
-/// The summary with the digest beside it.
-pub(crate) fn as_json(outcome: &Outcome) -> String {
+/// The summary, with the rules for logs and the digest beside it.
+pub(crate) fn as_json(scenario: &Scenario, outcome: &Outcome) -> String {
     let mut object = json!(outcome.summary);
+    let rules: BTreeMap<String, String> = scenario.log_rules().collect();
+    if !rules.is_empty() {
+        object["rules"] = json!(rules);
+    }
     object["jobs"] = json!(outcome.stats.jobs);
     object["messages"] = json!(outcome.stats.messages);
     if let Some(written) = &outcome.written {

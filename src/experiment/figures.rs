@@ -128,15 +128,20 @@ fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
 
 /// A figure of one run as something to draw.
 fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Figure, PlotError> {
+    suits(figure.kind, scenario.grid.is_some())?;
     let part = part(figure);
     let title = |what: &str| title(figure, scenario, what);
     Ok(match figure.kind {
         FigureKind::Gantt => Figure::Gantt(load::gantt(run, &title("who used what when"), &part)?),
-        FigureKind::Utilisation => {
-            Figure::Timeline(load::timeline(run, &title("utilisation"), &part, Shows::Utilisation)?)
-        }
-        FigureKind::QueueLength => {
-            Figure::Timeline(load::timeline(run, &title("waiting jobs"), &part, Shows::Queue)?)
+        FigureKind::Utilisation | FigureKind::QueueLength => {
+            let (what, shows) = match figure.kind {
+                FigureKind::Utilisation => ("utilisation", Shows::Utilisation),
+                _ => ("waiting jobs", Shows::Queue),
+            };
+            Figure::Timeline(match &scenario.grid {
+                Some(it) => grid::timeline(it, scenario, run, &title(what), &part, shows)?,
+                None => load::timeline(run, &title(what), &part, shows)?,
+            })
         }
         FigureKind::WaitingEcdf => {
             distribution(figure, scenario, run, Quantity::WaitingTime, "waiting times")?
@@ -152,6 +157,17 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
             return Err(PlotError::Unsuitable(reason.to_owned()));
         }
     })
+}
+
+/// Whether a kind of figure shows anything of the run of a grid, or of providers.
+fn suits(kind: FigureKind, grid: bool) -> Result<(), PlotError> {
+    let Some((shows, instead)) = kind.unfit_for(grid) else { return Ok(()) };
+    let world = match grid {
+        true => "jobs of a grid share theirs",
+        false => "this run has none",
+    };
+    let kind = kind.name();
+    Err(PlotError::Unsuitable(format!("\"{kind}\" {shows}, and {world}: use \"{instead}\"")))
 }
 
 fn part(figure: &file::Figure) -> Part {

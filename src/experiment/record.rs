@@ -6,7 +6,7 @@ use haggle_agents::Message;
 use haggle_model::{
     ActorId, Cast, JobOutcome, JobStories, Observation, ProcessorSet, ProviderId, Refusal, Time,
 };
-use haggle_results::{Availability, Metrics, MetricsOptions, ResultsError, RunWriter};
+use haggle_results::{Availability, Loss, Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
 use haggle_runtime::world::OutsideError;
 
@@ -136,7 +136,7 @@ impl Recorder for Record<'_> {
                     check.run_lost(job, &run)?;
                 }
                 if let Some(writer) = &mut self.writer {
-                    writer.run_lost(job, &run);
+                    writer.attempt_lost(run.provider, job, Some(Loss::from(&run)));
                 }
                 self.stories.run_lost(job, run);
                 Ok(())

@@ -12,6 +12,7 @@ use haggle_results::{
 };
 use haggle_runtime::{Driver, RunError, RunStats, run as run_world};
 
+use super::audit::{Disagreement, audit};
 use super::check::Violation;
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
@@ -61,7 +62,8 @@ pub struct Conduct<'a> {
     pub stop: &'a AtomicBool,
     /// Hears of progress.
     pub watch: &'a dyn Watch,
-    /// Whether each job is checked against those that held its processors before.
+    /// Whether each job is checked against those that held its processors before, and the
+    /// tables against each other.
     pub check: bool,
 }
 
@@ -123,6 +125,12 @@ pub enum ExperimentError {
     /// A check failed: a bug of ours.
     #[error("{0}: please report this scenario as a bug")]
     Violation(Violation),
+    /// Tables disagree: a bug of ours.
+    #[error(
+        "the tables disagree: please report this scenario as a bug\n  {}",
+        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
+    )]
+    Disagreement(Vec<Disagreement>),
     /// Jobs went missing: a bug of ours.
     #[error(
         "{submitted} jobs were submitted and {over} came to an end: please report this scenario \
@@ -181,6 +189,7 @@ pub fn run(
                 inputs: &inputs,
                 messages: stats.messages,
                 stopwatch: &stopwatch,
+                check: conduct.check,
             };
             let written = rest.write(finished)?;
             (Some(written), stopwatch.timing(stats.messages))
@@ -199,6 +208,7 @@ struct Rest<'a> {
     inputs: &'a [(String, PathBuf)],
     messages: u64,
     stopwatch: &'a Stopwatch,
+    check: bool,
 }
 
 impl Rest<'_> {
@@ -226,6 +236,9 @@ impl Rest<'_> {
                 .collect::<Result<_, _>>()?,
             digest: digest.clone(),
         })?;
+        if self.check {
+            audit(finished.folder()).map_err(ExperimentError::Disagreement)?;
+        }
         let mut drawn = Drawn::default();
         if self.destination.figures == Figures::Draw {
             let reader = RunReader::open(finished.folder())?;

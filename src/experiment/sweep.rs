@@ -231,9 +231,11 @@ pub fn metrics(summary: &Summary) -> Vec<(String, f64)> {
     let counts = [
         ("jobs", outcomes.jobs),
         ("completed_jobs", outcomes.completed),
-        ("killed_jobs", outcomes.walltime_reached),
+        ("walltime_reached_jobs", outcomes.walltime_reached),
         ("cancelled_jobs", outcomes.cancelled),
+        ("failed_jobs", outcomes.failed),
         ("rejected_jobs", outcomes.rejected),
+        ("unfinished_jobs", outcomes.running + outcomes.waiting),
         ("promises_broken", outcomes.promises_broken),
     ];
     metrics.extend(counts.map(|(name, count)| (name, Some(count as f64))));

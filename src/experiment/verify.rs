@@ -1,5 +1,6 @@
 //! Is a scenario deterministic? Runs it again and on the other driver, and
-//! compares all that happens, line by line.
+//! compares all that happens, line by line. Do its tables agree? Writes them, and
+//! has them audited.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -8,10 +9,13 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::Message;
 use haggle_model::{ActorId, Observation, Time};
+use haggle_results::Existing;
 use haggle_runtime::world::OutsideError;
 use haggle_runtime::{Driver, Recorder, run as run_world};
 
-use super::run::{ExperimentError, unwrap_run_error};
+use super::run::{
+    Conduct, Destination, ExperimentError, Figures, Unwatched, run, unwrap_run_error,
+};
 use super::world::Stage;
 use crate::scenario::Scenario;
 
@@ -41,10 +45,10 @@ pub struct Difference {
 }
 
 /// Runs `scenario` twice on the sequential driver and once on actix, with the
-/// event logs in `scratch`.
+/// event logs in `scratch`; and once more with its tables there, which are checked.
 ///
 /// # Errors
-/// If a run does not reach its end or a log cannot be written.
+/// If a run does not reach its end, a check of it fails, or a log cannot be written.
 pub fn verify(
     scenario: &Scenario,
     folder: &Path,
@@ -66,7 +70,23 @@ pub fn verify(
             break;
         }
     }
+    check_tables(scenario, folder, scratch, stop)?;
     Ok(verdict)
+}
+
+fn check_tables(
+    scenario: &Scenario,
+    folder: &Path,
+    scratch: &Path,
+    stop: &AtomicBool,
+) -> Result<(), ExperimentError> {
+    let destination = Destination {
+        folder: scratch.join("tables"),
+        existing: Existing::Replace,
+        figures: Figures::Skip,
+    };
+    let conduct = Conduct { driver: Driver::Sequential, stop, watch: &Unwatched, check: true };
+    run(scenario, folder, Some(&destination), &conduct).map(|_| ())
 }
 
 fn trouble(path: &Path, error: io::Error) -> ExperimentError {

@@ -6,6 +6,12 @@ use std::path::{Component, Path, PathBuf, absolute};
 use super::Scenario;
 
 impl Scenario {
+    /// By which rules each log is read: the workload's name, and the rules in words.
+    pub fn log_rules(&self) -> impl Iterator<Item = (String, String)> {
+        let logs = self.workloads.iter().filter(|workload| workload.log.is_some());
+        logs.map(|workload| (workload.name.to_string(), workload.rules.in_words()))
+    }
+
     /// The scenario as TOML; reading the text gives the same scenario.
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self)

@@ -29,20 +29,6 @@ pub enum JobFate {
     Lost,
 }
 
-impl JobFate {
-    /// The word used in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            JobFate::Done => "done",
-            JobFate::NeverStarted => "never_started",
-            JobFate::Active => "active",
-            JobFate::WaitingForRestart => "waiting_for_restart",
-            JobFate::LostPending => "lost_pending",
-            JobFate::Lost => "lost",
-        }
-    }
-}
-
 /// What has become of a job with these replicas, of which the policy sends
 /// `wanted` in all; those cancelled are left out.
 pub fn fate(done: bool, wanted: u32, replicas: &[ReplicaFate]) -> JobFate {

@@ -33,7 +33,6 @@ pub enum Capacity {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     links: Vec<Link>,
-    window_bytes: Option<u64>,
 }
 
 impl Network {
@@ -47,13 +46,7 @@ impl Network {
             }
             check_latency(what, link.latency)?;
         }
-        Ok(Network { links, window_bytes: None })
-    }
-
-    /// The same network in which no flow has more than `bytes` under way: it is
-    /// never faster than `bytes` per round trip of 2 Σ latency.
-    pub fn with_window(self, bytes: u64) -> Network {
-        Network { window_bytes: Some(bytes), ..self }
+        Ok(Network { links })
     }
 
     /// The links.
@@ -70,9 +63,6 @@ impl Network {
             let links = self.links.len();
             let link = self.links.get(id.0).ok_or(NetworkError::NoLink { link: id.0, links })?;
             path.extend(id, link);
-        }
-        if let Some(bytes) = self.window_bytes {
-            path.bound_by_window(bytes);
         }
         Ok(path)
     }

@@ -68,11 +68,4 @@ impl Path {
             Capacity::Unlimited => {}
         }
     }
-
-    pub(super) fn bound_by_window(&mut self, bytes: u64) {
-        let round_trip = 2.0 * self.latency.as_secs_f64();
-        if round_trip > 0.0 {
-            self.rate_max = self.rate_max.min(8.0 * bytes.max(1) as f64 / round_trip);
-        }
-    }
 }

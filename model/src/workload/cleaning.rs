@@ -41,6 +41,24 @@ pub struct CleaningCount {
     pub jobs: u64,
 }
 
+impl CleaningReport {
+    /// Jobs that ran longer than requested in the log, and no more do.
+    pub(super) fn no_longer_over_request(&self) -> u64 {
+        let changed = [Overrun::Cut, Overrun::RaiseRequest].map(words);
+        let befell = |it: &&CleaningCount| changed.contains(&it.rule.as_str());
+        self.counts.iter().filter(befell).map(|it| it.jobs).sum()
+    }
+}
+
+/// What is said of a job that ran longer than requested.
+const fn words(overrun: Overrun) -> &'static str {
+    match overrun {
+        Overrun::Cut => "ran over the request: cut to it",
+        Overrun::Keep => "ran over the request: kept",
+        Overrun::RaiseRequest => "ran over the request: request raised",
+    }
+}
+
 /// The report as a table of lines, counts first.
 impl fmt::Display for CleaningReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -358,11 +376,7 @@ fn describe(situation: Situation, rules: &Rules) -> &'static str {
             MissingRequest::Drop => "requested time unknown: dropped",
             MissingRequest::NoLimit => "requested time unknown: no limit",
         },
-        Situation::Overrun => match rules.overrun {
-            Overrun::Cut => "ran over the request: cut to it",
-            Overrun::Keep => "ran over the request: kept",
-            Overrun::RaiseRequest => "ran over the request: request raised",
-        },
+        Situation::Overrun => words(rules.overrun),
         Situation::OutOfOrder => "submitted before the job above: sorted",
     }
 }

@@ -45,9 +45,9 @@ pub struct WorkloadStatistics {
     pub power_of_two_share: f64,
     /// Jobs without a requested time.
     pub without_request: u64,
-    /// Jobs whose request is exactly the run time.
+    /// Jobs whose request is exactly the run time in the log.
     pub exact_requests: u64,
-    /// Jobs that run longer than requested.
+    /// Jobs that run longer than requested in the log; rules may cut them.
     pub over_request: u64,
     /// Run times.
     pub run_time_s: Distribution,
@@ -84,7 +84,8 @@ pub struct Week {
     pub jobs: u64,
 }
 
-/// Drains `workload`; loads refer to `machine_size`, or to the size in its header.
+/// Drains `workload`; loads refer to `machine_size`, or to the size in its header. Requests are
+/// told as the log has them, whatever the rules did to those that were exceeded.
 pub fn inspect(
     mut workload: OpenWorkload,
     machine_size: Option<u32>,
@@ -98,7 +99,13 @@ pub fn inspect(
     for job in workload.jobs {
         inspector.add(&job?);
     }
-    Ok(inspector.finish())
+    let changed = workload.report.snapshot().no_longer_over_request();
+    let read = inspector.finish();
+    Ok(WorkloadStatistics {
+        exact_requests: read.exact_requests - changed.min(read.exact_requests),
+        over_request: read.over_request + changed,
+        ..read
+    })
 }
 
 /// Looks at jobs in order of submission.

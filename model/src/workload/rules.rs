@@ -7,7 +7,8 @@
 use super::swf::Malformed;
 
 /// The rules; [`Rules::default`] is for careful everyday use, [`Rules::canonical`]
-/// for comparison with published figures.
+/// for comparison with published figures. Both leave out jobs that never ran, and cut a run
+/// that was longer than its request.
 ///
 /// ```
 /// use haggle_model::workload::rules::{MissingRequest, Rules};

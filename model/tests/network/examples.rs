@@ -161,13 +161,6 @@ fn unlimited_services_cost_their_latency_only() {
     assert_eq!(flows.advance(Time::from_secs(1))[0].at, Time::from_micros(2000));
 }
 
-#[test]
-fn a_window_bounds_the_rate_by_the_round_trip() {
-    let network = network(&[(Capacity::Shared(1e9), 5)]).with_window(64_000);
-    let found = rates(&network, Sharing::Literal, &[&[0]]);
-    assert_close(&found, &[64_000.0 * 8.0 / 0.010 / 1e6]);
-}
-
 /// Three flows over one route, with any times between them: none takes longer than the bound,
 /// which those that start together reach.
 #[test]

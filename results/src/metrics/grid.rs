@@ -34,7 +34,6 @@ use haggle_model::grid::{
 use haggle_model::{JobId, Time};
 
 use accounts::Accounts;
-use spent::Spent;
 use totals::Totals;
 use tries::Tries;
 
@@ -44,6 +43,7 @@ pub(super) use summary::Came;
 pub use summary::{
     GridData, GridResourceSummary, GridSlotTime, GridStorage, GridSummary, GridWork,
 };
+pub use totals::TryLoss;
 pub use violation::GridViolation;
 
 /// Takes in what a grid observes, and says of each job that is over what its tries were for.
@@ -114,7 +114,7 @@ impl GridLedger {
     pub fn run_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
         let settled = self.settle_all()?;
         for record in std::mem::take(&mut self.tries).values().flat_map(Tries::values) {
-            self.totals.spent += Spent::of(record, None);
+            self.totals.spent_by(record, None);
         }
         self.accounts.end = now;
         let (summed, held) = (self.totals.spent.slot_time(), self.accounts.held);
@@ -137,6 +137,11 @@ impl GridLedger {
             }
             _ => Ok(settled),
         }
+    }
+
+    /// What tries that failed had cost, of those settled since it was asked last.
+    pub fn take_losses(&mut self) -> Vec<TryLoss> {
+        std::mem::take(&mut self.totals.losses)
     }
 
     /// Σ time in which resources had at least one job that computed or wrote a checkpoint,

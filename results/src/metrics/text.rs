@@ -60,7 +60,7 @@ impl fmt::Display for Summary {
             write!(
                 f,
                 "  {}, availability {}; {} lost, {} of all work",
-                counted(failures.outages, "outage"),
+                counted(failures.outages, "node outage"),
                 percent(failures.availability),
                 counted(failures.attempts_lost, "attempt"),
                 of_all(failures.work_lost)
@@ -91,6 +91,9 @@ impl fmt::Display for Summary {
             if groups.len() > 1 && !(self.grid.is_some() && title == "provider") {
                 writeln!(f)?;
                 breakdown(f, title, groups)?;
+                if title == "provider" {
+                    on_several(f, self)?;
+                }
             }
         }
         if self.all.deadlines.is_some() {
@@ -208,15 +211,37 @@ fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
         }
         writeln!(f)?;
     }
-    let weighted = number(group.average_weighted_response_time);
-    writeln!(f, "{:<26}{weighted:>12}   weighted by processor-seconds", "turnaround time, s")
+    // Jobs of a grid have no processors to weigh them by.
+    let Some(weighted) = group.average_weighted_response_time else { return Ok(()) };
+    let weighted = number(Some(weighted));
+    writeln!(f, "{:<26}{weighted:>12}   by processor-seconds", "  turnaround, weighted, s")
+}
+
+/// Bags on several providers are among the jobs of none of them, though they use them.
+fn on_several(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
+    let Some(bags) = summary.spans.iter().find(|group| group.name == "multi-provider") else {
+        return Ok(());
+    };
+    let wait = bags.waiting_time;
+    writeln!(
+        f,
+        "{:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}{:>12}",
+        "(on several)",
+        bags.outcomes.jobs,
+        bags.outcomes.completed,
+        bags.outcomes.rejected,
+        "above",
+        number(wait.map(|it| it.mean)),
+        number(wait.map(|it| it.p95)),
+        number(bags.bounded_slowdown.map(|it| it.mean)),
+    )
 }
 
 fn breakdown(f: &mut fmt::Formatter<'_>, title: &str, groups: &[Group]) -> fmt::Result {
     writeln!(
         f,
         "{title:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}{:>12}",
-        "jobs", "done", "refused", "used", "mean wait", "95 % wait", "mean b.sld"
+        "jobs", "done", "rejected", "used", "mean wait", "95 % wait", "mean b.sld"
     )?;
     for group in groups {
         let wait = group.waiting_time;

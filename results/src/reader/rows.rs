@@ -27,7 +27,9 @@ pub struct JobRow {
     pub refusal: Option<String>,
     /// The provider that ran it or queued it last.
     pub provider: Option<String>,
-    /// Processors it needs.
+    /// Whether it is a bag of tasks.
+    pub is_bag: bool,
+    /// Processors it needs; of a bag, its tasks.
     pub processors: i64,
     /// When it was submitted.
     pub submit: f64,
@@ -156,6 +158,7 @@ impl RunReader {
                 "outcome",
                 "refusal",
                 "provider",
+                "shape",
                 "requested_number_of_resources",
                 "submission_time",
                 "requested_time",
@@ -178,6 +181,7 @@ impl RunReader {
                 outcome: row.text("outcome")?,
                 refusal: row.optional_text("refusal")?,
                 provider: row.optional_text("provider")?,
+                is_bag: row.text("shape")? == "bag",
                 processors: row.integer("requested_number_of_resources")?,
                 submit: row.real("submission_time")?,
                 requested_time: row.optional_real("requested_time")?.filter(|&it| it >= 0.0),

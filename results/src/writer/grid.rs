@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::Cast;
-use haggle_model::grid::{Carried, DataFlow, Place, ResourceAccount, TryRecord};
+use haggle_model::grid::{Carried, DataFlow, Place, ResourceAccount, TryEnd, TryRecord};
 
 use super::{RunWriter, Story, TableFile, micros};
 use crate::ResultsError;
@@ -90,6 +90,9 @@ impl RunWriter {
     /// If a full row group cannot be written.
     pub fn try_over(&mut self, record: &TryRecord) -> Result<(), ResultsError> {
         self.usage.jobs[record.resource.index()] += i64::from(record.started.is_some());
+        if record.ending == TryEnd::Failed {
+            self.attempt_lost(record.resource, record.job, None);
+        }
         let (job, number) = (i64::from(record.job.0), i64::from(record.number));
         let GridTables { tries, checkpoints, .. } = self.grid_tables()?;
         let mut row = tries.buffer.row();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use haggle_plots::load::{self, Tables};
-use haggle_plots::{Figure, PlotError};
+use haggle_plots::load::{self, Part, Tables};
+use haggle_plots::{Figure, PlotError, Shows, Timeline};
 
 use super::{part, title};
 use crate::scenario::{Scenario, file};
@@ -14,11 +14,11 @@ pub(super) fn resource_timeline(
     scenario: &Scenario,
     run: &Tables,
 ) -> Result<Figure, PlotError> {
-    let grid = grid_of(figure, scenario)?;
     let slots = |site: &file::Site| site.slots().unwrap_or(1) as usize;
-    let slots: BTreeMap<String, usize> = grid
-        .sites
+    let slots: BTreeMap<String, usize> = scenario
+        .grid
         .iter()
+        .flat_map(|grid| &grid.sites)
         .flat_map(|site| site.resource_names().map(move |name| (name, slots(site))))
         .collect();
     let slots = |name: &str| slots.get(name).copied().unwrap_or(1);
@@ -32,17 +32,33 @@ pub(super) fn job_timeline(
     scenario: &Scenario,
     run: &Tables,
 ) -> Result<Figure, PlotError> {
-    grid_of(figure, scenario)?;
     let title = title(figure, scenario, "a job and its tries");
     let job = figure.job.map(i64::from);
     load::job_timeline(run, &title, &part(figure), job).map(Figure::JobTimeline)
 }
 
-fn grid_of<'s>(figure: &file::Figure, scenario: &'s Scenario) -> Result<&'s file::Grid, PlotError> {
-    scenario.grid.as_ref().ok_or_else(|| {
-        let kind = figure.kind.name();
-        PlotError::Unsuitable(format!(
-            "\"{kind}\" shows a grid, and this run has none: use \"gantt\""
-        ))
-    })
+/// What tries held of the resources: slots, or the shares they reserve.
+pub(super) fn timeline(
+    grid: &file::Grid,
+    scenario: &Scenario,
+    run: &Tables,
+    title: &str,
+    part: &Part,
+    shows: Shows,
+) -> Result<Timeline, PlotError> {
+    let reserves = grid.sites.iter().any(|site| site.sharing == file::Sharing::Reserved);
+    let sites = grid.sites.iter();
+    let slots: BTreeMap<String, Option<u32>> =
+        sites.flat_map(|site| site.resource_names().map(|name| (name, site.slots()))).collect();
+    let shares: BTreeMap<&str, f64> = scenario
+        .workloads
+        .iter()
+        .filter_map(|it| Some((it.name.as_str(), it.share?.fraction())))
+        .collect();
+    let amount = |resource: &str, workload: &str| match slots.get(resource) {
+        Some(Some(slots)) if !reserves => 1.0 / f64::from(*slots),
+        _ => shares.get(workload).copied().unwrap_or(1.0),
+    };
+    let held = if reserves { "reserved share" } else { "slots held" };
+    load::grid_timeline(run, title, part, shows, held, amount)
 }

@@ -2,7 +2,7 @@
 
 use haggle_model::Time;
 use haggle_model::grid::{GridJobRecord, ResourceAccount, TryRecord};
-use haggle_results::SettledJob;
+use haggle_results::{SettledJob, TryLoss};
 use haggle_runtime::world::OutsideError;
 
 use super::{Record, boxed};
@@ -45,15 +45,23 @@ impl Record<'_> {
 
     /// Nothing more happens.
     pub(super) fn grid_over(&mut self, now: Time) -> Result<(), OutsideError> {
-        for job in self.metrics.grid_over(now).map_err(Violation::Grid)? {
-            self.settled(&job)?;
-        }
-        Ok(())
+        let settled = self.metrics.grid_over(now).map_err(Violation::Grid)?;
+        self.all_settled(&settled)
     }
 
     fn settle(&mut self, now: Time) -> Result<(), OutsideError> {
-        for job in self.metrics.settle_grid(now).map_err(Violation::Grid)? {
-            self.settled(&job)?;
+        let settled = self.metrics.settle_grid(now).map_err(Violation::Grid)?;
+        self.all_settled(&settled)
+    }
+
+    fn all_settled(&mut self, jobs: &[SettledJob]) -> Result<(), OutsideError> {
+        for job in jobs {
+            self.settled(job)?;
+        }
+        let losses = self.metrics.take_grid_losses();
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        for TryLoss { resource, failure, work } in losses {
+            writer.loss_settled(resource, failure, work.into()).map_err(boxed)?;
         }
         Ok(())
     }

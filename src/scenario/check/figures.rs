@@ -27,7 +27,7 @@ impl Check<'_> {
                 &known,
                 "resource or site",
             );
-            self.check_grid_figure(&path, figure.kind);
+            self.check_world_of_figure(&path, figure);
             self.check_figure_keys(&path, figure);
             self.check_figure_axes(&path, figure, &axes);
             if let (Some(from), Some(until)) = (figure.from, figure.until)
@@ -60,13 +60,28 @@ impl Check<'_> {
         sites.flat_map(|site| site.resource_names().chain([site.name.to_string()])).collect()
     }
 
-    fn check_grid_figure(&mut self, path: &Path, kind: FigureKind) {
-        if kind.shows_a_grid() && self.scenario.grid.is_none() {
+    /// Grids share their resources, providers do not: some figures show one of them only.
+    fn check_world_of_figure(&mut self, path: &Path, figure: &Figure) {
+        let grid = self.scenario.grid.is_some();
+        let kind = figure.kind.name();
+        if let Some((shows, instead)) = figure.kind.unfit_for(grid) {
+            let (world, label, first) = match grid {
+                true => ("jobs of a grid share theirs", "shows no grid", ""),
+                false => ("the scenario has none", "needs a grid", "add [grid], or "),
+            };
             self.report(
                 &path.key("kind"),
-                format!("figure \"{}\" shows a grid, and the scenario has none", kind.name()),
-                "needs a grid",
-                "add [grid], or choose another kind, such as \"gantt\"".to_owned(),
+                format!("figure \"{kind}\" {shows}, and {world}"),
+                label,
+                format!("{first}choose another kind, such as \"{instead}\""),
+            );
+        }
+        if grid && figure.kind == FigureKind::QueueLength && !figure.providers.is_empty() {
+            self.report(
+                &path.key("providers"),
+                "jobs of a grid wait at its scheduler, for any resource".to_owned(),
+                "not used",
+                "remove `providers`".to_owned(),
             );
         }
     }

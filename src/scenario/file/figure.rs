@@ -99,9 +99,17 @@ impl FigureKind {
         }
     }
 
-    /// Whether only runs of grids have what it shows.
-    pub const fn shows_a_grid(self) -> bool {
-        matches!(self, FigureKind::ResourceTimeline | FigureKind::JobTimeline)
+    /// Why it shows nothing of a world that is, or is not, a grid; and what does.
+    pub const fn unfit_for(self, grid: bool) -> Option<(&'static str, &'static str)> {
+        match (self, grid) {
+            (FigureKind::ResourceTimeline | FigureKind::JobTimeline, false) => {
+                Some(("shows a grid", "gantt"))
+            }
+            (FigureKind::Gantt, true) => {
+                Some(("shows which job held which processors", "resource-timeline"))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -82,6 +82,21 @@ impl Rules {
         *self == Rules::default()
     }
 
+    /// The set's name, and what differs from it as scenarios write that.
+    pub fn in_words(&self) -> String {
+        let preset = self.preset.unwrap_or_default();
+        let table = |rules: &Rules| toml::Table::try_from(rules).unwrap_or_default();
+        // The size of the machine is no way to read a line.
+        let filled = table(&Rules { machine_size: None, ..self.filled() });
+        let base = table(&preset.rules());
+        let differs = |(key, value): &(&String, &toml::Value)| base.get(*key) != Some(value);
+        let others = filled.iter().filter(differs).map(|(key, value)| format!("{key} = {value}"));
+        let others: Vec<String> = others.collect();
+        let name = preset.to_possible_value().map(|it| it.get_name().to_owned());
+        let name = name.unwrap_or_default();
+        if others.is_empty() { name } else { format!("{name}, but {}", others.join(", ")) }
+    }
+
     /// The rules with everything said that the preset says; only `lines` and
     /// `machine-size` may be left open, for they have no default but the log itself.
     pub fn filled(&self) -> Rules {
@@ -113,7 +128,8 @@ impl Rules {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// For everyday use: jobs that never ran are left out, everything else is kept.
+    /// For everyday use: jobs that never ran and parts of restarted ones are left out, a run time of
+    /// 0 s is 1 s, a missing request is the run time, runs are cut to the request.
     #[default]
     Careful,
     /// For comparison with published figures: allocated processors, no job without a run time or a

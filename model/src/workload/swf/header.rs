@@ -79,19 +79,9 @@ impl SwfHeader {
         self.count("MaxNodes")
     }
 
-    /// Number of jobs, often that of the log before it was cleaned.
-    pub fn max_jobs(&self) -> Option<i64> {
-        self.number("MaxJobs")
-    }
-
     /// Number of lines, often that of the log before it was cleaned.
     pub fn max_records(&self) -> Option<i64> {
         self.number("MaxRecords")
-    }
-
-    /// Longest run time the machine allowed, seconds.
-    pub fn max_runtime(&self) -> Option<i64> {
-        self.number("MaxRuntime")
     }
 
     /// Unix time of the log's time zero, seconds.
@@ -102,11 +92,6 @@ impl SwfHeader {
     /// Offset of the local clock from UTC, seconds, without summer time.
     pub fn time_zone(&self) -> Option<i64> {
         self.number("TimeZone")
-    }
-
-    /// Name of the time zone, such as `US/Eastern`.
-    pub fn time_zone_string(&self) -> Option<&str> {
-        self.value("TimeZoneString")
     }
 
     /// Processors of the machine: `MaxProcs`, else `MaxNodes`.
@@ -152,7 +137,6 @@ mod tests {
         assert_eq!(header.computer(), Some("IBM SP2"));
         assert_eq!(header.machine_size(), Some(338));
         assert_eq!(header.time_zone(), Some(-18000));
-        assert_eq!(header.time_zone_string(), Some("US/Eastern"));
         assert_eq!(header.value("queue"), Some("1 DSI"));
         assert_eq!(header.max_procs(), None);
         assert_eq!(header.lines.len(), 7);

@@ -1,6 +1,6 @@
 //! One line of a log: the 18 fields as they stand.
 
-use crate::{Job, JobOutcome, JobRecord, Span, Time};
+use crate::{Job, Span, Time};
 
 /// The names of the 18 fields, in order.
 pub const FIELD_NAMES: [&str; 18] = [
@@ -108,31 +108,6 @@ impl SwfRecord {
         }
     }
 
-    /// A job after a simulation. Status is 1 for completed, 0 for stopped at its
-    /// requested time or lost with its processors, 5 for rejected or cancelled, and -1
-    /// where the simulation stopped before. The run time is the sum over the parts of a job that
-    /// went on from checkpoints, as the format has it, and the wait all else before its end.
-    pub fn from_job_record(record: &JobRecord) -> SwfRecord {
-        let job = &record.job;
-        let described = SwfRecord::described(job);
-        let status = match record.outcome {
-            JobOutcome::Completed => 1,
-            JobOutcome::WalltimeReached | JobOutcome::Failed => 0,
-            JobOutcome::Rejected(_) | JobOutcome::Cancelled => 5,
-            JobOutcome::Unfinished => -1,
-        };
-        match record.waiting_time().zip(record.run_time()) {
-            Some((wait, run_time)) => SwfRecord {
-                wait,
-                run_time,
-                allocated_processors: processors_field(record.processors.count()),
-                status,
-                ..described
-            },
-            None => SwfRecord { wait: record.end - job.submit, status, ..described },
-        }
-    }
-
     /// What the user and the log say of a job, without how it went.
     fn described(job: &Job) -> SwfRecord {
         let origin = &job.origin;
@@ -160,48 +135,6 @@ fn processors_field(count: u32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{JobClass, ProcessorSet, ProviderId, Refusal};
-
-    fn finished(outcome: JobOutcome, start: Option<i64>) -> JobRecord {
-        JobRecord {
-            job: Job::new(0, Time::from_secs(10), 4, Span::from_secs(60)),
-            class: JobClass::Local,
-            outcome,
-            provider: Some(ProviderId(0)),
-            queued: Some(Time::from_secs(10)),
-            start: start.map(Time::from_secs),
-            end: Time::from_secs(100),
-            walltime: None,
-            promised_end: None,
-            processors: ProcessorSet::range(0, 4),
-            bag: None,
-            lost: Vec::new(),
-            checkpointing: Span::ZERO,
-        }
-    }
-
-    #[test]
-    fn a_completed_job_has_wait_run_time_and_status_1() {
-        let record = SwfRecord::from_job_record(&finished(JobOutcome::Completed, Some(40)));
-        assert_eq!(record.wait, Span::from_secs(30));
-        assert_eq!(record.run_time, Span::from_secs(60));
-        assert_eq!((record.allocated_processors, record.status), (4, 1));
-        assert_eq!(record.number, 1);
-    }
-
-    #[test]
-    fn a_job_that_never_started_has_no_run_time_and_status_5() {
-        let outcome = JobOutcome::Rejected(Refusal::TooWide);
-        let record = SwfRecord::from_job_record(&finished(outcome, None));
-        assert_eq!(record.run_time, UNKNOWN_SPAN);
-        assert_eq!((record.allocated_processors, record.status), (-1, 5));
-    }
-
-    #[test]
-    fn a_job_stopped_at_its_limit_has_status_0() {
-        let record = SwfRecord::from_job_record(&finished(JobOutcome::WalltimeReached, Some(40)));
-        assert_eq!(record.status, 0);
-    }
 
     #[test]
     fn a_job_before_a_run_has_no_wait() {

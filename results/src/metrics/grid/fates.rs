@@ -4,12 +4,12 @@ use haggle_model::grid::{GridOutcome, JobFate, ReplicaFate, TryEnd, TryRecord, f
 
 use super::Tries;
 
-/// What has become of a job; `None` if it was never taken, or was withdrawn.
+/// What has become of a job; `None` if it was withdrawn.
 pub(super) fn fate_of(tries: &Tries, outcome: &GridOutcome) -> Option<JobFate> {
     match outcome {
         GridOutcome::Done { .. } => Some(JobFate::Done),
         GridOutcome::Lost(_) => Some(JobFate::Lost),
-        GridOutcome::Rejected(..) | GridOutcome::Withdrawn(_) => None,
+        GridOutcome::Withdrawn(_) => None,
         GridOutcome::Open { wanted, believed, restarts, .. } => {
             // A scheduler replaces what it has seen to fail as long as it believes fewer
             // alive than it wants; else that has been replaced already.

@@ -43,7 +43,7 @@ pub(super) fn settle(
     let mut spent = Spent::default();
     for it in tries.values() {
         let count = if is_done { Counts::Useful } else { Counts::InProgress };
-        spent += Spent::of(it, kept.of(it).map(count));
+        spent += totals.spent_by(it, kept.of(it).map(count));
     }
     let length = length(&record.job);
     if is_done && spent.useful.work != length {
@@ -51,7 +51,6 @@ pub(super) fn settle(
         return Err(GridViolation::Length { job: record.job.number, length, useful });
     }
     let first_start = tries.values().filter_map(|it| it.started).min();
-    totals.spent += spent;
     if let Some(share) = record.share.filter(|_| !tries.is_empty()) {
         totals.sessions.accepted(share, tries.values());
     }
@@ -100,9 +99,7 @@ fn tips<'a>(
             let winner = winner.ok_or(GridViolation::NoWinner { job: record.job.number })?;
             Ok(vec![(winner, Reach::end(winner))])
         }
-        GridOutcome::Rejected(..) | GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => {
-            Ok(Vec::new())
-        }
+        GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => Ok(Vec::new()),
         GridOutcome::Open { .. } => {
             let alive = |it: &&TryRecord| matches!(it.ending, TryEnd::Open | TryEnd::Computed);
             let alive = tries.values().filter(alive).map(|it| (it, Reach::end(it)));
@@ -129,7 +126,6 @@ fn job_record(
     let GridJobRecord { job, class, outcome, .. } = record;
     let (outcome, end) = match outcome {
         GridOutcome::Done { end, .. } => (JobOutcome::Completed, end),
-        GridOutcome::Rejected(refusal, end) => (JobOutcome::Rejected(refusal), end),
         GridOutcome::Lost(end) => (JobOutcome::Failed, end),
         GridOutcome::Withdrawn(end) => (JobOutcome::Cancelled, end),
         GridOutcome::Open { end, .. } if fate == Some(JobFate::Lost) => (JobOutcome::Failed, end),

@@ -117,6 +117,10 @@ pub struct GridWork {
     pub useful: f64,
     /// Computed by tries that failed, were stranded or moved, and not saved for one that counts.
     pub lost: f64,
+    /// The part of `lost` that failed with the tries' own resources: the sum of `work_lost` in the
+    /// table `outages`.
+    #[serde(default)]
+    pub lost_by_failure: f64,
     /// Computed by tries that were cancelled or came second, likewise.
     pub duplicate: f64,
     /// Computed or saved of jobs that were not done when the run ended.
@@ -291,6 +295,7 @@ fn work(totals: &Totals) -> GridWork {
         total: spent.work().as_mi_f64(),
         useful: spent.useful.work.as_mi_f64(),
         lost: spent.lost.work.as_mi_f64(),
+        lost_by_failure: totals.lost_by_failure.as_mi_f64(),
         duplicate: spent.duplicate.work.as_mi_f64(),
         in_progress: spent.in_progress.work.as_mi_f64(),
     }

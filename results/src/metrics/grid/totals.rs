@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::Span;
 use haggle_model::grid::{JobFate, TryEnd, TryRecord};
 use haggle_model::work::Work;
+use haggle_model::{ProviderId, Span, Time};
 
 use super::sessions::SessionTotals;
-use super::spent::Spent;
+use super::spent::{Counts, Spent};
 
 /// Sums over all jobs that are settled, and over all tries.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +33,22 @@ pub(super) struct Totals {
     /// Σ space that checkpoints took at their server × time, byte microseconds.
     pub(super) checkpoint_space: i128,
     pub(super) sessions: SessionTotals,
+    /// What was lost by tries whose own resource failed.
+    pub(super) lost_by_failure: Work,
+    /// The same try by try, of those settled last.
+    pub(super) losses: Vec<TryLoss>,
+}
+
+/// What it cost that a try failed with its resource: what it computed, and nothing that counts
+/// goes on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TryLoss {
+    /// The resource.
+    pub resource: ProviderId,
+    /// When it failed.
+    pub failure: Time,
+    /// What was lost.
+    pub work: Work,
 }
 
 /// How long a done job took, until its winner was computed.
@@ -45,6 +61,18 @@ pub(super) struct DoneTimes {
 }
 
 impl Totals {
+    /// Adds what a try was for, of which so much counts.
+    pub(super) fn spent_by(&mut self, record: &TryRecord, counts: Option<Counts>) -> Spent {
+        let spent = Spent::of(record, counts);
+        if record.ending == TryEnd::Failed {
+            let work = spent.lost.work;
+            self.lost_by_failure += work;
+            self.losses.push(TryLoss { resource: record.resource, failure: record.end, work });
+        }
+        self.spent += spent;
+        spent
+    }
+
     pub(super) fn try_over(&mut self, record: &TryRecord) {
         *self.endings.entry(record.ending).or_default() += 1;
         self.checkpoints_written += u64::from(record.written);

@@ -1,0 +1,228 @@
+//! What is held and who waits over time, out of the folder of a run.
+//!
+//! What processors were held for is in `placements`, for every attempt, whatever came of it: a bag
+//! holds as many processors as tasks run, and a job that failed held them too. When a job waited
+//! is in `attempts`: before each of them. Grids have `tries` for both.
+
+use std::collections::BTreeMap;
+
+use haggle_results::{ResourceRow, ResultsError, Table};
+
+use super::{Part, Tables};
+use crate::error::PlotError;
+use crate::timeline::{Held, Shows, Timeline, TimelinePart};
+
+/// Above this many providers a timeline shows their sum: panels would be too flat to read.
+const PANELS_MAX: usize = 5;
+
+/// Busy processors or waiting jobs of a run, or both: of each provider, or of all
+/// together where they are too many.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn timeline(
+    run: &Tables,
+    title: &str,
+    part: &Part,
+    shows: Shows,
+) -> Result<Timeline, PlotError> {
+    let mut panels = Panels::new(run.resources()?, part, "all providers", |it| {
+        u32::try_from(it.processors).map_or(0.0, f64::from)
+    });
+    for row in run.placements()? {
+        if let Some(panel) = panels.of(&row.provider) {
+            let amount = (row.last - row.first + 1) as f64;
+            panel.held.push(Held { start: row.start, end: row.end, amount });
+        }
+    }
+    for (provider, from, until) in waits(run)? {
+        if let Some(panel) = panels.of(&provider) {
+            panel.waits.push((from, until));
+        }
+    }
+    Ok(panels.into_timeline(title, part, shows, "busy processors"))
+}
+
+/// What tries held of the resources of a grid, or the jobs that waited for its scheduler to
+/// send them somewhere. `amount` says how much of a resource a job of a workload holds.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn grid_timeline(
+    run: &Tables,
+    title: &str,
+    part: &Part,
+    shows: Shows,
+    held: &'static str,
+    amount: impl Fn(&str, &str) -> f64,
+) -> Result<Timeline, PlotError> {
+    let jobs = run.jobs()?;
+    let workloads: BTreeMap<i64, &str> =
+        jobs.iter().map(|job| (job.job, job.workload.as_str())).collect();
+    let mut panels = Panels::new(run.resources()?, part, "all resources", |_| 1.0);
+    if shows == Shows::Queue {
+        // Jobs wait at the scheduler, for any resource.
+        panels = Panels::together(panels);
+    }
+    let mut live: BTreeMap<i64, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in run.tries()? {
+        live.entry(row.job).or_default().push((row.dispatched, row.end));
+        let workload = workloads.get(&row.job).copied().unwrap_or_default();
+        if let Some(panel) = panels.of(&row.provider) {
+            let amount = amount(&row.provider, workload);
+            panel.held.push(Held { start: row.dispatched, end: row.left, amount });
+        }
+    }
+    if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
+        for job in jobs {
+            let tries = live.remove(&job.job).unwrap_or_default();
+            all.waits.extend(gaps((job.submit, job.left), tries));
+        }
+    }
+    Ok(panels.into_timeline(title, part, shows, held))
+}
+
+/// The panels, and which of them has which provider.
+struct Panels {
+    parts: Vec<TimelinePart>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Panels {
+    fn new(
+        resources: &[ResourceRow],
+        part: &Part,
+        all: &str,
+        capacity: impl Fn(&ResourceRow) -> f64,
+    ) -> Panels {
+        let mut panels = Panels { parts: Vec::new(), places: BTreeMap::new() };
+        for resource in resources.iter().filter(|it| part.has_provider(&it.provider)) {
+            let (name, capacity) = (resource.provider.clone(), capacity(resource));
+            panels.places.insert(name.clone(), panels.parts.len());
+            panels.parts.push(TimelinePart { name, capacity, ..TimelinePart::default() });
+        }
+        if panels.parts.len() > PANELS_MAX { panels.merged(all) } else { panels }
+    }
+
+    /// All in one.
+    fn together(panels: Panels) -> Panels {
+        panels.merged("all resources")
+    }
+
+    fn merged(self, name: &str) -> Panels {
+        let capacity = self.parts.iter().map(|it| it.capacity).sum();
+        let name = name.to_owned();
+        Panels {
+            parts: vec![TimelinePart { name, capacity, ..TimelinePart::default() }],
+            places: self.places.into_keys().map(|name| (name, 0)).collect(),
+        }
+    }
+
+    fn of(&mut self, provider: &str) -> Option<&mut TimelinePart> {
+        self.places.get(provider).map(|&place| &mut self.parts[place])
+    }
+
+    fn into_timeline(self, title: &str, part: &Part, shows: Shows, held: &'static str) -> Timeline {
+        let (from, until) = (part.from, part.until);
+        Timeline { title: title.to_owned(), shows, held, parts: self.parts, from, until }
+    }
+}
+
+/// An attempt: when it was queued, when it started, and when it was over.
+struct Attempt {
+    provider: String,
+    failed: bool,
+    queued: Option<f64>,
+    start: Option<f64>,
+    end: Option<f64>,
+}
+
+/// When jobs waited at providers: from queueing to the first start, and from what failed to the
+/// next start. Of a bag, each provider's share waits until one of its tasks starts.
+fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
+    let mut attempts = attempts(run)?;
+    let mut waits = Vec::new();
+    for job in run.jobs()? {
+        let mine = attempts.remove(&job.job).unwrap_or_default();
+        if job.is_bag {
+            shares(&mine, job.left, &mut waits);
+            continue;
+        }
+        let mut from = None;
+        for it in mine {
+            let until = it.start.or(it.end).unwrap_or(job.left);
+            if let Some(from) = from.or(it.queued) {
+                waits.push((it.provider, from, until));
+            }
+            from = it.end;
+        }
+    }
+    Ok(waits)
+}
+
+fn shares(attempts: &[Attempt], left: f64, waits: &mut Vec<(String, f64, f64)>) {
+    let mut by_provider: BTreeMap<&str, Vec<&Attempt>> = BTreeMap::new();
+    for it in attempts {
+        by_provider.entry(&it.provider).or_default().push(it);
+    }
+    for (provider, mine) in by_provider {
+        // Only shares say when they were queued, what failed says it of the bag.
+        let shares = mine.iter().filter(|it| !it.failed).filter_map(|it| it.queued);
+        let queued = shares.reduce(f64::min).or_else(|| mine.first()?.queued);
+        let start = mine.iter().filter_map(|it| it.start).reduce(f64::min);
+        if let Some(from) = queued {
+            waits.push((provider.to_owned(), from, start.unwrap_or(left)));
+        }
+    }
+}
+
+/// The attempts of each job, in order.
+fn attempts(run: &Tables) -> Result<BTreeMap<i64, Vec<Attempt>>, ResultsError> {
+    let names = ["job", "provider", "outcome", "queued_time", "starting_time", "finish_time"];
+    let table = run.run().columns(Table::Attempts, &names)?;
+    let (job, provider) = (table.integer("job")?, table.text("provider")?);
+    let (outcome, queued) = (table.text("outcome")?, table.real("queued_time")?);
+    let (start, end) = (table.real("starting_time")?, table.real("finish_time")?);
+    let mut attempts: BTreeMap<i64, Vec<Attempt>> = BTreeMap::new();
+    for row in 0..table.rows() {
+        let (Some(job), Some(provider)) = (job[row], provider.at(row)) else { continue };
+        attempts.entry(job).or_default().push(Attempt {
+            provider: provider.to_owned(),
+            failed: outcome.at(row) == Some("failed"),
+            queued: queued[row],
+            start: start[row],
+            end: end[row],
+        });
+    }
+    Ok(attempts)
+}
+
+/// The time from `from` to `until` in which none of `spans` is.
+fn gaps((from, until): (f64, f64), mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut free = from;
+    let mut gaps = Vec::new();
+    for (start, end) in spans {
+        if start > free {
+            gaps.push((free, start.min(until)));
+        }
+        free = f64::max(free, end);
+    }
+    if until > free {
+        gaps.push((free, until));
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_waits_whenever_none_of_its_tries_is_alive() {
+        assert_eq!(gaps((1.0, 9.0), Vec::new()), [(1.0, 9.0)]);
+        let tries = vec![(6.0, 9.0), (2.0, 4.0), (3.0, 5.0)];
+        assert_eq!(gaps((1.0, 9.0), tries), [(1.0, 2.0), (5.0, 6.0)]);
+        assert_eq!(gaps((1.0, 9.0), vec![(1.0, 8.0)]), [(8.0, 9.0)]);
+    }
+}

@@ -1,0 +1,72 @@
+//! Whether the tables of a run agree: with each other, and with the summary.
+//!
+//! Books that balance while a run goes on say nothing of what is written of it. So [`audit`]
+//! reads a folder back, as its users will, and looks at it from several sides:
+//!
+//! | file | what must hold |
+//! |---|---|
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
+//! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
+//! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
+//! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
+//! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
+//! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
+//! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
+//! | `summary` | counts, means and sums are those of the tables |
+//!
+//! Times are compared as whole microseconds, sums of floats up to the rounding of their terms.
+
+mod attempts;
+mod failures;
+mod figures;
+mod findings;
+mod grid;
+mod jobs;
+mod placements;
+mod rows;
+mod summary;
+mod told;
+
+use std::path::Path;
+
+use haggle_results::{ResultsError, RunReader, Summary};
+
+use super::figures::scenario_of;
+use crate::scenario::file::Network;
+
+pub use findings::Disagreement;
+use findings::Findings;
+use rows::Rows;
+
+/// All of a run's folder that is looked at.
+struct Books {
+    rows: Rows,
+    summary: Summary,
+    /// Whether messages take no time and the run ends by itself, so that none is on its way then.
+    instant: bool,
+}
+
+/// Looks whether the tables in `folder` agree with each other and with `summary.json`.
+///
+/// # Errors
+/// All that does not hold, a few cases of each rule; also if a table cannot be read.
+pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
+    let books = read(folder).map_err(|error| vec![Disagreement::unreadable(&error)])?;
+    let mut findings = Findings::default();
+    jobs::check(&books, &mut findings);
+    attempts::check(&books, &mut findings);
+    placements::check(&books, &mut findings);
+    told::check(&books, &mut findings);
+    failures::check(&books, &mut findings);
+    grid::check(&books, &mut findings);
+    figures::check(folder, &books, &mut findings);
+    summary::check(&books, &mut findings);
+    findings.into_result()
+}
+
+fn read(folder: &Path) -> Result<Books, ResultsError> {
+    let run = RunReader::open(folder)?;
+    let scenario = scenario_of(folder)?;
+    let instant = scenario.network == Network::default() && scenario.scenario.horizon.is_none();
+    Ok(Books { rows: Rows::read(&run)?, summary: run.summary()?, instant })
+}

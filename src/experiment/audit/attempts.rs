@@ -1,0 +1,87 @@
+//! `attempts` and `tries` against `jobs`.
+
+use std::collections::BTreeMap;
+
+use super::Books;
+use super::findings::Findings;
+use super::jobs::named;
+use super::rows::{Attempt, Job};
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let mut by_job: BTreeMap<i64, Vec<&Attempt>> = BTreeMap::new();
+    for attempt in &books.rows.attempts {
+        by_job.entry(attempt.job).or_default().push(attempt);
+    }
+    let mut tries: BTreeMap<i64, i64> = BTreeMap::new();
+    for it in &books.rows.tries {
+        *tries.entry(it.job).or_default() += 1;
+    }
+    for job in &books.rows.jobs {
+        let mine = by_job.remove(&job.job).unwrap_or_default();
+        let count = mine.len() as i64 + tries.remove(&job.job).unwrap_or(0);
+        findings.equal("`jobs` counts the rows in `attempts`", named(job), count, job.attempts);
+        each(job, &mine, findings);
+        if !job.is_bag {
+            rigid(job, &mine, findings);
+        }
+    }
+    let strangers = by_job.into_keys().chain(tries.into_keys());
+    for job in strangers {
+        findings.expect(false, "what was tried is in `jobs`", || format!("job {job}"));
+    }
+}
+
+fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
+    for (number, it) in (1..).zip(attempts) {
+        let place = || format!("job {}, attempt {}", it.job, it.attempt);
+        findings.expect(it.attempt == number, "attempts are numbered from 1", place);
+        findings.expect(it.submitted == job.submitted, "an attempt is of its job", place);
+        let times: Vec<i64> = [Some(it.submitted), it.queued, it.started, it.finished]
+            .into_iter()
+            .flatten()
+            .collect();
+        findings.expect(times.is_sorted(), "an attempt is queued, started and over", || {
+            format!("{}: {times:?}", place())
+        });
+        let (Some(started), Some(finished)) = (it.started, it.finished) else { continue };
+        let spent = it.saved + it.checkpointing;
+        let room = spent <= finished - started && it.saved >= 0 && it.checkpointing >= 0;
+        findings.expect(room, "what was saved of an attempt was computed in it", place);
+    }
+}
+
+/// A rigid job is tried again after a try was over, and its last one is what `jobs` shows.
+fn rigid(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
+    for pair in attempts.windows(2) {
+        let apart = match (pair[0].finished, pair[1].started) {
+            (Some(over), Some(next)) => over <= next,
+            _ => true,
+        };
+        findings.expect(apart, "attempts of a job do not overlap", || named(job));
+    }
+    let Some(last) = attempts.last() else { return };
+    findings.expect(
+        job.provider.as_ref() == Some(&last.provider),
+        "a job is where its last attempt is",
+        || named(job),
+    );
+    findings.expect(last.outcome == job.outcome, "a job ends as its last attempt", || named(job));
+    if job.outcome == "failed" {
+        return;
+    }
+    findings.expect(last.started == job.started, "a job starts with its last attempt", || {
+        format!("{}: {:?} and {:?}", named(job), last.started, job.started)
+    });
+    findings.expect(
+        attempts.iter().all(|it| it.width == job.width),
+        "attempts have the processors of their job",
+        || named(job),
+    );
+    if let (Some(started), Some(waited)) = (job.started, job.waited) {
+        let saved: i64 = attempts.iter().map(|it| it.saved).sum();
+        let expected = started - job.submitted - saved;
+        findings.expect(waited == expected, "waiting = start - submission - saved", || {
+            format!("{}: {waited} us and {expected} us", named(job))
+        });
+    }
+}

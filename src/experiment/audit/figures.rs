@@ -1,0 +1,74 @@
+//! What figures show against the tables they are drawn from.
+//!
+//! The area under a timeline is what was held, or how long jobs waited: no bag counts twice, no lost
+//! attempt is left out, and never is more held than there is.
+
+use std::path::Path;
+
+use haggle_plots::load::{self, Part, Tables};
+use haggle_plots::{PlotError, Shows, TimelinePart};
+use haggle_results::RunReader;
+
+use super::findings::Findings;
+use super::{Books, Disagreement};
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+pub(super) fn check(folder: &Path, books: &Books, findings: &mut Findings) {
+    let is_grid = books.summary.grid.is_some();
+    match parts(folder, is_grid) {
+        Ok(parts) if is_grid => slots(&parts, books, findings),
+        Ok(parts) => providers(&parts, books, findings),
+        Err(error) => findings.expect(false, Disagreement::READABLE, || error.to_string()),
+    }
+}
+
+/// What the figures of a run show; of a grid, in slots.
+fn parts(folder: &Path, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
+    let run = RunReader::open(folder)?;
+    let (tables, all) = (Tables::new(&run), Part::default());
+    let timeline = match is_grid {
+        true => load::grid_timeline(&tables, "", &all, Shows::Utilisation, "", |_, _| 1.0)?,
+        false => load::timeline(&tables, "", &all, Shows::Both)?,
+    };
+    Ok(timeline.parts)
+}
+
+/// The area under what is held.
+fn area(parts: &[TimelinePart]) -> f64 {
+    let held = parts.iter().flat_map(|part| &part.held);
+    held.map(|it| it.amount * (it.end - it.start)).sum()
+}
+
+fn slots(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
+    let total = books.summary.grid.as_ref().map(|grid| grid.slot_time.total);
+    let rule = "the area under `utilisation` of a grid is the time for which slots were held";
+    findings.close(rule, "", Some(area(parts)), total);
+}
+
+fn providers(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
+    let placed: i128 = books.rows.placements.iter().map(|it| it.area()).sum();
+    let rule = "the area under `utilisation` is what processors were held for";
+    findings.close(rule, "", Some(area(parts)), Some(placed as f64 / SECOND));
+    for part in parts {
+        let most = part.most_held();
+        findings.expect(
+            most <= part.capacity * (1.0 + 1e-9),
+            "no more is held than there is",
+            || format!("{}: {most} of {}", part.name, part.capacity),
+        );
+    }
+    // Of jobs that lost nothing the tables say at once how long they were queued.
+    let simple = books.rows.jobs.iter().all(|it| !it.is_bag && it.attempts <= 1);
+    if simple {
+        let waited: f64 = parts.iter().flat_map(|part| &part.waits).map(|it| it.1 - it.0).sum();
+        let queued = books
+            .rows
+            .jobs
+            .iter()
+            .filter_map(|it| it.queued.map(|queued| it.started.unwrap_or(it.left) - queued));
+        let queued: i128 = queued.map(i128::from).sum();
+        let rule = "the area under `queue-length` is how long jobs were queued";
+        findings.close(rule, "", Some(waited), Some(queued as f64 / SECOND));
+    }
+}

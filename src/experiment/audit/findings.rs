@@ -1,0 +1,92 @@
+//! What an audit has found.
+
+use std::collections::BTreeMap;
+
+/// Cases of one rule that are told; the rest is counted.
+const CASES_TOLD: usize = 3;
+
+/// A rule that tables break.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{rule}: {cases}")]
+pub struct Disagreement {
+    /// What should hold.
+    pub rule: &'static str,
+    /// Where it does not.
+    pub cases: String,
+}
+
+impl Disagreement {
+    /// The rule without which nothing can be looked at.
+    pub(super) const READABLE: &'static str = "every table can be read";
+
+    /// A table cannot be read.
+    pub(super) fn unreadable(error: &dyn std::error::Error) -> Disagreement {
+        Disagreement { rule: Disagreement::READABLE, cases: error.to_string() }
+    }
+}
+
+/// Collects what does not hold.
+#[derive(Default)]
+pub(super) struct Findings {
+    rules: BTreeMap<&'static str, (u64, Vec<String>)>,
+}
+
+impl Findings {
+    /// Notes a case of `rule` unless it `holds`.
+    pub(super) fn expect(
+        &mut self,
+        holds: bool,
+        rule: &'static str,
+        case: impl FnOnce() -> String,
+    ) {
+        if holds {
+            return;
+        }
+        let (count, cases) = self.rules.entry(rule).or_default();
+        *count += 1;
+        if cases.len() < CASES_TOLD {
+            cases.push(case());
+        }
+    }
+
+    /// Two numbers that must be the same.
+    pub(super) fn equal<T: PartialEq + std::fmt::Display>(
+        &mut self,
+        rule: &'static str,
+        place: impl std::fmt::Display,
+        found: T,
+        expected: T,
+    ) {
+        let holds = found == expected;
+        self.expect(holds, rule, || format!("{place}: {found} and {expected}"));
+    }
+
+    /// Two floats that must be the same up to the rounding of the terms they are sums of.
+    pub(super) fn close(
+        &mut self,
+        rule: &'static str,
+        place: impl std::fmt::Display,
+        found: Option<f64>,
+        expected: Option<f64>,
+    ) {
+        let holds = match (found, expected) {
+            (Some(found), Some(expected)) => is_close(found, expected),
+            (found, expected) => found.is_none() && expected.is_none(),
+        };
+        self.expect(holds, rule, || format!("{place}: {found:?} and {expected:?}"));
+    }
+
+    pub(super) fn into_result(self) -> Result<(), Vec<Disagreement>> {
+        let told = |(rule, (count, cases)): (&'static str, (u64, Vec<String>))| {
+            let more = count - cases.len() as u64;
+            let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
+            Disagreement { rule, cases: format!("{}{rest}", cases.join("; ")) }
+        };
+        let all: Vec<Disagreement> = self.rules.into_iter().map(told).collect();
+        if all.is_empty() { Ok(()) } else { Err(all) }
+    }
+}
+
+fn is_close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + 1e-6
+}

@@ -1,0 +1,78 @@
+//! The table `jobs` by itself.
+
+use std::collections::BTreeSet;
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::Job;
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let mut seen = BTreeSet::new();
+    for job in &books.rows.jobs {
+        findings.expect(seen.insert(job.job), "each job is in `jobs` once", || named(job));
+        times(job, books.summary.grid.is_some(), findings);
+        spans(job, findings);
+    }
+    order(&books.rows.jobs, findings);
+}
+
+/// A bag stands where its metascheduler learned of its end, which is no earlier; without latency
+/// that is when it left.
+fn order(jobs: &[Job], findings: &mut Findings) {
+    let mut next = i64::MAX;
+    for job in jobs.iter().rev() {
+        findings.expect(job.left <= next, "`jobs` is in order of left_time", || {
+            format!("{} left at {} us, before one that left at {next} us", named(job), job.left)
+        });
+        if !job.is_bag {
+            next = job.left;
+        }
+    }
+}
+
+/// Submitted, queued, started, left. A job of a grid may have started before its last try
+/// was queued, and so may a bag of which a part was placed again.
+fn times(job: &Job, is_grid: bool, findings: &mut Findings) {
+    let course: Vec<i64> = match is_grid || job.is_bag {
+        false => [Some(job.submitted), job.queued, job.started, Some(job.left)],
+        true => [Some(job.submitted), job.started, None, Some(job.left)],
+    }
+    .into_iter()
+    .flatten()
+    .collect();
+    findings.expect(course.is_sorted(), "submitted <= queued <= started <= left", || {
+        format!("{}: {course:?}", named(job))
+    });
+    let queued = job.queued.is_none_or(|queued| job.submitted <= queued && queued <= job.left);
+    findings.expect(queued, "submitted <= queued <= left", || named(job));
+    findings.expect(
+        job.finished.is_none_or(|finished| finished == job.left),
+        "what finished left then",
+        || named(job),
+    );
+}
+
+/// What is derived from the times.
+fn spans(job: &Job, findings: &mut Findings) {
+    let name = named(job);
+    let ended = job.started.filter(|_| job.outcome != "unfinished");
+    let turnaround = ended.map(|_| job.left - job.submitted);
+    findings.expect(job.turnaround == turnaround, "turnaround = finish - submission", || {
+        format!("{name}: {:?} and {turnaround:?}", job.turnaround)
+    });
+    if let (Some(waited), Some(ran)) = (job.waited, job.ran) {
+        let whole = job.left - job.submitted;
+        findings.expect(waited + ran == whole, "waiting + execution = turnaround", || {
+            format!("{name}: {waited} + {ran} us and {whole} us")
+        });
+    }
+    let waits = job.waited.is_some() == job.started.is_some();
+    findings.expect(waits, "what started has a waiting time", || name.clone());
+    let negative = job.waited.is_some_and(|it| it < 0) || job.ran.is_some_and(|it| it < 0);
+    findings.expect(!negative, "no time is negative", || name);
+}
+
+/// A job as it is called in cases.
+pub(super) fn named(job: &Job) -> String {
+    format!("job {}", job.job)
+}

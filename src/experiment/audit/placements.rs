@@ -1,0 +1,116 @@
+//! `placements` against `attempts` and `resources`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::{Attempt, Job, Placement};
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    of_attempts(books, findings);
+    no_processor_twice(books, findings);
+    if books.summary.grid.is_none() {
+        busy_time(books, findings);
+    }
+}
+
+/// An attempt holds its processors from start to end; tasks of a share may do so one by one.
+fn of_attempts(books: &Books, findings: &mut Findings) {
+    let bags: BTreeMap<i64, bool> = books.rows.jobs.iter().map(|it| (it.job, it.is_bag)).collect();
+    let mut by_attempt: BTreeMap<(i64, i64), Vec<&Placement>> = BTreeMap::new();
+    for it in &books.rows.placements {
+        by_attempt.entry((it.job, it.attempt)).or_default().push(it);
+    }
+    for attempt in &books.rows.attempts {
+        let key = (attempt.job, attempt.attempt);
+        let place = || format!("job {}, attempt {}", key.0, key.1);
+        let mine = by_attempt.remove(&key).unwrap_or_default();
+        let there = mine.iter().all(|it| it.provider == attempt.provider);
+        findings.expect(there, "an attempt's processors are its provider's", place);
+        let (Some(started), Some(finished)) = (attempt.started, attempt.finished) else {
+            findings.expect(mine.is_empty(), "what never started held nothing", place);
+            continue;
+        };
+        let first = mine.iter().map(|it| it.started).min();
+        let last = mine.iter().map(|it| it.finished).max();
+        findings.expect(
+            first == Some(started) && last == Some(finished),
+            "an attempt's processors are held while it runs",
+            || format!("{}: {first:?} to {last:?}, {started} to {finished}", place()),
+        );
+        if bags.get(&attempt.job) != Some(&true) {
+            let held: i128 = mine.iter().map(|it| it.area()).sum();
+            let expected = area(attempt, finished - started);
+            findings.equal("a rigid attempt holds all its processors", place(), held, expected);
+        }
+    }
+    for (job, attempt) in by_attempt.into_keys() {
+        let place = || format!("job {job}, attempt {attempt}");
+        findings.expect(false, "what held processors is in `attempts`", place);
+    }
+}
+
+/// Sweeps over the intervals in order of their starts, with what each processor's holder keeps.
+fn no_processor_twice(books: &Books, findings: &mut Findings) {
+    let mut ordered: Vec<&Placement> = books.rows.placements.iter().collect();
+    ordered.sort_by_key(|it| (it.started, it.finished));
+    // By first processor: the last one, and until when it is held.
+    let mut held: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+    for it in ordered {
+        let from = held.range(..it.first).next_back().map_or(it.first, |(&first, _)| first);
+        let met: Vec<(i64, i64, i64)> = held
+            .range(from..=it.last)
+            .filter(|(_, (last, _))| *last >= it.first)
+            .map(|(&first, &(last, until))| (first, last, until))
+            .collect();
+        for (first, last, until) in met {
+            findings.expect(until <= it.started, "no processor holds two jobs", || {
+                format!("job {} at {} us, held until {until} us", it.job, it.started)
+            });
+            held.remove(&first);
+            if first < it.first {
+                held.insert(first, (it.first - 1, until));
+            }
+            if last > it.last {
+                held.insert(it.last + 1, (last, until));
+            }
+        }
+        if it.finished > it.started {
+            held.insert(it.first, (it.last, it.finished));
+        }
+    }
+}
+
+/// All that processors of a provider were held for is in `busy_time`, but for what was lost.
+fn busy_time(books: &Books, findings: &mut Findings) {
+    let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
+    let mut held: BTreeMap<&str, i128> = BTreeMap::new();
+    for it in &books.rows.placements {
+        *held.entry(&it.provider).or_default() += it.area();
+    }
+    // Shares of a bag that was given up are `failed` like what they lost, and count all the same.
+    let mut unclear: BTreeSet<&str> = BTreeSet::new();
+    for it in books.rows.attempts.iter().filter(|it| it.outcome == "failed") {
+        let (Some(started), Some(finished)) = (it.started, it.finished) else { continue };
+        let Some(job) = jobs.get(&it.job) else { continue };
+        if job.is_bag && job.outcome == "failed" {
+            unclear.insert(&it.provider);
+        }
+        // What the next try did not have to do again counts.
+        let saved = if !job.is_bag && job.started.is_some() { it.saved } else { 0 };
+        *held.entry(&it.provider).or_default() -= area(it, finished - started - saved);
+    }
+    for it in &books.rows.resources {
+        let held = held.get(it.provider.as_str()).copied().unwrap_or(0) as f64 / SECOND;
+        if !unclear.contains(it.provider.as_str()) {
+            let rule = "busy_time is what placements add up to, without what was lost";
+            findings.close(rule, &it.provider, Some(it.busy), Some(held));
+        }
+    }
+}
+
+fn area(attempt: &Attempt, span: i64) -> i128 {
+    i128::from(attempt.width) * i128::from(span)
+}

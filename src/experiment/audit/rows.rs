@@ -1,0 +1,438 @@
+//! The tables of a folder as rows, with times and processor time as integers.
+
+use haggle_results::reader::{TableData, TextColumn};
+use haggle_results::{ResultsError, RunReader, Table};
+
+/// A time in microseconds.
+pub(super) type Micros = i64;
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+/// A row of `jobs`.
+pub(super) struct Job {
+    pub(super) job: i64,
+    pub(super) workload: String,
+    pub(super) class: String,
+    pub(super) outcome: String,
+    pub(super) provider: Option<String>,
+    pub(super) is_bag: bool,
+    pub(super) width: i64,
+    pub(super) attempts: i64,
+    pub(super) submitted: Micros,
+    pub(super) queued: Option<Micros>,
+    pub(super) started: Option<Micros>,
+    pub(super) finished: Option<Micros>,
+    pub(super) left: Micros,
+    pub(super) waited: Option<Micros>,
+    pub(super) ran: Option<Micros>,
+    pub(super) turnaround: Option<Micros>,
+    pub(super) bounded_slowdown: Option<f64>,
+}
+
+impl Job {
+    /// Whether it went its way to the end, so that distributions count it.
+    pub(super) fn is_done(&self) -> bool {
+        !matches!(self.outcome.as_str(), "failed" | "unfinished")
+    }
+}
+
+/// A row of `attempts`.
+pub(super) struct Attempt {
+    pub(super) job: i64,
+    pub(super) attempt: i64,
+    pub(super) provider: String,
+    pub(super) outcome: String,
+    pub(super) width: i64,
+    pub(super) submitted: Micros,
+    pub(super) queued: Option<Micros>,
+    pub(super) started: Option<Micros>,
+    pub(super) finished: Option<Micros>,
+    pub(super) saved: Micros,
+    pub(super) checkpointing: Micros,
+}
+
+/// A row of `placements`.
+pub(super) struct Placement {
+    pub(super) job: i64,
+    pub(super) attempt: i64,
+    pub(super) provider: String,
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) started: Micros,
+    pub(super) finished: Micros,
+}
+
+impl Placement {
+    /// Processor time held, processor-microseconds.
+    pub(super) fn area(&self) -> i128 {
+        i128::from(self.last - self.first + 1) * i128::from(self.finished - self.started)
+    }
+}
+
+/// A row of `resources`.
+pub(super) struct Resource {
+    pub(super) provider: String,
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) processors: i64,
+    pub(super) jobs: i64,
+    pub(super) busy: f64,
+}
+
+/// A row of `messages` or `message_counts`.
+pub(super) struct Message {
+    pub(super) sender: String,
+    pub(super) receiver: String,
+    pub(super) kind: String,
+    pub(super) count: i64,
+}
+
+/// A row of `disclosures`.
+pub(super) struct Disclosure {
+    pub(super) sender: String,
+    pub(super) receiver: String,
+    pub(super) item: String,
+    pub(super) count: i64,
+}
+
+/// A row of `failures`.
+pub(super) struct Failure {
+    pub(super) time: Micros,
+    pub(super) provider: String,
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) event: String,
+}
+
+/// A row of `outages`.
+pub(super) struct Outage {
+    pub(super) provider: String,
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) failed: Micros,
+    pub(super) restored: Option<Micros>,
+    pub(super) jobs_lost: i64,
+    pub(super) work_lost: f64,
+}
+
+/// A row of `tries`.
+pub(super) struct Try {
+    pub(super) job: i64,
+    pub(super) attempt: i64,
+    pub(super) provider: String,
+    pub(super) outcome: String,
+    pub(super) dispatched: Micros,
+    pub(super) started: Option<Micros>,
+    pub(super) left: Micros,
+    pub(super) finished: Micros,
+    pub(super) work: f64,
+    pub(super) computing: Micros,
+    pub(super) writing: Micros,
+    pub(super) waiting: Micros,
+    pub(super) checkpoints: i64,
+}
+
+/// Every table that is looked at; those a run does not have are empty.
+pub(super) struct Rows {
+    pub(super) jobs: Vec<Job>,
+    pub(super) attempts: Vec<Attempt>,
+    pub(super) placements: Vec<Placement>,
+    pub(super) resources: Vec<Resource>,
+    /// `None` if the run keeps no messages.
+    pub(super) messages: Option<Vec<Message>>,
+    pub(super) disclosures: Vec<Disclosure>,
+    /// Rows of `offers` by the provider's name.
+    pub(super) offers: Vec<String>,
+    pub(super) failures: Vec<Failure>,
+    pub(super) outages: Vec<Outage>,
+    pub(super) tries: Vec<Try>,
+    /// Bytes of `transfers`.
+    pub(super) bytes: Vec<i64>,
+}
+
+impl Rows {
+    pub(super) fn read(run: &RunReader) -> Result<Rows, ResultsError> {
+        Ok(Rows {
+            jobs: jobs(run)?,
+            attempts: attempts(run)?,
+            placements: placements(run)?,
+            resources: resources(run)?,
+            messages: messages(run)?,
+            disclosures: disclosures(run)?,
+            offers: read(run, Table::Offers, &["sender"], |row| row.text("sender"))?,
+            failures: failures(run)?,
+            outages: outages(run)?,
+            tries: tries(run)?,
+            bytes: read(run, Table::Transfers, &["bytes"], |row| row.integer("bytes"))?,
+        })
+    }
+}
+
+fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
+    let names = [
+        "job",
+        "workload_name",
+        "class",
+        "outcome",
+        "provider",
+        "shape",
+        "requested_number_of_resources",
+        "attempts",
+        "submission_time",
+        "queued_time",
+        "starting_time",
+        "finish_time",
+        "left_time",
+        "waiting_time",
+        "execution_time",
+        "turnaround_time",
+        "bounded_slowdown",
+    ];
+    read(run, Table::Jobs, &names, |row| {
+        Ok(Job {
+            job: row.integer("job")?,
+            workload: row.text("workload_name")?,
+            class: row.text("class")?,
+            outcome: row.text("outcome")?,
+            provider: row.maybe_text("provider")?,
+            is_bag: row.text("shape")? == "bag",
+            width: row.integer("requested_number_of_resources")?,
+            attempts: row.integer("attempts")?,
+            submitted: row.time("submission_time")?,
+            queued: row.maybe_time("queued_time")?,
+            started: row.maybe_time("starting_time")?,
+            finished: row.maybe_time("finish_time")?,
+            left: row.time("left_time")?,
+            waited: row.maybe_time("waiting_time")?,
+            ran: row.maybe_time("execution_time")?,
+            turnaround: row.maybe_time("turnaround_time")?,
+            bounded_slowdown: row.maybe_real("bounded_slowdown")?,
+        })
+    })
+}
+
+fn attempts(run: &RunReader) -> Result<Vec<Attempt>, ResultsError> {
+    let names = [
+        "job",
+        "attempt",
+        "provider",
+        "outcome",
+        "requested_number_of_resources",
+        "submission_time",
+        "queued_time",
+        "starting_time",
+        "finish_time",
+        "saved_time",
+        "checkpointing_time",
+    ];
+    read(run, Table::Attempts, &names, |row| {
+        Ok(Attempt {
+            job: row.integer("job")?,
+            attempt: row.integer("attempt")?,
+            provider: row.text("provider")?,
+            outcome: row.text("outcome")?,
+            width: row.integer("requested_number_of_resources")?,
+            submitted: row.time("submission_time")?,
+            queued: row.maybe_time("queued_time")?,
+            started: row.maybe_time("starting_time")?,
+            finished: row.maybe_time("finish_time")?,
+            saved: row.time("saved_time")?,
+            checkpointing: row.time("checkpointing_time")?,
+        })
+    })
+}
+
+fn placements(run: &RunReader) -> Result<Vec<Placement>, ResultsError> {
+    let names = [
+        "job",
+        "attempt",
+        "provider",
+        "first_resource",
+        "last_resource",
+        "starting_time",
+        "finish_time",
+    ];
+    read(run, Table::Placements, &names, |row| {
+        Ok(Placement {
+            job: row.integer("job")?,
+            attempt: row.integer("attempt")?,
+            provider: row.text("provider")?,
+            first: row.integer("first_resource")?,
+            last: row.integer("last_resource")?,
+            started: row.time("starting_time")?,
+            finished: row.time("finish_time")?,
+        })
+    })
+}
+
+fn resources(run: &RunReader) -> Result<Vec<Resource>, ResultsError> {
+    let names = ["provider", "first_resource", "last_resource", "processors", "jobs", "busy_time"];
+    read(run, Table::Resources, &names, |row| {
+        Ok(Resource {
+            provider: row.text("provider")?,
+            first: row.integer("first_resource")?,
+            last: row.integer("last_resource")?,
+            processors: row.integer("processors")?,
+            jobs: row.integer("jobs")?,
+            busy: row.real("busy_time")?,
+        })
+    })
+}
+
+fn messages(run: &RunReader) -> Result<Option<Vec<Message>>, ResultsError> {
+    let counted = run.has(Table::MessageCounts);
+    if !counted && !run.has(Table::Messages) {
+        return Ok(None);
+    }
+    let table = if counted { Table::MessageCounts } else { Table::Messages };
+    let names = ["sender", "receiver", "kind", "count"];
+    let names = if counted { &names[..] } else { &names[..3] };
+    let message = |row: &Row<'_>| {
+        let count = if counted { row.integer("count")? } else { 1 };
+        let (sender, receiver) = (row.text("sender")?, row.text("receiver")?);
+        Ok(Message { sender, receiver, kind: row.text("kind")?, count })
+    };
+    read(run, table, names, message).map(Some)
+}
+
+fn disclosures(run: &RunReader) -> Result<Vec<Disclosure>, ResultsError> {
+    read(run, Table::Disclosures, &["sender", "receiver", "item", "count"], |row| {
+        Ok(Disclosure {
+            sender: row.text("sender")?,
+            receiver: row.text("receiver")?,
+            item: row.text("item")?,
+            count: row.integer("count")?,
+        })
+    })
+}
+
+fn failures(run: &RunReader) -> Result<Vec<Failure>, ResultsError> {
+    let names = ["time", "provider", "first_resource", "last_resource", "event"];
+    read(run, Table::Failures, &names, |row| {
+        Ok(Failure {
+            time: row.time("time")?,
+            provider: row.text("provider")?,
+            first: row.integer("first_resource")?,
+            last: row.integer("last_resource")?,
+            event: row.text("event")?,
+        })
+    })
+}
+
+fn outages(run: &RunReader) -> Result<Vec<Outage>, ResultsError> {
+    let names = [
+        "provider",
+        "first_resource",
+        "last_resource",
+        "failure_time",
+        "restoration_time",
+        "jobs_lost",
+        "work_lost",
+    ];
+    read(run, Table::Outages, &names, |row| {
+        Ok(Outage {
+            provider: row.text("provider")?,
+            first: row.integer("first_resource")?,
+            last: row.integer("last_resource")?,
+            failed: row.time("failure_time")?,
+            restored: row.maybe_time("restoration_time")?,
+            jobs_lost: row.integer("jobs_lost")?,
+            work_lost: row.real("work_lost")?,
+        })
+    })
+}
+
+fn tries(run: &RunReader) -> Result<Vec<Try>, ResultsError> {
+    let names = [
+        "job",
+        "attempt",
+        "provider",
+        "outcome",
+        "dispatched_time",
+        "starting_time",
+        "slot_left_time",
+        "finish_time",
+        "work_at_start",
+        "work_at_end",
+        "computing_time",
+        "writing_time",
+        "data_time",
+        "checkpoints",
+    ];
+    read(run, Table::Tries, &names, |row| {
+        Ok(Try {
+            job: row.integer("job")?,
+            attempt: row.integer("attempt")?,
+            provider: row.text("provider")?,
+            outcome: row.text("outcome")?,
+            dispatched: row.time("dispatched_time")?,
+            started: row.maybe_time("starting_time")?,
+            left: row.time("slot_left_time")?,
+            finished: row.time("finish_time")?,
+            work: row.real("work_at_end")? - row.real("work_at_start")?,
+            computing: row.time("computing_time")?,
+            writing: row.time("writing_time")?,
+            waiting: row.time("data_time")?,
+            checkpoints: row.integer("checkpoints")?,
+        })
+    })
+}
+
+/// The rows of a table; none if the run does not have it.
+fn read<T>(
+    run: &RunReader,
+    table: Table,
+    names: &[&str],
+    row: impl Fn(&Row<'_>) -> Result<T, ResultsError>,
+) -> Result<Vec<T>, ResultsError> {
+    if !run.has(table) {
+        return Ok(Vec::new());
+    }
+    let data = run.columns(table, names)?;
+    (0..data.rows()).map(|at| row(&Row { table, data: &data, at })).collect()
+}
+
+/// A row, by the names of its columns.
+struct Row<'a> {
+    table: Table,
+    data: &'a TableData,
+    at: usize,
+}
+
+impl Row<'_> {
+    fn maybe_real(&self, name: &str) -> Result<Option<f64>, ResultsError> {
+        Ok(self.data.real(name)?[self.at])
+    }
+
+    fn maybe_time(&self, name: &str) -> Result<Option<Micros>, ResultsError> {
+        Ok(self.maybe_real(name)?.map(|seconds| (seconds * SECOND).round() as Micros))
+    }
+
+    fn maybe_text(&self, name: &str) -> Result<Option<String>, ResultsError> {
+        let column: &TextColumn = self.data.text(name)?;
+        Ok(column.at(self.at).map(str::to_owned))
+    }
+
+    fn real(&self, name: &str) -> Result<f64, ResultsError> {
+        self.present(name, self.maybe_real(name)?)
+    }
+
+    fn time(&self, name: &str) -> Result<Micros, ResultsError> {
+        self.present(name, self.maybe_time(name)?)
+    }
+
+    fn text(&self, name: &str) -> Result<String, ResultsError> {
+        self.present(name, self.maybe_text(name)?)
+    }
+
+    fn integer(&self, name: &str) -> Result<i64, ResultsError> {
+        self.present(name, self.data.integer(name)?[self.at])
+    }
+
+    fn present<T>(&self, name: &str, value: Option<T>) -> Result<T, ResultsError> {
+        value.ok_or_else(|| ResultsError::Damaged {
+            path: self.table.name().into(),
+            reason: format!("row {}: {name} is missing", self.at + 1),
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! `summary.json` against the tables: what can be recomputed is.
+
+use std::collections::BTreeMap;
+
+use haggle_results::metrics::Group;
+use haggle_results::{Cut, Extent};
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::Job;
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let summary = &books.summary;
+    let jobs = &books.rows.jobs;
+    let first = jobs.iter().map(|it| it.submitted).min();
+    let last = jobs.iter().filter(|it| it.started.is_some()).map(|it| it.left).max();
+    let makespan = last.zip(first).map(|(last, first)| (last - first) as f64 / SECOND);
+    findings.close("makespan = last end - first submission", "", summary.makespan, makespan);
+    let busy = books.rows.resources.iter().map(|it| it.busy).sum();
+    let rule = "time_computing is the sum of busy_time";
+    findings.close(rule, "", Some(summary.time_computing), Some(busy));
+    if let Some(failures) = &summary.failures {
+        let held: i128 = books.rows.placements.iter().map(|it| it.area()).sum();
+        let rule = "failures.work is all that processors were held for";
+        findings.close(rule, "", Some(failures.work), Some(held as f64 / SECOND));
+    }
+    resources(books, findings);
+    let kept = kept(jobs, summary.cut);
+    let cut = (jobs.len() - kept.len()) as u64;
+    findings.equal(
+        "the cut leaves out as many jobs as the summary says",
+        "",
+        cut,
+        summary.jobs_cut,
+    );
+    group(&summary.all, &kept, findings);
+    for class in &summary.classes {
+        let mine: Vec<&Job> = kept.iter().copied().filter(|it| it.class == class.name).collect();
+        group(class, &mine, findings);
+    }
+    for workload in &summary.workloads {
+        let mine: Vec<&Job> =
+            kept.iter().copied().filter(|it| it.workload == workload.name).collect();
+        group(workload, &mine, findings);
+    }
+}
+
+/// Processors are numbered without gaps.
+fn resources(books: &Books, findings: &mut Findings) {
+    let mut next = 0;
+    for it in &books.rows.resources {
+        let holds = it.first == next && it.last + 1 - it.first == it.processors;
+        findings.expect(holds, "processors are numbered without gaps", || it.provider.clone());
+        next = it.last + 1;
+    }
+    let rule = "nb_computing_machines counts the processors of `resources`";
+    findings.equal(rule, "", books.summary.nb_computing_machines, next.unsigned_abs());
+}
+
+/// The jobs that warm-up and cool-down leave, in order of submission.
+fn kept(jobs: &[Job], cut: Cut) -> Vec<&Job> {
+    let mut ordered: Vec<&Job> = jobs.iter().collect();
+    ordered.sort_by_key(|it| it.submitted);
+    let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return ordered };
+    let count = ordered.len();
+    let number = |share: f64| ((share * count as f64) as usize).min(count);
+    let from = match cut.warm_up {
+        Extent::Nothing => 0,
+        Extent::Seconds(seconds) => {
+            let begin = first.submitted.saturating_add((seconds * SECOND) as i64);
+            ordered.partition_point(|it| it.submitted < begin)
+        }
+        Extent::Share(share) => number(share),
+    };
+    let to = match cut.cool_down {
+        Extent::Nothing => count,
+        Extent::Seconds(seconds) => {
+            let end = last.submitted.saturating_sub((seconds * SECOND) as i64);
+            ordered.partition_point(|it| it.submitted <= end)
+        }
+        Extent::Share(share) => count - number(share),
+    };
+    ordered.get(from..to).unwrap_or(&[]).to_vec()
+}
+
+/// Counts and means of some jobs.
+fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
+    let name = &group.name;
+    let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+    for it in jobs {
+        *outcomes.entry(it.outcome.as_str()).or_default() += 1;
+    }
+    let counted = &group.outcomes;
+    let counts = [
+        ("completed", counted.completed),
+        ("walltime_reached", counted.walltime_reached),
+        ("cancelled", counted.cancelled),
+        ("failed", counted.failed),
+        ("rejected", counted.rejected),
+        ("unfinished", counted.running + counted.waiting),
+    ];
+    for (outcome, count) in counts {
+        let found = outcomes.get(outcome).copied().unwrap_or(0);
+        let rule = "the summary counts outcomes as `jobs` does";
+        findings.equal(rule, format!("{name}: {outcome}"), found, count);
+    }
+    let of = |value: fn(&Job) -> Option<f64>| {
+        let values = jobs.iter().filter(|it| it.is_done() && it.started.is_some());
+        let values: Vec<f64> = values.filter_map(|it| value(it)).collect();
+        let count = values.len() as f64;
+        (count > 0.0).then(|| values.iter().sum::<f64>() / count)
+    };
+    let rule = "means of the summary are those of `jobs`";
+    let means = [
+        ("waiting time", of(|it| it.waited.map(|it| it as f64 / SECOND)), group.waiting_time),
+        ("turnaround", of(|it| it.turnaround.map(|it| it as f64 / SECOND)), group.turnaround_time),
+        ("bounded slowdown", of(|it| it.bounded_slowdown), group.bounded_slowdown),
+    ];
+    for (what, found, told) in means {
+        findings.close(rule, format!("{name}: {what}"), found, told.map(|it| it.mean));
+    }
+}

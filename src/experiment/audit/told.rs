@@ -1,0 +1,74 @@
+//! `disclosures` against `messages`, `offers` and the summary.
+
+use std::collections::BTreeMap;
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::Disclosure;
+
+/// Messages that disclose one thing each, whenever they are sent.
+const SAYS: [(&str, &[&str]); 3] = [
+    ("estimate", &["estimate", "ready"]),
+    ("change", &["probe"]),
+    ("expected_completion", &["new_completion_times"]),
+];
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    counts(books, findings);
+    messages(books, findings);
+    let told: i64 = items(&books.rows.disclosures, "offer");
+    let offers = books.rows.offers.len() as i64;
+    findings.equal("`offers` has a row for each offer disclosed", "offers", offers, told);
+}
+
+/// The summary's sums, by who told whom what.
+fn counts(books: &Books, findings: &mut Findings) {
+    let mut sums: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
+    for it in &books.rows.disclosures {
+        let sum = sums.entry((&it.sender, &it.receiver, &it.item)).or_default();
+        *sum += it.count.unsigned_abs();
+    }
+    for it in &books.summary.disclosures {
+        let key = (it.sender.as_str(), it.receiver.as_str(), it.item.as_str());
+        let sum = sums.remove(&key).unwrap_or(0);
+        let rule = "`disclosures` adds up to the summary's";
+        findings.equal(rule, format!("{} to {}: {}", key.0, key.1, key.2), sum, it.count);
+    }
+    for (sender, receiver, item) in sums.into_keys() {
+        findings.expect(false, "the summary has all `disclosures`", || {
+            format!("{sender} to {receiver}: {item}")
+        });
+    }
+}
+
+/// What was delivered had been disclosed before; what is on its way when a run ends was, too.
+fn messages(books: &Books, findings: &mut Findings) {
+    let Some(messages) = &books.rows.messages else { return };
+    for (item, kinds) in SAYS {
+        let mut delivered: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+        for it in messages.iter().filter(|it| kinds.contains(&it.kind.as_str())) {
+            *delivered.entry((&it.sender, &it.receiver)).or_default() += it.count;
+        }
+        let mut disclosed: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+        for it in books.rows.disclosures.iter().filter(|it| it.item == item) {
+            *disclosed.entry((&it.sender, &it.receiver)).or_default() += 1;
+        }
+        for (&(sender, receiver), &count) in &delivered {
+            let told = disclosed.get(&(sender, receiver)).copied().unwrap_or(0);
+            let holds = if books.instant { count == told } else { count <= told };
+            findings.expect(holds, "messages that disclose are in `disclosures`", || {
+                format!("{sender} to {receiver}: {count} messages, {told} rows of {item}")
+            });
+        }
+        for (sender, receiver) in disclosed.keys().filter(|_| books.instant) {
+            let said = delivered.contains_key(&(sender, receiver));
+            findings.expect(said, "what is in `disclosures` was said", || {
+                format!("{sender} to {receiver}: {item}")
+            });
+        }
+    }
+}
+
+fn items(disclosures: &[Disclosure], item: &str) -> i64 {
+    disclosures.iter().filter(|it| it.item == item).map(|it| it.count).sum()
+}

@@ -1,0 +1,189 @@
+//! The tables of a run agree with each other and with its summary, and what does not agree is
+//! found.
+
+use std::fs;
+use std::path::Path;
+
+use haggle::experiment::audit::audit;
+
+use crate::command::Folder;
+
+/// Rigid jobs and bags on providers that fail, over a network that takes its time.
+const BAGS: &str = r#"
+[scenario]
+horizon = "20d"
+
+[[workload]]
+name = "rigid"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 16, load = 0.7 }
+
+[[workload]]
+name = "bags"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 32, load = 0.5 }
+
+[[workload.step]]
+kind = "bags"
+
+[[provider]]
+name = "north"
+processors = 16
+policy = "bags"
+disclosure = "queue"
+
+[[provider]]
+name = "south"
+processors = 24
+speed = 1.5
+policy = "bags"
+disclosure = "queue"
+
+[[metascheduler]]
+name = "broker"
+composition = "free-time-slots"
+
+[network]
+latency = "10 s"
+jitter = "5 s"
+
+[[user]]
+name = "north-users"
+workload = "rigid"
+submits-to = "north"
+
+[[user]]
+name = "bag-users"
+workload = "bags"
+submits-to = "broker"
+"#;
+
+const FAIL: &str = r#"
+[[failures]]
+law = { up = { law = "exponential", mean = "30h" }, down = { law = "exponential", mean = "2h" } }
+"#;
+
+/// Copies, checkpoints, and jobs that go on elsewhere.
+const GRID: &str = r#"
+[scenario]
+horizon = "2d"
+
+[[workload]]
+name = "jobs"
+model = "independent-jobs"
+data = { input = "200 MB", output = "20 MB", checkpoint = "100 MB" }
+independent-jobs = { jobs = 120, between = { law = "exponential", mean = "16min" }, run = { law = "uniform", low = "1h", high = "6h" } }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "grid"
+
+[grid]
+policy = "combined-ft"
+replicas = { max = 2, room = 10 }
+period = "10min"
+checkpoints = { rule = "mean-failure", interval = "30min" }
+
+[[grid.site]]
+name = "alpha"
+resources = 8
+slots = 2
+
+[[failures]]
+law = { up = { law = "weibull", shape = 0.75, scale = "8h" }, down = { law = "exponential", mean = "1h" } }
+"#;
+
+fn run(folder: &Folder, arguments: &[&str]) {
+    let all = [&["run", "world.toml", "--check", "--quiet", "-o", "out"], arguments].concat();
+    let shown = folder.haggle(&all);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
+fn tables_of_bags_and_failures_agree() {
+    for text in [BAGS.to_owned(), format!("{BAGS}{FAIL}")] {
+        let folder = Folder::with(&[("world.toml", &text)]);
+        run(&folder, &["--no-figures", "--format", "csv"]);
+        assert!(folder.read("out/attempts.csv").lines().count() > 120);
+    }
+}
+
+#[test]
+fn tables_of_grids_agree() {
+    for change in ["migration\"", "rescheduling\""] {
+        let copies = "combined-ft\"\nreplicas = { max = 2, room = 10 }";
+        let folder = Folder::with(&[("world.toml", &GRID.replace(copies, change))]);
+        run(&folder, &["--no-figures"]);
+    }
+    let folder = Folder::with(&[("world.toml", GRID)]);
+    run(&folder, &["--no-figures", "--driver", "actix"]);
+}
+
+/// Changes a table of a run in `folder`, and gives what is found then.
+fn found_after(folder: &Path, table: &str, change: impl Fn(&str) -> String) -> String {
+    let path = folder.join(table);
+    let text = fs::read_to_string(&path).expect("the table is there");
+    let changed = change(&text);
+    assert_ne!(changed, text, "{table}");
+    fs::write(&path, changed).expect("there is room");
+    let found = audit(folder).expect_err("something was changed");
+    fs::write(&path, text).expect("there is room");
+    found.iter().map(|it| it.rule).collect::<Vec<_>>().join("; ")
+}
+
+fn without_last_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[..lines.len() - 1].join("\n") + "\n"
+}
+
+#[test]
+fn what_does_not_agree_is_found() {
+    let folder = Folder::with(&[("world.toml", &format!("{BAGS}{FAIL}"))]);
+    run(&folder, &["--no-figures", "--format", "csv"]);
+    let out = folder.path().join("out");
+    assert_eq!(audit(&out), Ok(()));
+    let missing = |table| found_after(&out, table, without_last_line);
+    assert!(missing("jobs.csv").contains("what was tried is in `jobs`"));
+    assert!(missing("attempts.csv").contains("`jobs` counts the rows in `attempts`"));
+    assert!(missing("placements.csv").contains("busy_time is what placements add up to"));
+    assert!(missing("disclosures.csv").contains("`disclosures` adds up to the summary's"));
+    assert!(missing("offers.csv").contains("`offers` has a row for each offer disclosed"));
+    assert!(missing("outages.csv").contains("a failure is in `outages`"));
+    let reversed = |text: &str| {
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines[1..].reverse();
+        lines.join("\n") + "\n"
+    };
+    let found = found_after(&out, "jobs.csv", reversed);
+    assert!(found.contains("`jobs` is in order of left_time"), "{found}");
+    let doubled = |text: &str| format!("{text}{}\n", text.lines().last().expect("a row"));
+    assert!(found_after(&out, "jobs.csv", doubled).contains("each job is in `jobs` once"));
+    assert!(found_after(&out, "placements.csv", doubled).contains("no processor holds two jobs"));
+}
+
+#[test]
+fn work_lost_with_outages_of_a_grid_is_what_its_books_have() {
+    let folder = Folder::with(&[("world.toml", GRID)]);
+    run(&folder, &["--no-figures", "--format", "csv"]);
+    let outages = folder.read("out/outages.csv");
+    let lost: f64 = outages
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().and_then(|it| it.parse::<f64>().ok()).expect("work"))
+        .sum();
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("out/summary.json")).expect("an object");
+    let work = &summary["grid"]["work"];
+    let booked = work["lost_by_failure"].as_f64().expect("a number");
+    assert!(lost > 0.0 && (lost - booked).abs() < 1e-6 * booked, "{lost} and {booked}");
+    let none = |text: &str| {
+        let zero = |(at, line): (usize, &str)| match (at, line.rsplit_once(',')) {
+            (0, _) | (_, None) => line.to_owned(),
+            (_, Some((rest, _))) => format!("{rest},0.0"),
+        };
+        text.lines().enumerate().map(zero).collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let found = found_after(&folder.path().join("out"), "outages.csv", none);
+    assert!(found.contains("the work that a grid lost by failures"), "{found}");
+}
