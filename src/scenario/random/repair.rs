@@ -27,8 +27,10 @@ pub(super) fn repair(
     let mut last: Option<Path> = None;
     for problem in invalid.problems.iter().rev() {
         let path = places.path_at(&problem.span);
-        // What has just been mended is another scenario's problem by now.
-        if last.as_ref().is_some_and(|last| path.contains(last) || last.contains(&path)) {
+        // What has just been mended is another scenario's problem by now; what is missing in the
+        // whole document still is.
+        let overlaps = |last: &Path| path.contains(last) || last.contains(&path);
+        if last.as_ref().is_some_and(overlaps) && !path.0.is_empty() {
             continue;
         }
         // Whatever the place, a problem that stays is mended in a larger part around it.
