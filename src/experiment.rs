@@ -14,6 +14,7 @@ pub mod explain;
 pub mod failures;
 pub mod figures;
 mod grid;
+pub mod random;
 mod record;
 pub mod run;
 pub mod sweep;

@@ -69,3 +69,10 @@ pub(crate) fn many_runs(show: Show, runs: u64, done: u64) -> ProgressBar {
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is ours and sound")
 }
+
+/// A bar over cases of which a known number will be looked at, or as many as there is time for.
+pub(crate) fn cases(show: Show, count: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(count, show.target());
+    bar.set_style(style("{spinner} {elapsed} {human_pos} cases: {msg}"));
+    bar
+}

@@ -41,6 +41,7 @@
 
 pub mod file;
 pub mod quantity;
+pub mod random;
 pub mod vocabulary;
 
 mod document;

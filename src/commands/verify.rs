@@ -1,7 +1,12 @@
-//! `haggle verify`: does a scenario always give the same?
+//! `haggle verify`: does a scenario always give the same? Do scenarios drawn at random hold what
+//! every scenario must?
+
+mod child;
+mod coverage;
+mod random;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haggle::experiment::verify::{Difference, Verdict, verify};
 use haggle::scenario::{Experiment, Logs, Source};
@@ -14,22 +19,42 @@ use crate::report::warn;
 /// Run a scenario twice and on both drivers, and report the first line that differs
 ///
 /// Of a sweep, the first run of every variant is verified.
+///
+/// With --random, whole scenarios are drawn over all keys there are. Each runs twice and on both
+/// drivers with every check, its jobs are explained and its figures drawn; so is what it becomes as
+/// a base with an extension, and as a sweep that is resumed. Work and memory are bounded. A scenario
+/// that fails is written to a file, and made as small as it can be while it still does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle verify scenarios/quickstart.toml
-  haggle verify scenarios/sweep.toml --variants 2")]
+  haggle verify scenarios/sweep.toml --variants 2
+  haggle verify --random --cases 20 --seed 7
+  haggle verify --random --seed 7 --case 12  # one of these again
+  haggle verify --random --minutes 10 --seed 7")]
 pub(crate) struct Args {
     /// Scenario file (TOML)
-    #[arg(value_name = "SCENARIO")]
-    scenario: PathBuf,
+    #[arg(value_name = "SCENARIO", required_unless_present_any = ["random", "judge"])]
+    scenario: Option<PathBuf>,
     /// Of a sweep, verify so many variants, spread evenly; without it, all
     #[arg(long, value_name = "N")]
     variants: Option<NonZeroUsize>,
+    #[command(flatten)]
+    random: random::Args,
+    #[command(flatten)]
+    child: child::Args,
 }
 
-/// Verifies the scenario.
+/// Verifies the scenario, or random ones.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let source = Source::read(&args.scenario)?;
+    match (&args.child.judge, &args.scenario) {
+        (Some(path), _) => child::run(path, &args.random),
+        (None, Some(scenario)) => verify_file(args, scenario),
+        (None, None) => random::run(&args.random),
+    }
+}
+
+fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
+    let source = Source::read(scenario)?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read(source, Logs::MustExist)?;
     warn(&experiment.warnings);

@@ -113,7 +113,7 @@ fn write_log(
     log.0.flush().map_err(|error| trouble(path, error))
 }
 
-fn compare(run: &'static str, first: &Path, other: &Path) -> io::Result<Verdict> {
+pub(super) fn compare(run: &'static str, first: &Path, other: &Path) -> io::Result<Verdict> {
     let mut a = BufReader::new(File::open(first)?).lines();
     let mut b = BufReader::new(File::open(other)?).lines();
     let mut lines = 0;
@@ -130,7 +130,7 @@ fn compare(run: &'static str, first: &Path, other: &Path) -> io::Result<Verdict>
 }
 
 /// Every message and observation as a line of text.
-struct EventLog<W: Write>(W);
+pub(super) struct EventLog<W: Write>(pub(super) W);
 
 impl<W: Write> Recorder for EventLog<W> {
     fn delivered(

@@ -257,6 +257,45 @@ impl Node {
         node.span.clone()
     }
 
+    /// The way to the innermost value that was written at `span`, or around it.
+    pub(super) fn path_at(&self, span: &Range<usize>) -> Path {
+        if span.is_empty() {
+            return Path::root(); // what is missing in the whole document has no place
+        }
+        let mut places = Vec::new();
+        self.places(&Path::root(), &mut places);
+        let around = |place: &Range<usize>| {
+            !place.is_empty() && place.start <= span.start && span.end <= place.end
+        };
+        let inside = places.into_iter().filter(|(place, _)| around(place));
+        // Of places that are as small, the one further inside.
+        let smallest = inside.rev().min_by_key(|(place, _)| place.len());
+        smallest.map_or_else(Path::root, |(_, path)| path)
+    }
+
+    /// All that is written here, each with the way to it, from outside to inside.
+    fn places(&self, path: &Path, places: &mut Vec<(Range<usize>, Path)>) {
+        places.push((self.span.clone(), path.clone()));
+        match &self.value {
+            Value::Table(entries) => {
+                for Entry { key, key_span, node } in entries {
+                    let path = path.key(key);
+                    // A key that stands in a header is where a table is, not the value's place.
+                    if !matches!(node.value, Value::Table(_) | Value::Array(_)) {
+                        places.push((key_span.clone(), path.clone()));
+                    }
+                    node.places(&path, places);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    item.places(&path.index(index), places);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn step(&self, step: &Step) -> Option<&Node> {
         match (step, &self.value) {
             (Step::Key(key), _) => self.get(key),
@@ -307,6 +346,20 @@ mod tests {
             root.to_toml()["provider"][1]["speed"],
             toml::Value::Float(speed) if speed == 10.5
         ));
+    }
+
+    #[test]
+    fn the_innermost_value_at_a_place_is_found() {
+        let text = "[[a]]\nb = 1\n[[a]]\nb = [{ c = 2 }, { c = 3 }]\n[d]\ne = \"x\"\n";
+        let root = parse(text).expect("valid TOML");
+        for path in [
+            Path::root().key("a").index(1),
+            Path::root().key("a").index(1).key("b").index(1).key("c"),
+            Path::root().key("d").key("e"),
+            Path::root().key("d"),
+        ] {
+            assert_eq!(root.path_at(&root.place(&path)), path);
+        }
     }
 
     #[test]

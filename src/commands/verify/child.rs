@@ -1,0 +1,120 @@
+//! One case in a process of its own, so that a panic, an abort and a run without end are found
+//! like any other failure.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use haggle::experiment::random::{Bounds, Failure, FailureKind, Outcome, Verdict, judge};
+use haggle::scenario::random::draw;
+use nix::sys::resource::{Resource, setrlimit};
+
+use super::random;
+use crate::commands::{Error, print};
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+
+/// What only the command itself types.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct Args {
+    /// Judge the scenario in this file, or draw it there first, and print the verdict as JSON
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(super) judge: Option<PathBuf>,
+}
+
+/// What a case may cost. Worlds are small, so that what goes beyond goes on for ever.
+const BOUNDS: Bounds = Bounds { messages: 300_000, runs: 6 };
+
+/// Address space of a case, bytes.
+const MEMORY: u64 = 3 << 30;
+
+/// Processor time of a case, s; only where messages do not tell.
+const SECONDS: u64 = 60;
+
+/// Draws a case if it is asked for by number, and judges it.
+pub(super) fn run(path: &Path, args: &random::Args) -> Result<Exit, Error> {
+    // A system without such limits has the bound on messages.
+    let _ = setrlimit(Resource::RLIMIT_AS, MEMORY, MEMORY);
+    let _ = setrlimit(Resource::RLIMIT_CPU, SECONDS, SECONDS + 1);
+    let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
+    let failed = |error| Error::Write { path: path.to_owned(), error };
+    let drawn = args.case.map(|number| draw(args.seed, number, path)).transpose();
+    let drawn = drawn.map_err(failed)?;
+    let scratch = path.with_extension("scratch");
+    std::fs::create_dir_all(&scratch).map_err(failed)?;
+    let mut verdict = judge(path, &scratch, BOUNDS, &STOP);
+    verdict.repairs = drawn.map_or(0, |drawn| drawn.repairs);
+    let text = serde_json::to_string(&verdict).expect("a verdict is plain data");
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+/// Has another process draw case `number` into the file at `path`, and judge it.
+pub(super) fn judge_case(path: &Path, seed: u64, number: u64) -> Result<Verdict, Error> {
+    let (seed, number) = (seed.to_string(), number.to_string());
+    judge_with(path, &["--random", "--seed", &seed, "--case", &number])
+}
+
+/// Has another process judge the scenario in the file at `path`.
+pub(super) fn judge_file(path: &Path) -> Result<Verdict, Error> {
+    judge_with(path, &[])
+}
+
+fn judge_with(path: &Path, arguments: &[&str]) -> Result<Verdict, Error> {
+    let failed = |error| Error::Write { path: path.to_owned(), error };
+    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+        .args(["verify", "--judge"])
+        .arg(path)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    // Both are small, and standard error is empty unless something broke.
+    let (mut said, mut broke) = (String::new(), Vec::new());
+    if let Some(out) = &mut child.stdout {
+        out.read_to_string(&mut said).map_err(failed)?;
+    }
+    if let Some(err) = &mut child.stderr {
+        err.read_to_end(&mut broke).map_err(failed)?;
+    }
+    let status = child.wait().map_err(failed)?;
+    let verdict = serde_json::from_str(&said).ok().filter(|_| status.success());
+    Ok(verdict.unwrap_or_else(|| Verdict {
+        outcome: Outcome::Failed(broken(status, &String::from_utf8_lossy(&broke))),
+        repairs: 0,
+        keys: Default::default(),
+        features: Default::default(),
+    }))
+}
+
+/// What a process that gave no verdict died of.
+fn broken(status: ExitStatus, said: &str) -> Failure {
+    let last = |count: usize| {
+        let lines: Vec<&str> = said.lines().collect();
+        lines[lines.len().saturating_sub(count)..].join("\n")
+    };
+    if let Some((_, panic)) = said.split_once("panicked at ") {
+        let mut lines = panic.lines();
+        let (place, message) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
+        return Failure { kind: FailureKind::Panic, what: format!("{place} {message}") };
+    }
+    let kind = match signal(status) {
+        Some(nix::libc::SIGXCPU | nix::libc::SIGKILL) => FailureKind::TooLong,
+        Some(_) => FailureKind::Abort,
+        None => FailureKind::RunError,
+    };
+    Failure { kind, what: format!("{status} {}", last(3)) }
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_status: ExitStatus) -> Option<i32> {
+    None
+}

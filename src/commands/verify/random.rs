@@ -1,0 +1,289 @@
+//! `haggle verify --random`: draws cases, has them judged side by side, and makes small what fails.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use haggle::experiment::random::{Failure, Outcome, Verdict};
+use haggle::scenario::random::{Simpler, to_text, write_with_records};
+use serde::Serialize;
+use serde_json::json;
+
+use super::child::{judge_case, judge_file};
+use super::coverage::Coverage;
+use crate::commands::{Error, print};
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+use crate::progress::{Show, cases as show_cases};
+use crate::report::say;
+
+/// Random scenarios instead of one from a file.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Random scenarios")]
+pub(super) struct Args {
+    /// Draw scenarios at random and verify each
+    #[arg(long, conflicts_with_all = ["scenario", "variants"])]
+    random: bool,
+    /// Begin no further case after so many minutes
+    #[arg(long, value_name = "M", requires = "random", value_parser = crate::commands::positive)]
+    minutes: Option<f64>,
+    /// Cases to draw; without it 300, or as many as there is time for
+    #[arg(long, value_name = "N", requires = "random")]
+    cases: Option<u64>,
+    /// Draw only the case with this number
+    #[arg(long, value_name = "N", requires = "random", conflicts_with_all = ["minutes", "cases"])]
+    pub(super) case: Option<u64>,
+    /// Seed of all cases
+    #[arg(long, value_name = "S", default_value_t = 1, requires = "random")]
+    pub(super) seed: u64,
+    /// Cases side by side; without it, one for each processor core
+    #[arg(short, long, value_name = "N", requires = "random")]
+    jobs: Option<NonZeroUsize>,
+    /// Folder of what fails
+    #[arg(short, long, value_name = "DIR", default_value = "verify-random", requires = "random")]
+    output: PathBuf,
+    /// Print counts and coverage as JSON
+    #[arg(long, requires = "random")]
+    json: bool,
+    /// Print no progress
+    #[arg(short, long, requires = "random")]
+    quiet: bool,
+}
+
+/// Cases that are drawn if nothing says how many.
+const CASES: u64 = 300;
+
+/// For how long, and how often, a failing case is made smaller.
+const SHRINK: (Duration, usize) = (Duration::from_secs(120), 1_500);
+
+/// What came of all cases.
+#[derive(Debug, Serialize)]
+struct Report {
+    seed: u64,
+    cases: u64,
+    /// Nothing that must hold was broken.
+    held: u64,
+    /// They could not be repaired.
+    refused: u64,
+    /// They ended with an error that the manual names.
+    stopped: u64,
+    /// Repairs of all accepted cases.
+    repairs: u64,
+    failed: u64,
+    /// Failures for one reason, by their mark.
+    failures: BTreeMap<String, Failing>,
+    #[serde(flatten)]
+    coverage: Coverage,
+}
+
+/// Cases that failed for one reason.
+#[derive(Debug, Serialize)]
+struct Failing {
+    /// Their numbers.
+    cases: Vec<u64>,
+    /// What the first of them failed with.
+    failure: Failure,
+    /// Its scenario.
+    file: PathBuf,
+    /// The smallest that still fails.
+    smallest: Option<PathBuf>,
+}
+
+/// Draws and judges.
+pub(super) fn run(args: &Args) -> Result<Exit, Error> {
+    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let cases = match (args.cases, args.minutes) {
+        (Some(cases), _) => cases,
+        (None, Some(_)) => u64::MAX,
+        (None, None) => CASES,
+    };
+    let numbers = args.case.map_or(0..cases, |case| case..case.saturating_add(1));
+    let bar = show_cases(Show::unless(args.quiet), args.case.or(args.cases).map(|_| cases));
+    let session = Session {
+        args,
+        end: args.minutes.map(|minutes| now() + Duration::from_secs_f64(minutes * 60.0)),
+        next: AtomicU64::new(numbers.start),
+        stop: numbers.end,
+        report: Mutex::new(Report {
+            seed: args.seed,
+            cases: 0,
+            held: 0,
+            refused: 0,
+            stopped: 0,
+            repairs: 0,
+            failed: 0,
+            failures: BTreeMap::new(),
+            coverage: Coverage::new(),
+        }),
+        bar,
+    };
+    let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
+    thread::scope(|scope| {
+        let worker = || scope.spawn(|| session.work());
+        let workers: Vec<_> = (0..workers).map(|_| worker()).collect();
+        workers.into_iter().try_for_each(|it| it.join().expect("a worker does not panic"))
+    })?;
+    session.bar.finish_and_clear();
+    let report = session.report.into_inner().expect("no worker has panicked");
+    print(&match args.json {
+        true => format!("{:#}\n", json!(report)),
+        false => as_text(&report),
+    })?;
+    Ok(if report.failures.is_empty() { Exit::Success } else { Exit::Differs })
+}
+
+/// Real time bounds how many cases there are, and nothing of what comes of one.
+#[allow(clippy::disallowed_methods)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// What the workers share.
+struct Session<'a> {
+    args: &'a Args,
+    end: Option<Instant>,
+    /// The next case, and the first one that is not drawn.
+    next: AtomicU64,
+    stop: u64,
+    report: Mutex<Report>,
+    bar: indicatif::ProgressBar,
+}
+
+impl Session<'_> {
+    /// Judges one case after the other.
+    fn work(&self) -> Result<(), Error> {
+        let folder = tempfile::tempdir()
+            .map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
+        loop {
+            let late = self.end.is_some_and(|end| now() >= end);
+            if late || STOP.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.stop {
+                return Ok(());
+            }
+            let place = folder.path().join("case");
+            let written = |error| Error::Write { path: place.clone(), error };
+            fs::create_dir_all(&place).map_err(written)?;
+            let path = place.join(format!("case-{}-{number}.toml", self.args.seed));
+            let verdict = judge_case(&path, self.args.seed, number)?;
+            if STOP.load(Ordering::Relaxed) {
+                return Ok(()); // what was judged while it was stopped says nothing
+            }
+            let text = fs::read_to_string(&path).map_err(written)?;
+            self.count(number, &verdict);
+            if let Outcome::Failed(failure) = verdict.outcome {
+                self.keep(number, &text, failure, folder.path())?;
+            }
+            fs::remove_dir_all(&place).map_err(written)?;
+        }
+    }
+
+    fn count(&self, number: u64, verdict: &Verdict) {
+        let mut report = self.report.lock().expect("no worker has panicked");
+        report.cases += 1;
+        report.repairs += u64::from(verdict.repairs);
+        match &verdict.outcome {
+            Outcome::Held => report.held += 1,
+            Outcome::Refused(_) => report.refused += 1,
+            Outcome::Stopped(_) => report.stopped += 1,
+            Outcome::Failed(failure) => {
+                report.failed += 1;
+                say(&format!("case {number} fails: {}\n", first_line(failure)));
+            }
+        }
+        if !matches!(verdict.outcome, Outcome::Refused(_)) {
+            report.coverage.add(verdict);
+        }
+        let Report { held, refused, stopped, failed, .. } = *report;
+        self.bar.set_message(format!(
+            "{held} held, {stopped} stopped, {refused} refused, {failed} failed"
+        ));
+        self.bar.inc(1);
+    }
+
+    /// Keeps a case that failed, and the smallest that fails likewise, unless another has
+    /// failed for the same reason.
+    fn keep(&self, number: u64, text: &str, failure: Failure, folder: &Path) -> Result<(), Error> {
+        let mark = failure.mark();
+        let output = &self.args.output;
+        let file = output.join(format!("case-{}-{number}.toml", self.args.seed));
+        {
+            let mut report = self.report.lock().expect("no worker has panicked");
+            if let Some(known) = report.failures.get_mut(&mark) {
+                known.cases.push(number);
+                return Ok(());
+            }
+            let (cases, failure) = (vec![number], failure.clone());
+            let failing = Failing { cases, failure, file: file.clone(), smallest: None };
+            report.failures.insert(mark.clone(), failing);
+        }
+        let written = |error| Error::Write { path: file.clone(), error };
+        fs::create_dir_all(output).map_err(written)?;
+        let comment = format!("# {}\n", first_line(&failure));
+        write_with_records(&file, &format!("{comment}{text}")).map_err(written)?;
+        let Ok(document) = text.parse() else { return Ok(()) };
+        let smallest = smallest(document, &mark, folder)?;
+        let path = output.join(format!("case-{}-{number}-smallest.toml", self.args.seed));
+        write_with_records(&path, &format!("{comment}{}", to_text(&smallest))).map_err(written)?;
+        let mut report = self.report.lock().expect("no worker has panicked");
+        if let Some(failing) = report.failures.get_mut(&mark) {
+            failing.smallest = Some(path);
+        }
+        Ok(())
+    }
+}
+
+/// The smallest scenario found that fails with this mark.
+fn smallest(document: toml::Table, mark: &str, folder: &Path) -> Result<toml::Table, Error> {
+    let (time, tries) = SHRINK;
+    let end = now() + time;
+    let mut simpler = Simpler::new(document);
+    for _ in 0..tries {
+        if now() >= end || STOP.load(Ordering::Relaxed) {
+            break;
+        }
+        let Some(candidate) = simpler.candidate() else { break };
+        let place = folder.join("smaller");
+        let written = |error| Error::Write { path: place.clone(), error };
+        fs::create_dir_all(&place).map_err(written)?;
+        let path = place.join("case.toml");
+        write_with_records(&path, &to_text(&candidate)).map_err(written)?;
+        let verdict = judge_file(&path)?;
+        fs::remove_dir_all(&place).map_err(written)?;
+        if matches!(&verdict.outcome, Outcome::Failed(failure) if failure.mark() == mark) {
+            simpler.take(candidate);
+        }
+    }
+    Ok(simpler.best().clone())
+}
+
+fn first_line(failure: &Failure) -> String {
+    failure.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+fn as_text(report: &Report) -> String {
+    let Report { seed, cases, held, refused, stopped, repairs, failed, .. } = report;
+    let mut text = format!(
+        "seed {seed}: {cases} cases\n  {held} held\n  {stopped} ended with an error that the \
+         manual names\n  {refused} refused, whatever was repaired; {repairs} repairs in all\n  \
+         {failed} failed\n"
+    );
+    for Failing { cases, failure, file, smallest } in report.failures.values() {
+        let count = cases.len();
+        text.push_str(&format!("\n{}\n", first_line(failure)));
+        text.push_str(&format!("  cases     {count}, the first is {}\n", cases[0]));
+        text.push_str(&format!("  scenario  {}\n", file.display()));
+        if let Some(smallest) = smallest {
+            text.push_str(&format!("  smallest  {}\n", smallest.display()));
+        }
+    }
+    text.push_str(&report.coverage.to_text());
+    text
+}

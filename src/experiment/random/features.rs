@@ -1,0 +1,105 @@
+//! What can meet in a scenario: the rows and columns of the table of crossings.
+
+use std::collections::BTreeSet;
+
+use crate::scenario::Scenario;
+use crate::scenario::file::{self, FigureKind, OnFailure};
+use crate::scenario::quantity::TimeSpan;
+
+/// What was done with a case besides running it.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    /// On which drivers it ran.
+    pub drivers: bool,
+    /// Whether it ran as a base and an extension.
+    pub extends: bool,
+    /// Whether it is a sweep.
+    pub sweep: bool,
+    /// Whether the sweep was resumed.
+    pub resume: bool,
+    /// Whether a job was explained.
+    pub explain: bool,
+    /// Whether the run was compared.
+    pub compare: bool,
+    /// Whether the tables were checked.
+    pub tables: bool,
+    /// What was drawn.
+    pub figures: BTreeSet<&'static str>,
+}
+
+/// Whether a scenario, and what was done with it, has a feature.
+type Has = fn(&Scenario, &Done) -> bool;
+
+/// The features: what each is called, and who has it.
+pub const FEATURES: [(&str, Has); 31] = [
+    ("providers", |scenario, _| !scenario.providers.is_empty()),
+    ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
+    ("bags", |scenario, _| bags(scenario)),
+    ("metascheduler", |scenario, _| !scenario.metaschedulers.is_empty()),
+    ("composition", |scenario, _| compositions(scenario).next().is_some()),
+    ("late offers", |scenario, _| late_offers(scenario)),
+    ("latency", |scenario, _| scenario.network != file::Network::default()),
+    ("grid", |scenario, _| scenario.grid.as_ref().is_some_and(|it| !it.policy.takes_sessions())),
+    ("replicas", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.replicates())),
+    ("sessions", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.takes_sessions())),
+    ("failures", |scenario, _| !scenario.failures.is_empty()),
+    ("checkpoints", |scenario, _| checkpoints(scenario)),
+    ("horizon", |scenario, _| scenario.scenario.horizon.is_some()),
+    ("patience", |scenario, _| scenario.users.iter().any(|user| user.patience.is_some())),
+    ("logs", |scenario, _| scenario.workloads.iter().any(|it| it.log.is_some())),
+    ("sweep", |_, done| done.sweep),
+    ("resume", |_, done| done.resume),
+    ("extends", |_, done| done.extends),
+    ("drivers", |_, done| done.drivers),
+    ("explain", |_, done| done.explain),
+    ("compare", |_, done| done.compare),
+    ("tables", |_, done| done.tables),
+    ("gantt", |_, done| drawn(done, FigureKind::Gantt)),
+    ("utilisation", |_, done| drawn(done, FigureKind::Utilisation)),
+    ("queue-length", |_, done| drawn(done, FigureKind::QueueLength)),
+    ("waiting-ecdf", |_, done| drawn(done, FigureKind::WaitingEcdf)),
+    ("bounded-slowdown-ecdf", |_, done| drawn(done, FigureKind::BoundedSlowdownEcdf)),
+    ("bars", |_, done| drawn(done, FigureKind::Bars)),
+    ("lines", |_, done| drawn(done, FigureKind::Lines)),
+    ("resource-timeline", |_, done| drawn(done, FigureKind::ResourceTimeline)),
+    ("job-timeline", |_, done| drawn(done, FigureKind::JobTimeline)),
+];
+
+/// The names of the features that a case has.
+pub fn of(scenario: &Scenario, done: &Done) -> BTreeSet<String> {
+    let had = FEATURES.iter().filter(|(_, has)| has(scenario, done));
+    had.map(|(name, _)| (*name).to_owned()).collect()
+}
+
+fn drawn(done: &Done, kind: FigureKind) -> bool {
+    done.figures.contains(kind.name())
+}
+
+fn bags(scenario: &Scenario) -> bool {
+    let bags = |step: &file::Step| matches!(step, file::Step::Bags {});
+    scenario.workloads.iter().any(|workload| workload.steps.iter().any(bags))
+}
+
+fn compositions(scenario: &Scenario) -> impl Iterator<Item = &file::Metascheduler> {
+    scenario.metaschedulers.iter().filter(|it| it.composition.is_some())
+}
+
+/// Offers that come late, go stale, or are not waited for.
+fn late_offers(scenario: &Scenario) -> bool {
+    let slow =
+        |offers: &file::Offers| offers.delay > TimeSpan::ZERO || offers.padding.fraction() > 0.0;
+    let hasty = |it: &file::Metascheduler| it.negotiation.is_some_and(|it| it.wait.is_some());
+    compositions(scenario).next().is_some()
+        && (scenario.providers.iter().any(|it| it.offers.as_ref().is_some_and(slow))
+            || scenario.metaschedulers.iter().any(hasty))
+}
+
+fn checkpoints(scenario: &Scenario) -> bool {
+    let rigid =
+        |it: &file::Provider| it.checkpoints.is_some() && it.on_failure == Some(OnFailure::Resume);
+    scenario.providers.iter().any(rigid)
+        || scenario
+            .grid
+            .as_ref()
+            .is_some_and(|it| it.checkpoints.is_some() && it.policy.takes_checkpoints())
+}

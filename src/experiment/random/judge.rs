@@ -1,0 +1,414 @@
+//! Judges one scenario.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use haggle_agents::Message;
+use haggle_model::{ActorId, Observation, Time};
+use haggle_plots::PlotError;
+use haggle_plots::load::Tables;
+use haggle_results::{Existing, RunReader};
+use haggle_runtime::world::OutsideError;
+use haggle_runtime::{Driver, Recorder, RunError, run as run_world};
+
+use super::features::{self, Done};
+use super::{Failure, FailureKind, Outcome, Verdict};
+use crate::experiment::compare::compare;
+use crate::experiment::explain::explain;
+use crate::experiment::figures::{draw, scenario_of};
+use crate::experiment::run::unwrap_run_error;
+use crate::experiment::sweep::{SweepConduct, sweep};
+use crate::experiment::verify::{self, EventLog};
+use crate::experiment::world::{Stage, StageError};
+use crate::experiment::{
+    Conduct, Destination, ExperimentError, Figures, Unwatched, failures, run, workload,
+};
+use crate::scenario::file::{Figure, FigureKind, ImageFormat, Metric};
+use crate::scenario::random::{keys_of, split, to_text};
+use crate::scenario::{Experiment, Logs, Scenario, Source};
+
+/// What a case may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Messages of a run.
+    pub messages: u64,
+    /// Runs of a sweep.
+    pub runs: usize,
+}
+
+/// Judges the scenario in the file at `path`, with folders of results in `scratch`. A run
+/// that is too long is stopped by `stop`.
+pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> Verdict {
+    let mut verdict = Verdict {
+        outcome: Outcome::Held,
+        repairs: 0,
+        keys: Default::default(),
+        features: Default::default(),
+    };
+    let experiment = match Source::read(path).map(|it| Experiment::read(it, Logs::MustExist)) {
+        Ok(Ok(experiment)) => experiment,
+        Ok(Err(invalid)) => {
+            verdict.outcome = Outcome::Refused(invalid.to_string());
+            return verdict;
+        }
+        Err(error) => {
+            verdict.outcome = Outcome::Refused(error.to_string());
+            return verdict;
+        }
+    };
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut done = Done::default();
+    let judge = Judge { path, folder: &folder, scratch, bounds, stop };
+    verdict.outcome = match judge.all(&experiment, &mut done) {
+        Ok(outcome) => outcome,
+        Err(failure) => Outcome::Failed(failure),
+    };
+    let document = fs::read_to_string(path).ok().and_then(|text| text.parse().ok());
+    verdict.keys = document.map(|document| keys_of(&document)).unwrap_or_default();
+    if done.extends {
+        verdict.keys.insert("scenario.extends".to_owned());
+    }
+    verdict.features = features::of(&experiment.scenario, &done);
+    verdict
+}
+
+/// Why the variants of a scenario are not looked at any further.
+type Ending = Result<Outcome, Failure>;
+
+struct Judge<'a> {
+    path: &'a Path,
+    /// From where relative paths of the scenario start.
+    folder: &'a Path,
+    scratch: &'a Path,
+    bounds: Bounds,
+    stop: &'a AtomicBool,
+}
+
+fn failed(kind: FailureKind, what: impl ToString) -> Failure {
+    Failure { kind, what: what.to_string() }
+}
+
+impl Judge<'_> {
+    fn all(&self, experiment: &Experiment, done: &mut Done) -> Ending {
+        self.extends(experiment, done)?;
+        let mut outcome = Outcome::Held;
+        // A sweep has few variants, or its first ones stand for all.
+        for (number, variant) in experiment.variants.iter().take(self.bounds.runs).enumerate() {
+            let ended = self.one(&variant.scenario, number, done)?;
+            if outcome == Outcome::Held {
+                outcome = ended;
+            }
+        }
+        if experiment.scenario.sweep.is_some() && outcome == Outcome::Held {
+            self.sweep(experiment, done)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Takes the scenario apart: what is put together again is the same.
+    fn extends(&self, experiment: &Experiment, done: &mut Done) -> Result<(), Failure> {
+        let trouble = |error: &dyn std::fmt::Display| failed(FailureKind::Extends, error);
+        let text = fs::read_to_string(self.path).map_err(|error| trouble(&error))?;
+        let document: toml::Table = text.parse().map_err(|error| trouble(&error))?;
+        if document.get("scenario").is_some_and(|it| it.get("extends").is_some()) {
+            return Ok(());
+        }
+        let (base, over) = split(&document, "base.toml", text.len() as u64);
+        let (base, over) = (to_text(&base), to_text(&over));
+        let failed = |why: &str| {
+            let what = format!("{why}\n# base.toml\n{base}\n# the other\n{over}");
+            failed(FailureKind::Extends, what)
+        };
+        let base_path = self.folder.join("base.toml");
+        // By the same name, for without one of its own a scenario is called after its file.
+        let read = |path: &Path| {
+            let is_base = path == base_path;
+            Ok(if is_base { base.clone() } else { over.clone() })
+        };
+        let source = Source::read_with(self.path, &read).map_err(|error| trouble(&error))?;
+        let again = Experiment::read(source, Logs::MustExist);
+        let again = again.map_err(|invalid| failed(&invalid.to_string()))?;
+        if again.scenario != experiment.scenario || again.variants != experiment.variants {
+            return Err(failed("a base and its extension say something else"));
+        }
+        done.extends = true;
+        Ok(())
+    }
+
+    /// Judges a scenario without a sweep.
+    fn one(&self, scenario: &Scenario, number: usize, done: &mut Done) -> Ending {
+        let first = self.log(scenario, Driver::Sequential, "first")?;
+        for (run, driver) in
+            [("the second run", Driver::Sequential), ("the run over actix", Driver::Actix)]
+        {
+            let other = self.log(scenario, driver, "other")?;
+            self.same_lines(run, &first.0, &other.0)?;
+            if first.1 != other.1 {
+                let what = format!("{:?} ended the first run, {:?} {run}", first.1, other.1);
+                return Err(failed(FailureKind::Difference, what));
+            }
+        }
+        done.drivers = true;
+        if let Some(why) = first.1 {
+            return Ok(Outcome::Stopped(why));
+        }
+        self.folders(scenario, number, done)?;
+        Ok(Outcome::Held)
+    }
+
+    /// Writes the event log of a run; with the error that ended it, if the manual names it.
+    fn log(
+        &self,
+        scenario: &Scenario,
+        driver: Driver,
+        name: &str,
+    ) -> Result<(PathBuf, Option<String>), Failure> {
+        let path = self.scratch.join(name);
+        let outside = |error: std::io::Error| failed(FailureKind::RunError, error);
+        let file = File::create(&path).map_err(outside)?;
+        let log = EventLog(BufWriter::new(file));
+        let mut log = Bounded { log, messages: 0, most: self.bounds.messages, stop: self.stop };
+        let ended =
+            Stage::set(scenario, self.folder).map_err(ExperimentError::Stage).and_then(|stage| {
+                run_world(stage.world, driver, &mut log, self.stop).map_err(unwrap_run_error)
+            });
+        log.log.0.flush().map_err(outside)?;
+        match ended {
+            Ok(_) => Ok((path, None)),
+            Err(_) if log.messages > self.bounds.messages => {
+                let what = format!("more than {} messages", self.bounds.messages);
+                Err(failed(FailureKind::TooLong, what))
+            }
+            Err(error) => match allowed(&error) {
+                true => Ok((path, Some(error.to_string()))),
+                false => Err(failed(kind_of(&error), error)),
+            },
+        }
+    }
+
+    fn same_lines(&self, run: &'static str, first: &Path, other: &Path) -> Result<(), Failure> {
+        match verify::compare(run, first, other) {
+            Ok(verify::Verdict::Same { .. }) => Ok(()),
+            Ok(verify::Verdict::Differs(it)) => {
+                let what = format!(
+                    "{run} differs\nline {}\nfirst {:?}\nother {:?}",
+                    it.line, it.first, it.other
+                );
+                Err(failed(FailureKind::Difference, what))
+            }
+            Err(error) => Err(failed(FailureKind::Difference, error)),
+        }
+    }
+
+    /// Writes results, and again from what they say was run, and reads them in every way.
+    fn folders(&self, scenario: &Scenario, number: usize, done: &mut Done) -> Result<(), Failure> {
+        let folder = self.scratch.join(format!("run-{number}"));
+        let digest = self.write(scenario, self.folder, &folder, Driver::Sequential)?;
+        let resolved = |error: &dyn std::fmt::Display| failed(FailureKind::Resolved, error);
+        let path = folder.join("scenario.toml");
+        let source = Source::read(&path).map_err(|error| resolved(&error))?;
+        let again = Experiment::read(source, Logs::MustExist).map_err(|error| resolved(&error))?;
+        let [variant] = &again.variants[..] else {
+            return Err(resolved(&"a run is a sweep"));
+        };
+        let twin = self.scratch.join(format!("again-{number}"));
+        if self.write(&variant.scenario, &folder, &twin, Driver::Actix)? != digest {
+            let what = "what a run wrote as its scenario has another digest over actix";
+            return Err(failed(FailureKind::Resolved, what));
+        }
+        done.tables = true;
+        self.compare(&folder, &twin)?;
+        done.compare = true;
+        self.explain(&folder, done)?;
+        self.figures(&folder, scenario, done)
+    }
+
+    /// Runs with every check, and gives the digest.
+    fn write(
+        &self,
+        scenario: &Scenario,
+        from: &Path,
+        folder: &Path,
+        driver: Driver,
+    ) -> Result<String, Failure> {
+        let destination = Destination {
+            folder: folder.to_owned(),
+            existing: Existing::Replace,
+            figures: Figures::Draw,
+        };
+        let conduct = Conduct { driver, stop: self.stop, watch: &Unwatched, check: true };
+        let outcome = run(scenario, from, Some(&destination), &conduct)
+            .map_err(|error| failed(kind_of(&error), error))?;
+        let digest = outcome.written.map(|written| written.digest.overall);
+        Ok(digest.unwrap_or_default())
+    }
+
+    fn compare(&self, a: &Path, b: &Path) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Compare, error);
+        let (a, b) = (RunReader::open(a).map_err(trouble)?, RunReader::open(b).map_err(trouble)?);
+        let comparison = compare(&a, &b, 1).map_err(trouble)?;
+        match comparison.identical {
+            true => Ok(()),
+            false => Err(failed(FailureKind::Compare, "equal runs are not called identical")),
+        }
+    }
+
+    /// Explains every job.
+    fn explain(&self, folder: &Path, done: &mut Done) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Explain, error);
+        let run = RunReader::open(folder).map_err(trouble)?;
+        for job in run.jobs().map_err(trouble)?.iter().map(|job| job.job) {
+            let story = explain(&run, |it| it.job == job).map_err(trouble)?;
+            if story.is_none() {
+                return Err(failed(FailureKind::Explain, format!("there is no job {job}")));
+            }
+            done.explain = true;
+        }
+        Ok(())
+    }
+
+    /// Draws every kind of figure of a run.
+    fn figures(&self, folder: &Path, scenario: &Scenario, done: &mut Done) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Figure, error);
+        let run = RunReader::open(folder).map_err(trouble)?;
+        let resolved = scenario_of(folder).map_err(trouble)?;
+        let tables = Tables::new(&run);
+        for kind in FigureKind::ALL {
+            if kind.shows_a_grid() != scenario.grid.is_some() && kind.shows_a_grid() {
+                continue;
+            }
+            let figure = plain_figure(kind);
+            let path = folder.join(format!("{}.svg", kind.name()));
+            match draw(&figure, &resolved, &tables, &path) {
+                Ok(()) => drop(done.figures.insert(kind.name())),
+                Err(ExperimentError::Figure {
+                    error: PlotError::NoData { .. } | PlotError::Unsuitable(_),
+                    ..
+                }) => {}
+                Err(error) => return Err(failed(FailureKind::Figure, error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sweeps; then again where one run is gone.
+    fn sweep(&self, experiment: &Experiment, done: &mut Done) -> Result<(), Failure> {
+        if experiment.runs().count() > self.bounds.runs {
+            return Ok(());
+        }
+        let output = self.scratch.join("sweep");
+        let swept = self.swept(experiment, &output, 2)?;
+        done.sweep = true;
+        if experiment.figures.iter().any(|figure| figure.kind == FigureKind::Lines) {
+            done.figures.insert(FigureKind::Lines.name());
+        }
+        let Some(run) = experiment.runs().last() else { return Ok(()) };
+        let trouble = |error: std::io::Error| failed(FailureKind::Sweep, error);
+        fs::remove_dir_all(output.join(run.folder())).map_err(trouble)?;
+        if self.swept(experiment, &output, 1)? != swept {
+            return Err(failed(FailureKind::Sweep, "a sweep that is resumed has other results"));
+        }
+        done.resume = true;
+        Ok(())
+    }
+
+    /// The tables of a sweep.
+    fn swept(
+        &self,
+        experiment: &Experiment,
+        output: &Path,
+        workers: usize,
+    ) -> Result<[String; 2], Failure> {
+        let conduct = SweepConduct {
+            output,
+            workers,
+            figures: Figures::Skip,
+            stop: self.stop,
+            on_run: &|| {},
+        };
+        let swept = sweep(experiment, self.folder, &conduct)
+            .map_err(|error| failed(FailureKind::Sweep, error))?;
+        let trouble = |error: std::io::Error| failed(FailureKind::Sweep, error);
+        let read = |path: &Path| fs::read_to_string(path).map_err(trouble);
+        Ok([read(&swept.runs_csv)?, read(&swept.aggregate_csv)?])
+    }
+}
+
+/// A figure of this kind with nothing but what it needs.
+fn plain_figure(kind: FigureKind) -> Figure {
+    let measures = matches!(kind, FigureKind::Bars | FigureKind::Lines);
+    Figure {
+        kind,
+        name: None,
+        format: ImageFormat::Svg,
+        title: None,
+        providers: Vec::new(),
+        job: None,
+        from: None,
+        until: None,
+        metric: measures.then_some(Metric::MeanWaitingTime),
+        x: None,
+        group_by: None,
+    }
+}
+
+/// Errors to which a scenario that is accepted may lead: they depend on what a log holds, or on
+/// what happens in the run, and say so.
+fn allowed(error: &ExperimentError) -> bool {
+    match error {
+        ExperimentError::Run(RunError::Stalled { .. }) | ExperimentError::Jobs(_) => true,
+        ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
+        ExperimentError::Stage(StageError::Failures(error)) => matches!(
+            error,
+            failures::FailuresError::Record(_)
+                | failures::FailuresError::Choice(_)
+                | failures::FailuresError::TooFew { .. }
+        ),
+        _ => false,
+    }
+}
+
+fn kind_of(error: &ExperimentError) -> FailureKind {
+    match error {
+        ExperimentError::Stage(_) => FailureKind::RefusedAtStart,
+        ExperimentError::Figure { .. } => FailureKind::Figure,
+        // Whatever is a bug of ours by its own words.
+        error if error.to_string().contains("report this scenario as a bug") => FailureKind::Check,
+        _ => FailureKind::RunError,
+    }
+}
+
+/// An event log that raises the stop flag when there are too many messages.
+struct Bounded<'a> {
+    log: EventLog<BufWriter<File>>,
+    messages: u64,
+    most: u64,
+    stop: &'a AtomicBool,
+}
+
+impl Recorder for Bounded<'_> {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        self.messages += 1;
+        if self.messages > self.most {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.log.delivered(now, from, to, message)
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: Observation,
+    ) -> Result<(), OutsideError> {
+        self.log.observed(now, actor, observation)
+    }
+}

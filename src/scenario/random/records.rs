@@ -1,0 +1,90 @@
+//! The logs and records that drawn scenarios read: few lines, with gaps and contradictions.
+
+use super::dice::Dice;
+
+/// How many logs of jobs there are to choose from.
+pub(super) const LOGS: usize = 6;
+
+/// Sites and clusters in the records of failures.
+pub(super) const SITES: [&str; 3] = ["north", "south", "north/a"];
+
+/// The name of a log of jobs.
+pub(super) fn log(number: usize) -> String {
+    format!("random-{number}.swf")
+}
+
+/// The name of a record of failures in the format that a scenario calls `format`.
+pub(super) fn record(format: &str) -> String {
+    format!("random-{format}.txt")
+}
+
+/// The files that a scenario names, each with its content.
+pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
+    let logs = (0..LOGS).map(|number| (log(number), swf(number)));
+    let records = [(record("fta"), fta()), (record("lanl"), lanl())];
+    logs.chain(records).filter(|(name, _)| text.contains(name)).collect()
+}
+
+/// A log in Standard Workload Format. Odd ones lack what real logs lack too.
+fn swf(number: usize) -> String {
+    let mut dice = Dice::new(number as u64, 18);
+    let gaps = number % 2 == 1;
+    let mut text = String::from("; MaxProcs: 8\n; MaxNodes: 8\n");
+    let mut submit = 0;
+    for job in 1..=dice.between(1, 20) {
+        submit += dice.pick(&[0, 0, 1, 30, 60, 600, 3600]);
+        let mut missing = |value: usize| match gaps && dice.chance(12) {
+            true => -1,
+            false => value as i64,
+        };
+        let run = missing([0, 1, 60, 61, 600, 3600][job % 6]);
+        let allocated = missing(1 + job * 5 % 9);
+        let wanted = missing(1 + job * 5 % 9);
+        let requested = missing([60, 60, 900, 600, 7200][job % 5]);
+        let status = [1, 1, 0, 5, 1, 2][if gaps { job % 6 } else { 0 }];
+        let user = missing(1 + job % 3);
+        text.push_str(&format!(
+            "{job} {submit} -1 {run} {allocated} -1 -1 {wanted} {requested} -1 {status} {user} 1 {} 1 1 -1 -1\n",
+            1 + job % 2
+        ));
+    }
+    text
+}
+
+/// An event table of the Failure Trace Archive: two sites with six nodes.
+fn fta() -> String {
+    let mut text = String::from("# event trace\n");
+    let mut event = 0;
+    for node in 0..6 {
+        let site = ["north", "south"][node % 2];
+        let cluster = ["a", "b"][node / 2 % 2];
+        let mut time = 1_000_000_000 + 500 * node;
+        for period in 0..5 {
+            let length = [3600, 90, 7200, 60, 600 * (node + 1)][period];
+            text.push_str(&format!(
+                "{event}\t{node}\t{node}\t1\tG1/{site}/{cluster}/node{node}\t{}\t{time}\t{}\t0\n",
+                period % 2 ^ 1,
+                time + length
+            ));
+            time += length;
+            event += 1;
+        }
+    }
+    text
+}
+
+/// Records as Los Alamos National Laboratory published them: two systems.
+fn lanl() -> String {
+    let mut text = String::from("System,nodenumz,Prob Started,Prob Fixed\n");
+    for (system, node, started, fixed) in [
+        (2, 0, "01/02/2004 10:00", "01/02/2004 10:30"),
+        (2, 1, "01/02/2004 10:10", "01/02/2004 14:00"),
+        (20, 0, "01/02/2004 11:00", "01/02/2004 11:01"),
+        (2, 0, "01/02/2004 13:00", "01/02/2004 13:05"),
+        (20, 3, "01/03/2004 00:00", "01/03/2004 06:00"),
+        (2, 2, "01/03/2004 01:00", "01/04/2004 01:00"),
+    ] {
+        text.push_str(&format!("{system},{node},{started},{fixed}\n"));
+    }
+    text
+}

@@ -1,0 +1,226 @@
+//! Mends what `validate` refuses, at the place that it names.
+
+use serde_json::Value as Json;
+use toml::Value;
+
+use super::draw::Draw;
+use super::fill::fill;
+use super::keys::{chosen, named};
+use super::size::{always, members};
+use crate::scenario::document::{self, Path, Step};
+use crate::scenario::schema::{SCHEMA, plain, properties, required};
+use crate::scenario::{InvalidScenario, Problem};
+
+/// From this round on, what is mended may be more than what the problem names.
+const PATIENT_ROUNDS: u32 = 12;
+
+/// Mends the problems of `document`, the last one first, so that what is taken out moves none of
+/// the others.
+pub(super) fn repair(
+    document: &mut toml::Table,
+    invalid: &InvalidScenario,
+    round: u32,
+    draw: &mut Draw<'_>,
+) {
+    let Ok(places) = document::parse(&invalid.source.text) else { return };
+    let mut root = Value::Table(std::mem::take(document));
+    let mut last: Option<Path> = None;
+    for problem in invalid.problems.iter().rev() {
+        let path = places.path_at(&problem.span);
+        // What has just been mended is another scenario's problem by now; what is missing in the
+        // whole document still is.
+        let overlaps = |last: &Path| path.contains(last) || last.contains(&path);
+        if last.as_ref().is_some_and(overlaps) && !path.0.is_empty() {
+            continue;
+        }
+        // Whatever the place, a problem that stays is mended in a larger part around it.
+        let up = if round > PATIENT_ROUNDS { draw.dice.below(3) } else { 0 };
+        // But no problem of a member costs a whole list of the scenario.
+        let length = path.0.len().saturating_sub(up).max(path.0.len().min(2));
+        mend(&mut root, problem, &path.0[..length], draw);
+        last = Some(path);
+    }
+    // And the problem may be of two parts, of which it names the one that could stay.
+    if round > PATIENT_ROUNDS {
+        prune(&mut root, draw);
+    }
+    if let Value::Table(mended) = root {
+        *document = mended;
+    }
+    fill(document, draw);
+}
+
+/// Adds a key that the problem asks for, or changes one that it names, or the value at its place.
+fn mend(root: &mut Value, problem: &Problem, steps: &[Step], draw: &mut Draw<'_>) {
+    let place = Place::find(root, steps);
+    if let Some(help) = &problem.help
+        && draw.dice.chance(60)
+        && follow(root, help, &place)
+    {
+        return;
+    }
+    let mut target = place.clone();
+    if let Some(table) = at(root, &place.steps).and_then(Value::as_table) {
+        let keys = chosen(table, place.schema).1;
+        let texts = [Some(&problem.message), Some(&problem.label), problem.help.as_ref()];
+        let words = texts.into_iter().flatten().flat_map(|text| named_in(text));
+        let (present, absent): (Vec<&str>, Vec<&str>) = words
+            .filter(|word| keys["properties"].get(*word).is_some())
+            .partition(|word| table.contains_key(*word));
+        if !absent.is_empty() && draw.dice.chance(70) {
+            let key = *draw.dice.pick(&absent);
+            return place.add(root, key, draw);
+        }
+        if !present.is_empty() && draw.dice.chance(70) {
+            let key = *draw.dice.pick(&present);
+            let steps: Vec<Step> =
+                place.steps.iter().cloned().chain([Step::Key(key.to_owned())]).collect();
+            target = Place::find(root, &steps);
+        }
+    }
+    target.change(root, draw);
+}
+
+/// Writes what a help text says to write, such as `period = "0s"`; whether it did.
+fn follow(root: &mut Value, help: &str, place: &Place) -> bool {
+    let settings = help.split('`').skip(1).step_by(2).filter_map(|it| it.parse().ok());
+    let Some((key, value)) = settings.flat_map(|it: toml::Table| it).next() else { return false };
+    // Beside what is wrong, or instead of it, or where the text says.
+    let named = help.split(['[', ']']).nth(1).unwrap_or_default();
+    let named: Vec<Step> = named.split('.').map(|key| Step::Key(key.to_owned())).collect();
+    let around = &place.steps[..place.steps.len().saturating_sub(1)];
+    for steps in [&place.steps[..], around, &named[..]] {
+        let table = Place::find(root, steps);
+        let Some(Value::Table(there)) = at_mut(root, &table.steps) else { continue };
+        if table.steps == steps && chosen(there, table.schema).1["properties"].get(&key).is_some() {
+            there.insert(key, value);
+            return true;
+        }
+    }
+    false
+}
+
+/// Takes out something that the document holds without.
+fn prune(root: &mut Value, draw: &mut Draw<'_>) {
+    let mut steps = Vec::new();
+    loop {
+        match at(root, &steps) {
+            Some(Value::Table(table)) if !table.is_empty() => {
+                let keys: Vec<&String> = table.keys().collect();
+                steps.push(Step::Key((*draw.dice.pick(&keys)).clone()));
+            }
+            Some(Value::Array(items)) if !items.is_empty() => {
+                steps.push(Step::Index(draw.dice.below(items.len())));
+            }
+            _ => return,
+        }
+        let place = Place::find(root, &steps);
+        if place.optional && steps.len() > 1 && draw.dice.chance(50) {
+            return place.put(root, None);
+        }
+    }
+}
+
+/// The keys and tables that a text names: words between backticks or brackets.
+fn named_in(text: &str) -> impl Iterator<Item = &str> {
+    let marks = ['`', '[', ']'];
+    text.split(marks).skip(1).filter(|word| !word.is_empty() && !word.contains(' '))
+}
+
+/// A value of a document with what its schema says of it.
+#[derive(Clone)]
+struct Place {
+    steps: Vec<Step>,
+    /// The type of the table that has it, directly or in a list, and the key there.
+    table: &'static str,
+    key: String,
+    /// The schema of the value.
+    schema: &'static Json,
+    /// Whether the document holds without it.
+    optional: bool,
+}
+
+impl Place {
+    /// The value at `steps`, or the nearest on the way that exists.
+    fn find(root: &Value, steps: &[Step]) -> Place {
+        let mut place = Place {
+            steps: Vec::new(),
+            table: "Scenario",
+            key: String::new(),
+            schema: &SCHEMA,
+            optional: false,
+        };
+        let mut type_name = "Scenario";
+        for step in steps {
+            match (step, at(root, &place.steps)) {
+                (Step::Key(key), Some(Value::Table(table))) => {
+                    let keys = chosen(table, place.schema).1;
+                    if !table.contains_key(key) || keys["properties"][key].is_null() {
+                        return place;
+                    }
+                    place.table = type_name;
+                    place.key.clone_from(key);
+                    place.schema = &keys["properties"][key];
+                    place.optional = required(keys).all(|it| it != key) && !always(type_name, key);
+                }
+                (Step::Index(index), Some(Value::Array(items))) if *index < items.len() => {
+                    let list = plain(place.schema);
+                    let least = list["minItems"].as_u64().unwrap_or(0) as usize;
+                    place.optional = items.len() > least.max(members(place.table, &place.key).0);
+                    place.schema = &list["items"];
+                }
+                _ => return place,
+            }
+            type_name = named(place.schema).0.unwrap_or(type_name);
+            place.steps.push(step.clone());
+        }
+        place
+    }
+
+    /// Adds a key to the table here.
+    fn add(&self, root: &mut Value, key: &str, draw: &mut Draw<'_>) {
+        let Some(Value::Table(table)) = at_mut(root, &self.steps) else { return };
+        let keys = chosen(table, self.schema).1;
+        let name = named(self.schema).0.unwrap_or("Scenario");
+        if let Some((_, property)) = properties(keys).find(|it| it.0 == key) {
+            table.insert(key.to_owned(), draw.value(name, key, property));
+        }
+    }
+
+    /// Takes the value out, or draws it again.
+    fn change(&self, root: &mut Value, draw: &mut Draw<'_>) {
+        let keep = !self.optional || draw.dice.chance(45);
+        let drawn = keep.then(|| draw.value(self.table, &self.key, self.schema));
+        self.put(root, drawn);
+    }
+
+    /// Puts another value here, or none.
+    fn put(&self, root: &mut Value, value: Option<Value>) {
+        let Some((last, way)) = self.steps.split_last() else { return };
+        match (at_mut(root, way), last, value) {
+            (Some(Value::Table(table)), Step::Key(key), Some(value)) => {
+                table.insert(key.clone(), value);
+            }
+            (Some(Value::Table(table)), Step::Key(key), None) => drop(table.remove(key)),
+            (Some(Value::Array(items)), Step::Index(index), Some(value)) => items[*index] = value,
+            (Some(Value::Array(items)), Step::Index(index), None) => drop(items.remove(*index)),
+            _ => {}
+        }
+    }
+}
+
+/// The value at the end of `steps`.
+pub(super) fn at<'v>(root: &'v Value, steps: &[Step]) -> Option<&'v Value> {
+    steps.iter().try_fold(root, |value, step| match step {
+        Step::Key(key) => value.get(key.as_str()),
+        Step::Index(index) => value.get(*index),
+    })
+}
+
+/// The same, to change it.
+pub(super) fn at_mut<'v>(root: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+    steps.iter().try_fold(root, |value, step| match step {
+        Step::Key(key) => value.get_mut(key.as_str()),
+        Step::Index(index) => value.get_mut(*index),
+    })
+}

@@ -1,0 +1,134 @@
+//! How large a drawn world is, and what it is about.
+//!
+//! Small worlds reach more states than large ones: where there are three jobs, two of them often
+//! meet at one instant. None of this says what is valid; a key that is not named here is drawn
+//! from the whole range that its schema gives.
+
+/// What a drawn scenario is about. Without themes, worlds of bags or sessions would be rare, for
+/// several keys have to agree before one is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Theme {
+    /// Whatever comes.
+    Anything,
+    /// Jobs that need all their processors at once.
+    Rigid,
+    /// Bags of tasks that are bargained over.
+    Bags,
+    /// A grid whose jobs share resources.
+    Grid,
+    /// A grid whose jobs reserve shares.
+    Sessions,
+}
+
+/// What a theme wants of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// It is not there.
+    Absent,
+    /// It is there.
+    Present,
+    /// It is one of these words.
+    OneOf(&'static [&'static str]),
+}
+
+impl Theme {
+    pub(super) const ALL: [Theme; 5] =
+        [Theme::Anything, Theme::Rigid, Theme::Bags, Theme::Grid, Theme::Sessions];
+
+    /// What it wants of a key of a table.
+    pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
+        use Theme::{Anything, Bags, Grid, Rigid, Sessions};
+        use Wish::{Absent, OneOf, Present};
+        Some(match (self, table, key) {
+            (Anything, ..) => return None,
+            (Rigid | Bags, "Scenario", "grid") => Absent,
+            (Rigid | Bags, "Scenario", "provider") => Present,
+            (Rigid, "Metascheduler", "composition" | "negotiation") => Absent,
+            (Bags, "Scenario" | "Metascheduler", "metascheduler" | "composition") => Present,
+            (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
+            (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
+            (Bags, "Workload", "step") => Present,
+            (Rigid | Bags, "Workload", "data" | "share") => Absent,
+            (Grid | Sessions, "Scenario", "grid") => Present,
+            (Grid | Sessions, "Scenario", "provider" | "metascheduler") => Absent,
+            (Grid | Sessions, "InlineJob", "processors") => Absent,
+            (Grid, "Workload", "share") => Absent,
+            (Grid, "Site", "sharing") => OneOf(&["equal"]),
+            (Grid, "Grid", "sessions") => Absent,
+            (Sessions, "Grid", "policy") => OneOf(&[
+                "user-clustering",
+                "full-fill",
+                "full-fill-round-robin",
+                "with-limit",
+                "with-dynamic-limit",
+            ]),
+            (Sessions, "Workload", "share") => Present,
+            (Sessions, "Site", "sharing") => OneOf(&["reserved"]),
+            _ => return None,
+        })
+    }
+
+    /// Whether it would rather not have a kind of member in a list of tagged tables.
+    pub(super) fn avoids(self, table: &str, word: &str) -> bool {
+        !matches!(self, Theme::Anything | Theme::Bags) && (table, word) == ("Step", "bags")
+    }
+
+    /// A kind that one member of a list of tagged tables is to have.
+    pub(super) fn member(self, table: &str, key: &str) -> Option<&'static str> {
+        match (self, table, key) {
+            (Theme::Bags, "Workload", "step") => Some("bags"),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a key is always drawn, for nearly nothing can be accepted without it.
+pub(super) fn always(table: &str, key: &str) -> bool {
+    matches!((table, key), ("Scenario", "workload" | "user"))
+}
+
+/// How many members a list has: fewest and most.
+pub(super) fn members(table: &str, key: &str) -> (usize, usize) {
+    match (table, key) {
+        ("Scenario", "workload" | "user") => (1, 3),
+        ("Scenario", "provider") => (1, 4),
+        ("Workload", "jobs") => (1, 14),
+        ("Sweep", "axis") => (1, 2),
+        _ => (0, 3),
+    }
+}
+
+/// The largest number that is drawn for a key which makes a world grow.
+pub(super) fn most(table: &str, key: &str) -> Option<i64> {
+    Some(match (table, key) {
+        ("Provider", "processors") => 16,
+        ("Provider", "count") => 3,
+        ("Site", "resources") => 4,
+        ("Lublin" | "IndependentJobs", "jobs") => 25,
+        ("Lublin", "processors") => 16,
+        ("IndependentJobs", "days") => 3,
+        ("IndependentJobs", "users") => 4,
+        ("InlineJob", "processors") => 20,
+        ("InlineJob", "user") => 3,
+        ("Sweep", "replications") => 3,
+        ("Split", "parts" | "part") => 3,
+        ("Provider", "max-attempts") => 40,
+        ("Replicas", "min" | "max") => 5,
+        ("Figure", "job") => 20,
+        _ => return None,
+    })
+}
+
+/// Whether a time is how often something happens again: such a time is long enough for a run to
+/// end within bounds.
+pub(super) fn recurs(table: &str, key: &str) -> bool {
+    matches!(
+        (table, key),
+        ("Grid", "period")
+            | ("Load", "period")
+            | ("JobCheckpoints", "interval")
+            | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")
+            | ("Information", "delay")
+            | ("TimeLaw", _)
+    )
+}
