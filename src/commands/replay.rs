@@ -9,7 +9,7 @@ use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 use serde_json::json;
 
-use super::run::{DriverName, TableFormat, say_reports, say_too_wide};
+use super::run::{DriverName, TableFormat, say_cleared, say_reports, say_too_wide};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -170,6 +170,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !args.quiet {
         say_reports(&outcome);
         say_too_wide(&outcome);
+        say_cleared(&outcome);
     }
     if args.json { print(&as_json(&outcome)) } else { print(&as_text(args, &outcome)) }?;
     Ok(Exit::Success)

@@ -15,7 +15,7 @@ use haggle_model::{
     ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId,
     ProviderInfo, SiteInfo, Span, Time,
 };
-use haggle_runtime::world::{Arrivals, Outages};
+use haggle_runtime::world::{Arrivals, IN_VAIN_MAX, Outages};
 use haggle_runtime::{EventOrder, Network, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
@@ -74,6 +74,7 @@ impl Stage {
                 network: Network::default(),
                 order: event_order(scenario.scenario.events_order),
                 initial: Vec::new(),
+                in_vain_max: IN_VAIN_MAX,
             },
             cast: Cast::default(),
             reports: Vec::new(),
