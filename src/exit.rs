@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     CannotWrite = 4,
     /// Ctrl-C; what was complete is kept.
     Interrupted = 130,
+    /// The same by SIGTERM.
+    Terminated = 143,
 }
 
 /// What `haggle --help` says about them.
@@ -27,7 +29,8 @@ Exit codes:
   2    wrong usage: unknown option, missing argument
   3    invalid input: a scenario or a log with mistakes
   4    output cannot be written, or exists already
-  130  interrupted";
+  130  interrupted by Ctrl-C
+  143  stopped by SIGTERM";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {

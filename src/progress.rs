@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haggle::experiment::Watch;
 use haggle_model::Time;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Whether anything is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,14 @@ impl Show {
     }
 }
 
-/// Watches one run: jobs done, since how many will come is not known.
+/// Watches one run: jobs done, since how many will come is not known, and messages, since jobs
+/// may take long.
 pub(crate) struct OneRun(ProgressBar);
 
 impl OneRun {
     pub(crate) fn new(show: Show) -> OneRun {
         let bar = ProgressBar::with_draw_target(None, show.target());
-        let template = "{spinner} {elapsed} {human_pos} jobs over, {per_sec}, {msg}";
+        let template = "{spinner} {elapsed} {human_pos} jobs over, {msg}";
         bar.set_style(style(template));
         bar.enable_steady_tick(Duration::from_millis(200));
         OneRun(bar)
@@ -44,9 +45,10 @@ impl OneRun {
 }
 
 impl Watch for OneRun {
-    fn progress(&self, jobs: u64, now: Time) {
+    fn progress(&self, jobs: u64, messages: u64, now: Time) {
         self.0.set_position(jobs);
-        self.0.set_message(format!("simulated {:.1} days", now.as_secs_f64() / 86_400.0));
+        let (days, messages) = (now.as_secs_f64() / 86_400.0, HumanCount(messages));
+        self.0.set_message(format!("{messages} messages, simulated {days:.1} days"));
     }
 }
 

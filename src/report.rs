@@ -21,6 +21,7 @@ use miette::{
 
 use crate::commands::Error;
 use crate::exit::Exit;
+use crate::interrupt::interrupted;
 
 /// Problems shown in one go; who has more made one mistake many times.
 const SHOWN: usize = 50;
@@ -60,9 +61,20 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(
                 "interrupted: the runs that are done are kept\n\nhint: the same command goes on with the others\n",
             );
-            Exit::Interrupted
+            interrupted()
         }
-        Error::Sweep(SweepError::Foreign { .. } | SweepError::NotARun { .. }) => {
+        Error::Sweep(SweepError::OtherBuild { .. }) => {
+            say(&format!(
+                "error: {error}\n\nhint: name another folder with -o, remove this one, or add \
+                 --any-build to count such runs as done\n"
+            ));
+            Exit::CannotWrite
+        }
+        Error::Sweep(
+            SweepError::Foreign { .. }
+            | SweepError::InputChanged { .. }
+            | SweepError::NotARun { .. },
+        ) => {
             say(&format!(
                 "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
             ));
@@ -100,6 +112,10 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::InvalidInput
         }
+        Error::Interrupted => {
+            say("interrupted: nothing was written\n");
+            interrupted()
+        }
         Error::Plot(PlotError::UnknownEnding { .. }) => {
             say(&format!("error: {error}\n"));
             Exit::Usage
@@ -119,7 +135,7 @@ fn experiment(error: &ExperimentError) -> Exit {
         ExperimentError::Results(inner) => results(inner),
         ExperimentError::Run(RunError::Interrupted) => {
             say("interrupted: nothing was written\n");
-            Exit::Interrupted
+            interrupted()
         }
         ExperimentError::Stage(StageError::Workload(OpenError::Open { error: inner, .. }))
         | ExperimentError::Jobs(inner) => {
@@ -163,9 +179,11 @@ fn results(error: &ResultsError) -> Exit {
     say(&format!("error: {error}\n"));
     match error {
         ResultsError::FolderExists { .. }
+        | ResultsError::InUse { .. }
         | ResultsError::NotARun { .. }
         | ResultsError::NoName { .. }
         | ResultsError::DiskFull { .. }
+        | ResultsError::FileTooLarge { .. }
         | ResultsError::Write { .. } => Exit::CannotWrite,
         _ => Exit::InvalidInput,
     }

@@ -56,7 +56,7 @@ const LOG: &str = "\
 ";
 
 /// Runs until somebody stops it: minutes, even on a fast machine.
-const LONG: &str = r#"
+pub(crate) const LONG: &str = r#"
 [[workload]]
 name = "jobs"
 model = "lublin-feitelson"

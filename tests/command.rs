@@ -85,6 +85,19 @@ impl Folder {
         self.haggle_reading("", arguments)
     }
 
+    /// The same in a shell that has set limits first.
+    pub(crate) fn haggle_under(&self, limits: &str, arguments: &[&str]) -> String {
+        let output = process::Command::new("bash")
+            .current_dir(self.path())
+            .env_remove("HAGGLE_TRACES")
+            .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
+            .arg(assert_cmd::cargo::cargo_bin!("haggle"))
+            .args(arguments)
+            .output()
+            .expect("the shell can be started");
+        shown(&output)
+    }
+
     /// The same with `input` on standard input.
     pub(crate) fn haggle_reading(&self, input: &str, arguments: &[&str]) -> String {
         let output = Command::cargo_bin("haggle")
@@ -107,7 +120,14 @@ pub(crate) fn ended(child: Child) -> String {
 /// Presses Ctrl-C for a command that was started.
 #[cfg(unix)]
 pub(crate) fn interrupt(child: &Child) {
-    let sent = process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    signal(child, "INT");
+}
+
+/// Sends a signal to a command that was started.
+#[cfg(unix)]
+pub(crate) fn signal(child: &Child, name: &str) {
+    let signal = format!("-{name}");
+    let sent = process::Command::new("kill").args([&signal, &child.id().to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()), "the signal can be sent");
 }
 

@@ -4,6 +4,7 @@
 mod claims;
 mod cli_bargaining;
 mod cli_compare;
+mod cli_ends;
 mod cli_explain;
 mod cli_extends;
 mod cli_failures;

@@ -72,7 +72,7 @@ fn reproduced(folder: &Folder, quick: bool) -> Vec<String> {
         let output = folder.path().join("out");
         fs::create_dir_all(&output).expect("it can be made");
         let data = |origin: &Origin| {
-            let task = Task::new(&library, STUDIES, study, origin, &output, quick);
+            let task = Task::new(&library, STUDIES, study, origin, &output, quick, false);
             let task = task.expect("it can be had");
             Rc::new(task.carry_out(2, &AtomicBool::new(false), &|| ()).expect("it ends well"))
         };

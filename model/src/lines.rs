@@ -12,6 +12,9 @@ use memchr::memchr;
 /// bound a binary file would be read into memory as one line.
 pub const LINE_BYTES_MAX: usize = 64 * 1024;
 
+/// Bytes without a line feed after which nothing of what is read can be a text.
+const NO_TEXT_BYTES: usize = 64 * 1024 * 1024;
+
 /// Large enough that the cost of a call over the boxed input disappears.
 const BUFFER_BYTES: usize = 128 * 1024;
 
@@ -93,7 +96,7 @@ pub(crate) enum Found {
 pub(crate) fn fill_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Found> {
     line.clear();
     let mut too_long = false;
-    let mut any = false;
+    let mut bytes = 0;
     loop {
         let available = match input.fill_buf() {
             Ok(available) => available,
@@ -103,7 +106,6 @@ pub(crate) fn fill_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Res
         if available.is_empty() {
             break;
         }
-        any = true;
         let end = memchr(b'\n', available);
         let part = &available[..end.unwrap_or(available.len())];
         too_long |= line.len() + part.len() > LINE_BYTES_MAX;
@@ -112,13 +114,18 @@ pub(crate) fn fill_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Res
         }
         let used = part.len() + usize::from(end.is_some());
         input.consume(used);
+        bytes += used;
         if end.is_some() {
             break;
         }
+        if bytes > NO_TEXT_BYTES {
+            let message = format!("no line ends within {NO_TEXT_BYTES} bytes, so it is no text");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
     }
-    Ok(match (any, too_long) {
-        (false, _) => Found::End,
-        (true, false) => Found::Line,
-        (true, true) => Found::TooLong,
+    Ok(match (bytes, too_long) {
+        (0, _) => Found::End,
+        (_, false) => Found::Line,
+        (_, true) => Found::TooLong,
     })
 }

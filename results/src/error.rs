@@ -27,6 +27,15 @@ pub enum ResultsError {
         /// The folder that was asked for.
         path: PathBuf,
     },
+    /// Another run writes into the folder right now.
+    #[error(
+        "another run is writing `{path}` right now: wait until it is over, or name another folder",
+        path = path.display()
+    )]
+    InUse {
+        /// The folder that was asked for.
+        path: PathBuf,
+    },
     /// The path has no last part that could name a folder.
     #[error("`{path}` cannot name a folder of results: write a path that ends in a name", path = path.display())]
     NoName {
@@ -39,6 +48,16 @@ pub enum ResultsError {
         path = path.display()
     )]
     DiskFull {
+        /// The file that was being written.
+        path: PathBuf,
+    },
+    /// A file may not grow any more.
+    #[error(
+        "`{path}` has reached the limit of file sizes (`ulimit -f`): raise it, or write less (no \
+         messages, one format)",
+        path = path.display()
+    )]
+    FileTooLarge {
         /// The file that was being written.
         path: PathBuf,
     },
@@ -104,6 +123,7 @@ impl ResultsError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 ResultsError::DiskFull { path }
             }
+            io::ErrorKind::FileTooLarge => ResultsError::FileTooLarge { path },
             _ => ResultsError::Write { path, source },
         }
     }

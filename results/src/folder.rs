@@ -1,7 +1,9 @@
 //! The folder of a run while it is being made: a hidden sibling that gets its
 //! final name only when everything is in it.
 
-use std::fs;
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::ResultsError;
@@ -19,6 +21,9 @@ pub enum Existing {
     Replace,
 }
 
+/// Locked by whoever writes into the folder: with its process the lock is gone.
+const LOCK: &str = ".lock";
+
 /// A folder under construction. Dropped before [`PartialFolder::publish`], it leaves nothing.
 #[derive(Debug)]
 pub(crate) struct PartialFolder {
@@ -26,6 +31,9 @@ pub(crate) struct PartialFolder {
     end: PathBuf,
     existing: Existing,
     published: bool,
+    cleared: bool,
+    /// Nobody else writes here as long as it is open.
+    _lock: File,
 }
 
 impl PartialFolder {
@@ -34,11 +42,22 @@ impl PartialFolder {
         let name = end.file_name().ok_or_else(|| ResultsError::NoName { path: end.to_owned() })?;
         check_final(end, existing)?;
         let partial = end.with_file_name(format!(".{}.partial", name.to_string_lossy()));
-        if partial.exists() {
-            fs::remove_dir_all(&partial).map_err(|error| ResultsError::write(&partial, error))?;
-        }
-        fs::create_dir_all(&partial).map_err(|error| ResultsError::write(&partial, error))?;
-        Ok(PartialFolder { partial, end: end.to_owned(), existing, published: false })
+        let trouble = |error| ResultsError::write(&partial, error);
+        let lock = loop {
+            match lock(&partial).map_err(trouble)? {
+                Lock::Held(file) => break file,
+                Lock::Gone => {}
+                Lock::Taken => return Err(ResultsError::InUse { path: end.to_owned() }),
+            }
+        };
+        let cleared = clear(&partial).map_err(trouble)?;
+        let end = end.to_owned();
+        Ok(PartialFolder { partial, end, existing, published: false, cleared, _lock: lock })
+    }
+
+    /// Whether there was something that a run left which was killed.
+    pub(crate) fn cleared(&self) -> bool {
+        self.cleared
     }
 
     /// Where to write.
@@ -67,6 +86,9 @@ impl PartialFolder {
             rename(&self.partial, &self.end)?;
             self.published = true;
         }
+        // Not before: who came in between would lock a folder that is about to go.
+        let lock = self.end.join(LOCK);
+        fs::remove_file(&lock).map_err(|error| ResultsError::write(&lock, error))?;
         Ok(self.end.clone())
     }
 }
@@ -78,6 +100,48 @@ impl Drop for PartialFolder {
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
+}
+
+/// What came of an attempt to be the only one who writes into a folder.
+enum Lock {
+    Held(File),
+    /// Somebody else is.
+    Taken,
+    /// The folder has got its final name, or was removed, meanwhile.
+    Gone,
+}
+
+fn lock(partial: &Path) -> io::Result<Lock> {
+    fs::create_dir_all(partial)?;
+    let path = partial.join(LOCK);
+    let file = match File::options().create(true).truncate(false).write(true).open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::Gone),
+        file => file?,
+    };
+    // Some file systems know no locks; there, two runs at once are the user's business.
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Ok(Lock::Taken);
+    }
+    let opened = file.metadata()?;
+    let same = |found: Metadata| (found.dev(), found.ino()) == (opened.dev(), opened.ino());
+    Ok(if fs::metadata(&path).is_ok_and(same) { Lock::Held(file) } else { Lock::Gone })
+}
+
+/// Empties a folder but for its lock, and says whether there was anything.
+fn clear(partial: &Path) -> io::Result<bool> {
+    let mut cleared = false;
+    for entry in fs::read_dir(partial)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            continue;
+        }
+        cleared = true;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(cleared)
 }
 
 fn check_final(end: &Path, existing: Existing) -> Result<(), ResultsError> {

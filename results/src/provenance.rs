@@ -16,8 +16,9 @@ use crate::{ResultsError, RunDigest};
 pub struct Provenance {
     /// Version of the program.
     pub version: String,
-    /// Commit it was built from, if it was built from a repository.
-    pub commit: Option<String>,
+    /// Which build of that version: a hash of its sources.
+    #[serde(default = "unknown")]
+    pub build: String,
     /// SHA-256 of the resolved scenario, with paths as they start from its own folder.
     pub scenario_sha256: String,
     /// The master seed.
@@ -26,6 +27,11 @@ pub struct Provenance {
     pub inputs: Vec<Input>,
     /// What came out.
     pub digest: RunDigest,
+}
+
+/// Of a build that did not say.
+fn unknown() -> String {
+    "unknown".to_owned()
 }
 
 /// A file that was read.

@@ -13,8 +13,9 @@
 mod grid;
 mod outages;
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use haggle_model::observation::DisclosedItem;
@@ -178,6 +179,11 @@ impl RunWriter {
     /// The folder as long as it has no final name.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// What a run that was killed had left there, and is gone now.
+    pub fn cleared(&self) -> Option<&Path> {
+        self.folder.cleared().then(|| self.folder.path())
     }
 
     /// Records that a job is over: its rows in `jobs`, `attempts` and `placements`.
@@ -598,11 +604,15 @@ impl FinishedRun {
     }
 
     fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), ResultsError> {
-        let mut text = serde_json::to_string_pretty(value).map_err(|error| {
-            ResultsError::write(&self.folder().join(name), std::io::Error::other(error))
-        })?;
-        text.push('\n');
-        self.write(name, text.as_bytes())
+        let path = self.folder().join(name);
+        // Piece by piece: what a summary says of a million resources is long.
+        let write = || {
+            let mut file = BufWriter::new(File::create(&path)?);
+            serde_json::to_writer_pretty(&mut file, value)?;
+            file.write_all(b"\n")?;
+            file.flush()
+        };
+        write().map_err(|error| ResultsError::write(&path, error))
     }
 }
 

@@ -38,7 +38,14 @@ pub struct World {
     pub order: EventOrder,
     /// What is on its way when the run begins: when it arrives, and at whom.
     pub initial: Vec<(Time, ActorId, Message)>,
+    /// How many messages in a row may bring no job further.
+    pub in_vain_max: u64,
 }
+
+/// How many messages in a row may bring no job further, for worlds that know no better: some
+/// minutes of work. A grid of 1,000 resources that report every second sends as many in
+/// ten days without an arrival or an end.
+pub const IN_VAIN_MAX: u64 = 1_000_000_000;
 
 /// The failures of a run. They may go on for ever: without a horizon, what is to
 /// fail after every job is over does not happen.
@@ -143,6 +150,24 @@ pub enum RunError {
         /// Jobs that are not over.
         jobs: u64,
     },
+    /// Messages go on and on, and no job gets on.
+    #[error(
+        "stuck at {time} s with {jobs} jobs left: none has come, ended or been lost during \
+         {messages} messages, the last one a `{kind}` to {actor}; longer periods, intervals and \
+         latencies make fewer messages, and an earlier `horizon` ends them"
+    )]
+    InVain {
+        /// The instant.
+        time: Time,
+        /// Jobs that are not over.
+        jobs: u64,
+        /// Messages since then.
+        messages: u64,
+        /// Who would have got the next message.
+        actor: ActorId,
+        /// The kind of that message.
+        kind: &'static str,
+    },
     /// The record could not be written.
     #[error(transparent)]
     Record(OutsideError),
@@ -158,7 +183,8 @@ pub fn run(
     recorder: &mut dyn Recorder,
     stop: &AtomicBool,
 ) -> Result<RunStats, RunError> {
-    let World { mut actors, arrivals, outages, horizon, network, order, initial } = world;
+    let World { mut actors, arrivals, outages, horizon, network, order, initial, in_vain_max } =
+        world;
     let arrivals = Merged::new(arrivals)?;
     let mut clock = Clock::new(order);
     for (at, to, message) in initial {
@@ -169,6 +195,8 @@ pub fn run(
         arrivals,
         outages,
         outages_in_vain: 0,
+        in_vain: 0,
+        in_vain_max,
         gone: false,
         horizon,
         keeps_accounts: actors.iter().map(AnyActor::keeps_accounts).collect(),
@@ -197,6 +225,9 @@ pub(crate) struct Course<'a> {
     outages: Option<Outages>,
     /// Outages since a job last got on.
     outages_in_vain: u64,
+    /// Messages since a job last came or got on.
+    in_vain: u64,
+    in_vain_max: u64,
     /// Whether something has failed that never comes back.
     gone: bool,
     horizon: Option<Time>,
@@ -218,6 +249,17 @@ const OUTAGES_MAX: u64 = 10_000;
 
 /// No run lasts until here: a job without a limit is planned to.
 const END_OF_TIME: Time = Time::from_micros(Span::FOREVER.as_micros());
+
+/// Whether a part of a job has ended, or a try of it.
+fn is_end(observation: &Observation) -> bool {
+    matches!(
+        observation,
+        Observation::TasksOver { .. }
+            | Observation::ShareOver(_)
+            | Observation::RunLost { .. }
+            | Observation::TryOver(_)
+    )
+}
 
 /// How often, in messages, the stop flag is looked at.
 const STOP_INTERVAL: u64 = 1024;
@@ -276,10 +318,27 @@ impl<'a> Course<'a> {
                 kind: delivery.message.kind(),
             });
         }
+        self.count_message(&delivery)?;
         self.recorder
             .delivered(self.clock.now(), delivery.from, delivery.to, &delivery.message)
             .map_err(RunError::Record)?;
         Ok(Some(delivery))
+    }
+
+    /// Ends a run in which messages go on and on, and nothing else.
+    fn count_message(&mut self, delivery: &Delivery<Message>) -> Result<(), RunError> {
+        let arrives = matches!(delivery.message, Message::JobDue(_));
+        self.in_vain = if arrives { 0 } else { self.in_vain + 1 };
+        if self.in_vain <= self.in_vain_max {
+            return Ok(());
+        }
+        Err(RunError::InVain {
+            time: self.clock.now(),
+            jobs: self.stats.jobs - self.jobs_over,
+            messages: self.in_vain_max,
+            actor: delivery.to,
+            kind: delivery.message.kind(),
+        })
     }
 
     fn next_delivery(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
@@ -356,6 +415,9 @@ impl<'a> Course<'a> {
     fn observe(&mut self, actor: ActorId, observation: Observation) -> Result<(), RunError> {
         let over = matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_));
         self.jobs_over += u64::from(over);
+        if over || is_end(&observation) {
+            self.in_vain = 0;
+        }
         if over || gets_on(&observation) {
             self.outages_in_vain = 0;
         }

@@ -13,6 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::Error;
+use crate::interrupt;
 
 /// Where data go: a file, packed as its ending says, or standard output for `-`.
 pub(crate) struct Output {
@@ -157,6 +158,7 @@ fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     // Two commands at once do not write into each other's file.
     hidden_name.push(format!(".{}.partial", process::id()));
     let hidden = end.with_file_name(hidden_name);
+    interrupt::hide(&hidden);
     let file = File::create(&hidden)?;
     Ok((Sink::File(file), Some((hidden, end))))
 }

@@ -8,7 +8,7 @@ use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 
-use super::run::{DriverName, TableFormat, as_json, say_reports, say_too_wide};
+use super::run::{DriverName, TableFormat, as_json, say_cleared, say_reports, say_too_wide};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -178,6 +178,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say_reports(&outcome);
         say_too_wide(&outcome);
         warn_of(&outcome.summary.warnings);
+        say_cleared(&outcome);
     }
     let text = match args.json {
         true => as_json(&scenario, &outcome),

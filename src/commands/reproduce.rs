@@ -59,6 +59,9 @@ pub(crate) struct Args {
     /// Runs side by side; without it, one for each processor core
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// Count runs of other builds of this version of haggle as done
+    #[arg(long)]
+    any_build: bool,
     /// Print no progress
     #[arg(short, long)]
     quiet: bool,
@@ -256,8 +259,9 @@ impl Desk<'_> {
     }
 
     fn obtain(&self, study: &Study, origin: &Origin) -> Result<Rc<Data>, Error> {
-        let quick = self.args.quick;
-        let task = Task::new(&self.library, study::ALL, study, origin, &self.output, quick)?;
+        let &Args { quick, any_build, .. } = self.args;
+        let (library, output) = (&self.library, &self.output);
+        let task = Task::new(library, study::ALL, study, origin, output, quick, any_build)?;
         let (runs, done) = task.progress().map_or((0, 0), |it| (it.runs, it.done));
         if done > 0 && !self.args.quiet {
             say(&format!("{}: {done} of {runs} runs are done already\n", task.name()));

@@ -133,6 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say_reports(&outcome);
         say_too_wide(&outcome);
         warn_of(&outcome.warnings);
+        say_cleared(&outcome);
     }
     for reason in outcome.written.iter().flat_map(|written| &written.figures_left_out) {
         say(&format!("figure left out: {reason}\n"));
@@ -196,6 +197,13 @@ pub(crate) fn say_too_wide(outcome: &Outcome) {
             "note: {count} jobs need more processors than any provider they were sent to has, \
              and were rejected\n"
         )),
+    }
+}
+
+/// Says what of another run is gone.
+pub(crate) fn say_cleared(outcome: &Outcome) {
+    if let Some(cleared) = outcome.written.iter().find_map(|written| written.cleared.as_ref()) {
+        say(&format!("note: removed `{}`, left by a run that was killed\n", cleared.display()));
     }
 }
 

@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Runs side by side; without it, one for each processor core
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// Count runs of other builds of this version of haggle as done
+    #[arg(long)]
+    any_build: bool,
     /// Draw each run's own figures too
     #[arg(long)]
     figures: bool,
@@ -54,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !args.quiet {
         warn(&experiment.warnings);
     }
-    let progress = look(&experiment, &output)?;
+    let progress = look(&experiment, &folder, &output, args.any_build)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
     if progress.done > 0 && !args.quiet {
@@ -63,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let bar = many_runs(Show::unless(args.quiet), progress.runs as u64, progress.done as u64);
     let conduct = SweepConduct {
         output: &output,
+        any_build: args.any_build,
         workers,
         figures: if args.figures { Figures::Draw } else { Figures::Skip },
         stop: &STOP,

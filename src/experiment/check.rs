@@ -1,6 +1,9 @@
 //! What must hold at every instant, checked job by job as they end.
 
+mod held;
+
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
@@ -8,22 +11,17 @@ use haggle_model::{
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
 
+use held::{Processor, Processors};
+
 /// Remembers until when each processor was held, and since when it has been up or down.
 pub struct Check {
-    processors: Vec<Vec<Processor>>,
+    processors: Vec<Processors>,
     /// Of each provider.
     speeds: Vec<f64>,
     /// Processor-microseconds held.
     held: i128,
     /// Jobs of a grid that are done.
     done: BTreeSet<JobId>,
-}
-
-#[derive(Clone, Copy)]
-struct Processor {
-    held_until: Time,
-    state: Availability,
-    since: Time,
 }
 
 /// Something that must not be.
@@ -115,11 +113,8 @@ pub enum Violation {
 impl Check {
     /// All processors of `cast`, never held so far.
     pub fn new(cast: &Cast) -> Check {
-        let processors = cast.providers.iter().map(|it| it.processors as usize);
-        let (state, since) = (Availability::Restored, Time::ZERO);
-        let free = Processor { held_until: Time::ZERO, state, since };
         Check {
-            processors: processors.map(|count| vec![free; count]).collect(),
+            processors: cast.providers.iter().map(|it| Processors::new(it.processors)).collect(),
             speeds: cast.providers.iter().map(|it| it.speed).collect(),
             held: 0,
             done: BTreeSet::new(),
@@ -135,11 +130,12 @@ impl Check {
         processors: &ProcessorSet,
         change: Availability,
     ) {
-        for &(first, last) in processors.intervals() {
-            for processor in &mut self.processors[provider.index()][first as usize..=last as usize]
-            {
+        let all = &mut self.processors[provider.index()];
+        for &interval in processors.intervals() {
+            let Ok(()) = all.change(interval, |_, processor| {
                 (processor.state, processor.since) = (change, now);
-            }
+                Ok::<(), Infallible>(())
+            });
         }
     }
 
@@ -240,9 +236,9 @@ impl Check {
     ) -> Result<(), Violation> {
         self.held += i128::from((end - start).as_micros()) * i128::from(processors.count());
         let all = &mut self.processors[provider.index()];
-        for &(first, last) in processors.intervals() {
-            for processor in first..=last {
-                let Processor { held_until, state, since } = &mut all[processor as usize];
+        for &interval in processors.intervals() {
+            all.change(interval, |processor, it| {
+                let Processor { held_until, state, since } = it;
                 let until = std::mem::replace(held_until, end);
                 if start < until {
                     return Err(Violation::HeldTwice { job, start, processor, until });
@@ -255,7 +251,8 @@ impl Check {
                 if !was_up {
                     return Err(Violation::Down { job, start, end, processor });
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }

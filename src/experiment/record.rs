@@ -21,6 +21,8 @@ pub(super) struct Record<'a> {
     pub(super) jobs_over: u64,
     /// Those of them that no provider could ever run.
     pub(super) too_wide: u64,
+    /// Messages that have been delivered.
+    messages: u64,
     stories: JobStories,
     check: Option<Check>,
     watch: &'a dyn Watch,
@@ -39,6 +41,7 @@ impl Record<'_> {
             metrics: Metrics::new(cast, options),
             jobs_over: 0,
             too_wide: 0,
+            messages: 0,
             stories: JobStories::default(),
             check: conduct.check.then(|| Check::new(cast)),
             watch: conduct.watch,
@@ -56,11 +59,11 @@ impl Record<'_> {
         }
     }
 
-    /// Counts a job that is over in whatever way.
+    /// Counts a message; a run may go on for long without any job that is over.
     fn count(&mut self, now: Time) {
-        self.jobs_over += 1;
-        if self.jobs_over.is_multiple_of(PROGRESS_INTERVAL) {
-            self.watch.progress(self.jobs_over, now);
+        self.messages += 1;
+        if self.messages.is_multiple_of(PROGRESS_INTERVAL) {
+            self.watch.progress(self.jobs_over, self.messages, now);
         }
     }
 
@@ -95,8 +98,8 @@ impl Record<'_> {
     }
 }
 
-/// How often the watch hears of progress, in jobs.
-const PROGRESS_INTERVAL: u64 = 1_000;
+/// How often the watch hears of progress, in messages.
+const PROGRESS_INTERVAL: u64 = 8_192;
 
 impl Recorder for Record<'_> {
     fn delivered(
@@ -106,6 +109,7 @@ impl Recorder for Record<'_> {
         to: ActorId,
         message: &Message,
     ) -> Result<(), OutsideError> {
+        self.count(now);
         // What an actor says to itself tells nobody anything.
         if let Some(writer) = &mut self.writer
             && from != to
@@ -177,7 +181,7 @@ impl Recorder for Record<'_> {
                 if let Some(check) = &mut self.check {
                     check.job_over(&record)?;
                 }
-                self.count(now);
+                self.jobs_over += 1;
                 match &mut self.writer {
                     Some(writer) => writer.job_over(&record).map_err(boxed),
                     None => Ok(()),

@@ -21,6 +21,9 @@ use super::world::{Stage, StageError, notable};
 use crate::scenario::quantity::TimeOrShare;
 use crate::scenario::{Scenario, file};
 
+/// Which build of its version this is: a hash of the sources.
+pub const BUILD: &str = env!("HAGGLE_BUILD");
+
 /// Where results go.
 #[derive(Clone, Debug)]
 pub struct Destination {
@@ -43,15 +46,15 @@ pub enum Figures {
 
 /// Hears how a run gets on.
 pub trait Watch {
-    /// `jobs` are over, and the clock shows `now`.
-    fn progress(&self, jobs: u64, now: Time);
+    /// `jobs` are over, `messages` have been delivered, and the clock shows `now`.
+    fn progress(&self, jobs: u64, messages: u64, now: Time);
 }
 
 /// Does not care.
 pub struct Unwatched;
 
 impl Watch for Unwatched {
-    fn progress(&self, _jobs: u64, _now: Time) {}
+    fn progress(&self, _jobs: u64, _messages: u64, _now: Time) {}
 }
 
 /// How a run is carried out; nothing here changes its results.
@@ -100,6 +103,8 @@ pub struct Written {
     pub figures: Vec<String>,
     /// Why other figures were not: there was nothing to draw.
     pub figures_left_out: Vec<String>,
+    /// What a run that was killed had left of its own, and is gone now.
+    pub cleared: Option<PathBuf>,
 }
 
 /// Why there are no results.
@@ -171,6 +176,7 @@ pub fn run(
             RunWriter::create(&destination.folder, cast.clone(), options)
         })
         .transpose()?;
+    let cleared = writer.as_ref().and_then(RunWriter::cleared).map(Path::to_owned);
     let mut record = Record::new(&cast, metrics, writer, conduct);
     let stats =
         run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap_run_error)?;
@@ -195,6 +201,7 @@ pub fn run(
                 messages: stats.messages,
                 stopwatch: &stopwatch,
                 check: conduct.check,
+                cleared,
             };
             let written = rest.write(finished)?;
             (Some(written), stopwatch.timing(stats.messages))
@@ -214,11 +221,12 @@ struct Rest<'a> {
     messages: u64,
     stopwatch: &'a Stopwatch,
     check: bool,
+    cleared: Option<PathBuf>,
 }
 
 impl Rest<'_> {
     /// Writes it, then gives the folder its final name.
-    fn write(&self, finished: FinishedRun) -> Result<Written, ExperimentError> {
+    fn write(self, finished: FinishedRun) -> Result<Written, ExperimentError> {
         let digest = finished.digest().clone();
         finished.write_summary(self.summary)?;
         // Paths that started from the scenario's folder start from the results' now.
@@ -229,7 +237,7 @@ impl Rest<'_> {
         finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
         finished.write_provenance(&Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("HAGGLE_COMMIT").map(str::to_owned),
+            build: BUILD.to_owned(),
             scenario_sha256: sha256(self.scenario.to_toml().as_bytes()),
             seed: self.scenario.scenario.seed,
             inputs: self
@@ -255,6 +263,7 @@ impl Rest<'_> {
             digest,
             figures: drawn.files,
             figures_left_out: drawn.left_out,
+            cleared: self.cleared,
         })
     }
 }

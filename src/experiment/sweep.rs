@@ -1,23 +1,26 @@
 //! Many runs: side by side, each in its own folder, resumable, then summed up.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, process, thread};
 
 use haggle_results::sweep::{SweepRun, aggregate, to_csv};
-use haggle_results::{Existing, ResultsError, RunReader, Summary, sha256};
+use haggle_results::{Existing, Input, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::figures::{SweepData, draw_sweep, file_name};
-use super::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
-use crate::scenario::{Experiment, Run};
+use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Unwatched, run};
+use crate::scenario::{Experiment, Run, log_path};
 
 /// How a sweep is carried out; nothing here changes its results.
 pub struct SweepConduct<'a> {
     /// The folder of all runs.
     pub output: &'a Path,
+    /// Whether runs of other builds of this version count as done.
+    pub any_build: bool,
     /// Runs side by side.
     pub workers: usize,
     /// Whether each run's own figures are drawn.
@@ -68,6 +71,25 @@ pub enum SweepError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A folder of the sweep holds the results of another build.
+    #[error(
+        "`{}` holds results of another build of haggle {} ({build}, this one is {})",
+        folder.display(), env!("CARGO_PKG_VERSION"), BUILD
+    )]
+    OtherBuild {
+        /// The folder.
+        folder: PathBuf,
+        /// That build.
+        build: String,
+    },
+    /// A file that a run read is another one now.
+    #[error("`{}` holds results of another `{input}`: that file has changed since", folder.display())]
+    InputChanged {
+        /// The folder.
+        folder: PathBuf,
+        /// The file, as the scenario names it.
+        input: String,
+    },
     /// A folder of the sweep holds something else than a run.
     #[error("`{}` is in the way: it does not hold a run (no provenance.json in it)", folder.display())]
     NotARun {
@@ -85,15 +107,22 @@ pub enum SweepError {
     Interrupted,
 }
 
-/// Looks which runs of `experiment` are done already in `output`.
+/// Looks which runs of `experiment` are done already in `output`. Relative paths start from
+/// `folder`.
 ///
 /// # Errors
 /// If a folder holds something else.
-pub fn look(experiment: &Experiment, output: &Path) -> Result<Progress, SweepError> {
+pub fn look(
+    experiment: &Experiment,
+    folder: &Path,
+    output: &Path,
+    any_build: bool,
+) -> Result<Progress, SweepError> {
+    let mut past = Past { folder, output, any_build, inputs: BTreeMap::new() };
     let mut progress = Progress { runs: 0, done: 0 };
     for run in experiment.runs() {
         progress.runs += 1;
-        progress.done += usize::from(is_done(&run, output)?);
+        progress.done += usize::from(past.has(&run)?);
     }
     Ok(progress)
 }
@@ -108,16 +137,47 @@ pub fn sweep(
     folder: &Path,
     conduct: &SweepConduct<'_>,
 ) -> Result<Swept, SweepError> {
+    let &SweepConduct { output, any_build, .. } = conduct;
+    let mut past = Past { folder, output, any_build, inputs: BTreeMap::new() };
     let mut todo = Vec::new();
     for run in experiment.runs() {
-        if !is_done(&run, conduct.output)? {
+        if !past.has(&run)? {
             todo.push(run);
         }
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(conduct.workers).build();
-    let pool = pool.expect("the operating system gives a thread for each worker");
-    pool.install(|| todo.par_iter().try_for_each(|run| carry_out(run, folder, conduct)))?;
+    side_by_side(conduct.workers.min(todo.len()), &todo, |run| carry_out(run, folder, conduct))?;
     sum_up(experiment, conduct.output)
+}
+
+/// Does `work` for each of `all` on so many threads, or as many as the system gives: this one does
+/// its part. After an error nothing new is begun; of several, the first one's in the list
+/// is returned.
+fn side_by_side<T: Sync, E: Send>(
+    threads: usize,
+    all: &[T],
+    work: impl Fn(&T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(None::<(usize, E)>));
+    let failed = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let worker = || {
+        while failed().is_none() {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(place) else { break };
+            if let Err(error) = work(one) {
+                let mut first = failed();
+                if first.as_ref().is_none_or(|&(other, _)| place < other) {
+                    *first = Some((place, error));
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let one_more = || thread::Builder::new().spawn_scoped(scope, worker).is_ok();
+        let _ = (1..threads).all(|_| one_more());
+        worker();
+    });
+    let first = failed().take();
+    first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result<(), SweepError> {
@@ -153,21 +213,58 @@ fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result
     }
 }
 
-/// Whether the results of a run are there. A folder gets its final name only
-/// when everything is in it, so one that is there is whole.
-fn is_done(run: &Run<'_>, output: &Path) -> Result<bool, SweepError> {
-    let folder = output.join(run.folder());
-    if !folder.exists() {
-        return Ok(false);
+/// What was done before.
+struct Past<'a> {
+    /// Where the scenario's relative paths start.
+    folder: &'a Path,
+    output: &'a Path,
+    any_build: bool,
+    /// Files that runs have read, as they are now.
+    inputs: BTreeMap<PathBuf, Input>,
+}
+
+impl Past<'_> {
+    /// Whether the results of a run are there. A folder gets its final name only
+    /// when everything is in it, so one that is there is whole.
+    fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
+        let folder = self.output.join(run.folder());
+        if !folder.exists() {
+            return Ok(false);
+        }
+        if !folder.join("provenance.json").exists() {
+            return Err(SweepError::NotARun { folder });
+        }
+        let found = RunReader::open(&folder)?.provenance()?;
+        let mine = found.seed == run.seed
+            && found.version == env!("CARGO_PKG_VERSION")
+            && found.scenario_sha256 == sha256(run.scenario().to_toml().as_bytes());
+        if !mine {
+            return Err(SweepError::Foreign { folder });
+        }
+        if found.build != BUILD && !self.any_build {
+            return Err(SweepError::OtherBuild { folder, build: found.build });
+        }
+        for input in found.inputs {
+            if self.has_changed(&input)? {
+                return Err(SweepError::InputChanged { folder, input: input.path });
+            }
+        }
+        Ok(true)
     }
-    if !folder.join("provenance.json").exists() {
-        return Err(SweepError::NotARun { folder });
+
+    fn has_changed(&mut self, then: &Input) -> Result<bool, SweepError> {
+        let path = log_path(&then.path, self.folder);
+        let path = path.unwrap_or_else(|_| PathBuf::from(&then.path));
+        // A look at the size is cheap, and logs are read once for all runs.
+        let size = fs::metadata(&path).map_err(|error| ResultsError::read(&path, error))?.len();
+        if size != then.bytes {
+            return Ok(true);
+        }
+        if !self.inputs.contains_key(&path) {
+            self.inputs.insert(path.clone(), Input::of_file(&path, &then.path)?);
+        }
+        Ok(self.inputs[&path].sha256 != then.sha256)
     }
-    let provenance = RunReader::open(&folder)?.provenance()?;
-    let mine = provenance.seed == run.seed
-        && provenance.version == env!("CARGO_PKG_VERSION")
-        && provenance.scenario_sha256 == sha256(run.scenario().to_toml().as_bytes());
-    if mine { Ok(true) } else { Err(SweepError::Foreign { folder }) }
 }
 
 fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
@@ -304,8 +401,40 @@ fn runs_csv(axes: &[String], runs: &[RunRow]) -> String {
 
 /// Writes a file under another name first, so that the final name holds a whole file.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
-    let partial = path.with_extension("partial");
+    // Two commands at once do not write into each other's file.
+    let partial = path.with_extension(format!("{}.partial", process::id()));
     fs::write(&partial, text)
         .and_then(|()| fs::rename(&partial, path))
         .map_err(|error| ResultsError::write(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_done_once_on_any_number_of_threads() {
+        let all: Vec<AtomicUsize> = (0..100).map(AtomicUsize::new).collect();
+        for threads in [0, 1, 2, 7] {
+            let done = side_by_side(threads, &all, |it| {
+                it.fetch_add(1_000, Ordering::Relaxed);
+                Ok::<(), ()>(())
+            });
+            assert_eq!(done, Ok(()));
+        }
+        let times = all.iter().map(|it| it.load(Ordering::Relaxed));
+        assert!(times.enumerate().all(|(place, times)| times == place + 4_000));
+    }
+
+    #[test]
+    fn the_first_error_counts_and_ends_it() {
+        let begun = AtomicUsize::new(0);
+        let all: Vec<usize> = (0..1_000).collect();
+        let error = side_by_side(2, &all, |&it| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if it < 2 { Err(it) } else { Ok(()) }
+        });
+        assert!(matches!(error, Err(0 | 1)), "{error:?}");
+        assert!(begun.load(Ordering::Relaxed) < 1_000);
+    }
 }

@@ -14,7 +14,7 @@ use haggle_model::workload::{CleaningReport, SharedReport};
 use haggle_model::{
     ActorId, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId, Span, Time,
 };
-use haggle_runtime::world::{Arrivals, Outages};
+use haggle_runtime::world::{Arrivals, IN_VAIN_MAX, Outages};
 use haggle_runtime::{EventOrder, Network, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
@@ -76,6 +76,7 @@ impl Stage {
                 network: Network::default(),
                 order: event_order(scenario.scenario.events_order),
                 initial: Vec::new(),
+                in_vain_max: IN_VAIN_MAX,
             },
             cast: cast(scenario),
             reports: Vec::new(),

@@ -25,6 +25,7 @@ enum Work<'a> {
         experiment: Box<Experiment>,
         folder: PathBuf,
         output: PathBuf,
+        any_build: bool,
         progress: Progress,
         cuts: Cuts,
     },
@@ -67,7 +68,8 @@ pub enum ObtainError {
 }
 
 impl<'a> Task<'a> {
-    /// What is to be done for data of `study`, whose runs go below `output`.
+    /// What is to be done for data of `study`, whose runs go below `output`; those of other
+    /// builds count as done if `any_build`.
     ///
     /// # Errors
     /// If they cannot be had.
@@ -78,6 +80,7 @@ impl<'a> Task<'a> {
         origin: &Origin,
         output: &Path,
         quick: bool,
+        any_build: bool,
     ) -> Result<Task<'a>, ObtainError> {
         let name = origin.name().to_owned();
         match origin {
@@ -105,9 +108,10 @@ impl<'a> Task<'a> {
                     })?;
                 }
                 let output = output.join(&study.name).join(&name);
-                let progress = look(&experiment, &output)?;
+                let progress = look(&experiment, &folder, &output, any_build)?;
                 let experiment = Box::new(experiment);
-                let work = Work::Sweep { experiment, folder, output, progress, cuts };
+                let work =
+                    Work::Sweep { experiment, folder, output, any_build, progress, cuts };
                 Ok(Task { name, work })
             }
         }
@@ -140,9 +144,9 @@ impl<'a> Task<'a> {
             Work::Study(study, effort) => study
                 .compute(*effort)
                 .map_err(|problem| ObtainError::Study { study: self.name.clone(), problem }),
-            Work::Sweep { experiment, folder, output, cuts, .. } => {
-                let conduct =
-                    SweepConduct { output, workers, figures: Figures::Skip, stop, on_run };
+            Work::Sweep { experiment, folder, output, any_build, cuts, .. } => {
+                let (any_build, figures) = (*any_build, Figures::Skip);
+                let conduct = SweepConduct { output, any_build, workers, figures, stop, on_run };
                 sweep(experiment, folder, &conduct)?;
                 let data = Data::of_sweep(&self.name, experiment, output)?;
                 Ok(Data { cuts: cuts.clone(), ..data })

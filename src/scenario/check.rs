@@ -1,9 +1,19 @@
 //! What a schema cannot say: names that exist, sizes that go together, files
 //! that are there. Each file here checks one concern and reports all it finds.
 
+use haggle_model::Span;
+
 use super::document::{Node, Path};
+use super::quantity::TimeSpan;
 use super::suggest::nearest;
 use super::{Position, Problem, Scenario, Source};
+
+/// The shortest time after which anything may recur by itself.
+const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::grid::checkpoint::SHORTEST);
+
+/// How many resources of grids, or nodes that fail, a scenario may have: each is simulated by
+/// itself and takes some kilobytes.
+const EACH_MAX: u64 = 2_000_000;
 
 mod actors;
 mod effect;
@@ -70,6 +80,18 @@ impl Check<'_> {
         }
         let span = self.root.place(path);
         self.problems.push(Problem { message, span, label: label.into(), help: help.into() });
+    }
+
+    /// Reports what would recur all the time: work without end for less than a blink of the model.
+    fn check_recurring(&mut self, path: &Path, time: TimeSpan) {
+        if Span::ZERO < time.0 && time.0 < SHORTEST.0 {
+            self.report(
+                path,
+                format!("{time} is too short for what goes on during the whole run"),
+                &format!("less than {SHORTEST}"),
+                format!("write at least \"{SHORTEST}\""),
+            );
+        }
     }
 
     /// Whether the value at `path` is a stand-in for one that was wrong or missing.

@@ -156,6 +156,10 @@ struct Replica {
     requested: u32,
     written: u32,
     available: u32,
+    /// Whether one is on its way to the server.
+    sending: bool,
+    /// The number of the newest one written meanwhile, which goes next.
+    unsent: Option<u32>,
     /// Those on record, each with its number, in order.
     checkpoints: Vec<(u32, CheckpointRecord)>,
     /// The newest one that can be used, while the dispatcher has not been told of it.
@@ -268,6 +272,8 @@ impl GridResource {
             requested: 0,
             written: 0,
             available: 0,
+            sending: false,
+            unsent: None,
             checkpoints: Vec::new(),
             untold: None,
             omitted: 0,

@@ -143,7 +143,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     run.write_summary(&summary).expect("room");
     run.write_provenance(&Provenance {
         version: "0.1.0".to_owned(),
-        commit: None,
+        build: "0".to_owned(),
         scenario_sha256: sha256(b"made up"),
         seed: 1,
         inputs: Vec::new(),

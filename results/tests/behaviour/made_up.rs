@@ -81,7 +81,7 @@ pub(crate) fn write(
     run.write_summary(&summary)?;
     run.write_provenance(&Provenance {
         version: "0.1.0".to_owned(),
-        commit: None,
+        build: "0".to_owned(),
         scenario_sha256: sha256(b"made up"),
         seed: 1,
         inputs: Vec::new(),

@@ -1,10 +1,14 @@
 //! The worked examples of the grid model and of fault tolerance, as actors play them.
 
-use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, StorageLimits};
+use std::sync::Arc;
+
+use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, Routes, StorageLimits};
 use haggle_model::grid::{
-    Carried, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount, TryEnd,
+    Carried, CheckpointRecord, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount, TryEnd,
 };
+use haggle_model::network::{Capacity, Star, StarParameters};
 use haggle_model::random::stream;
+use haggle_model::workload::Law;
 use haggle_model::{ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
 use haggle_scheduling::grid::{
@@ -463,4 +467,54 @@ fn ft_m11_a_job_moves_to_where_it_ends_earlier() {
     assert!(ran.accounts[1].flows.contains(&flow(here, there, 1, 20_000_000)));
     let ran = run(11_000);
     assert_eq!(ran.tries_of(0).len(), 1, "moving would take longer than staying");
+}
+
+#[test]
+fn messages_without_end_are_an_error() {
+    let grid = Grid::new(FJBCR).resource(1, 1).job(0, 1_000_000);
+    let mut grid = grid.change(|plan| plan.period = secs(1.0));
+    grid.in_vain_max = 1_000;
+    assert_eq!(
+        grid.fail().to_string(),
+        "stuck at 999 s with 1 jobs left: none has come, ended or been lost during 1000 messages, \
+         the last one a `wake` to actor#1; longer periods, intervals and latencies make fewer \
+         messages, and an earlier `horizon` ends them"
+    );
+}
+
+/// A link of 1 Mbit/s to the checkpoint server, over which a checkpoint takes 8 s.
+fn slow_link() -> Routes {
+    let parameters = StarParameters {
+        sites: vec![1],
+        services: 2,
+        lan_capacity: Capacity::Shared(1e6),
+        service_capacity: Capacity::Unlimited,
+        lan_latency: Span::ZERO,
+        wan_capacity: Capacity::Unlimited,
+        wan_latency: Law::Constant(0.0),
+    };
+    Routes::Star(Arc::new(Star::new(&parameters, 1).expect("good parameters")))
+}
+
+#[test]
+fn checkpoints_that_come_faster_than_a_link_carries_them_are_given_up_for_newer_ones() {
+    let rule = IntervalRule::Periodic { interval: secs(3.0) };
+    let grid = Grid::new(WITH_CHECKPOINTS).resource(1, 1).job(0, 30).change(|plan| {
+        plan.routes = slow_link();
+        plan.period = secs(10.0);
+        plan.data = data(0, 0, 1_000_000);
+        plan.checkpoints = checkpoints(rule, 0.0);
+    });
+    for alone in [true, false] {
+        let ran = grid.clone().change(|plan| plan.alone = alone).run_on_both();
+        let taken = &ran.tries_of(0)[0].checkpoints;
+        let written = |it: &CheckpointRecord| it.written.map(Time::as_secs_f64);
+        let all: Vec<_> = taken.iter().filter_map(written).collect();
+        assert_eq!(all, [3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0, 24.0, 27.0]);
+        // While one is on its way, the newest waits for it.
+        let arrived =
+            taken.iter().filter_map(|it| Some((written(it)?, it.available?.as_secs_f64())));
+        let arrived: Vec<_> = arrived.collect();
+        assert_eq!(arrived, [(3.0, 11.0), (9.0, 19.0), (18.0, 27.0)]);
+    }
 }

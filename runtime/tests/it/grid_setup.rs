@@ -16,8 +16,8 @@ use haggle_model::{
     ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, ProviderInfo, Span, Time,
 };
 use haggle_results::{Metrics, MetricsOptions};
-use haggle_runtime::world::{Outages, OutsideError};
-use haggle_runtime::{Driver, EventOrder, Network, Recorder, World, run};
+use haggle_runtime::world::{IN_VAIN_MAX, Outages, OutsideError};
+use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunError, World, run};
 use haggle_scheduling::grid::{GridPolicy, Share, Sharing, SiteId};
 
 /// A grid, its jobs and its failures.
@@ -30,6 +30,7 @@ pub(crate) struct Grid {
     pub(crate) horizon: Option<Time>,
     /// Messages that are there when the run begins.
     pub(crate) initial: Vec<(Time, ActorId, Message)>,
+    pub(crate) in_vain_max: u64,
 }
 
 /// What a run of a grid left behind.
@@ -71,6 +72,7 @@ impl Grid {
             outages: BTreeMap::new(),
             horizon: None,
             initial: Vec::new(),
+            in_vain_max: IN_VAIN_MAX,
         }
     }
 
@@ -173,6 +175,7 @@ impl Grid {
             order: EventOrder::Grid,
             initial: self.initial.clone(),
             horizon: self.horizon,
+            in_vain_max: self.in_vain_max,
         }
     }
 
@@ -186,6 +189,17 @@ impl Grid {
         let ran = self.run_on(Driver::Sequential);
         assert_eq!(ran, self.run_on(Driver::Actix));
         ran
+    }
+
+    /// Runs it on both drivers, which fail in the same way.
+    pub(crate) fn fail(&self) -> RunError {
+        let fail = |driver| {
+            let stop = AtomicBool::new(false);
+            run(self.world(), driver, &mut GridRan::default(), &stop).expect_err("it fails")
+        };
+        let error = fail(Driver::Sequential);
+        assert_eq!(error.to_string(), fail(Driver::Actix).to_string());
+        error
     }
 
     fn run_on(&self, driver: Driver) -> GridRan {

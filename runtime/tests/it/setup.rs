@@ -16,7 +16,7 @@ use haggle_model::{
     ActorId, Disclosure, Job, JobClass, JobOutcome, JobRecord, JobStories, LostRun, Observation,
     ProcessorSet, ProviderId, Span, Time,
 };
-use haggle_runtime::world::{Outages, OutsideError};
+use haggle_runtime::world::{IN_VAIN_MAX, Outages, OutsideError};
 use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunError, RunStats, World, run};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
@@ -179,6 +179,7 @@ impl Setup {
             network,
             order: self.order,
             initial: Vec::new(),
+            in_vain_max: IN_VAIN_MAX,
         }
     }
 

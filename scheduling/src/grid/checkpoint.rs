@@ -18,6 +18,10 @@ use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work, span_of};
 pub use self::cost::CheckpointCost;
 pub use self::history::{FailureHistory, MeanFailure};
 
+/// The shortest interval that a rule computes: where it would be none, as for resources that fail
+/// all the time, a job would do nothing but save its progress.
+pub const SHORTEST: Span = Span::from_micros(1_000);
+
 /// What an interval may depend on, at the instant of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
@@ -181,7 +185,7 @@ impl IntervalRule {
                 let least = minimum
                     .given(situation.execution)
                     .max(situation.cost + Fraction::from_ppm(1_000).of(situation.cost))
-                    .max(Span::TICK);
+                    .max(SHORTEST);
                 let step = step.given(situation.execution);
                 let growing = situation.remaining < situation.mean_failure
                     && state.interval < limit.of(situation.execution);
@@ -213,20 +217,20 @@ pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
     work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
 }
 
-/// Young's interval, rounded down to a microsecond and at least one.
+/// Young's interval, rounded down to a microsecond and at least the shortest.
 fn young(cost: Span, mtbf: Span) -> Span {
-    span_of(root_of_twice(cost, mtbf)).max(Span::TICK)
+    span_of(root_of_twice(cost, mtbf)).max(SHORTEST)
 }
 
-/// Daly's interval, rounded down to a microsecond and at least one. With
+/// Daly's interval, rounded down to a microsecond and at least the shortest. With
 /// s = √(2·C·M) it is s + C/3 + C·s/18M − C.
 fn daly(cost: Span, mtbf: Span) -> Span {
     let (c, m) = (micros(cost), micros(mtbf));
     if c >= 2 * m {
-        return mtbf.max(Span::TICK);
+        return mtbf.max(SHORTEST);
     }
     let root = root_of_twice(cost, mtbf);
-    span_of((root + c / 3 + c * root / (18 * m)).saturating_sub(c)).max(Span::TICK)
+    span_of((root + c / 3 + c * root / (18 * m)).saturating_sub(c)).max(SHORTEST)
 }
 
 /// √(2·C·M), exact in integers, which are the same on every machine.

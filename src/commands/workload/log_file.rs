@@ -1,6 +1,7 @@
 //! Writing a workload as a log, job by job.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use haggle_model::Span;
 use haggle_model::workload::OpenWorkload;
@@ -9,6 +10,7 @@ use haggle_model::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 use super::Target;
 use crate::commands::Error;
 use crate::commands::output::{Output, failed};
+use crate::interrupt::STOP;
 
 /// The program and its version, for notes in headers.
 pub(super) const PROGRAM: &str = concat!("haggle ", env!("CARGO_PKG_VERSION"));
@@ -35,6 +37,9 @@ pub(super) fn write(
     let mut writer = SwfWriter::new(Output::create(path, target.force)?, &header).map_err(fail)?;
     let mut written = 0;
     for job in std::iter::once(Ok(first)).chain(jobs) {
+        if STOP.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
         writer.write(&SwfRecord::from_job(&job?)).map_err(fail)?;
         written += 1;
     }

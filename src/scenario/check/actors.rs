@@ -80,7 +80,10 @@ impl Check<'_> {
                     "no time",
                     "write a length of time above zero, such as \"1h\"".to_owned(),
                 ),
-                _ => {}
+                Some(JobCheckpoints { interval, .. }) => {
+                    self.check_recurring(&path.key("checkpoints").key("interval"), interval);
+                }
+                None => {}
             }
         }
     }

@@ -7,8 +7,8 @@ use haggle_model::failures::{
     Resource,
 };
 
-use super::Check;
 use super::names::Names;
+use super::{Check, EACH_MAX};
 use crate::scenario::document::Path;
 use crate::scenario::file::{FailureLaw, Failures};
 use crate::scenario::quantity::TimeSpan;
@@ -25,12 +25,26 @@ impl Check<'_> {
         }
         let known = names.owner_list();
         let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+        let mut total = 0;
         for (index, failures) in self.scenario.failures.iter().enumerate() {
             let path = Path::root().key("failures").index(index);
             self.check_provider_list(&path.key("of"), &failures.of, &known, "site");
             self.check_reason(&path, failures);
             self.check_spreading(&path, failures);
             self.check_nodes(&path, failures, names);
+            let before = total;
+            total += self.failing_nodes(failures, names);
+            if total > EACH_MAX && before <= EACH_MAX {
+                self.report(
+                    &path,
+                    format!(
+                        "{total} nodes may fail, and at most {EACH_MAX} can, for each takes some \
+                         kilobytes"
+                    ),
+                    "one too many from here on",
+                    "let fewer `nodes` fail, or more `processors-per-node` as one".to_owned(),
+                );
+            }
             let line = self.line(&path);
             for name in names.copies_meant(&failures.of) {
                 let Some(line) = lines.insert(name.clone(), line) else { continue };
@@ -140,6 +154,22 @@ impl Check<'_> {
                 "remove it, or let the nodes fail by `law` or `nominal`".to_owned(),
             );
         }
+    }
+
+    /// How many nodes of all owners a table is about.
+    fn failing_nodes(&self, failures: &Failures, names: &Names) -> u64 {
+        let nodes = |members: u32| {
+            let nodes = members.div_ceil(failures.processors_per_node.max(1));
+            u64::from(nodes.min(failures.nodes.unwrap_or(u32::MAX)))
+        };
+        let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
+        let sites: BTreeMap<&str, u32> =
+            sites.map(|site| (site.name.as_str(), site.resources)).collect();
+        let members = |name: String| match names.providers.get(&name) {
+            Some(&place) => self.scenario.providers[place].processors,
+            None => sites.get(name.as_str()).copied().unwrap_or(0),
+        };
+        names.copies_meant(&failures.of).into_iter().map(|name| nodes(members(name))).sum()
     }
 
     fn check_nodes(&mut self, path: &Path, failures: &Failures, names: &Names) {

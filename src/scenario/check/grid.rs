@@ -2,7 +2,7 @@
 
 use haggle_model::Span;
 
-use super::Check;
+use super::{Check, EACH_MAX};
 use crate::scenario::document::Path;
 use crate::scenario::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel};
 use crate::scenario::quantity::TimeSpan;
@@ -19,10 +19,12 @@ impl Check<'_> {
                 "remove the [[provider]]s and [[metascheduler]]s, or [grid]".to_owned(),
             );
         }
+        self.check_recurring(&path.key("period"), grid.period);
         self.check_replicas(&path, grid);
         self.check_saving(&path, grid);
         self.check_gain(&path, grid);
         self.check_loads(&path, grid);
+        self.check_resources(&path, grid);
         self.check_end(&path);
         self.check_messages();
         self.check_room(&path, grid);
@@ -117,7 +119,17 @@ impl Check<'_> {
                 "no time",
                 "write a length of time above zero, such as \"30min\"".to_owned(),
             ),
-            _ => {}
+            Some(time) => self.check_recurring(&interval, time),
+            None => {}
+        }
+        if checkpoints.mtbf == Some(TimeSpan::ZERO) {
+            self.report(
+                &at.key("mtbf"),
+                "on resources that fail all the time no job gets on".to_owned(),
+                "no time",
+                "write a length of time above zero, or remove it for what a resource has seen"
+                    .to_owned(),
+            );
         }
         if computed && checkpoints.cost == Some(TimeSpan::ZERO) {
             self.report(
@@ -146,13 +158,33 @@ impl Check<'_> {
                     );
                 }
             }
-            if load.period == Some(TimeSpan::ZERO) {
-                self.report(
+            match load.period {
+                Some(TimeSpan::ZERO) => self.report(
                     &at.key("period"),
                     "a load cannot change all the time".to_owned(),
                     "no time",
                     "write a length of time above zero, or remove it".to_owned(),
+                ),
+                Some(period) => self.check_recurring(&at.key("period"), period),
+                None => {}
+            }
+        }
+    }
+
+    fn check_resources(&mut self, path: &Path, grid: &Grid) {
+        let mut total = 0;
+        for (index, site) in grid.sites.iter().enumerate() {
+            total += u64::from(site.resources);
+            if total > EACH_MAX {
+                self.report(
+                    &path.key("site").index(index).key("resources"),
+                    format!(
+                        "a grid has at most {EACH_MAX} resources, for each takes some kilobytes"
+                    ),
+                    "one too many from here on",
+                    "lower `resources`".to_owned(),
                 );
+                return;
             }
         }
     }

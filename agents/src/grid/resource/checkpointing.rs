@@ -131,14 +131,38 @@ impl GridResource {
         replica.stage = Stage::Computing;
         self.machine.resume(now, job);
         self.arm_again(now, job, out);
+        self.send(now, job, place, out);
+    }
+
+    /// Sends a checkpoint to its server, behind the one that is on its way: of those that wait
+    /// for that, only the newest is worth sending.
+    fn send(&mut self, now: Time, job: JobId, place: u32, out: &mut Outbox) {
         let bytes = self.data(self.replicas[&job].workload).checkpoint;
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        if replica.sending {
+            if let Some(older) = replica.unsent.replace(place)
+                && !self.rules.records_all
+            {
+                replica.checkpoints.retain(|&(place, _)| place != older);
+            }
+            return;
+        }
         match bytes {
             0 => self.saved(now, job, place, 0, out),
             _ => {
-                let to = self.rules.home.checkpoint_node;
-                let ends = (self.node(), to);
+                replica.sending = true;
+                let ends = (self.node(), self.rules.home.checkpoint_node);
                 self.transfer(now, (job, Purpose::Checkpoint(place)), ends, bytes, out);
             }
+        }
+    }
+
+    /// A checkpoint has arrived, and the next one may go.
+    pub(super) fn sent(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        replica.sending = false;
+        if let Some(place) = replica.unsent.take() {
+            self.send(now, job, place, out);
         }
     }
 

@@ -106,6 +106,7 @@ impl GridResource {
         // Checkpoints that are under way are not needed any more.
         self.abort_transfers(now, job, out);
         let replica = self.replicas.get_mut(&job).expect("who computes is here");
+        (replica.sending, replica.unsent) = (false, None);
         replica.computing += now - replica.since;
         let (number, bytes) =
             (replica.number, self.rules.data[usize::from(replica.workload)].output);
@@ -156,6 +157,7 @@ impl GridResource {
             Purpose::Checkpoint(place) => {
                 self.deliveries.checkpoints(1, data.checkpoint);
                 self.saved(now, job, place, data.checkpoint, out);
+                self.sent(now, job, out);
             }
             Purpose::Output => {
                 self.deliveries.output(data.output);

@@ -1,0 +1,187 @@
+//! What used to go on for ever, to end without a word, or to mix two runs: each ends in bounded
+//! time with an error that names the way out.
+
+use std::fs;
+
+use crate::cli_run::{LONG, wait_for};
+use crate::command::{Folder, VALID, ended, stderr_of, stdout_of};
+
+/// Two runs of jobs from a log.
+const OF_A_LOG: &str = r#"
+[[workload]]
+name = "jobs"
+log = "log.swf"
+
+[[provider]]
+name = "north"
+processors = 8
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[sweep]
+replications = 2
+"#;
+
+/// A log of so many jobs.
+fn log(jobs: u32, run_time: u32) -> String {
+    let line = |number| {
+        format!("{number} {} 0 {run_time} 1 -1 -1 1 600 -1 1 1 1 1 1 -1 -1 -1\n", number * 60)
+    };
+    (1..=jobs).map(line).collect()
+}
+
+#[test]
+fn two_runs_do_not_write_into_one_folder() {
+    let folder = Folder::with(&[("long.toml", LONG), ("valid.toml", VALID)]);
+    let mut first = folder.start(&["run", "long.toml", "-o", "out"]);
+    let lock = folder.path().join(".out.partial/jobs.parquet");
+    wait_for(|| lock.exists());
+    insta::assert_snapshot!(folder.haggle(&["run", "valid.toml", "-o", "out"]), @"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: another run is writing `out` right now: wait until it is over, or name another folder
+    ");
+    assert!(lock.exists(), "the first one goes on");
+    first.kill().expect("it runs");
+    first.wait().expect("it has ended");
+    let shown = folder.haggle(&["run", "valid.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    insta::assert_snapshot!(stderr_of(&shown), @"note: removed `.out.partial`, left by a run that was killed");
+    assert_eq!(folder.names(), ["long.toml", "out", "valid.toml"]);
+    assert!(!folder.names_in("out").contains(&".lock".to_owned()));
+}
+
+#[test]
+fn a_sweep_does_not_go_on_with_another_log() {
+    let folder = Folder::with(&[("sweep.toml", OF_A_LOG), ("log.swf", &log(50, 100))]);
+    let sweep = ["sweep", "sweep.toml", "-o", "out"];
+    assert!(folder.haggle(&sweep).starts_with("exit code: 0\n"));
+    let before = folder.tree("out");
+    let replace = |text: &str| {
+        fs::write(folder.path().join("log.swf"), text).expect("it can be written");
+        folder.haggle(&sweep)
+    };
+    insta::assert_snapshot!(replace(&log(5, 100)), @"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=sweep/seed=1` holds results of another `log.swf`: that file has changed since
+
+    hint: name another folder with -o, or remove this one
+    ");
+    // As long as before, to the byte.
+    assert!(replace(&log(50, 101)).starts_with("exit code: 4\n"));
+    assert_eq!(folder.tree("out"), before);
+    assert!(replace(&log(50, 100)).starts_with("exit code: 0\n"));
+}
+
+#[test]
+fn a_sweep_does_not_go_on_with_another_build() {
+    let folder = Folder::with(&[("sweep.toml", OF_A_LOG), ("log.swf", &log(50, 100))]);
+    let sweep = ["sweep", "sweep.toml", "-o", "out"];
+    assert!(folder.haggle(&sweep).starts_with("exit code: 0\n"));
+    let path = folder.path().join("out/scenario=sweep/seed=1/provenance.json");
+    let text = fs::read_to_string(&path).expect("it is there");
+    let build = text.split("\"build\": \"").nth(1).and_then(|rest| rest.get(..16));
+    let build = build.expect("it has 16 digits");
+    fs::write(&path, text.replace(build, "0123456789abcdef")).expect("it can be written");
+    let shown = folder.haggle(&sweep).replace(build, "BUILD");
+    insta::assert_snapshot!(shown, @"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=sweep/seed=1` holds results of another build of haggle 0.1.0 (0123456789abcdef, this one is BUILD)
+
+    hint: name another folder with -o, remove this one, or add --any-build to count such runs as done
+    ");
+    let shown = folder.haggle(&[&sweep[..], &["--any-build"]].concat());
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert_eq!(stderr_of(&shown), "2 of 2 runs are done already\n");
+}
+
+#[test]
+fn a_sweep_starts_no_more_threads_than_it_has_runs() {
+    let sweep = format!("{VALID}\n[sweep]\nreplications = 2\n");
+    let folder = Folder::with(&[("sweep.toml", &sweep)]);
+    // A million threads would not fit.
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--jobs", "1000000"]);
+    assert!(stdout_of(&shown).starts_with("2 runs\n"), "{shown}");
+}
+
+#[test]
+fn a_sweep_makes_do_with_fewer_threads() {
+    let sweep = format!("{VALID}\n[sweep]\nreplications = 400\n");
+    let folder = Folder::with(&[("sweep.toml", &sweep)]);
+    // There is room for the stacks of some of them.
+    let sweep = ["sweep", "sweep.toml", "-o", "out", "--jobs", "400"];
+    let shown = folder.haggle_under("ulimit -v 600000", &sweep);
+    assert!(stdout_of(&shown).starts_with("400 runs\n"), "{shown}");
+}
+
+#[test]
+fn a_little_stack_is_enough() {
+    let folder = Folder::with(&[("valid.toml", VALID)]);
+    let shown = folder.haggle_under("ulimit -s 64", &["run", "valid.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error() {
+    let long = LONG.replace("5000000", "50000") + "\n[results]\nformat = \"csv\"\n";
+    let folder = Folder::with(&[("long.toml", &long)]);
+    let run = ["run", "long.toml", "-o", "out"];
+    insta::assert_snapshot!(folder.haggle_under("ulimit -f 64", &run), @"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `.out.partial/messages.csv` has reached the limit of file sizes (`ulimit -f`): raise it, or write less (no messages, one format)
+    ");
+    assert_eq!(folder.names(), ["long.toml"]);
+    let generate = ["workload", "generate", "--jobs", "50000", "--processors", "8", "jobs.swf"];
+    insta::assert_snapshot!(folder.haggle_under("ulimit -f 64", &generate), @"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: cannot write `jobs.swf`: File too large (os error 27)
+    ");
+    assert_eq!(folder.names(), ["long.toml"]);
+}
+
+#[test]
+fn the_end_of_a_batch_job_is_a_clean_one() {
+    let folder = Folder::with(&[("long.toml", LONG)]);
+    let child = folder.start(&["run", "long.toml", "-o", "out"]);
+    wait_for(|| folder.names().contains(&".out.partial".to_owned()));
+    crate::command::signal(&child, "TERM");
+    insta::assert_snapshot!(ended(child), @"
+    exit code: 143
+    ----- stdout -----
+    ----- stderr -----
+    stopping, as told by SIGTERM
+    interrupted: nothing was written
+    ");
+    assert_eq!(folder.names(), ["long.toml"]);
+}
+
+#[test]
+fn writing_a_log_can_be_interrupted() {
+    let folder = Folder::with(&[]);
+    let generate =
+        ["workload", "generate", "--jobs", "100000000", "--processors", "128", "jobs.swf"];
+    let child = folder.start(&generate);
+    wait_for(|| !folder.names().is_empty());
+    crate::command::interrupt(&child);
+    insta::assert_snapshot!(ended(child), @"
+    exit code: 130
+    ----- stdout -----
+    ----- stderr -----
+
+    stopping; press Ctrl-C again to stop at once
+    interrupted: nothing was written
+    ");
+    assert_eq!(folder.names(), [""; 0]);
+}
