@@ -162,13 +162,17 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
         ("one.toml", crate::cli_explain::GRID),
         ("two.toml", &crate::cli_explain::GRID.replace("migration", "fjbcr")),
         ("three.toml", crate::cli_explain::MAINTENANCE),
-        ("four.toml", &crate::cli_explain::MAINTENANCE.replace("\"3h\"]]", "\"3h\"], [\"4h\", \"5h\"]]")),
+        (
+            "four.toml",
+            &crate::cli_explain::MAINTENANCE.replace("\"3h\"]]", "\"3h\"], [\"4h\", \"5h\"]]"),
+        ),
     ]);
     for name in ["one", "two", "three", "four"] {
         let said = folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--quiet"]);
         assert!(said.starts_with("exit code: 0"), "{said}");
     }
-    let from = |said: &str| said[said.find(" in both:").expect("the jobs are told") - 6..].to_owned();
+    let from =
+        |said: &str| said[said.find(" in both:").expect("the jobs are told") - 6..].to_owned();
     insta::assert_snapshot!(from(&folder.haggle(&["compare", "one", "two"])), @"");
     insta::assert_snapshot!(from(&folder.haggle(&["compare", "three", "four"])), @"");
 }

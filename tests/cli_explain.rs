@@ -107,7 +107,8 @@ fn messages_are_listed_on_request() {
 /// What the command says of a job of a scenario that has been run.
 fn told(scenario: &str, job: &str) -> String {
     let folder = Folder::with(&[("it.toml", scenario)]);
-    let said = folder.haggle(&["run", "it.toml", "-o", "out", "--quiet", "--no-figures", "--check"]);
+    let said =
+        folder.haggle(&["run", "it.toml", "-o", "out", "--quiet", "--no-figures", "--check"]);
     assert!(said.starts_with("exit code: 0\n"), "{said}");
     folder.haggle(&["explain", "out", job])
 }
@@ -159,7 +160,10 @@ fn a_job_that_waits_for_its_machine_when_the_run_stops() {
 #[test]
 fn a_job_that_was_stopped_at_its_limit_and_one_that_was_withdrawn() {
     let impatient = MAINTENANCE
-        .replace("\"5h\" }", "\"7h\" }, { submit = \"0s\", processors = 1, requested = \"1h\", run = \"1h\" }")
+        .replace(
+            "\"5h\" }",
+            "\"7h\" }, { submit = \"0s\", processors = 1, requested = \"1h\", run = \"1h\" }",
+        )
         .replace("submits-to", "patience = \"1h\"\nsubmits-to")
         .replace("[[\"2h\", \"3h\"]]", "[[\"9h\", \"10h\"]]");
     insta::assert_snapshot!(told(&impatient, "0"), @"");
@@ -220,7 +224,8 @@ fn a_bag_with_its_offers_and_shares() {
 
 #[test]
 fn a_bag_on_one_provider() {
-    let one = BAG.replace("processors = 4, requested = \"40s\"", "processors = 1, requested = \"40s\"");
+    let one =
+        BAG.replace("processors = 4, requested = \"40s\"", "processors = 1, requested = \"40s\"");
     insta::assert_snapshot!(told(&one, "bags!1"), @"");
 }
 
@@ -288,8 +293,14 @@ fn a_job_of_a_grid_that_was_copied() {
 #[test]
 fn a_session_that_no_resource_had_room_for() {
     let sessions = GRID
-        .replace("policy = \"migration\"\nperiod = \"5min\"", "policy = \"full-fill\"\nperiod = \"0s\"")
-        .replace("checkpoints = { rule = \"periodic\", interval = \"30min\", cost = \"1min\" }\n", "")
+        .replace(
+            "policy = \"migration\"\nperiod = \"5min\"",
+            "policy = \"full-fill\"\nperiod = \"0s\"",
+        )
+        .replace(
+            "checkpoints = { rule = \"periodic\", interval = \"30min\", cost = \"1min\" }\n",
+            "",
+        )
         .replace("slots = 1", "sharing = \"reserved\"")
         .replace("name = \"jobs\"\n", "name = \"jobs\"\nshare = \"60%\"\n");
     insta::assert_snapshot!(told(&sessions, "2"), @"");

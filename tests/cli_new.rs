@@ -1,6 +1,6 @@
 //! `haggle new`, `schema`, `completions`, `list`: what is there before any run.
 
-use crate::command::Folder;
+use crate::command::{Folder, stdout_of};
 
 #[test]
 fn the_template_is_valid() {

@@ -32,8 +32,13 @@ fn ran(scenario: &Path, output: &Path) -> PathBuf {
         figures: Figures::Skip,
     };
     let stop = AtomicBool::new(false);
-    let conduct =
-        Conduct { driver: Driver::Sequential, stop: &stop, watch: &Unwatched, check: true };
+    let conduct = Conduct {
+        driver: Driver::Sequential,
+        stop: &stop,
+        watch: &Unwatched,
+        check: true,
+        warnings: &[],
+    };
     run(&first.scenario(), &folder, Some(&destination), &conduct).expect("it comes to its end");
     output.to_owned()
 }

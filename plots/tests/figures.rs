@@ -326,7 +326,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
         tasks: 3,
         queued: at(10),
         walltime: Span::from_secs(100),
-        promised_end: at(400),
+        promised_end: Some(at(400)),
         runs: vec![
             run(50, 150, ProcessorSet::range(0, 1)),
             run(150, 250, ProcessorSet::range(0, 1)),

@@ -189,14 +189,13 @@ fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result
         existing: Existing::Keep,
         figures: conduct.figures,
     };
-    let how =
-        Conduct {
-            driver: Driver::Sequential,
-            stop: conduct.stop,
-            watch: &Unwatched,
-            check: false,
-            warnings: &one.variant.warnings,
-        };
+    let how = Conduct {
+        driver: Driver::Sequential,
+        stop: conduct.stop,
+        watch: &Unwatched,
+        check: false,
+        warnings: &one.variant.warnings,
+    };
     match run(&one.scenario(), folder, Some(&destination), &how) {
         Ok(_) => {
             (conduct.on_run)();

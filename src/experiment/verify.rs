@@ -85,13 +85,8 @@ fn check_tables(
         existing: Existing::Replace,
         figures: Figures::Skip,
     };
-    let conduct = Conduct {
-        driver: Driver::Sequential,
-        stop,
-        watch: &Unwatched,
-        check: true,
-        warnings: &[],
-    };
+    let conduct =
+        Conduct { driver: Driver::Sequential, stop, watch: &Unwatched, check: true, warnings: &[] };
     run(scenario, folder, Some(&destination), &conduct).map(|_| ())
 }
 

@@ -110,8 +110,7 @@ impl<'a> Task<'a> {
                 let output = output.join(&study.name).join(&name);
                 let progress = look(&experiment, &folder, &output, any_build)?;
                 let experiment = Box::new(experiment);
-                let work =
-                    Work::Sweep { experiment, folder, output, any_build, progress, cuts };
+                let work = Work::Sweep { experiment, folder, output, any_build, progress, cuts };
                 Ok(Task { name, work })
             }
         }

@@ -16,7 +16,7 @@ use haggle_runtime::{Driver, Recorder, RunError, run as run_world};
 use super::features::{self, Done};
 use super::{Failure, FailureKind, Outcome, Verdict};
 use crate::experiment::compare::compare;
-use crate::experiment::explain::explain;
+use crate::experiment::explain::Chronicle;
 use crate::experiment::figures::{draw, scenario_of};
 use crate::experiment::run::unwrap_run_error;
 use crate::experiment::sweep::{SweepConduct, sweep};
@@ -238,7 +238,8 @@ impl Judge<'_> {
             existing: Existing::Replace,
             figures: Figures::Draw,
         };
-        let conduct = Conduct { driver, stop: self.stop, watch: &Unwatched, check: true };
+        let conduct =
+            Conduct { driver, stop: self.stop, watch: &Unwatched, check: true, warnings: &[] };
         let outcome = run(scenario, from, Some(&destination), &conduct)
             .map_err(|error| failed(kind_of(&error), error))?;
         let digest = outcome.written.map(|written| written.digest.overall);
@@ -259,10 +260,14 @@ impl Judge<'_> {
     fn explain(&self, folder: &Path, done: &mut Done) -> Result<(), Failure> {
         let trouble = |error| failed(FailureKind::Explain, error);
         let run = RunReader::open(folder).map_err(trouble)?;
-        for job in run.jobs().map_err(trouble)?.iter().map(|job| job.job) {
-            let story = explain(&run, |it| it.job == job).map_err(trouble)?;
-            if story.is_none() {
-                return Err(failed(FailureKind::Explain, format!("there is no job {job}")));
+        let chronicle = Chronicle::read(&run).map_err(trouble)?;
+        for job in chronicle.jobs() {
+            let story = chronicle.story(job);
+            let told = story.waiting() + story.running();
+            let lived = job.left - job.submit;
+            if (told - lived).abs() > 1e-3 {
+                let what = format!("job {} lived {lived} s, its parts make {told} s", job.job);
+                return Err(failed(FailureKind::Explain, what));
             }
             done.explain = true;
         }
@@ -276,7 +281,7 @@ impl Judge<'_> {
         let resolved = scenario_of(folder).map_err(trouble)?;
         let tables = Tables::new(&run);
         for kind in FigureKind::ALL {
-            if kind.shows_a_grid() != scenario.grid.is_some() && kind.shows_a_grid() {
+            if kind.unfit_for(scenario.grid.is_some()).is_some() {
                 continue;
             }
             let figure = plain_figure(kind);
@@ -323,6 +328,7 @@ impl Judge<'_> {
     ) -> Result<[String; 2], Failure> {
         let conduct = SweepConduct {
             output,
+            any_build: false,
             workers,
             figures: Figures::Skip,
             stop: self.stop,

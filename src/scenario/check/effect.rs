@@ -11,8 +11,8 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, Disclosure, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
-    Provider, ReschedulingRule, Step, Workload,
+    Composition, Disclosure, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
+    ReschedulingRule, Step, Workload,
 };
 use flow::{Flow, Serves};
 
@@ -114,7 +114,10 @@ impl Check<'_> {
             let why = "under rule \"none\" nothing moves";
             self.uses(&at.key("rebuild"), moves, &owner, why, remedy);
             let (why, fills) = if moves {
-                ("where the plan is made anew, there is nothing left to fill", !rescheduling.rebuild)
+                (
+                    "where the plan is made anew, there is nothing left to fill",
+                    !rescheduling.rebuild,
+                )
             } else {
                 (why, false)
             };

@@ -51,7 +51,11 @@ impl Check<'_> {
             GridPolicy::LoadDependentRep | GridPolicy::FailureDependentRep | GridPolicy::CombinedFt
         );
         let rows = [
-            ("prefers", policy != GridPolicy::Fcfs && !policy.takes_sessions(), "this policy looks for no best resource"),
+            (
+                "prefers",
+                policy != GridPolicy::Fcfs && !policy.takes_sessions(),
+                "this policy looks for no best resource",
+            ),
             ("cancel-mode", policy.replicates(), "this policy sends one replica of each job"),
             ("restart-needs-input", saves, "no job starts from a checkpoint"),
         ];
@@ -78,7 +82,8 @@ impl Check<'_> {
         let rule = checkpoints.rule;
         let mean = rule == CheckpointRule::MeanFailure;
         let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let learns = mean || rule == CheckpointRule::LastFailure || computed && checkpoints.mtbf.is_none();
+        let learns =
+            mean || rule == CheckpointRule::LastFailure || computed && checkpoints.mtbf.is_none();
         let rows = [
             ("interval-min", mean),
             ("step", mean),
