@@ -22,7 +22,7 @@ use crate::report::say;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workload scale ctc.swf.gz ctc-120.swf.gz --load 1.2
-  haggle workload scale ctc.swf.gz ctc-120.swf.gz --load 1.2 --window 30d --from 60d
+  haggle workload scale ctc.swf.gz month-3.swf.gz --load 1.2 --window 30d --from 60d
   haggle workload scale ctc.swf.gz - --stretch 0.8 | haggle workload inspect -")]
 #[command(group = ArgGroup::new("amount").required(true))]
 pub(crate) struct Args {
