@@ -12,6 +12,7 @@ pub mod explain;
 pub mod failures;
 pub mod figures;
 mod grid;
+mod memory;
 mod record;
 pub mod run;
 pub mod sweep;

@@ -10,7 +10,7 @@ use haggle_results::Existing;
 use serde_json::json;
 
 use super::run::{DriverName, TableFormat, say_cleared, say_reports, say_too_wide};
-use super::{Error, print};
+use super::{Error, is_pipe, print, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -156,6 +156,7 @@ words! {
 /// Replays the log.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let scenario = scenario(args)?;
+    say_waiting(&args.log);
     let destination = args.output.as_ref().map(|folder| Destination {
         folder: folder.clone(),
         existing: if args.force { Existing::Replace } else { Existing::Keep },
@@ -240,7 +241,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
 }
 
 fn machine_size(log: &Path) -> Result<u32, Error> {
-    if log == Path::new("-") {
+    if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }
     let open = swf::open(log, Malformed::Refuse).map_err(|error| Error::Workload(error.into()))?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use haggle::experiment::verify::{Difference, Verdict, verify};
 use haggle::scenario::{Experiment, Logs, Source};
 
-use super::{Error, print};
+use super::{Error, print, say_waiting_for};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let some = args.variants.map_or(all, NonZeroUsize::get).min(all);
     for place in 0..some {
         let variant = &experiment.variants[place * all / some];
+        say_waiting_for(&variant.scenario, &folder);
         match verify(&variant.scenario, &folder, scratch.path(), &STOP)? {
             Verdict::Same { lines } => {
                 print(&format!("{}: same {lines} lines in all three runs\n", variant.label))?;
