@@ -1,14 +1,19 @@
 //! The verbs of the command, one file each: `Args` is what was typed, `run` carries it out.
 
+use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
-use haggle::scenario::{InvalidScenario, ReadError};
+use haggle::experiment::workload::Workloads;
+use haggle::scenario::{InvalidScenario, ReadError, Scenario};
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::{ResultsError, RunReader};
+
+use crate::report::say;
 
 pub(crate) mod compare;
 pub(crate) mod completions;
@@ -91,6 +96,27 @@ fn named(log: &Path) -> String {
 impl From<ResultsError> for Error {
     fn from(error: ResultsError) -> Error {
         Error::Experiment(error.into())
+    }
+}
+
+/// Whether a log can be read only once.
+pub(crate) fn is_pipe(log: &Path) -> bool {
+    fs::metadata(log).is_ok_and(|found| found.file_type().is_fifo())
+}
+
+/// Says what is being waited for where a log is a pipe without a writer yet.
+pub(crate) fn say_waiting(log: &Path) {
+    if is_pipe(log) {
+        say(&format!("waiting for somebody to write into the pipe `{}`\n", log.display()));
+    }
+}
+
+/// The same for all logs of a scenario that lies in `folder`.
+pub(crate) fn say_waiting_for(scenario: &Scenario, folder: &Path) {
+    // Workloads with mistakes are the run's business.
+    let workloads = Workloads::new(scenario, folder, scenario.scenario.seed);
+    for (_, path) in workloads.iter().flat_map(Workloads::inputs) {
+        say_waiting(&path);
     }
 }
 

@@ -14,6 +14,7 @@ pub mod explain;
 pub mod failures;
 pub mod figures;
 mod grid;
+mod memory;
 pub mod random;
 mod record;
 pub mod run;

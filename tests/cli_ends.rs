@@ -185,3 +185,159 @@ fn writing_a_log_can_be_interrupted() {
     ");
     assert_eq!(folder.names(), [""; 0]);
 }
+
+/// One job on a grid, and what is to be said of the grid and its site.
+fn grid(grid: &str, site: &str) -> String {
+    format!(
+        r#"
+[scenario]
+horizon = "1d"
+
+[[workload]]
+name = "jobs"
+jobs = [{{ submit = "0s", processors = 1, requested = "10h", run = "10h" }}]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "grid"
+
+[grid]
+policy = "migration"
+{grid}
+
+[[grid.site]]
+name = "alpha"
+{site}
+"#
+    )
+}
+
+#[test]
+fn what_would_recur_all_the_time_is_refused() {
+    let folder = Folder::with(&[("period.toml", &grid("period = \"1us\"", "resources = 1"))]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "period.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × 1us is too short for what goes on during the whole run
+        ╭─[period.toml:17:10]
+     17 │ period = "1us"
+        ·          ──┬──
+        ·            ╰── less than 1ms
+        ╰────
+      help: write at least "1ms"
+
+    error: period.toml has 1 problem
+    "#);
+    let provider = VALID.replace(
+        "processors = 8",
+        "processors = 8\non-failure = \"resume\"\ncheckpoints = { interval = \"1us\", cost = \"1s\" }",
+    );
+    let checkpoints = |of: &str| grid(&format!("checkpoints = {{ {of} }}"), "resources = 1");
+    let too_short = "is too short for what goes on during the whole run";
+    for (scenario, problem) in [
+        (provider, too_short),
+        (checkpoints("rule = \"periodic\", interval = \"1us\""), too_short),
+        (checkpoints("rule = \"last-failure\", interval = \"999us\""), too_short),
+        (checkpoints("rule = \"young\", mtbf = \"0s\""), "fail all the time no job gets on"),
+        (checkpoints("rule = \"daly\", mtbf = \"0s\""), "fail all the time no job gets on"),
+        (grid("", "resources = 1\nload = { initial-max = \"50%\", period = \"1us\" }"), too_short),
+    ] {
+        fs::write(folder.path().join("it.toml"), &scenario).expect("it can be written");
+        let shown = folder.haggle(&["validate", "it.toml"]);
+        assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+        assert!(stderr_of(&shown).contains(problem), "{shown}");
+        assert!(stderr_of(&shown).contains("help: "), "{shown}");
+    }
+}
+
+#[test]
+fn what_takes_all_memory_is_refused() {
+    let failing = VALID.replace("processors = 8", "processors = 100000000")
+        + "\n[[failures]]\nnominal = 50\n";
+    let large = "resources = 2000000\n[[grid.site]]\nname = \"beta\"\nresources = 1";
+    let files = [("failing.toml", failing.as_str()), ("large.toml", &grid("", large))];
+    let folder = Folder::with(&files);
+    insta::assert_snapshot!(folder.haggle(&["validate", "failing.toml"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["validate", "large.toml"]), @"");
+}
+
+#[test]
+fn memory_that_is_not_there_is_named() {
+    let failing = VALID.replace("processors = 8", "processors = 1000000")
+        + "\n[[failures]]\nnominal = 50\n";
+    let large = grid("", "resources = 1000000");
+    let folder = Folder::with(&[("failing.toml", &failing), ("large.toml", &large)]);
+    let run = |name| folder.haggle_under("ulimit -v 600000", &["run", name, "-o", "out"]);
+    insta::assert_snapshot!(run("failing.toml"), @"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: 1000000 nodes that fail take about 1100 MB of memory, and so much cannot be had: take fewer, or raise the limit (`ulimit -v`)
+    ");
+    insta::assert_snapshot!(run("large.toml"), @"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: 1000000 resources take about 2500 MB of memory, and so much cannot be had: take fewer, or raise the limit (`ulimit -v`)
+    ");
+}
+
+#[test]
+fn a_check_takes_no_memory_for_processors_that_do_the_same() {
+    let many = VALID.replace("processors = 8", "processors = 100000000\ncount = 42");
+    let many = many.replace("submits-to = \"north\"", "submits-to = \"north-7\"");
+    let folder = Folder::with(&[("many.toml", &many)]);
+    let run = ["run", "many.toml", "-o", "out", "--check"];
+    let shown = folder.haggle_under("ulimit -v 600000", &run);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
+fn what_is_no_text_is_no_log() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["workload", "inspect", "/dev/zero"]), @"");
+}
+
+#[test]
+fn a_pipe_without_a_writer_is_waited_for() {
+    let folder = Folder::with(&[]);
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|made| made.success()), "a pipe can be made");
+    let replay = ["replay", "pipe", "--processors", "8", "-o", "out", "--quiet"];
+    let child = folder.start(&replay);
+    fs::write(&pipe, log(5, 100)).expect("somebody reads");
+    let shown = ended(child);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let said = stderr_of(&shown);
+    assert!(said.contains("waiting for somebody to write into the pipe `pipe`\n"), "{said}");
+}
+
+#[test]
+fn a_text_in_a_figure_has_an_end() {
+    let folder = Folder::with(&[]);
+    let study = folder.path().join("studies/mine");
+    fs::create_dir_all(&study).expect("it can be made");
+    let sweep = VALID.to_owned()
+        + "[sweep]\n[[sweep.axis]]\npath = \"provider.north.policy\"\nvalues = [\"fcfs\"]\n";
+    let figures = r#"
+[[figure]]
+name = "mine-1"
+about = "x"
+sweeps = ["sweep.toml"]
+[[figure.draw]]
+kind = "bars"
+metric = "mean-waiting-time"
+x = { axis = "policy" }
+label = ""#
+        .to_owned();
+    let figures = format!("{figures}{}\"\n", "long ".repeat(61));
+    for (name, text) in [("sweep.toml", &sweep), ("figures.toml", &figures)] {
+        fs::write(study.join(name), text).expect("it can be written");
+    }
+    let shown = folder.haggle(&["reproduce", "mine-1", "--scenarios", "studies", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    assert!(shown.contains("305 characters, at most 300 are drawn"), "{shown}");
+}

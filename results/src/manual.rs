@@ -14,7 +14,7 @@ types; a missing value is a null in Parquet and an empty field in CSV. Times are
 exact to a microsecond. Processors have one numbering across all providers, without gaps (`resources` has the map).
 `job` numbers the jobs of a run; `job_id` is the number in the workload's file.
 
-Beside them are `scenario.toml` (with every default), `provenance.json` (version, commit, seed, SHA-256 of every input,
+Beside them are `scenario.toml` (with every default), `provenance.json` (version, build, seed, SHA-256 of every input,
 digest of the tables), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
 ";

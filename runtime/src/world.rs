@@ -152,7 +152,7 @@ pub enum RunError {
     },
     /// Messages go on and on, and no job gets on.
     #[error(
-        "stuck at {time} s with {jobs} jobs left: none has come, ended or been lost during \
+        "stuck at {time} s with jobs left ({jobs}): none has come, ended or been lost during \
          {messages} messages, the last one a `{kind}` to {actor}; longer periods, intervals and \
          latencies make fewer messages, and an earlier `horizon` ends them"
     )]

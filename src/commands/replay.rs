@@ -9,7 +9,7 @@ use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 
 use super::run::{DriverName, TableFormat, as_json, say_cleared, say_reports, say_too_wide};
-use super::{Error, print};
+use super::{Error, is_pipe, print, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -157,6 +157,7 @@ words! {
 /// Replays the log.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let scenario = scenario(args)?;
+    say_waiting(&args.log);
     let destination = args.output.as_ref().map(|folder| Destination {
         folder: folder.clone(),
         existing: if args.force { Existing::Replace } else { Existing::Keep },
@@ -267,7 +268,7 @@ fn stem(log: &Path) -> String {
 }
 
 fn machine_size(log: &Path) -> Result<u32, Error> {
-    if log == Path::new("-") {
+    if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }
     let open = swf::open(log, Malformed::Refuse).map_err(|error| Error::Workload(error.into()))?;

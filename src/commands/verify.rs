@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use haggle::experiment::verify::{Difference, Verdict, verify};
 use haggle::scenario::{Experiment, Logs, Source};
 
-use super::{Error, print};
+use super::{Error, print, say_waiting_for};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::report::warn;
@@ -65,6 +65,7 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
     let some = args.variants.map_or(all, NonZeroUsize::get).min(all);
     for place in 0..some {
         let variant = &experiment.variants[place * all / some];
+        say_waiting_for(&variant.scenario, &folder);
         match verify(&variant.scenario, &folder, scratch.path(), &STOP)? {
             Verdict::Same { lines } => {
                 print(&format!("{}: same {lines} lines in all three runs\n", variant.label))?;

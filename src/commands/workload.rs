@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use haggle::scenario::file::{Malformed, Rules};
 use haggle_model::workload::{Source, Step, Workload};
 
-use super::Error;
+use super::{Error, say_waiting};
 use crate::exit::Exit;
 
 mod convert;
@@ -63,6 +63,7 @@ impl Reading {
 
     /// The log at `path` under these rules, behind `steps`.
     fn workload(&self, path: &Path, steps: Vec<Step>) -> Workload {
+        say_waiting(path);
         let source = Source::Log { path: path.to_owned(), rules: self.rules().to_model() };
         Workload { steps, ..Workload::new("log", source) }
     }

@@ -15,6 +15,7 @@ use haggle_model::failures::{
 };
 use haggle_model::workload::swf::Malformed;
 
+use super::memory::{NODE_BYTES, NoRoom, room_for};
 use crate::scenario::{LogPathError, file, log_path};
 
 /// Why failures cannot be had.
@@ -48,6 +49,9 @@ pub enum FailuresError {
         /// How many there are.
         found: usize,
     },
+    /// There is not memory enough.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     /// A law or a correlation is none.
     #[error("failures: {0}")]
     Failures(#[from] FailureError),
@@ -98,6 +102,7 @@ pub fn failing(
                 continue;
             }
             let begin = nodes.len();
+            room_for(split(table, members).len(), "nodes that fail", NODE_BYTES)?;
             nodes.extend(split(table, members).map(|members| Node { owner, members }));
             groups.push((begin..nodes.len()).collect());
         }
@@ -122,7 +127,10 @@ pub fn failing(
 }
 
 /// The failing nodes of an owner with so many members.
-fn split(table: &file::Failures, members: u32) -> impl Iterator<Item = Range<u32>> {
+fn split(
+    table: &file::Failures,
+    members: u32,
+) -> impl ExactSizeIterator<Item = Range<u32>> {
     let size = table.processors_per_node.max(1);
     let count = table.nodes.unwrap_or(u32::MAX) as usize;
     (0..members).step_by(size as usize).take(count).map(move |first| {

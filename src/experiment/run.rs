@@ -243,8 +243,8 @@ impl Rest<'_> {
             inputs: self
                 .inputs
                 .iter()
-                // What came through standard input is gone.
-                .filter(|(written, _)| written != "-")
+                // What came through standard input or another pipe is gone.
+                .filter(|(written, path)| written != "-" && path.is_file())
                 .map(|(written, path)| Input::of_file(path, written))
                 .collect::<Result<_, _>>()?,
             digest: digest.clone(),

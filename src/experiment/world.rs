@@ -26,6 +26,7 @@ use haggle_scheduling::{
 use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
+use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
@@ -53,6 +54,9 @@ pub enum StageError {
     /// It cannot be said what fails when.
     #[error(transparent)]
     Failures(#[from] FailuresError),
+    /// There is not memory enough.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     /// The network of a grid cannot be.
     #[error("grid: {0}")]
     Network(#[from] haggle_model::network::NetworkError),
@@ -164,6 +168,8 @@ impl Stage {
         workloads: &Workloads,
     ) -> Result<(), StageError> {
         self.world.order = EventOrder::Grid;
+        let resources = grid.sites.iter().map(|site| site.resources as usize).sum();
+        room_for(resources, "resources", RESOURCE_BYTES)?;
         let mut plan = grid::plan(scenario, grid)?;
         let owners: Vec<(&str, u32)> =
             grid.sites.iter().map(|site| (site.name.as_str(), site.resources)).collect();

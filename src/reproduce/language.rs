@@ -25,6 +25,10 @@ mod words;
 use std::cell::Cell;
 use std::rc::Rc;
 
+use rhai::packages::{
+    ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
+    BasicMathPackage, BasicStringPackage, LogicPackage, MoreStringPackage, Package,
+};
 use rhai::{AST, Dynamic, Engine, EvalAltResult, Map, Position, Scope};
 
 use super::data::{Data, Point};
@@ -88,13 +92,7 @@ impl Language {
     /// # Errors
     /// If the functions are no functions.
     pub fn new(sources: Vec<Rc<Data>>, functions: &str) -> Result<Language, Mistake> {
-        let mut engine = Engine::new();
-        engine.set_strict_variables(true);
-        engine.disable_symbol("eval").disable_symbol("print").disable_symbol("debug");
-        // Debug builds would allow less than release builds otherwise.
-        engine.set_max_expr_depths(128, 64);
-        engine.set_max_operations(5_000_000).set_max_call_levels(32);
-        engine.set_max_array_size(100_000).set_max_map_size(10_000).set_max_string_size(1_000_000);
+        let mut engine = engine();
         let gaps = Rc::new(Gaps::default());
         sources::register(&mut engine, sources, &gaps);
         words::register(&mut engine);
@@ -159,6 +157,34 @@ impl Language {
             .eval_ast_with_scope(&mut scope, &ast)
             .map_err(|error| Mistake { cut: self.gaps.cut.get(), ..run_mistake(*error) })
     }
+}
+
+/// What a script can do without words of ours: compute, and nothing that takes time or reaches
+/// out. The language's own core would let it sleep.
+fn engine() -> Engine {
+    let mut engine = Engine::new_raw();
+    let packages = [
+        ArithmeticPackage::new().as_shared_module(),
+        BasicStringPackage::new().as_shared_module(),
+        BasicIteratorPackage::new().as_shared_module(),
+        BasicFnPackage::new().as_shared_module(),
+        LogicPackage::new().as_shared_module(),
+        BasicMathPackage::new().as_shared_module(),
+        BasicArrayPackage::new().as_shared_module(),
+        BasicMapPackage::new().as_shared_module(),
+        MoreStringPackage::new().as_shared_module(),
+    ];
+    for package in packages {
+        engine.register_global_module(package);
+    }
+    engine.set_strict_variables(true);
+    engine.disable_symbol("eval").disable_symbol("print").disable_symbol("debug");
+    // Debug builds would allow less than release builds otherwise.
+    engine.set_max_expr_depths(128, 64);
+    engine.set_max_operations(5_000_000).set_max_call_levels(32);
+    // A map of the longest strings takes megabytes: what is in it is not counted together.
+    engine.set_max_array_size(10_000).set_max_map_size(500).set_max_string_size(4_000);
+    engine
 }
 
 impl Mistake {
@@ -284,6 +310,12 @@ mod tests {
         insta::assert_snapshot!(check("each([2], |l| less(wait(\"fcfs\", l), 1))"), @"1:20: it needs load = 2, which --quick leaves out (cut)");
         insta::assert_snapshot!(check("from(\"other\").value(\"wait\")"), @r#"1:1: there is no sweep "other" here: there is base"#);
         insta::assert_snapshot!(check("loop { }"), @"1:6: Too many operations");
+        insta::assert_snapshot!(check("sleep(1); less(1, 2)"), @"1:1: Function not found: sleep (i64)");
+        insta::assert_snapshot!(check("sleep(1e300); less(1, 2)"), @"1:1: Function not found: sleep (f64)");
+        let long = "let s = \"x\"; s.pad(4000, \"x\"); let m = #{}; for i in 0..100000 { m[`${i}`] = s + \"\"; } less(1, 2)";
+        assert!(check(long).contains("too large"), "{}", check(long));
+        assert!(check("let s = \"x\"; loop { s += s; }").contains("too large"));
+        assert!(check("let a = []; loop { a.push([1]); }").contains("too large"));
         insta::assert_snapshot!(check("eval(\"1\")"), @"1:1: reserved keyword 'eval' is disabled");
         insta::assert_snapshot!(check("import \"x\" as x; x::y()"), @"1:1: 'import' is a reserved keyword");
         insta::assert_snapshot!(check("kendall_tau([1], [1])"), @"1:1: kendall_tau needs two lists of one length, in which values differ");

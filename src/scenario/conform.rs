@@ -51,7 +51,10 @@ impl Findings {
         };
         let schema = plain(schema);
         match (expected, &mut node.value) {
-            ("string", Value::String(_)) => self.format(node, schema),
+            ("string", Value::String(_)) => match self.length(node, schema, path) {
+                Fit::Fits => self.format(node, schema),
+                Fit::Unfit => Fit::Unfit,
+            },
             ("integer", Value::Integer(_)) | ("number", Value::Integer(_) | Value::Float(_)) => {
                 self.range(node, schema, path)
             }
@@ -124,6 +127,22 @@ impl Findings {
                 self.unfit(node, error.problem, "cannot be read".into(), Some(error.help))
             }
         }
+    }
+
+    fn length(&mut self, node: &Node, schema: &Json, path: &Path) -> Fit {
+        let (Some(most), Some(text)) = (schema["maxLength"].as_u64(), node.text()) else {
+            return Fit::Fits;
+        };
+        let count = text.chars().count() as u64;
+        if count <= most {
+            return Fit::Fits;
+        }
+        self.unfit(
+            node,
+            format!("`{}` has {count} characters, needs at most {most}", path.name()),
+            "too long".into(),
+            purpose_of(schema, path),
+        )
     }
 
     fn range(&mut self, node: &Node, schema: &Json, path: &Path) -> Fit {

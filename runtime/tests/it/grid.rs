@@ -476,7 +476,7 @@ fn messages_without_end_are_an_error() {
     grid.in_vain_max = 1_000;
     assert_eq!(
         grid.fail().to_string(),
-        "stuck at 999 s with 1 jobs left: none has come, ended or been lost during 1000 messages, \
+        "stuck at 997 s with jobs left (1): none has come, ended or been lost during 1000 messages, \
          the last one a `wake` to actor#1; longer periods, intervals and latencies make fewer \
          messages, and an earlier `horizon` ends them"
     );

@@ -75,6 +75,7 @@ pub struct Draw {
     /// Added to the figure's name where it has several images.
     pub suffix: Option<String>,
     /// Title above; without it, what the figure is about.
+    #[serde(default, deserialize_with = "brief")]
     pub title: Option<String>,
     /// What lies along the x axis, or is a table's rows; in scatters the x of points.
     #[serde(default)]
@@ -86,6 +87,7 @@ pub struct Draw {
     #[serde(default)]
     pub panels: Dimension,
     /// Label of the y axis with its unit.
+    #[serde(default, deserialize_with = "brief")]
     pub label: Option<String>,
     /// What is shown of the spread over replications.
     #[serde(default)]
@@ -208,6 +210,7 @@ pub struct Dimension {
     /// An axis of the sweep.
     pub axis: Option<String>,
     /// What x is called; without it, the axis. Of panels and series, what stands before each value.
+    #[serde(default, deserialize_with = "brief")]
     pub label: Option<String>,
     /// Which values of the axis, in this order; or any parts. Without them, all of the axis.
     #[serde(default, deserialize_with = "parts")]
@@ -255,6 +258,7 @@ pub struct Part {
     /// What values are multiplied by.
     pub scale: Option<f64>,
     /// Label of the y axis, where panels measure different things.
+    #[serde(default, deserialize_with = "brief")]
     pub label: Option<String>,
 }
 
@@ -292,5 +296,17 @@ impl Grade {
             Grade::Ordering => "ordering",
             Grade::Trend => "trend",
         }
+    }
+}
+
+/// Longest text in a figure: what is longer has no room, and takes for ever to draw.
+const TEXT_MAX: usize = 300;
+
+fn brief<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let count = text.chars().count();
+    match count <= TEXT_MAX {
+        true => Ok(Some(text)),
+        false => Err(D::Error::custom(format!("{count} characters, at most {TEXT_MAX} are drawn"))),
     }
 }

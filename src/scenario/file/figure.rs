@@ -19,6 +19,7 @@ pub struct Figure {
     pub format: ImageFormat,
     /// Title above the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 300))]
     pub title: Option<String>,
     /// Providers that are drawn, or resources and sites of a grid; without it, all of them, but in
     /// a "resource-timeline" the first resource that had jobs and failed.
