@@ -198,7 +198,8 @@ fn what_happens_on_a_failure_is_the_providers_choice() {
     ");
     let explained = folder.haggle(&["explain", "out", "0"]);
     assert!(
-        explained.contains("30 s  its attempt failed at north after 30 s: processors down until 50 s"),
+        explained
+            .contains("30 s  its attempt failed at north after 30 s: processors down until 50 s"),
         "{explained}"
     );
     assert!(explained.contains("30 s  given up: it is not started again"), "{explained}");
@@ -241,9 +242,7 @@ fn a_job_goes_on_from_its_checkpoint() {
     assert_eq!(work.map(|key| failures[key].as_f64()), [191.0, 160.0, 6.0, 25.0, 0.0].map(Some));
     let explained = folder.haggle(&["explain", "out", "0"]);
     assert!(
-        explained.contains(
-            "attempt 1 failed at north after 30 s, of which checkpoints saved 20 s"
-        ),
+        explained.contains("attempt 1 failed at north after 30 s, of which checkpoints saved 20 s"),
         "{explained}"
     );
     let verified = folder.haggle(&["verify", "it.toml"]);
