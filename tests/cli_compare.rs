@@ -1,5 +1,6 @@
 //! `haggle compare`: what differs between two runs.
 
+use crate::cli_explain::SAVING;
 use crate::command::Folder;
 use crate::small_runs::runs;
 
@@ -132,8 +133,15 @@ submits-to = "north"
         assert!(said.starts_with("exit code: 0"), "{said}");
     }
     let said = folder.haggle(&["compare", "one", "seven"]);
-    let from = said.find("\n20 jobs").expect("the jobs are told");
-    insta::assert_snapshot!(&said[from..], @"");
+    let from = said.find("20 jobs of").expect("the jobs are told");
+    insta::assert_snapshot!(&said[from..], @r#"
+    20 jobs of one number in both, but not the same: another submission, width, request or run time
+      jobs: 0 of 20 are the same
+      the seeds are 1 and 7, so what is drawn of a workload differs: only the metrics above
+      compare the runs as a whole
+    1 job in both: 0 start earlier in B, 0 later, 1 at the same time
+    ----- stderr -----
+    "#);
 }
 
 #[test]
@@ -151,16 +159,69 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
     std::fs::write(&path, cut.join("\n") + "\n").expect("it can be written");
     let said = folder.haggle(&["compare", "easy", "cut", "-j", "0"]);
     let until = said.find("\n  metric").expect("metrics come next");
-    insta::assert_snapshot!(&said[..until], @"");
+    insta::assert_snapshot!(&said[..until], @r#"
+    exit code: 1
+    ----- stdout -----
+    A  easy
+    B  cut
+
+    B was changed after its run: jobs not as in provenance.json
+    different: jobs
+
+    the scenarios are the same
+    "#);
     let both = folder.haggle(&["compare", "cut", "cut"]);
-    insta::assert_snapshot!(both, @"");
+    insta::assert_snapshot!(both, @r#"
+    exit code: 1
+    ----- stdout -----
+    A  cut
+    B  cut
+
+    A was changed after its run: jobs not as in provenance.json
+    B was changed after its run: jobs not as in provenance.json
+    both have the same tables now
+
+    the scenarios are the same
+
+      metric                               A       B  B - A  %
+      makespan                           150     150      0  0
+      utilisation                     0.6111  0.6111      0  0
+      utilisation_in_window           0.6111  0.6111      0  0
+      average_weighted_response_time  107.45  107.45      0  0
+      mean_waiting_time                22.50   22.50      0  0
+      median_waiting_time                  0       0      0  -
+      p95_waiting_time                 76.50   76.50      0  0
+      max_waiting_time                    90      90      0  0
+      mean_turnaround_time                70      70      0  0
+      median_turnaround_time              65      65      0  0
+      p95_turnaround_time                134     134      0  0
+      max_turnaround_time                140     140      0  0
+      mean_slowdown                     1.45    1.45      0  0
+      median_slowdown                      1       1      0  0
+      p95_slowdown                      2.53    2.53      0  0
+      max_slowdown                      2.80    2.80      0  0
+      mean_bounded_slowdown             1.45    1.45      0  0
+      median_bounded_slowdown              1       1      0  0
+      p95_bounded_slowdown              2.53    2.53      0  0
+      max_bounded_slowdown              2.80    2.80      0  0
+      jobs                                 5       5      0  0
+      completed_jobs                       4       4      0  0
+      killed_jobs                          0       0      0  -
+      cancelled_jobs                       0       0      0  -
+      rejected_jobs                        1       1      0  0
+      promises_broken                      0       0      0  -
+
+    2 jobs in both: 0 start earlier in B, 0 later, 1 at the same time
+    1 of them started in neither
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn grids_differ_in_tries_and_providers_in_attempts() {
     let folder = Folder::with(&[
         ("one.toml", crate::cli_explain::GRID),
-        ("two.toml", &crate::cli_explain::GRID.replace("migration", "fjbcr")),
+        ("two.toml", &crate::cli_explain::GRID.replace("migration", "fjbcr").replace(SAVING, "")),
         ("three.toml", crate::cli_explain::MAINTENANCE),
         (
             "four.toml",
@@ -171,10 +232,39 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
         let said = folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--quiet"]);
         assert!(said.starts_with("exit code: 0"), "{said}");
     }
-    let from =
-        |said: &str| said[said.find(" in both:").expect("the jobs are told") - 6..].to_owned();
-    insta::assert_snapshot!(from(&folder.haggle(&["compare", "one", "two"])), @"");
-    insta::assert_snapshot!(from(&folder.haggle(&["compare", "three", "four"])), @"");
+    let from = |said: &str| {
+        let at = said.find(" in both:").expect("the jobs are told");
+        let line = said[..at].rfind('\n').map_or(0, |end| end + 1);
+        said[line..].to_owned()
+    };
+    insta::assert_snapshot!(from(&folder.haggle(&["compare", "one", "two"])), @r#"
+    4 jobs in both: 1 start earlier in B, 0 later, 2 at the same time
+    1 of them started only in A
+    2 of them went to another provider
+    1 job: completed in A, failed in B
+
+      largest differences  processors  start in A, s  start in B, s  B - A, s  provider
+      jobs!3                        1           4860           4260      -600  alpha-1 -> beta-1
+
+             ended     A  B
+      tries  computed  3  2
+      tries  failed    1  1
+      tries  open      1  1
+    1 job had fewer of them in B
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(from(&folder.haggle(&["compare", "three", "four"])), @r#"
+    1 job in both: 0 start earlier in B, 1 later, 0 at the same time
+
+      largest differences  processors  start in A, s  start in B, s  B - A, s  provider
+      jobs!1                        8          10800          18000     +7200  north
+
+                ended      A  B
+      attempts  completed  1  1
+      attempts  failed     1  2
+    1 job had more of them in B
+    ----- stderr -----
+    "#);
 }
 
 #[test]
@@ -189,11 +279,61 @@ fn sweeps_are_paired_by_variant_and_seed() {
         let said = folder.haggle(&["sweep", &file, "-o", name, "--quiet"]);
         assert!(said.starts_with("exit code: 0"), "{said}");
     }
-    insta::assert_snapshot!(folder.haggle(&["compare", "again", "again"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["compare", "again", "fewer"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "makespan"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "span"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["compare", "again", "easy"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "again"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    A  again
+    B  again
+
+    8 runs in both: 8 identical, 0 different
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "fewer"]), @r#"
+    exit code: 1
+    ----- stdout -----
+    A  again
+    B  fewer
+
+    4 runs in both: 4 identical, 0 different
+    4 runs only in A
+      scenario=policy-easy_speed-1/seed=2
+      scenario=policy-easy_speed-2/seed=2
+      scenario=policy-fcfs_speed-1/seed=2
+      scenario=policy-fcfs_speed-2/seed=2
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "makespan"]), @r#"
+    exit code: 1
+    ----- stdout -----
+    A  again
+    B  other
+
+    8 runs in both: 0 identical, 8 different
+
+    means, and differences seed by seed
+      variant              metric    seeds    A    B  B - A  95 % of it
+      policy-easy_speed-1  makespan      2  150  150      0         ± 0
+      policy-easy_speed-2  makespan      2   75   75      0         ± 0
+      policy-fcfs_speed-1  makespan      2  180  180      0         ± 0
+      policy-fcfs_speed-2  makespan      2   90   90      0         ± 0
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "span"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: no metric "span" in the runs that both sweeps have
+
+    hint: metrics are the columns of runs.csv behind the axes
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["compare", "again", "easy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `again` is a sweep, and the other folder is not
+
+    hint: name one of its runs: `haggle show --runs again/scenario.toml` lists their folders
+    "#);
 }
 
 #[test]

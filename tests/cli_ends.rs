@@ -265,8 +265,8 @@ fn what_takes_all_memory_is_refused() {
 
 #[test]
 fn memory_that_is_not_there_is_named() {
-    let failing = VALID.replace("processors = 8", "processors = 1000000")
-        + "\n[[failures]]\nnominal = 50\n";
+    let failing =
+        VALID.replace("processors = 8", "processors = 1000000") + "\n[[failures]]\nnominal = 50\n";
     let large = grid("", "resources = 1000000");
     let folder = Folder::with(&[("failing.toml", &failing), ("large.toml", &large)]);
     let run = |name| folder.haggle_under("ulimit -v 600000", &["run", name, "-o", "out"]);

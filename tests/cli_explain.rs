@@ -11,20 +11,21 @@ fn a_job_that_waited_for_processors_and_was_overtaken() {
     ----- stdout -----
     job 2 of the run, local!2: local, 4 processors, at most 60 s
 
-       10 s  submitted by natives to north
-       10 s  natives sent it to north
-       10 s  north told natives that it is queued
-       10 s  queued at north
-      100 s  north told natives that it started
-      100 s  started at north, 90 s after its submission
-      150 s  north told natives that it is over
-      150 s  completed after running 50 s
+       10 s         submitted by natives to north
+       10 s         queued at north
+      100 s  1 min  started at north, 90 s after its submission
+      150 s  2 min  completed after running 50 s
 
-    Why it waited 90 s at north (easy, arrival order, 4 processors)
+      where its time went      waiting, s         running, s
+      too few processors free          90  1 min
+      computing                                           50
+      all                              90  1 min          50
+
+    It was in the queue of north (easy, arrival order, 4 processors) for 90 s
       When it came, 0 jobs waited there already; 0 of them still did when it started.
       It needs 4 processors; from 0 to 1 were free, 0.6667 on average.
-      Never were enough of them free: it waited for processors.
-      At the instant it started, 1 job ended and gave back 3 processors.
+      There never were enough free.
+      At the instant it started, 1 job gave back 3 processors.
 
     2 jobs held 300 processor-seconds meanwhile:
       job           processors  from, s  to, s  processor-seconds     %
@@ -46,22 +47,24 @@ fn a_job_that_waited_for_its_turn() {
     ----- stdout -----
     job 3 of the run, local!3: local, 1 processor, at most 40 s
 
-       20 s  submitted by natives to north
-       20 s  natives sent it to north
-       20 s  north told natives that it is queued
-       20 s  queued at north
-      150 s  north told natives that it started
-      150 s  started at north, 130 s (2 min) after its submission
-      180 s  north told natives that it is over
-      180 s  completed after running 30 s
+       20 s         submitted by natives to north
+       20 s         queued at north
+      150 s  2 min  started at north, 130 s (2 min) after its submission
+      180 s  3 min  completed after running 30 s
 
-    Why it waited 130 s (2 min) at north (fcfs, arrival order, 4 processors)
+      where its time went                            waiting, s         running, s
+      too few processors free                                50
+      enough free: order of the queue, reservations          80  1 min
+      computing                                                                 30
+      all                                                   130  2 min          30
+
+    It was in the queue of north (fcfs, arrival order, 4 processors) for 130 s (2 min)
       When it came, 1 job waited there already; 0 of them still did when it started.
       It needs 1 processor; from 0 to 1 were free, 0.6154 on average.
-      Enough were free for 80 s of that time, at longest from 20 s to 100 s.
-      In that time processors were there and it was not its turn: the order of the
-      queue, or reservations for others, held it back. Which of these, no table says.
-      At the instant it started, 1 job ended and gave back 4 processors.
+      Enough were free for 80 s of that time, at longest from 20 s to 100 s:
+      the order of the queue, or reservations for others, held it back. The tables do
+      not record which.
+      At the instant it started, 1 job gave back 4 processors.
 
     2 jobs held 440 processor-seconds meanwhile:
       job           processors  from, s  to, s  processor-seconds     %
@@ -81,10 +84,9 @@ fn a_job_that_was_refused() {
     ----- stdout -----
     job 4 of the run, local!4: local, 8 processors, at most 10 s
 
-      30 s  submitted by natives to north
-      30 s  natives sent it to north
-      30 s  north refused it to natives: too wide
-      30 s  rejected: too wide
+      30 s    submitted by natives to north
+      30 s    north refused, to natives
+      30 s    rejected: too wide
 
     It was never queued. It needs 8 processors; north has 4, south has 2.
     ----- stderr -----
@@ -94,14 +96,81 @@ fn a_job_that_was_refused() {
 #[test]
 fn a_job_that_was_placed_by_a_metascheduler() {
     let folder = runs();
-    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "external!1"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "external!1"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, external!1: external, 2 processors, at most 20 s
+
+       0 s    submitted by guests to grid
+       0 s    north told grid when it would start and end there
+       0 s    south told grid when it would start and end there
+       0 s    queued at south
+       0 s    started at south, 0 s after its submission
+      10 s    completed after running 10 s
+
+      where its time went  waiting, s    running, s
+      computing                                  10
+
+    It did not wait: it started as soon as it was submitted.
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn messages_are_listed_on_request() {
     let folder = runs();
-    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "external!1", "--messages"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["explain", "silent", "external!1", "--messages"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "external!1", "--messages"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, external!1: external, 2 processors, at most 20 s
+
+       0 s    submitted by guests to grid
+       0 s    north told grid when it would start and end there
+       0 s    south told grid when it would start and end there
+       0 s    queued at south
+       0 s    started at south, 0 s after its submission
+      10 s    completed after running 10 s
+
+      where its time went  waiting, s    running, s
+      computing                                  10
+
+    It did not wait: it started as soon as it was submitted.
+
+      messages  from    to      kind
+           0 s  guests  grid    submit
+           0 s  grid    north   estimate_request
+           0 s  grid    south   estimate_request
+           0 s  north   grid    estimate
+           0 s  south   grid    estimate
+           0 s  grid    south   submit
+           0 s  south   grid    accepted
+           0 s  south   grid    started
+           0 s  grid    guests  accepted
+           0 s  grid    guests  started
+          10 s  south   grid    finished
+          10 s  grid    guests  finished
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["explain", "silent", "external!1", "--messages"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, external!1: external, 2 processors, at most 20 s
+
+       0 s    submitted by guests to grid
+       0 s    north told grid when it would start and end there
+       0 s    south told grid when it would start and end there
+       0 s    queued at south
+       0 s    started at south, 0 s after its submission
+      10 s    completed after running 10 s
+
+      where its time went  waiting, s    running, s
+      computing                                  10
+
+    It did not wait: it started as soon as it was submitted.
+
+    The run kept no messages: set `messages = "all"` under [results].
+    ----- stderr -----
+    "#);
 }
 
 /// What the command says of a job of a scenario that has been run.
@@ -135,26 +204,124 @@ outages = [["2h", "3h"]]
 
 #[test]
 fn a_job_that_computed_in_vain_and_waited_for_repair() {
-    insta::assert_snapshot!(told(MAINTENANCE, "0"), @"");
+    insta::assert_snapshot!(told(MAINTENANCE, "0"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
+
+          0 s             submitted by users to north
+          0 s             queued at north
+          0 s             attempt 1 started at north
+       7200 s  2 h 0 min  attempt 1 failed at north after 7200 s (2 h 0 min): processors down until 10800 s
+      10800 s  3 h 0 min  attempt 2 started at north
+      28800 s  8 h 0 min  completed after running 18000 s (5 h 0 min)
+
+      where its time went  waiting, s             running, s
+      processors down            3600  1 h 0 min
+      computing in vain          7200  2 h 0 min
+      computing                                        18000  5 h 0 min
+      all                       10800  3 h 0 min       18000  5 h 0 min
+
+    It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
+      When it came, 0 jobs waited there already; 0 of them still did when it started.
+      It needs 8 processors; from 0 to 0 were free, 0 on average.
+      There never were enough free.
+
+    No job held processors there meanwhile.
+
+    No job that was queued later started before this one started.
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn a_job_that_went_on_from_a_checkpoint_paid_for_it() {
     let resume = "policy = \"easy\"\non-failure = \"resume\"\n\
         checkpoints = { interval = \"30min\", cost = \"1min\", recovery = \"2min\" }";
-    insta::assert_snapshot!(told(&MAINTENANCE.replace("policy = \"easy\"", resume), "0"), @"");
+    insta::assert_snapshot!(told(&MAINTENANCE.replace("policy = \"easy\"", resume), "0"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
+
+          0 s              submitted by users to north
+          0 s              queued at north
+          0 s              attempt 1 started at north
+       7200 s   2 h 0 min  attempt 1 failed at north after 7200 s (2 h 0 min), of which checkpoints saved 5400 s (1 h 30 min): processors down until 10800 s
+      10800 s   3 h 0 min  attempt 2 started at north
+      23880 s  6 h 38 min  completed after running 18480 s (5 h 8 min)
+
+      where its time went  waiting, s              running, s
+      processors down            3600   1 h 0 min
+      computing in vain          1620      27 min
+      checkpoints                 180       3 min         480      8 min
+      computing                                         18000  5 h 0 min
+      all                        5400  1 h 30 min       18480  5 h 8 min
+
+    It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
+      When it came, 0 jobs waited there already; 0 of them still did when it started.
+      It needs 8 processors; from 0 to 0 were free, 0 on average.
+      There never were enough free.
+
+    No job held processors there meanwhile.
+
+    No job that was queued later started before this one started.
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn a_job_that_was_given_up() {
     let fail = "policy = \"easy\"\non-failure = \"fail\"";
-    insta::assert_snapshot!(told(&MAINTENANCE.replace("policy = \"easy\"", fail), "0"), @"");
+    insta::assert_snapshot!(told(&MAINTENANCE.replace("policy = \"easy\"", fail), "0"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
+
+         0 s             submitted by users to north
+         0 s             queued at north
+         0 s             started at north, 0 s after its submission
+      7200 s  2 h 0 min  its attempt failed at north after 7200 s (2 h 0 min): processors down
+      7200 s  2 h 0 min  given up: it is not started again
+
+      where its time went  waiting, s             running, s
+      computing in vain          7200  2 h 0 min
+
+    It waited 7200 s (2 h 0 min) and no attempt came to its end.
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn a_job_that_waits_for_its_machine_when_the_run_stops() {
     let stops = format!("[scenario]\nhorizon = \"150min\"\n{MAINTENANCE}");
-    insta::assert_snapshot!(told(&stops, "0"), @"");
+    insta::assert_snapshot!(told(&stops, "0"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
+
+         0 s              submitted by users to north
+         0 s              queued at north
+         0 s              attempt 1 started at north
+      7200 s   2 h 0 min  attempt 1 failed at north after 7200 s (2 h 0 min): processors down
+      9000 s  2 h 30 min  still waiting when the run stopped
+
+      where its time went  waiting, s              running, s
+      processors down            1800      30 min
+      computing in vain          7200   2 h 0 min
+      all                        9000  2 h 30 min
+
+    It waited 9000 s (2 h 30 min) and no attempt came to its end.
+
+    It was in the queue of north (easy, arrival order, 8 processors) for 1800 s (30 min)
+      When it came, 0 jobs waited there already; 0 of them still did when it left.
+      It needs 8 processors; from 0 to 0 were free, 0 on average.
+      There never were enough free.
+
+    No job held processors there meanwhile.
+
+    No job that was queued later started before this one left.
+    ----- stderr -----
+    "#);
 }
 
 #[test]
@@ -166,8 +333,48 @@ fn a_job_that_was_stopped_at_its_limit_and_one_that_was_withdrawn() {
         )
         .replace("submits-to", "patience = \"1h\"\nsubmits-to")
         .replace("[[\"2h\", \"3h\"]]", "[[\"9h\", \"10h\"]]");
-    insta::assert_snapshot!(told(&impatient, "0"), @"");
-    insta::assert_snapshot!(told(&impatient, "1"), @"");
+    insta::assert_snapshot!(told(&impatient, "0"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
+
+          0 s             submitted by users to north
+          0 s             queued at north
+          0 s             started at north, 0 s after its submission
+      21600 s  6 h 0 min  stopped at its limit after running 21600 s (6 h 0 min)
+
+      where its time went  waiting, s    running, s
+      computing                               21600  6 h 0 min
+
+    It did not wait: it started as soon as it was submitted.
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(told(&impatient, "1"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, jobs!2: local, 1 processor, at most 3600 s (1 h 0 min)
+
+         0 s             submitted by users to north
+         0 s             queued at north
+      3600 s  1 h 0 min  withdrawn by its user while it waited
+
+      where its time went      waiting, s             running, s
+      too few processors free        3600  1 h 0 min
+
+    It waited 3600 s (1 h 0 min) and never started.
+
+    It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
+      When it came, 0 jobs waited there already; 0 of them still did when it left.
+      It needs 1 processor; from 0 to 0 were free, 0 on average.
+      There never were enough free.
+
+    1 job held 28800 processor-seconds meanwhile:
+      job          processors  from, s  to, s  processor-seconds      %
+        0  jobs!1           8        0  21600              28800  100.0
+
+    No job that was queued later started before this one left.
+    ----- stderr -----
+    "#);
 }
 
 /// A bag of four tasks at two providers; one task loses its processor.
@@ -219,14 +426,70 @@ messages = "none"
 
 #[test]
 fn a_bag_with_its_offers_and_shares() {
-    insta::assert_snapshot!(told(BAG, "bags!1"), @"");
+    insta::assert_snapshot!(told(BAG, "bags!1"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, bags!1: external, 4 tasks, at most 40 s
+
+      10 s         submitted by guests to broker
+      10 s         8 offers made by north, south
+      10 s         placed, in 2 shares, with a promised completion at 90 s
+      10 s         first task started, 0 s after the submission
+      20 s         1 task failed at south: processors down until 30 s
+      90 s  1 min  completed after running 80 s, as promised
+
+      where its time went  waiting, s    running, s
+      computing                                  80  1 min
+
+    It did not wait: it started as soon as it was submitted.
+
+    8 offers made:
+             made, s  tasks  completion, s  taken up
+      north       10      1             50
+      north       10      2             90         2
+      north       10      3            100
+      north       10      4            130
+      south       10      1             50
+      south       10      2             90         2
+      south       10      3            130
+      south       10      4            170
+
+      share at  tasks  queued, s  first start, s  last end, s  promised, s  promise
+      north         2         10              10           70           90  kept
+      south         2         10              30           90           90  kept
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn a_bag_on_one_provider() {
     let one =
         BAG.replace("processors = 4, requested = \"40s\"", "processors = 1, requested = \"40s\"");
-    insta::assert_snapshot!(told(&one, "bags!1"), @"");
+    insta::assert_snapshot!(told(&one, "bags!1"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, bags!1: external, 1 task, at most 40 s
+
+      10 s    submitted by guests to broker
+      10 s    2 offers made by north, south
+      10 s    placed, in 1 share, with a promised completion at 50 s
+      10 s    first task started, 0 s after the submission
+      40 s    completed after running 30 s, 10 s earlier than promised
+
+      where its time went  waiting, s    running, s
+      computing                                  30
+
+    It did not wait: it started as soon as it was submitted.
+
+    2 offers made:
+             made, s  tasks  completion, s  taken up
+      north       10      1             50         1
+      south       10      1             50
+
+      share at  tasks  queued, s  first start, s  last end, s  promised, s  promise
+      north         1         10              10           40           50  kept
+    ----- stderr -----
+    "#);
 }
 
 /// Two resources of one slot each, of which the first is down for 20 minutes.
@@ -274,20 +537,88 @@ outages = [["1h", "1h 20min"]]
 messages = "none"
 "#;
 
+/// What makes jobs of [`GRID`] write checkpoints.
+pub(crate) const SAVING: &str =
+    "checkpoints = { rule = \"periodic\", interval = \"30min\", cost = \"1min\" }\n";
+
 #[test]
 fn a_job_of_a_grid_that_was_tried_twice() {
-    insta::assert_snapshot!(told(GRID, "0"), @"");
+    insta::assert_snapshot!(told(GRID, "0"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 0 of the run, jobs!1: external, 1 processor, at most 7200 s (2 h 0 min)
+
+         0 s              submitted by users to grid
+         0 s              try 1 sent to alpha-1
+        60 s       1 min  try 1 began to compute at alpha-1, after 60 s for data
+      3600 s   1 h 0 min  try 1 at alpha-1 failed after computing 3480 s (58 min): resource down until 4800 s; a checkpoint holds 1800 MI
+      4200 s  1 h 10 min  try 2 sent to beta-1, from a checkpoint of try 1 with 1800 MI
+      4320 s  1 h 12 min  try 2 began to compute at beta-1, after 120 s (2 min) for data
+      9840 s  2 h 44 min  try 2 at beta-1 computed; its output is sent
+      9900 s  2 h 45 min  completed after running 9840 s (2 h 44 min)
+
+      where its time went                          waiting, s         running, s
+      slot free: until the scheduler's next round                            180       3 min
+      resources down                                                         420       7 min
+      data transfers                                       60  1 min         180       3 min
+      computing in vain                                                     1680      28 min
+      checkpoints                                                            180       3 min
+      computing                                                             7200   2 h 0 min
+      all                                                  60  1 min        9840  2 h 44 min
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn a_job_of_a_grid_that_waited_for_a_slot_and_for_repair() {
-    insta::assert_snapshot!(told(GRID, "2"), @"");
+    insta::assert_snapshot!(told(GRID, "2"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 2 of the run, jobs!3: external, 1 processor, at most 1800 s (30 min)
+
+       120 s       2 min  submitted by users to grid
+      4800 s  1 h 20 min  try 1 sent to alpha-1
+      4860 s  1 h 21 min  try 1 began to compute at alpha-1, after 60 s for data
+      6660 s  1 h 51 min  try 1 at alpha-1 computed; its output is sent
+      6720 s  1 h 52 min  completed after running 1860 s (31 min)
+
+      where its time went                          waiting, s              running, s
+      all slots taken                                    3300      55 min
+      slot free: until the scheduler's next round         360       6 min
+      resources down                                     1020      17 min
+      data transfers                                       60       1 min          60   1 min
+      computing                                                                  1800  30 min
+      all                                                4740  1 h 19 min        1860  31 min
+    ----- stderr -----
+    "#);
 }
 
 #[test]
 fn a_job_of_a_grid_that_was_copied() {
     let copies = "policy = \"unconditional-rep\"\nreplicas = { max = 2 }";
-    insta::assert_snapshot!(told(&GRID.replace("policy = \"migration\"", copies), "1"), @"");
+    let copied = GRID.replace("policy = \"migration\"", copies).replace(SAVING, "");
+    insta::assert_snapshot!(told(&copied, "1"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, jobs!2: external, 1 processor, at most 3600 s (1 h 0 min)
+
+        60 s       1 min  submitted by users to grid
+      4800 s  1 h 20 min  try 1 sent to alpha-1
+      4860 s  1 h 21 min  try 1 began to compute at alpha-1, after 60 s for data
+      7500 s   2 h 5 min  try 2 sent to beta-1
+      7560 s   2 h 6 min  try 2 began to compute at beta-1, after 60 s for data
+      8460 s  2 h 21 min  try 1 at alpha-1 computed; its output is sent
+      8520 s  2 h 22 min  try 2 at beta-1 cancelled after computing 960 s (16 min): another try was enough
+      8520 s  2 h 22 min  completed after running 3660 s (1 h 1 min)
+
+      where its time went  waiting, s              running, s
+      all slots taken            3540      59 min
+      resources down             1200      20 min
+      data transfers               60       1 min          60      1 min
+      computing                                          3600  1 h 0 min
+      all                        4800  1 h 20 min        3660  1 h 1 min
+    ----- stderr -----
+    "#);
 }
 
 #[test]
@@ -297,13 +628,20 @@ fn a_session_that_no_resource_had_room_for() {
             "policy = \"migration\"\nperiod = \"5min\"",
             "policy = \"full-fill\"\nperiod = \"0s\"",
         )
-        .replace(
-            "checkpoints = { rule = \"periodic\", interval = \"30min\", cost = \"1min\" }\n",
-            "",
-        )
+        .replace(SAVING, "")
         .replace("slots = 1", "sharing = \"reserved\"")
         .replace("name = \"jobs\"\n", "name = \"jobs\"\nshare = \"60%\"\n");
-    insta::assert_snapshot!(told(&sessions, "2"), @"");
+    insta::assert_snapshot!(told(&sessions, "2"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 2 of the run, jobs!3: external, 1 processor, at most 1800 s (30 min)
+
+      120 s  2 min  submitted by users to grid
+      120 s  2 min  rejected: no room
+
+    It was never queued. No resource had room for its share when it arrived, and sessions do not wait.
+    ----- stderr -----
+    "#);
 }
 
 #[test]

@@ -22,6 +22,7 @@ use haggle_results::reader::{
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
 
+use self::supply::Market;
 use super::figures::scenario_of;
 use crate::scenario::Scenario;
 
@@ -162,6 +163,7 @@ pub struct Chronicle {
     outages: Vec<OutageRow>,
     tries: Vec<TryRow>,
     checkpoints: Vec<CheckpointRow>,
+    market: Market,
     offers: Vec<OfferRow>,
     messages: Option<Vec<MessageRow>>,
     disclosures: Option<Vec<DisclosureRow>>,
@@ -174,16 +176,29 @@ impl Chronicle {
     /// If a table is missing or damaged. Messages and disclosures may be missing.
     pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
         let scenario = scenario_of(run.folder())?;
-        let is_grid = scenario.grid.is_some();
+        let (resources, outages) = (run.resources()?, run.outages()?);
+        let (placements, tries, checkpoints, market) = match &scenario.grid {
+            Some(grid) => {
+                let (tries, checkpoints) = (run.tries()?, run.checkpoints()?);
+                let market = grid::market(grid, &tries, &outages);
+                (Vec::new(), tries, checkpoints, market)
+            }
+            None => {
+                let placements = run.placements()?;
+                let market = provider::market(&resources, &placements, &outages);
+                (placements, Vec::new(), Vec::new(), market)
+            }
+        };
         Ok(Chronicle {
             scenario,
             jobs: run.jobs()?,
-            resources: run.resources()?,
+            resources,
             attempts: run.attempts()?,
-            placements: run.placements()?,
-            outages: run.outages()?,
-            tries: if is_grid { run.tries()? } else { Vec::new() },
-            checkpoints: if is_grid { run.checkpoints()? } else { Vec::new() },
+            placements,
+            outages,
+            tries,
+            checkpoints,
+            market,
             offers: run.offers()?,
             messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
             disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
@@ -236,7 +251,7 @@ impl Chronicle {
             wait: None,
         };
         match &self.scenario.grid {
-            Some(grid) => grid::tell(story, self, job, grid),
+            Some(_) => grid::tell(story, self, job),
             None => provider::tell(story, self, job),
         }
     }

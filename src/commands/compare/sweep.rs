@@ -34,7 +34,7 @@ fn check(metrics: &[String], comparison: &SweepComparison) -> Result<(), Error> 
     let known: Vec<&str> = comparison.metrics.iter().map(|it| it.metric.as_str()).collect();
     match metrics.iter().find(|metric| !known.contains(&metric.as_str())) {
         Some(metric) if !comparison.runs.is_empty() => Err(Error::Unfit {
-            message: format!("the runs that both sweeps have have no metric \"{metric}\""),
+            message: format!("no metric \"{metric}\" in the runs that both sweeps have"),
             hint: "metrics are the columns of runs.csv behind the axes".to_owned(),
         }),
         _ => Ok(()),

@@ -6,7 +6,7 @@ use haggle_results::reader::{CheckpointRow, OutageRow, TryRow};
 use serde::Serialize;
 
 use super::spent::{Column, Ledger, Part, micros};
-use super::supply::{NO_LIMIT, Supply, Waiting};
+use super::supply::{Market, NO_LIMIT, Waiting};
 use super::{Chronicle, Story};
 use crate::scenario::file;
 
@@ -49,14 +49,14 @@ pub struct Try {
 type Link<'a> = (&'a TryRow, Option<&'a CheckpointRow>);
 
 /// Completes the story of a job of a grid.
-pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow, grid: &file::Grid) -> Story {
+pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let checkpoints = all.checkpoints.iter().filter(|it| it.job == job.job);
     let checkpoints: Vec<&CheckpointRow> = checkpoints.collect();
     let mut own: Vec<&TryRow> = all.tries.iter().filter(|it| it.job == job.job).collect();
     own.sort_by_key(|it| it.attempt);
     let chain = chain(job, &own, &checkpoints);
     let mut ledger = Ledger::new(job);
-    let mut waiting = Waiting::new(slots(all, grid), job.ready, Part::Round);
+    let mut waiting = Waiting::new(all.market.supply_anywhere(1), job.ready, Part::Round);
     for (at, &(it, checkpoint)) in chain.iter().enumerate() {
         idle(&mut ledger, &mut waiting, &own, micros(it.dispatched));
         ledger.until(micros(it.start.unwrap_or(it.left)), Part::Transfers);
@@ -97,7 +97,7 @@ fn computed(
 
 /// No try that counts had a slot: in vain while another one computed, waiting for data while one
 /// had its slot, else at the scheduler.
-fn idle(ledger: &mut Ledger, waiting: &mut Waiting, tries: &[&TryRow], until: i64) {
+fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, tries: &[&TryRow], until: i64) {
     let times = |it: &&TryRow| {
         let start = it.start.unwrap_or(it.left);
         [it.dispatched, start, it.left].map(micros)
@@ -122,18 +122,14 @@ fn idle(ledger: &mut Ledger, waiting: &mut Waiting, tries: &[&TryRow], until: i6
 }
 
 /// The slots of all resources, what tries held of them, and what was down.
-fn slots(all: &Chronicle, grid: &file::Grid) -> Supply {
+pub(super) fn market(grid: &file::Grid, tries: &[TryRow], outages: &[OutageRow]) -> Market {
     let slots = |site: &file::Site| site.slots().map_or(NO_LIMIT, i64::from);
     let places = grid
         .sites
         .iter()
         .flat_map(|site| site.resource_names().map(move |name| (name, slots(site), slots(site))));
-    let mut supply = Supply::new(1, places.collect());
-    for it in &all.tries {
-        supply.held(&it.provider, (it.dispatched, it.left), 1);
-    }
-    all.outages.iter().for_each(|outage| supply.down(outage));
-    supply.settled()
+    let held = tries.iter().map(|it| (it.provider.as_str(), it.dispatched, it.left, 1));
+    Market::new(places, held, outages)
 }
 
 /// The tries that the job was done by, or may yet be, in order: each started from a checkpoint

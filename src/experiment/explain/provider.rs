@@ -1,12 +1,12 @@
 //! Jobs of providers: rigid ones with one attempt after the other, and bags with their shares.
 
 use haggle_results::reader::{AttemptRow, OutageRow};
-use haggle_results::{JobRow, PlacementRow};
+use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use serde::Serialize;
 
 use super::queue::Others;
 use super::spent::{Column, Ledger, Part, micros};
-use super::supply::{Supply, Waiting};
+use super::supply::{Market, Supply, Waiting};
 use super::{Chronicle, Story};
 
 /// An attempt to run a rigid job.
@@ -77,40 +77,42 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
         story.shares = shares.iter().copied().map(share).collect();
         story.lost_tasks = lost.iter().filter_map(|it| lost_tasks(it, restored(it))).collect();
-        let supply = supply(all, 1, shares.iter().map(|it| it.provider.as_str()));
+        let supply = all.market.supply(1, shares.iter().map(|it| it.provider.as_str()));
         tell_bag(&mut ledger, job, supply, &held);
     } else {
         story.attempts = own.iter().map(|it| attempt(it, restored(it))).collect();
-        let supply = supply(all, job.processors, job.provider.as_deref().into_iter());
+        let supply = all.market.supply(job.processors, job.provider.as_deref().into_iter());
         let waiting = tell_rigid(&mut ledger, job, supply, &own);
-        story.wait = others(all, job)
-            .and_then(|others| others.during(job, waiting.stretches, &waiting.free));
+        if !waiting.stretches.is_empty() {
+            let others = others(all, job);
+            story.wait = others.and_then(|it| it.during(job, waiting.stretches, &waiting.free));
+        }
     }
     story.parts = ledger.spent();
     story
 }
 
-/// What was free at some providers, of all that jobs and outages left.
-fn supply<'a>(all: &Chronicle, need: i64, places: impl Iterator<Item = &'a str>) -> Supply {
-    let size = |place: &str| {
-        let resource = all.resources.iter().find(|it| it.provider == place)?;
-        Some((place.to_owned(), resource.processors, 1))
-    };
-    let mut supply = Supply::new(need, places.filter_map(size).collect());
-    for it in &all.placements {
-        supply.held(&it.provider, (it.start, it.end), it.last - it.first + 1);
-    }
-    all.outages.iter().for_each(|outage| supply.down(outage));
-    supply.settled()
+/// Providers and their processors, what attempts held of these, and what was down.
+pub(super) fn market(
+    resources: &[ResourceRow],
+    placements: &[PlacementRow],
+    outages: &[OutageRow],
+) -> Market {
+    let places = resources.iter().map(|it| (it.provider.clone(), it.processors, 1));
+    let held = placements.iter().map(|it| {
+        let processors = it.last - it.first + 1;
+        (it.provider.as_str(), it.start, it.end, processors)
+    });
+    Market::new(places, held, outages)
 }
 
 /// A rigid job: what is not an attempt is waiting.
-fn tell_rigid(
+fn tell_rigid<'a>(
     ledger: &mut Ledger,
     job: &JobRow,
-    supply: Supply,
+    supply: Supply<'a>,
     attempts: &[&AttemptRow],
-) -> Waiting {
+) -> Waiting<'a> {
     let mut waiting = Waiting::new(supply, job.ready, Part::Order);
     ledger.until(micros(job.queued.unwrap_or(job.left)), Part::Placing);
     for attempt in attempts {
@@ -134,7 +136,7 @@ fn tell_rigid(
 
 /// A bag: it computes while a task runs that comes to its end, else in vain while one does that
 /// is lost, else it waits at the providers of its shares.
-fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply, held: &[&PlacementRow]) {
+fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply<'_>, held: &[&PlacementRow]) {
     let mut waiting = Waiting::new(supply, job.ready, Part::Order);
     // With latency, a task may start before its metascheduler knows that the bag is placed.
     let placed = job.queued.unwrap_or(job.left).min(job.start.unwrap_or(job.left));

@@ -1,6 +1,6 @@
 //! How many processors, or slots of a grid's resources, were free when.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::reader::OutageRow;
 
@@ -9,27 +9,13 @@ use super::spent::{Ledger, Part, micros, seconds};
 /// More than anybody can hold: the slots of a resource that has no limit.
 pub(super) const NO_LIMIT: i64 = i64::MAX / 4;
 
-/// Where a job could have started, and what others held there, and what was down.
-pub(super) struct Supply {
-    /// What the job needs at one place.
-    need: i64,
-    places: Vec<Place>,
+/// All places where jobs may start, and what was held and down there when.
+pub(super) struct Market {
     by_name: BTreeMap<String, usize>,
+    /// What there is at each place, and how much of it a processor is.
+    sizes: Vec<(i64, i64)>,
+    /// In order of time.
     changes: Vec<Change>,
-    /// Changes that have been taken in.
-    seen: usize,
-    /// Places with enough free.
-    with_room: usize,
-    /// Places with enough free if nothing were down.
-    with_room_if_up: usize,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Place {
-    /// A processor there is so many units of what is counted.
-    unit: i64,
-    free: i64,
-    down: i64,
 }
 
 /// At an instant, so much more is held and down at a place.
@@ -40,61 +26,104 @@ struct Change {
     down: i64,
 }
 
-impl Supply {
-    /// `places` are names, what there is, and how many of it a processor is.
-    pub(super) fn new(need: i64, places: Vec<(String, i64, i64)>) -> Supply {
-        let place =
-            |&(_, capacity, unit): &(String, i64, i64)| Place { unit, free: capacity, down: 0 };
-        let filled: Vec<Place> = places.iter().map(place).collect();
-        let with_room = filled.iter().filter(|it| it.free >= need).count();
-        Supply {
-            need,
-            by_name: (0..).zip(places).map(|(at, (name, ..))| (name, at)).collect(),
-            places: filled,
-            changes: Vec::new(),
-            seen: 0,
-            with_room,
-            with_room_if_up: with_room,
+impl Market {
+    /// `places` are names, what there is, and how many of it a processor is. `held` says who held how
+    /// much of which from when until when.
+    pub(super) fn new<'a>(
+        places: impl Iterator<Item = (String, i64, i64)>,
+        held: impl Iterator<Item = (&'a str, f64, f64, i64)>,
+        outages: &[OutageRow],
+    ) -> Market {
+        let (mut by_name, mut sizes) = (BTreeMap::new(), Vec::new());
+        for (name, size, unit) in places {
+            by_name.insert(name, sizes.len());
+            sizes.push((size, unit));
         }
+        let mut changes = Vec::new();
+        for (place, from, until, held) in held {
+            let Some(&place) = by_name.get(place) else { continue };
+            changes.push(Change { at: micros(from), place, held, down: 0 });
+            changes.push(Change { at: micros(until), place, held: -held, down: 0 });
+        }
+        for outage in outages {
+            let Some(&place) = by_name.get(&outage.provider) else { continue };
+            let down = (outage.last - outage.first + 1) * sizes[place].1;
+            changes.push(Change { at: micros(outage.failed), place, held: 0, down });
+            if let Some(restored) = outage.restored {
+                changes.push(Change { at: micros(restored), place, held: 0, down: -down });
+            }
+        }
+        changes.sort_by_key(|change| change.at);
+        Market { by_name, sizes, changes }
     }
 
-    /// Somebody held so much of a place; nothing, if it is another one.
-    pub(super) fn held(&mut self, place: &str, (from, until): (f64, f64), units: i64) {
-        if let Some(&place) = self.by_name.get(place) {
-            let (from, until) = (micros(from), micros(until));
-            self.changes.push(Change { at: from, place, held: units, down: 0 });
-            self.changes.push(Change { at: until, place, held: -units, down: 0 });
-        }
+    /// What a job can choose from that needs so much at one of these places.
+    pub(super) fn supply<'a>(
+        &self,
+        need: i64,
+        places: impl Iterator<Item = &'a str>,
+    ) -> Supply<'_> {
+        let chosen = places.filter_map(|place| self.by_name.get(place).copied()).collect();
+        Supply::new(self, need, chosen)
     }
 
-    /// Processors of a place were down.
-    pub(super) fn down(&mut self, outage: &OutageRow) {
-        let Some(&place) = self.by_name.get(&outage.provider) else { return };
-        let down = (outage.last - outage.first + 1) * self.places[place].unit;
-        let at = micros(outage.failed);
-        self.changes.push(Change { at, place, held: 0, down });
-        if let Some(restored) = outage.restored {
-            self.changes.push(Change { at: micros(restored), place, held: 0, down: -down });
+    /// The same at any place.
+    pub(super) fn supply_anywhere(&self, need: i64) -> Supply<'_> {
+        Supply::new(self, need, (0..self.sizes.len()).collect())
+    }
+}
+
+/// Where a job could have started, and what was free there at one instant after the other.
+pub(super) struct Supply<'a> {
+    market: &'a Market,
+    /// What the job needs at one place.
+    need: i64,
+    /// By place; `None` where the job cannot start.
+    levels: Vec<Option<Level>>,
+    /// The place, if there is but one.
+    only: Option<usize>,
+    /// Changes that have been taken in.
+    seen: usize,
+    /// Places with enough free.
+    with_room: usize,
+    /// Places with enough free if nothing were down.
+    with_room_if_up: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Level {
+    free: i64,
+    down: i64,
+}
+
+impl<'a> Supply<'a> {
+    fn new(market: &'a Market, need: i64, places: BTreeSet<usize>) -> Supply<'a> {
+        let mut levels = vec![None; market.sizes.len()];
+        for &place in &places {
+            levels[place] = Some(Level { free: market.sizes[place].0, down: 0 });
         }
+        let with_room = places.iter().filter(|&&place| market.sizes[place].0 >= need).count();
+        let only = places.first().copied().filter(|_| places.len() == 1);
+        let with_room_if_up = with_room;
+        Supply { market, need, levels, only, seen: 0, with_room, with_room_if_up }
     }
 
-    /// To be called when all is known, and before anything is asked.
-    pub(super) fn settled(mut self) -> Supply {
-        self.changes.sort_by_key(|change| change.at);
-        self
+    /// When something changes next.
+    fn next(&self) -> Option<i64> {
+        self.market.changes.get(self.seen).map(|change| change.at)
     }
 
     /// Takes in what changes up to an instant. Time only goes forward.
     fn seek(&mut self, time: i64) {
-        while let Some(change) = self.changes.get(self.seen).filter(|it| it.at <= time) {
-            let place = &mut self.places[change.place];
+        while let Some(change) = self.market.changes.get(self.seen).filter(|it| it.at <= time) {
+            self.seen += 1;
+            let Some(place) = &mut self.levels[change.place] else { continue };
             let before = (place.free >= self.need, place.free + place.down >= self.need);
             place.free -= change.held + change.down;
             place.down += change.down;
             let after = (place.free >= self.need, place.free + place.down >= self.need);
             count(&mut self.with_room, before.0, after.0);
             count(&mut self.with_room_if_up, before.1, after.1);
-            self.seen += 1;
         }
     }
 
@@ -113,8 +142,8 @@ fn count(number: &mut usize, before: bool, after: bool) {
 }
 
 /// A job that waits for processors: what that was for, and how many were free.
-pub(super) struct Waiting {
-    supply: Supply,
+pub(super) struct Waiting<'a> {
+    supply: Supply<'a>,
     /// Earliest start its user allows.
     ready: Option<i64>,
     /// Why it waits where it could start.
@@ -125,8 +154,8 @@ pub(super) struct Waiting {
     pub(super) free: Free,
 }
 
-impl Waiting {
-    pub(super) fn new(supply: Supply, ready: Option<f64>, with_room: Part) -> Waiting {
+impl<'a> Waiting<'a> {
+    pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, with_room: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
         Waiting { supply, ready, with_room, stretches: Vec::new(), free }
     }
@@ -145,11 +174,10 @@ impl Waiting {
         self.supply.seek(from);
         while ledger.told() < until {
             let from = ledger.told();
-            let change = self.supply.changes.get(self.supply.seen);
-            let next = change.map_or(until, |change| change.at.min(until));
+            let next = self.supply.next().map_or(until, |next| next.min(until));
             ledger.until(next, self.supply.part(self.with_room));
-            if let [only] = self.supply.places[..] {
-                self.free.see((from, next), only.free, only.free >= self.supply.need);
+            if let Some(level) = self.supply.only.and_then(|only| self.supply.levels[only]) {
+                self.free.see((from, next), level.free, level.free >= self.supply.need);
             }
             self.supply.seek(next);
         }
