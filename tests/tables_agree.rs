@@ -44,8 +44,8 @@ name = "broker"
 composition = "free-time-slots"
 
 [network]
-latency = "10 s"
-jitter = "5 s"
+latency = "1h"
+jitter = "10min"
 
 [[user]]
 name = "north-users"

@@ -35,6 +35,8 @@ fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
     for (number, it) in (1..).zip(attempts) {
         let place = || format!("job {}, attempt {}", it.job, it.attempt);
         findings.expect(it.attempt == number, "attempts are numbered from 1", place);
+        let over = it.finished.is_none_or(|finished| finished <= job.left);
+        findings.expect(over, "a job's attempts are over when it leaves", place);
         findings.expect(it.submitted == job.submitted, "an attempt is of its job", place);
         let times: Vec<i64> = [Some(it.submitted), it.queued, it.started, it.finished]
             .into_iter()
