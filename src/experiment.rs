@@ -19,6 +19,7 @@ pub mod random;
 mod record;
 pub mod run;
 pub mod sweep;
+mod vain;
 pub mod verify;
 pub mod workload;
 pub mod world;

@@ -50,12 +50,16 @@ impl Check<'_> {
             policy,
             GridPolicy::LoadDependentRep | GridPolicy::FailureDependentRep | GridPolicy::CombinedFt
         );
+        let best = matches!(
+            policy,
+            GridPolicy::Fjbcr
+                | GridPolicy::MaxMax
+                | GridPolicy::MinMax
+                | GridPolicy::Migration
+                | GridPolicy::Rescheduling
+        );
         let rows = [
-            (
-                "prefers",
-                policy != GridPolicy::Fcfs && !policy.takes_sessions(),
-                "this policy looks for no best resource",
-            ),
+            ("prefers", best, "this policy has an order of its own"),
             ("cancel-mode", policy.replicates(), "this policy sends one replica of each job"),
             ("restart-needs-input", saves, "no job starts from a checkpoint"),
         ];
