@@ -77,10 +77,16 @@ fn column(
         let rows = group.metadata().num_rows();
         match (group.get_column_reader(place)?, &mut data) {
             (ColumnReader::DoubleColumnReader(reader), ColumnData::Real(values)) => {
-                values_of(reader, rows, |value| Ok(values.push(value.copied())))?;
+                values_of(reader, rows, |value| {
+                    values.push(value.copied());
+                    Ok(())
+                })?;
             }
             (ColumnReader::Int64ColumnReader(reader), ColumnData::Integer(values)) => {
-                values_of(reader, rows, |value| Ok(values.push(value.copied())))?;
+                values_of(reader, rows, |value| {
+                    values.push(value.copied());
+                    Ok(())
+                })?;
             }
             (ColumnReader::ByteArrayColumnReader(reader), ColumnData::Text(_)) => {
                 values_of(reader, rows, |value: Option<&ByteArray>| {
