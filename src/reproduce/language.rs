@@ -288,14 +288,27 @@ mod tests {
 
     #[test]
     fn lists_are_walked_through() {
-        insta::assert_snapshot!(check("each(axis(\"load\"), |l| less(wait(\"easy\", l), wait(\"fcfs\", l)))"), @"held: 0.5: 20.6 ± 0.3926 against 30.9 ± 0.589, difference -10.3 ± 0.1963 (n = 5); 1: 40.6 ± 0.3926 against 60.9 ± 0.589, difference -20.3 ± 0.1963 (n = 5)");
+        insta::assert_snapshot!(check("each(axis(\"load\"), |l| less(wait(\"easy\", l), wait(\"fcfs\", l)))"), @"held: 0.5: 20.6 ± 0.3926 against 30.9 ± 0.589, difference -10.3 ± 0.1963 (n = 5); 1: 40.6 ± 0.3926 against 60.9 ± 0.589, difference -20.3 ± 0.1963 (n = 5) (part)");
         insta::assert_snapshot!(check("let p = \"slots\"; each([0.5, 1], |l| similar(wait(p, l), wait(\"easy\", l), 1))"), @"held: 0.5: 21.63 ± 0.4123 against 20.6 ± 0.3926 (n = 5), +5.0 %; 1: 42.63 ± 0.4123 against 40.6 ± 0.3926 (n = 5), +5.0 %");
-        insta::assert_snapshot!(check("within(kendall_tau(axis(\"load\"), axis(\"load\").map(|l| wait(\"easy\", l))), 1, 1)"), @"held: 1, asked for 1 to 1");
+        insta::assert_snapshot!(check("within(kendall_tau(axis(\"load\"), axis(\"load\").map(|l| wait(\"easy\", l))), 1, 1)"), @"held: 1, asked for 1 to 1 (part)");
         insta::assert_snapshot!(check("within(slope([0, 1, 2], [1, 3, 5]), 2, 2)"), @"held: 2, asked for 2 to 2");
         insta::assert_snapshot!(check("within(correlation([0, 1, 2], [1, 2, 2]), 0.86, 0.87)"), @"held: 0.866, asked for 0.86 to 0.87");
         insta::assert_snapshot!(check("within(spread(axis(\"policy\").map(|p| wait(p, 1))), 20, 21)"), @"held: 20.3 ± 0.1963 (n = 5), asked for 20 to 21");
         insta::assert_snapshot!(check("close(max([1, 2.5, 2]) + min([4, 3]) + average([1, 2]), 7, 0)"), @"held: 7, asked for 7 within 0");
         insta::assert_snapshot!(check("any([not(less(1, 2)), named(\"second\", check(true, \"so\"))])"), @"held: 1 against 2 (not so); second: so");
+    }
+
+    #[test]
+    fn few_replications_are_part_of_the_evidence() {
+        let mut data = Data::table("base", &[]);
+        data.push(&[], 1, &[("wait", 1.0)]);
+        data.cuts.replications = Some((1, 5));
+        let language = Language::new(vec![Rc::new(data)], "").expect("no functions");
+        let evidence = |text: &str| language.check(text).expect("a sound check").1;
+        // Whatever is made of them; and what asks for none of them has all.
+        assert_eq!(evidence("lower_mean(value(\"wait\"), 2)"), Evidence::Part);
+        assert_eq!(evidence("within(2 * mean(value(\"wait\")), 0, 3)"), Evidence::Part);
+        assert_eq!(evidence("within(2, 0, 3)"), Evidence::All);
     }
 
     #[test]
