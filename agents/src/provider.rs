@@ -41,16 +41,6 @@ pub enum Overrun {
     Extend,
 }
 
-impl Overrun {
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Overrun::Kill => "kill",
-            Overrun::Extend => "extend",
-        }
-    }
-}
-
 /// A provider as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderConfig {

@@ -42,9 +42,6 @@ pub enum EdfMode {
 }
 
 impl EdfMode {
-    /// Both, in the order of the manual.
-    pub const ALL: [EdfMode; 2] = [EdfMode::Repair, EdfMode::Strict];
-
     /// The word used in scenarios.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! What a scenario says about workloads in the terms of the model: each file
 //! type that describes one has a method `to_model`.
 
-use haggle_model::job::{HiddenRunTime, JobOrigin};
+use haggle_model::job::{HiddenRunTime, JobOrigin, Lot};
 use haggle_model::{Job, JobId, JobShape, Time};
 
 use super::file::InlineJob;
@@ -22,6 +22,7 @@ impl InlineJob {
             id: JobId(0),
             workload: 0,
             number,
+            lot: Lot::default(),
             submit: instant(self.submit),
             shape: JobShape::Rigid,
             processors: self.processors,

@@ -25,17 +25,6 @@ pub enum LoadWeights {
 }
 
 impl LoadWeights {
-    /// Both, in the order of the manual.
-    pub const ALL: [LoadWeights; 2] = [LoadWeights::FreeCapacity, LoadWeights::InverseDrainTime];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LoadWeights::FreeCapacity => "free-capacity",
-            LoadWeights::InverseDrainTime => "inverse-drain-time",
-        }
-    }
-
     fn weight(self, bag: &BagCall, power: u64, load: u128) -> u128 {
         let power = u128::from(power);
         let micros = |micros: i64| micros.max(0) as u128;
