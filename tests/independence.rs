@@ -123,15 +123,15 @@ fn rows(folder: &Folder, table: &str) -> Vec<String> {
     let text = folder.read(&format!("out/{table}.csv"));
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
-    let number = header.iter().position(|&name| name == "job");
-    assert!(number.is_some(), "{table} numbers jobs in none of {header:?}");
-    lines
-        .filter(|line| line.contains("bags") || line.contains("rigid"))
-        .map(|line| {
-            let cells = line.split(',').enumerate().filter(|&(at, _)| Some(at) != number);
-            cells.map(|(_, cell)| cell).collect::<Vec<_>>().join(",")
-        })
-        .collect()
+    let column = |wanted| header.iter().position(|&name| name == wanted).expect("a column");
+    let (number, workload) = (column("job"), column("workload_name"));
+    let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let mut rows: Vec<Vec<String>> = lines.map(cells).collect();
+    rows.retain(|row| ["bags", "rigid"].contains(&row[workload].as_str()));
+    for row in &mut rows {
+        row.remove(number);
+    }
+    rows.into_iter().map(|row| row.join(",")).collect()
 }
 
 fn run(scenario: &str) -> [Vec<String>; 2] {

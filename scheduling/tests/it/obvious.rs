@@ -36,12 +36,21 @@ impl ObviousProfile {
     }
 
     pub(crate) fn earliest_fit(&self, processors: u32, span: i64, from: i64) -> Option<i64> {
+        let ends = self.booked.iter().map(|b| b.end);
         let mut candidates: Vec<i64> =
-            self.booked.iter().map(|b| b.end).filter(|&end| end > from).collect();
+            ends.filter(|&end| from < end && end < Time::FOREVER.as_micros()).collect();
         candidates.push(from);
         candidates.sort_unstable();
         candidates.into_iter().find(|&time| self.min_free(time, time + span) >= processors)
     }
+}
+
+/// What is planned from here on waits for a job without a limit.
+const BEYOND_ALL_LIMITS: i64 = Span::FOREVER.as_micros();
+
+/// When something ends that takes so long.
+fn end(start: i64, span: i64) -> i64 {
+    (start + span).min(Time::FOREVER.as_micros())
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,27 +103,38 @@ impl Obvious {
         let fixed = self.running.iter().chain(&self.decided);
         let mut booked: Vec<Booked> = fixed.map(|&(_, booked)| booked).collect();
         if self.policy == Policy::Conservative {
-            booked.extend(self.waiting.iter().filter(|w| Some(w.slot) != without).map(|w| {
-                Booked { start: w.start, end: w.start + w.span, processors: w.processors }
+            let planned = self.waiting.iter().filter(|w| w.start < Time::FOREVER.as_micros());
+            booked.extend(planned.filter(|w| Some(w.slot) != without).map(|w| Booked {
+                start: w.start,
+                end: end(w.start, w.span),
+                processors: w.processors,
             }));
         }
         ObviousProfile { capacity: self.capacity, booked }
     }
 
-    fn compress(&mut self, now: i64) {
+    /// Takes these jobs out of the plan and puts them back in the queue's order.
+    fn plan_anew(&mut self, now: i64, which: impl Fn(&Waiting) -> bool) {
+        let (mut anew, stay) = std::mem::take(&mut self.waiting).into_iter().partition(which);
+        self.waiting = stay;
+        Vec::sort_by_key(&mut anew, |w: &Waiting| w.rank);
+        for mut w in anew {
+            w.start = self.fit(None, w.processors, w.span, now);
+            self.waiting.push(w);
+        }
+    }
+
+    fn fit(&self, without: Option<Slot>, processors: u32, span: i64, now: i64) -> i64 {
+        let fit = self.profile(without).earliest_fit(processors, span, now);
+        fit.unwrap_or(Time::FOREVER.as_micros())
+    }
+
+    /// Something that was planned to end at `end` has gone.
+    fn compress(&mut self, now: i64, end: i64) {
         match self.compression {
-            Compression::None => {}
-            Compression::Replan => {
-                let mut all = std::mem::take(&mut self.waiting);
-                all.sort_by_key(|w| w.rank);
-                for mut w in all {
-                    w.start = self
-                        .profile(None)
-                        .earliest_fit(w.processors, w.span, now)
-                        .expect("fits the machine");
-                    self.waiting.push(w);
-                }
-            }
+            Compression::None if end < BEYOND_ALL_LIMITS => {}
+            Compression::None => self.plan_anew(now, |w| w.start >= BEYOND_ALL_LIMITS),
+            Compression::Replan => self.plan_anew(now, |_| true),
             Compression::ByStart | Compression::JobByJob => {
                 let mut order: Vec<Waiting> = self.waiting.clone();
                 if self.compression == Compression::ByStart {
@@ -123,10 +143,7 @@ impl Obvious {
                     order.sort_by_key(|w| w.rank);
                 }
                 for job in order {
-                    let start = self
-                        .profile(Some(job.slot))
-                        .earliest_fit(job.processors, job.span, now)
-                        .expect("fits the machine");
+                    let start = self.fit(Some(job.slot), job.processors, job.span, now);
                     let waiting = self.waiting.iter_mut().find(|w| w.slot == job.slot);
                     waiting.expect("it waits").start = start;
                 }
@@ -137,7 +154,7 @@ impl Obvious {
     fn run(&mut self, now: i64, slot: Slot, started: &mut Vec<Slot>) {
         let at = self.waiting.iter().position(|w| w.slot == slot).expect("it waits");
         let w = self.waiting.remove(at);
-        let booked = Booked { start: now, end: now + w.span, processors: w.processors };
+        let booked = Booked { start: now, end: end(now, w.span), processors: w.processors };
         self.running.push((slot, booked));
         started.push(slot);
     }
@@ -145,7 +162,7 @@ impl Obvious {
     fn decide(&mut self, now: i64, slot: Slot) {
         let at = self.waiting.iter().position(|w| w.slot == slot).expect("it waits");
         let w = self.waiting.remove(at);
-        let booked = Booked { start: now, end: now + w.span, processors: w.processors };
+        let booked = Booked { start: now, end: end(now, w.span), processors: w.processors };
         self.decided.push((slot, booked));
     }
 
@@ -158,7 +175,7 @@ impl Obvious {
 
 impl LocalScheduler for Obvious {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        let span = request.span.expect("tests give a limit").as_micros();
+        let span = request.span.unwrap_or(Span::FOREVER).as_micros();
         let primary = match self.order {
             Order::Arrival => 0,
             Order::Shortest => span,
@@ -167,17 +184,18 @@ impl LocalScheduler for Obvious {
         };
         let rank = (primary, self.sequence);
         self.sequence += 1;
-        let fit = self.profile(None).earliest_fit(request.processors, span, now.as_micros());
-        let start = fit.expect("fits the machine");
+        let start = self.fit(None, request.processors, span, now.as_micros());
         let (slot, processors) = (request.slot, request.processors);
         self.waiting.push(Waiting { slot, processors, span, rank, start });
-        (self.policy == Policy::Conservative).then(|| Time::from_micros(start + span))
+        let promised = self.policy == Policy::Conservative && end(start, span) < BEYOND_ALL_LIMITS;
+        promised.then(|| Time::from_micros(start + span))
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
-        self.running.retain(|&(other, _)| other != slot);
+        let at = self.running.iter().position(|&(other, _)| other == slot).expect("it runs");
+        let (_, booked) = self.running.remove(at);
         if self.policy == Policy::Conservative {
-            self.compress(now.as_micros());
+            self.compress(now.as_micros(), booked.end);
         }
     }
 
@@ -194,12 +212,12 @@ impl LocalScheduler for Obvious {
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        let before = self.waiting.len();
-        self.waiting.retain(|w| w.slot != slot);
+        let Some(at) = self.waiting.iter().position(|w| w.slot == slot) else { return false };
+        let job = self.waiting.remove(at);
         if self.policy == Policy::Conservative {
-            self.compress(now.as_micros());
+            self.compress(now.as_micros(), end(job.start, job.span));
         }
-        self.waiting.len() < before
+        true
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
@@ -240,7 +258,7 @@ impl LocalScheduler for Obvious {
                 }
                 let mut with_job = self.profile(None);
                 let shadow = with_job.earliest_fit(head.processors, head.span, now);
-                let (start, end) = (now, now + job.span);
+                let (start, end) = (now, end(now, job.span));
                 with_job.booked.push(Booked { start, end, processors: job.processors });
                 if with_job.earliest_fit(head.processors, head.span, now) == shadow {
                     self.decide(now, job.slot);
@@ -258,7 +276,8 @@ impl LocalScheduler for Obvious {
 
     fn next_start(&self) -> Option<Time> {
         let planned = (self.policy == Policy::Conservative).then_some(&self.waiting)?;
-        planned.iter().map(|w| Time::from_micros(w.start)).min()
+        let starts = planned.iter().map(|w| w.start).filter(|&start| start < BEYOND_ALL_LIMITS);
+        starts.min().map(Time::from_micros)
     }
 
     fn estimate_start(&mut self, _: Time, _: u32, _: Option<Span>) -> Option<Time> {

@@ -8,6 +8,7 @@ use haggle_scheduling::{LocalScheduler, Request, Slot};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TestJob {
     pub(crate) submit: i64,
+    /// 0 = no limit.
     pub(crate) requested: i64,
     pub(crate) run: i64,
     pub(crate) processors: u32,
@@ -20,7 +21,7 @@ impl TestJob {
     }
 
     pub(crate) fn actual(&self) -> i64 {
-        self.run.min(self.requested)
+        if self.requested == 0 { self.run } else { self.run.min(self.requested) }
     }
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn replay(
             let request = Request {
                 slot: Slot(next as u32),
                 processors: jobs[next].processors,
-                span: Some(Span::from_secs(jobs[next].requested)),
+                span: Some(Span::from_secs(jobs[next].requested)).filter(|&it| it > Span::ZERO),
                 key: jobs[next].key,
                 deadline: None,
                 ahead: false,

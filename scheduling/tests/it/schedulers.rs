@@ -10,14 +10,23 @@ use crate::obvious::Obvious;
 use crate::replay::{TestJob, replay};
 
 fn jobs() -> impl Strategy<Value = Vec<TestJob>> {
-    let job = (0..6_i64, 1..=60_i64, 0..=100_i64, 1..=8_u32, 0..4_i64);
+    jobs_that_request((1..=60_i64).boxed())
+}
+
+/// Now and then one has no limit.
+fn jobs_with_and_without_a_limit() -> impl Strategy<Value = Vec<TestJob>> {
+    jobs_that_request(prop_oneof![12 => 1..=60_i64, 1 => Just(0)].boxed())
+}
+
+fn jobs_that_request(requested: BoxedStrategy<i64>) -> impl Strategy<Value = Vec<TestJob>> {
+    let job = (0..6_i64, requested, 0..=100_i64, 1..=8_u32, 0..4_i64);
     prop::collection::vec(job, 1..120).prop_map(|drawn| {
         let mut submit = 0;
         drawn
             .into_iter()
             .map(|(gap, requested, percent, processors, key)| {
                 submit += gap;
-                let run = requested * percent / 100;
+                let run = if requested == 0 { percent } else { requested * percent / 100 };
                 TestJob { submit, requested, run, processors, key }
             })
             .collect()
@@ -28,7 +37,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_job_starts_when_it_does_in_the_obvious_version(jobs in jobs()) {
+    fn every_job_starts_when_it_does_in_the_obvious_version(
+        jobs in prop_oneof![jobs(), jobs_with_and_without_a_limit()],
+    ) {
         for policy in Policy::ALL {
             for order in Order::ALL {
                 for compression in Compression::ALL {
