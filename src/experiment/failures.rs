@@ -127,10 +127,7 @@ pub fn failing(
 }
 
 /// The failing nodes of an owner with so many members.
-fn split(
-    table: &file::Failures,
-    members: u32,
-) -> impl ExactSizeIterator<Item = Range<u32>> {
+fn split(table: &file::Failures, members: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
     let size = table.processors_per_node.max(1);
     let count = table.nodes.unwrap_or(u32::MAX) as usize;
     (0..members).step_by(size as usize).take(count).map(move |first| {
