@@ -268,8 +268,8 @@ fn what_takes_all_memory_is_refused() {
     ----- stdout -----
     ----- stderr -----
       × a grid has at most 2000000 resources, for each takes some kilobytes
-        ╭─[large.toml:22:13]
-     22 │ resources = 1
+        ╭─[large.toml:23:13]
+     23 │ resources = 1
         ·             ┬
         ·             ╰── one too many from here on
         ╰────
