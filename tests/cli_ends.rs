@@ -113,16 +113,6 @@ fn a_sweep_starts_no_more_threads_than_it_has_runs() {
 }
 
 #[test]
-fn a_sweep_makes_do_with_fewer_threads() {
-    let sweep = format!("{VALID}\n[sweep]\nreplications = 400\n");
-    let folder = Folder::with(&[("sweep.toml", &sweep)]);
-    // There is room for the stacks of some of them.
-    let sweep = ["sweep", "sweep.toml", "-o", "out", "--jobs", "400"];
-    let shown = folder.haggle_under("ulimit -v 600000", &sweep);
-    assert!(stdout_of(&shown).starts_with("400 runs\n"), "{shown}");
-}
-
-#[test]
 fn a_little_stack_is_enough() {
     let folder = Folder::with(&[("valid.toml", VALID)]);
     let shown = folder.haggle_under("ulimit -s 64", &["run", "valid.toml", "-o", "out"]);
@@ -221,8 +211,8 @@ fn what_would_recur_all_the_time_is_refused() {
     ----- stdout -----
     ----- stderr -----
       × 1us is too short for what goes on during the whole run
-        ╭─[period.toml:17:10]
-     17 │ period = "1us"
+        ╭─[period.toml:16:10]
+     16 │ period = "1us"
         ·          ──┬──
         ·            ╰── less than 1ms
         ╰────
@@ -259,8 +249,34 @@ fn what_takes_all_memory_is_refused() {
     let large = "resources = 2000000\n[[grid.site]]\nname = \"beta\"\nresources = 1";
     let files = [("failing.toml", failing.as_str()), ("large.toml", &grid("", large))];
     let folder = Folder::with(&files);
-    insta::assert_snapshot!(folder.haggle(&["validate", "failing.toml"]), @"");
-    insta::assert_snapshot!(folder.haggle(&["validate", "large.toml"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["validate", "failing.toml"]), @r"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × 100000000 nodes may fail, and at most 2000000 can, for each takes some kilobytes
+        ╭─[failing.toml:15:1]
+     15 │ [[failures]]
+        · ──────┬─────
+        ·       ╰── one too many from here on
+        ╰────
+      help: let fewer `nodes` fail, or more `processors-per-node` as one
+
+    error: failing.toml has 1 problem
+    ");
+    insta::assert_snapshot!(folder.haggle(&["validate", "large.toml"]), @r"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × a grid has at most 2000000 resources, for each takes some kilobytes
+        ╭─[large.toml:23:13]
+     23 │ resources = 1
+        ·             ┬
+        ·             ╰── one too many from here on
+        ╰────
+      help: lower `resources`
+
+    error: large.toml has 1 problem
+    ");
 }
 
 #[test]
@@ -297,7 +313,12 @@ fn a_check_takes_no_memory_for_processors_that_do_the_same() {
 #[test]
 fn what_is_no_text_is_no_log() {
     let folder = Folder::with(&[]);
-    insta::assert_snapshot!(folder.haggle(&["workload", "inspect", "/dev/zero"]), @"");
+    insta::assert_snapshot!(folder.haggle(&["workload", "inspect", "/dev/zero"]), @"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: /dev/zero: cannot read on: no line ends within 67108864 bytes, so it is no text
+    ");
 }
 
 #[test]
@@ -306,7 +327,7 @@ fn a_pipe_without_a_writer_is_waited_for() {
     let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.is_ok_and(|made| made.success()), "a pipe can be made");
-    let replay = ["replay", "pipe", "--processors", "8", "-o", "out", "--quiet"];
+    let replay = ["replay", "pipe", "--processors", "8", "--policy", "easy", "--quiet"];
     let child = folder.start(&replay);
     fs::write(&pipe, log(5, 100)).expect("somebody reads");
     let shown = ended(child);

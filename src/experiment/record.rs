@@ -61,7 +61,7 @@ impl Record<'_> {
     }
 
     /// Counts a message; a run may go on for long without any job that is over.
-    fn count(&mut self, now: Time) {
+    fn count_message(&mut self, now: Time) {
         self.messages += 1;
         if self.messages.is_multiple_of(PROGRESS_INTERVAL) {
             self.watch.progress(self.jobs_over, self.messages, now);
@@ -110,7 +110,7 @@ impl Recorder for Record<'_> {
         to: ActorId,
         message: &Message,
     ) -> Result<(), OutsideError> {
-        self.count(now);
+        self.count_message(now);
         // What an actor says to itself tells nobody anything.
         if let Some(writer) = &mut self.writer
             && from != to

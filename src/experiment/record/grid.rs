@@ -28,7 +28,7 @@ impl Record<'_> {
             check.grid_job_over(&record)?;
         }
         self.metrics.grid_job_over(now, record);
-        self.count(now);
+        self.jobs_over += 1;
         Ok(())
     }
 
