@@ -170,6 +170,26 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
 
     the scenarios are the same
     "#);
+    insta::assert_snapshot!(folder.haggle(&["verify", "easy"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    easy: all tables are as they were written
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["verify", "cut"]), @r#"
+    exit code: 1
+    ----- stdout -----
+    cut: changed after its run: jobs
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["verify", "cut", "--variants", "2"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `cut` is a folder of results, which has no variants
+
+    hint: remove --variants, or name a scenario
+    "#);
     let both = folder.haggle(&["compare", "cut", "cut"]);
     insta::assert_snapshot!(both, @r#"
     exit code: 1

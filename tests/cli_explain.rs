@@ -84,9 +84,9 @@ fn a_job_that_was_refused() {
     ----- stdout -----
     job 4 of the run, local!4: local, 8 processors, at most 10 s
 
-      30 s    submitted by natives to north
-      30 s    north refused, to natives
-      30 s    rejected: too wide
+      30 s  submitted by natives to north
+      30 s  north refused, to natives
+      30 s  rejected: too wide
 
     It was never queued. It needs 8 processors; north has 4, south has 2.
     ----- stderr -----
@@ -101,12 +101,12 @@ fn a_job_that_was_placed_by_a_metascheduler() {
     ----- stdout -----
     job 1 of the run, external!1: external, 2 processors, at most 20 s
 
-       0 s    submitted by guests to grid
-       0 s    north told grid when it would start and end there
-       0 s    south told grid when it would start and end there
-       0 s    queued at south
-       0 s    started at south, 0 s after its submission
-      10 s    completed after running 10 s
+       0 s  submitted by guests to grid
+       0 s  north told grid when it would start and end there
+       0 s  south told grid when it would start and end there
+       0 s  queued at south
+       0 s  started at south, 0 s after its submission
+      10 s  completed after running 10 s
 
       where its time went  waiting, s    running, s
       computing                                  10
@@ -124,12 +124,12 @@ fn messages_are_listed_on_request() {
     ----- stdout -----
     job 1 of the run, external!1: external, 2 processors, at most 20 s
 
-       0 s    submitted by guests to grid
-       0 s    north told grid when it would start and end there
-       0 s    south told grid when it would start and end there
-       0 s    queued at south
-       0 s    started at south, 0 s after its submission
-      10 s    completed after running 10 s
+       0 s  submitted by guests to grid
+       0 s  north told grid when it would start and end there
+       0 s  south told grid when it would start and end there
+       0 s  queued at south
+       0 s  started at south, 0 s after its submission
+      10 s  completed after running 10 s
 
       where its time went  waiting, s    running, s
       computing                                  10
@@ -156,12 +156,12 @@ fn messages_are_listed_on_request() {
     ----- stdout -----
     job 1 of the run, external!1: external, 2 processors, at most 20 s
 
-       0 s    submitted by guests to grid
-       0 s    north told grid when it would start and end there
-       0 s    south told grid when it would start and end there
-       0 s    queued at south
-       0 s    started at south, 0 s after its submission
-      10 s    completed after running 10 s
+       0 s  submitted by guests to grid
+       0 s  north told grid when it would start and end there
+       0 s  south told grid when it would start and end there
+       0 s  queued at south
+       0 s  started at south, 0 s after its submission
+      10 s  completed after running 10 s
 
       where its time went  waiting, s    running, s
       computing                                  10
@@ -470,11 +470,11 @@ fn a_bag_on_one_provider() {
     ----- stdout -----
     job 1 of the run, bags!1: external, 1 task, at most 40 s
 
-      10 s    submitted by guests to broker
-      10 s    2 offers made by north, south
-      10 s    placed, in 1 share, with a promised completion at 50 s
-      10 s    first task started, 0 s after the submission
-      40 s    completed after running 30 s, 10 s earlier than promised
+      10 s  submitted by guests to broker
+      10 s  2 offers made by north, south
+      10 s  placed, in 1 share, with a promised completion at 50 s
+      10 s  first task started, 0 s after the submission
+      40 s  completed after running 30 s, 10 s earlier than promised
 
       where its time went  waiting, s    running, s
       computing                                  30

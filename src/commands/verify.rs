@@ -1,5 +1,5 @@
-//! `haggle verify`: does a scenario always give the same? Do scenarios drawn at random hold what
-//! every scenario must?
+//! `haggle verify`: does a scenario always give the same, are results as they were written, and do
+//! scenarios drawn at random hold what every scenario must?
 
 mod child;
 mod coverage;
@@ -8,17 +8,19 @@ mod random;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use haggle::experiment::compare::changed_tables;
 use haggle::experiment::verify::{Difference, Verdict, verify};
 use haggle::scenario::{Experiment, Logs, Source};
 
-use super::{Error, print, say_waiting_for};
+use super::{Error, open_run, print, say_waiting_for};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::report::warn;
 
 /// Run a scenario twice and on both drivers, and report the first line that differs
 ///
-/// Of a sweep, the first run of every variant is verified.
+/// Of a sweep, the first run of every variant is verified. Of a run's folder, the tables are
+/// held against the digest that was written with them.
 ///
 /// With --random, whole scenarios are drawn over all keys there are. Each runs twice and on both
 /// drivers with every check, its jobs are explained and its figures drawn; so is what it becomes as
@@ -28,12 +30,13 @@ use crate::report::warn;
 #[command(after_help = "Examples:
   haggle verify scenarios/quickstart.toml
   haggle verify scenarios/sweep.toml --variants 2
+  haggle verify runs/first
   haggle verify --random --cases 20 --seed 7
   haggle verify --random --seed 7 --case 12  # one of these again
   haggle verify --random --minutes 10 --seed 7")]
 pub(crate) struct Args {
-    /// Scenario file (TOML)
-    #[arg(value_name = "SCENARIO", required_unless_present_any = ["random", "judge"])]
+    /// Scenario file (TOML), or the folder of a run
+    #[arg(value_name = "SCENARIO|DIR", required_unless_present_any = ["random", "judge"])]
     scenario: Option<PathBuf>,
     /// Of a sweep, verify so many variants, spread evenly; without it, all
     #[arg(long, value_name = "N")]
@@ -48,6 +51,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match (&args.child.judge, &args.scenario) {
         (Some(path), _) => child::run(path, &args.random),
+        (None, Some(folder)) if folder.is_dir() => verify_folder(folder, args.variants.is_some()),
         (None, Some(scenario)) => verify_file(args, scenario),
         (None, None) => random::run(&args.random),
     }
@@ -77,6 +81,27 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
         }
     }
     Ok(exit)
+}
+
+/// Are the tables of a run's folder as they were written?
+fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
+    if has_variants {
+        return Err(Error::Unfit {
+            message: format!(
+                "`{}` is a folder of results, which has no variants",
+                folder.display()
+            ),
+            hint: "remove --variants, or name a scenario".to_owned(),
+        });
+    }
+    let changed = changed_tables(&open_run(folder)?)?;
+    let name = folder.display();
+    if changed.is_empty() {
+        print(&format!("{name}: all tables are as they were written\n"))?;
+        return Ok(Exit::Success);
+    }
+    print(&format!("{name}: changed after its run: {}\n", changed.join(", ")))?;
+    Ok(Exit::Differs)
 }
 
 fn describe(difference: &Difference) -> String {

@@ -121,6 +121,14 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
     })
 }
 
+/// The tables of a run that are not what was written: changed, cut or gone since.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn changed_tables(run: &RunReader) -> Result<Vec<String>, ResultsError> {
+    Side::read(run).map(|side| side.changed)
+}
+
 /// A run as far as its own files describe it.
 struct Side {
     scenario: Scenario,

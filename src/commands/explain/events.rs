@@ -28,12 +28,17 @@ pub(super) fn told(story: &Story) -> String {
     events.push((story.left, ending(story)));
     // Stable: at one instant, things stay in the order in which they follow from each other.
     events.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let many = events.len();
     let row = |(time, what): (f64, String)| vec![format!("{} s", seconds(time)), clock(time), what];
     let mut rows: Vec<Vec<String>> = events.into_iter().map(row).collect();
-    if rows.len() > TOLD {
-        let out = rows.len() - TOLD + 1;
+    if many > TOLD {
+        let out = many - TOLD + 1;
         let gap = vec![String::new(), String::new(), format!("... {out} more; --json has all")];
         rows.splice(TOLD / 2..TOLD / 2 + out, [gap]);
+    }
+    if rows.iter().all(|row| row[1].is_empty()) {
+        rows.iter_mut().for_each(|row| drop(row.remove(1)));
+        return lines(&rows, &[1]);
     }
     lines(&rows, &[2])
 }
