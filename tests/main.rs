@@ -24,6 +24,7 @@ mod cli_workload;
 mod command;
 mod damaged_logs_run;
 mod grid_claims;
+mod random_scenarios;
 mod reference_results;
 mod reproduce_studies;
 mod scenario_expands;
