@@ -110,6 +110,16 @@ fn orderly(source: &Source, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.dedup_by(|a, b| a.span == b.span && a.message == b.message);
     problems
 }
+impl InvalidScenario {
+    /// Whether the reader refused what the schema had let pass: a mistake of ours.
+    pub fn is_drift(&self) -> bool {
+        let says_so = |help: &String| help.starts_with(DRIFT);
+        self.problems.iter().any(|problem| problem.help.as_ref().is_some_and(says_so))
+    }
+}
+
+/// How the help of a problem begins that is no mistake of the author's.
+pub(super) const DRIFT: &str = "this is a bug of haggle";
 
 /// One line a problem: `scenario.toml:14:1: unknown key …`.
 impl fmt::Display for InvalidScenario {

@@ -66,7 +66,7 @@ pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
         let Err(invalid) = read(path, &text) else {
             return Ok(Drawn { document, repairs, refused: None });
         };
-        if repairs == REPAIRS_MAX {
+        if repairs == REPAIRS_MAX || invalid.is_drift() {
             return Ok(Drawn { document, repairs, refused: Some(first_line(&invalid)) });
         }
         repairs += 1;

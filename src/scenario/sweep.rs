@@ -11,6 +11,7 @@ use super::conform::{Findings, conform};
 use super::document::{self, Node, Path};
 use super::file::{Axis, Figure};
 use super::inherit::inherit;
+use super::problem::DRIFT;
 use super::resolve::{fill_rules, resolve};
 use super::{InvalidScenario, Logs, Problem, Scenario, Source, Warning, Warnings};
 
@@ -317,6 +318,6 @@ fn drift(error: &toml::de::Error) -> Problem {
         message: format!("the scenario cannot be read: {}", error.message()),
         span: 0..0,
         label: "somewhere in this file".into(),
-        help: Some("this is a bug of haggle: its schema lets this pass; please report it".into()),
+        help: Some(format!("{DRIFT}: its schema lets this pass; please report it")),
     }
 }

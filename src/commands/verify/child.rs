@@ -23,8 +23,8 @@ pub(super) struct Args {
     pub(super) judge: Option<PathBuf>,
 }
 
-/// What a case may cost. Worlds are small, so that what goes beyond goes on for ever.
-const BOUNDS: Bounds = Bounds { messages: 300_000, runs: 6 };
+/// Runs of a sweep that are looked at.
+const RUNS: usize = 6;
 
 /// Address space of a case, bytes.
 const MEMORY: u64 = 3 << 30;
@@ -43,7 +43,7 @@ pub(super) fn run(path: &Path, args: &random::Args) -> Result<Exit, Error> {
     let drawn = drawn.map_err(failed)?;
     let scratch = path.with_extension("scratch");
     std::fs::create_dir_all(&scratch).map_err(failed)?;
-    let mut verdict = judge(path, &scratch, BOUNDS, &STOP);
+    let mut verdict = judge(path, &scratch, Bounds { messages: args.messages, runs: RUNS }, &STOP);
     verdict.repairs = drawn.map_or(0, |drawn| drawn.repairs);
     let text = serde_json::to_string(&verdict).expect("a verdict is plain data");
     print(&text)?;
@@ -51,21 +51,22 @@ pub(super) fn run(path: &Path, args: &random::Args) -> Result<Exit, Error> {
 }
 
 /// Has another process draw case `number` into the file at `path`, and judge it.
-pub(super) fn judge_case(path: &Path, seed: u64, number: u64) -> Result<Verdict, Error> {
-    let (seed, number) = (seed.to_string(), number.to_string());
-    judge_with(path, &["--random", "--seed", &seed, "--case", &number])
+pub(super) fn judge_case(path: &Path, args: &random::Args, number: u64) -> Result<Verdict, Error> {
+    let (seed, number) = (args.seed.to_string(), number.to_string());
+    judge_with(path, args, &["--random", "--seed", &seed, "--case", &number])
 }
 
 /// Has another process judge the scenario in the file at `path`.
-pub(super) fn judge_file(path: &Path) -> Result<Verdict, Error> {
-    judge_with(path, &[])
+pub(super) fn judge_file(path: &Path, args: &random::Args) -> Result<Verdict, Error> {
+    judge_with(path, args, &[])
 }
 
-fn judge_with(path: &Path, arguments: &[&str]) -> Result<Verdict, Error> {
+fn judge_with(path: &Path, args: &random::Args, arguments: &[&str]) -> Result<Verdict, Error> {
     let failed = |error| Error::Write { path: path.to_owned(), error };
     let mut child = Command::new(std::env::current_exe().map_err(failed)?)
         .args(["verify", "--judge"])
         .arg(path)
+        .args(["--messages", &args.messages.to_string()])
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

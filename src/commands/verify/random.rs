@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::child::{judge_case, judge_file};
 use super::coverage::Coverage;
+use crate::commands::table::count;
 use crate::commands::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -41,6 +42,9 @@ pub(super) struct Args {
     /// Seed of all cases
     #[arg(long, value_name = "S", default_value_t = 1, requires = "random")]
     pub(super) seed: u64,
+    /// Messages that a run may have; a small world with more of them goes on for ever
+    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    pub(super) messages: u64,
     /// Cases side by side; without it, one for each processor core
     #[arg(short, long, value_name = "N", requires = "random")]
     jobs: Option<NonZeroUsize>,
@@ -172,7 +176,7 @@ impl Session<'_> {
             let written = |error| Error::Write { path: place.clone(), error };
             fs::create_dir_all(&place).map_err(written)?;
             let path = place.join(format!("case-{}-{number}.toml", self.args.seed));
-            let verdict = judge_case(&path, self.args.seed, number)?;
+            let verdict = judge_case(&path, self.args, number)?;
             if STOP.load(Ordering::Relaxed) {
                 return Ok(()); // what was judged while it was stopped says nothing
             }
@@ -229,7 +233,7 @@ impl Session<'_> {
         let comment = format!("# {}\n", first_line(&failure));
         write_with_records(&file, &format!("{comment}{text}")).map_err(written)?;
         let Ok(document) = text.parse() else { return Ok(()) };
-        let smallest = smallest(document, &mark, folder)?;
+        let smallest = self.smallest(document, &mark, folder)?;
         let path = output.join(format!("case-{}-{number}-smallest.toml", self.args.seed));
         write_with_records(&path, &format!("{comment}{}", to_text(&smallest))).map_err(written)?;
         let mut report = self.report.lock().expect("no worker has panicked");
@@ -238,30 +242,35 @@ impl Session<'_> {
         }
         Ok(())
     }
-}
 
-/// The smallest scenario found that fails with this mark.
-fn smallest(document: toml::Table, mark: &str, folder: &Path) -> Result<toml::Table, Error> {
-    let (time, tries) = SHRINK;
-    let end = now() + time;
-    let mut simpler = Simpler::new(document);
-    for _ in 0..tries {
-        if now() >= end || STOP.load(Ordering::Relaxed) {
-            break;
+    /// The smallest scenario found that fails with this mark.
+    fn smallest(
+        &self,
+        document: toml::Table,
+        mark: &str,
+        folder: &Path,
+    ) -> Result<toml::Table, Error> {
+        let (time, tries) = SHRINK;
+        let end = now() + time;
+        let mut simpler = Simpler::new(document);
+        for _ in 0..tries {
+            if now() >= end || STOP.load(Ordering::Relaxed) {
+                break;
+            }
+            let Some(candidate) = simpler.candidate() else { break };
+            let place = folder.join("smaller");
+            let written = |error| Error::Write { path: place.clone(), error };
+            fs::create_dir_all(&place).map_err(written)?;
+            let path = place.join("case.toml");
+            write_with_records(&path, &to_text(&candidate)).map_err(written)?;
+            let verdict = judge_file(&path, self.args)?;
+            fs::remove_dir_all(&place).map_err(written)?;
+            if matches!(&verdict.outcome, Outcome::Failed(failure) if failure.mark() == mark) {
+                simpler.take(candidate);
+            }
         }
-        let Some(candidate) = simpler.candidate() else { break };
-        let place = folder.join("smaller");
-        let written = |error| Error::Write { path: place.clone(), error };
-        fs::create_dir_all(&place).map_err(written)?;
-        let path = place.join("case.toml");
-        write_with_records(&path, &to_text(&candidate)).map_err(written)?;
-        let verdict = judge_file(&path)?;
-        fs::remove_dir_all(&place).map_err(written)?;
-        if matches!(&verdict.outcome, Outcome::Failed(failure) if failure.mark() == mark) {
-            simpler.take(candidate);
-        }
+        Ok(simpler.best().clone())
     }
-    Ok(simpler.best().clone())
 }
 
 fn first_line(failure: &Failure) -> String {
@@ -270,15 +279,15 @@ fn first_line(failure: &Failure) -> String {
 
 fn as_text(report: &Report) -> String {
     let Report { seed, cases, held, refused, stopped, repairs, failed, .. } = report;
+    let all = count(*cases as usize, "case");
     let mut text = format!(
-        "seed {seed}: {cases} cases\n  {held} held\n  {stopped} ended with an error that the \
+        "seed {seed}: {all}\n  {held} held\n  {stopped} ended with an error that the \
          manual names\n  {refused} refused, whatever was repaired; {repairs} repairs in all\n  \
          {failed} failed\n"
     );
     for Failing { cases, failure, file, smallest } in report.failures.values() {
-        let count = cases.len();
         text.push_str(&format!("\n{}\n", first_line(failure)));
-        text.push_str(&format!("  cases     {count}, the first is {}\n", cases[0]));
+        text.push_str(&format!("  cases     {}, the first is {}\n", cases.len(), cases[0]));
         text.push_str(&format!("  scenario  {}\n", file.display()));
         if let Some(smallest) = smallest {
             text.push_str(&format!("  smallest  {}\n", smallest.display()));

@@ -50,7 +50,10 @@ pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> 
     let experiment = match Source::read(path).map(|it| Experiment::read(it, Logs::MustExist)) {
         Ok(Ok(experiment)) => experiment,
         Ok(Err(invalid)) => {
-            verdict.outcome = Outcome::Refused(invalid.to_string());
+            verdict.outcome = match invalid.is_drift() {
+                true => Outcome::Failed(failed(FailureKind::Schema, invalid)),
+                false => Outcome::Refused(invalid.to_string()),
+            };
             return verdict;
         }
         Err(error) => {
@@ -175,12 +178,12 @@ impl Judge<'_> {
                 run_world(stage.world, driver, &mut log, self.stop).map_err(unwrap_run_error)
             });
         log.log.0.flush().map_err(outside)?;
+        if log.messages > self.bounds.messages {
+            let what = format!("more than {} messages", self.bounds.messages);
+            return Err(failed(FailureKind::TooLong, what));
+        }
         match ended {
             Ok(_) => Ok((path, None)),
-            Err(_) if log.messages > self.bounds.messages => {
-                let what = format!("more than {} messages", self.bounds.messages);
-                Err(failed(FailureKind::TooLong, what))
-            }
             Err(error) => match allowed(&error) {
                 true => Ok((path, Some(error.to_string()))),
                 false => Err(failed(kind_of(&error), error)),

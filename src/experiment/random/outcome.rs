@@ -51,6 +51,8 @@ pub enum FailureKind {
     Abort,
     /// A run had more messages, or took more time, than such a small world needs.
     TooLong,
+    /// The schema and the reader of scenarios disagree.
+    Schema,
     /// `validate` had accepted what was refused when the run began.
     RefusedAtStart,
     /// A run ended with an error that no scenario should lead to.
@@ -80,6 +82,7 @@ impl FailureKind {
             FailureKind::Panic => "panic",
             FailureKind::Abort => "abort",
             FailureKind::TooLong => "too long",
+            FailureKind::Schema => "schema",
             FailureKind::RefusedAtStart => "refused at start",
             FailureKind::RunError => "run error",
             FailureKind::Check => "check",

@@ -151,7 +151,7 @@ impl Draw<'_> {
     fn integer(&mut self, name: &str, key: &str, schema: &Json) -> i64 {
         let bound = |key: &str| schema[key].as_f64().map(|bound| bound as i64);
         let least = bound("minimum").unwrap_or(-3);
-        let largest = bound("maximum").unwrap_or(i64::from(i32::MAX));
+        let largest = bound("maximum").unwrap_or(i64::MAX);
         let cap = most(name, key).unwrap_or(i64::MAX).min(largest);
         let drawn = match self.dice.below(100) {
             0..12 => least,

@@ -109,7 +109,6 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("IndependentJobs", "days") => 3,
         ("IndependentJobs", "users") => 4,
         ("InlineJob", "processors") => 20,
-        ("InlineJob", "user") => 3,
         ("Sweep", "replications") => 3,
         ("Split", "parts" | "part") => 3,
         ("Provider", "max-attempts") => 40,

@@ -1,0 +1,115 @@
+//! Scenarios drawn at random hold what every scenario must, and reach nearly every key.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use haggle::experiment::random::features::FEATURES;
+use haggle::scenario::random::keys;
+use serde_json::Value;
+
+use crate::command::{Folder, stdout_of};
+
+/// Keys that need not be in one of the cases, each with the reason.
+const RARE: &[(&str, &str)] = &[];
+
+/// So many cases are enough for what a change breaks widely; `haggle verify --random` draws more.
+const CASES: &str = "300";
+
+#[test]
+fn random_scenarios_hold_and_have_nearly_every_key() {
+    let folder = Folder::with(&[]);
+    let arguments = ["verify", "--random", "--seed", "1", "--cases", CASES, "--json", "--quiet"];
+    let shown = folder.haggle(&arguments);
+    let report: Value = serde_json::from_str(stdout_of(&shown)).expect("a report as JSON");
+    renew_page(&report);
+    let count = |name: &str| report[name].as_u64().expect("a count");
+    assert_eq!(report["failures"], serde_json::json!({}), "{shown}");
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    assert!(count("refused") * 10 <= count("cases"), "{} are refused", count("refused"));
+    assert!(count("stopped") * 10 <= count("cases"), "{} are stopped", count("stopped"));
+
+    let all = keys();
+    let rare: BTreeSet<&str> = RARE.iter().map(|(key, _)| *key).collect();
+    let had = |key: &str| report["keys"].get(key).is_some();
+    let missing: Vec<&str> =
+        all.iter().map(|key| key.shown.as_str()).filter(|key| !had(key)).collect();
+    let unexpected: Vec<&&str> = missing.iter().filter(|key| !rare.contains(**key)).collect();
+    assert!(unexpected.is_empty(), "in no case, and not in the list: {unexpected:#?}");
+    assert!(missing.len() * 20 <= all.len(), "{} of {} keys", missing.len(), all.len());
+    for key in rare {
+        assert!(all.iter().any(|it| it.shown == key), "the schema has no key {key}");
+    }
+}
+
+/// What is drawn under a seed does not depend on what else is drawn.
+#[test]
+fn one_case_can_be_had_again() {
+    let folder = Folder::with(&[]);
+    for _ in 0..2 {
+        let shown = folder.haggle(&["verify", "--random", "--seed", "1", "--case", "5", "--quiet"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        assert!(shown.contains("seed 1: 1 case\n"), "{shown}");
+    }
+}
+
+/// A case that fails is kept, and a smaller one that fails likewise.
+#[test]
+fn what_fails_is_found_kept_and_made_small() {
+    let folder = Folder::with(&[]);
+    // No run has so few messages.
+    let arguments =
+        ["verify", "--random", "--seed", "1", "--case", "5", "--quiet", "--messages", "3"];
+    let shown = folder.haggle(&arguments);
+    assert!(shown.starts_with("exit code: 1"), "{shown}");
+    assert!(shown.contains("too long: more than 3 messages"), "{shown}");
+    let kept = folder.names_in("verify-random");
+    assert!(kept.contains(&"case-1-5.toml".to_owned()), "{kept:?}");
+    assert!(kept.contains(&"case-1-5-smallest.toml".to_owned()), "{kept:?}");
+    let size = |name: &str| folder.read(&format!("verify-random/{name}")).len();
+    assert!(size("case-1-5-smallest.toml") < size("case-1-5.toml"));
+}
+
+/// Between these lines of the page stands what the cases of the test had.
+const MARKS: [&str; 2] = ["<!-- counts -->\n", "<!-- end of counts -->\n"];
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/crossing.md")
+}
+
+/// The page on crossings has a row for each feature, in this order.
+#[test]
+fn the_page_on_crossings_has_every_feature() {
+    let page = fs::read_to_string(page()).expect("the page can be read");
+    let rows = page.lines().filter_map(|line| {
+        let (number, rest) = line.strip_prefix("| ")?.split_once(" | ")?;
+        number.parse::<usize>().ok()?;
+        Some(rest.split(" | ").next()?.trim())
+    });
+    let named: Vec<&str> = rows.collect();
+    let expected: Vec<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(named, expected, "renew docs/crossing.md as it says");
+}
+
+/// Writes the counts into the page if `UPDATE_CROSSING` is set.
+fn renew_page(report: &Value) {
+    if env::var_os("UPDATE_CROSSING").is_none() {
+        return;
+    }
+    let text = fs::read_to_string(page()).expect("the page can be read");
+    let (before, rest) = text.split_once(MARKS[0]).expect("the first mark is there");
+    let (_, after) = rest.split_once(MARKS[1]).expect("the second mark is there");
+    let numbers: String = (1..=FEATURES.len()).map(|number| format!(" {number} |")).collect();
+    let mut table =
+        format!("|  | feature |{numbers}\n|--:|---|{}\n", "--:|".repeat(FEATURES.len()));
+    for (place, (one, _)) in FEATURES.iter().enumerate() {
+        table.push_str(&format!("| {} | {one} |", place + 1));
+        for (other, _) in &FEATURES[..=place] {
+            table.push_str(&format!(" {} |", report["pairs"][one][other].as_u64().unwrap_or(0)));
+        }
+        table.push_str(&" |".repeat(FEATURES.len() - place - 1));
+        table.push('\n');
+    }
+    let text = format!("{before}{}{table}{}{after}", MARKS[0], MARKS[1]);
+    fs::write(page(), text).expect("the page can be written");
+}
