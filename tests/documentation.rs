@@ -9,8 +9,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use std::{env, fs};
+use std::time::Duration;
+use std::{env, fs, thread};
 
 use serde_json::Value;
 
@@ -205,10 +205,11 @@ fn look(folder: &Folder, command: &str, path: &str) {
 /// Begins a command that takes long, and interrupts it after a moment.
 fn begin(folder: &Folder, command: &str) {
     let mut child = shell(folder, &format!("exec {command}")).spawn().expect("there is a shell");
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(3) && child.try_wait().is_ok_and(|it| it.is_none())
-    {
-        std::thread::sleep(Duration::from_millis(50));
+    for _ in 0..60 {
+        if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
     }
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
