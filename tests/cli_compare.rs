@@ -79,7 +79,9 @@ fn another_policy_moves_jobs() {
       completed_jobs                       4       4        0        0
       walltime_reached_jobs                0       0        0        -
       cancelled_jobs                       0       0        0        -
+      failed_jobs                          0       0        0        -
       rejected_jobs                        1       1        0        0
+      unfinished_jobs                      0       0        0        -
       promises_broken                      0       0        0        -
 
     5 jobs in both: 0 start earlier in B, 1 later, 3 at the same time

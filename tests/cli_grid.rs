@@ -101,7 +101,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     bounded slowdown (10 s)           1.07        0.12        1.00        1.18        1.20
 
     results  out
-    digest   277028ce6709394c5180f64844e3552f5cc1f52c173b49663c93b80b30bd2526
+    digest   5fc8895cb438717a491a31d08b7dc62b846d065ce397ef2a50eb7dafad786a18
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

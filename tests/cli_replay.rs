@@ -161,7 +161,7 @@ fn what_users_ask_for_can_be_chosen() {
     let count = |more: &[&str], key: &str| {
         object(&folder.haggle(&[&replay[..], more].concat()))[key].as_f64().expect("a number")
     };
-    assert_eq!(count(&[], "jobs"), 2.0);
+    assert_eq!(count(&["--rules", "canonical"], "jobs"), 2.0);
     // Asked for exactly, all three are there.
     assert_eq!(count(&["--estimates", "exact"], "jobs"), 3.0);
     assert_eq!(count(&["--estimates", "exact"], "makespan"), 140.0);
@@ -207,6 +207,7 @@ fn a_job_wider_than_the_machine_is_rejected_and_noted() {
     mean bounded slowdown              2.500  threshold 10 s
     makespan                             250  s
     utilisation                       0.7500
+    rules for the log                careful
     rejected                               1  jobs
     ----- stderr -----
     workload log:
@@ -332,6 +333,7 @@ fn results_are_written_where_asked_for() {
     mean bounded slowdown              1.300  threshold 10 s
     makespan                             200  s
     utilisation                       0.9375
+    rules for the log                careful
     results in out
     ----- stderr -----
     `haggle plot out --kind waiting-ecdf` draws waiting times

@@ -90,7 +90,7 @@ fn a_run_is_summed_up() {
       turnaround, weighted, s        80.00   by processor-seconds
 
     results  out
-    digest   f329e0247592eef59f53b51bcc6e9de19d50afb4e8f5898f33981dde2a11f540
+    digest   459c3cae2d9eebc7d62ae924485c67fd38e11998040fb6e1c017d6f64b1fad70
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
@@ -152,7 +152,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
       turnaround, weighted, s        96.67   by processor-seconds
 
     results  out
-    digest   9b7b20a6b9c27c27babd46de446278b723850022b9c501f2da0db687c20b71c2
+    digest   7f1464bb98c61280ece65aa4ed24853efcca1079ad6e9f2099763e7ed6f86f94
     ----- stderr -----
     note: 1 job needs more processors than any provider it was sent to has, and was rejected
     ");

@@ -78,7 +78,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4        3        1        -        0.00        0.00        1.00
 
     results  out
-    digest   a9c35328a51e1bbb6e8b0a64dd5aa0594b5f73290f826f75bbbab993272dd695
+    digest   c8288672dfb6409df36e7894e1231f76c016b22c92ad89b7d1a4071569a92033
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

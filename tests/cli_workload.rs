@@ -38,7 +38,7 @@ fn a_log_is_described() {
     span           6.67 min
     offered load   0.171 by run time, 0.412 by requested time
     sizes          25% serial, 75% a power of two
-    requests       2 exact, 0 exceeded, 0 missing
+    requests       1 exact, 1 exceeded, 0 missing
 
                           values      mean       min    median       90%       99%       max
     run time, s                4      52.8         1        60        90        90        90

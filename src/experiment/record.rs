@@ -176,6 +176,8 @@ impl Recorder for Record<'_> {
                 self.never_sent(now, *record)
             }
             Observation::JobOver(mut record) => {
+                // Of a grid, those that were over before stand before it.
+                self.settle(now)?;
                 self.stories.complete(&mut record);
                 self.metrics.job_over(&record);
                 self.count_too_wide(record.outcome);

@@ -59,7 +59,8 @@ fn providers(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
         );
     }
     // Of jobs that lost nothing the tables say at once how long they were queued.
-    let simple = books.rows.jobs.iter().all(|it| !it.is_bag && it.attempts <= 1);
+    let simple =
+        books.rows.jobs.iter().all(|it| !it.is_bag && it.attempts <= 1 && it.outcome != "failed");
     if simple {
         let waited: f64 = parts.iter().flat_map(|part| &part.waits).map(|it| it.1 - it.0).sum();
         let queued = books

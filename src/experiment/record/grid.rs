@@ -57,7 +57,7 @@ impl Record<'_> {
         self.all_settled(&settled)
     }
 
-    fn settle(&mut self, now: Time) -> Result<(), OutsideError> {
+    pub(super) fn settle(&mut self, now: Time) -> Result<(), OutsideError> {
         let settled = self.metrics.settle_grid(now).map_err(Violation::Grid)?;
         self.all_settled(&settled)
     }
