@@ -115,9 +115,10 @@ impl Obvious {
 
     /// Takes these jobs out of the plan and puts them back in the queue's order.
     fn plan_anew(&mut self, now: i64, which: impl Fn(&Waiting) -> bool) {
-        let (mut anew, stay) = std::mem::take(&mut self.waiting).into_iter().partition(which);
+        let all = std::mem::take(&mut self.waiting);
+        let (mut anew, stay): (Vec<Waiting>, Vec<Waiting>) = all.into_iter().partition(which);
         self.waiting = stay;
-        Vec::sort_by_key(&mut anew, |w: &Waiting| w.rank);
+        anew.sort_by_key(|w| w.rank);
         for mut w in anew {
             w.start = self.fit(None, w.processors, w.span, now);
             self.waiting.push(w);
