@@ -18,11 +18,11 @@ use haggle_model::{
     ActorId, BagRecord, Job, JobId, JobOutcome, JobRecord, JobShape, Observation, ProviderId,
     Refusal, Span, Time,
 };
-use haggle_scheduling::Award;
 use haggle_scheduling::bag_table::{BagTable, Change};
 use haggle_scheduling::composition::{
     AnyView, BagCall, Composition, CompositionOptions, CompositionPolicy,
 };
+use haggle_scheduling::{Award, promise};
 
 use crate::message::{Call, Message, Submission, Timer};
 use crate::provider::worse;
@@ -519,8 +519,9 @@ impl Negotiator {
         let Some(placed) = self.placed.get_mut(&job) else { return };
         placed.expected = placed.expected.max(completion.unwrap_or(placed.expected));
         placed.uncommitted -= 1;
-        if placed.uncommitted == 0 && placed.expected < Time::FOREVER {
-            let completion = placed.expected;
+        if placed.uncommitted == 0
+            && let Some(completion) = promise(placed.expected)
+        {
             placed.promised_end = Some(completion);
             out.send(placed.submitter, Message::Promise { job, completion });
         }

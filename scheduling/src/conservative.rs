@@ -191,7 +191,10 @@ impl Conservative {
         booking.end = start + booking.span;
         let booking = *booking;
         self.profile.add(booking.start, booking.end, booking.processors);
-        self.due.push(Reverse((start, booking.rank, slot)));
+        // What has no planned start is due when it gets one.
+        if start < BEYOND_ALL_LIMITS {
+            self.due.push(Reverse((start, booking.rank, slot)));
+        }
         let key = self.key(&booking);
         if self.compression == Compression::ByStart {
             let Booking { processors, span, .. } = booking;
@@ -542,25 +545,25 @@ impl LocalScheduler for Conservative {
             started.push(slot);
         }
         self.due.extend(not_yet);
-        // Stale entries are dropped when they reach the top, and all at once
-        // when they have come to outnumber the bookings.
+        // Entries that are stale are dropped when they reach the top, and all that are too
+        // many at once when they have come to outnumber the bookings.
         while let Some(&Reverse((start, rank, slot))) = self.due.peek()
             && self.is_stale(start, slot, rank)
         {
             self.due.pop();
         }
         if self.due.len() > 2 * self.waiting.len() + 64 {
-            let due = std::mem::take(&mut self.due);
-            self.due = due
-                .into_iter()
-                .filter(|&Reverse((start, rank, slot))| !self.is_stale(start, slot, rank))
-                .collect();
+            let mut due = std::mem::take(&mut self.due).into_vec();
+            due.retain(|&Reverse((start, rank, slot))| !self.is_stale(start, slot, rank));
+            // A job that was booked again where it had been is in here twice.
+            due.sort_unstable();
+            due.dedup();
+            self.due = due.into();
         }
     }
 
     fn next_start(&self) -> Option<Time> {
-        let first = self.due.peek().map(|&Reverse((start, ..))| start);
-        first.filter(|&start| start < BEYOND_ALL_LIMITS)
+        self.due.peek().map(|&Reverse((start, ..))| start)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {

@@ -38,4 +38,6 @@ pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use profile::Profile;
 pub use queue::Order;
-pub use scheduler::{Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot};
+pub use scheduler::{
+    Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
+};

@@ -25,7 +25,7 @@ impl Slot {
 pub(crate) const BEYOND_ALL_LIMITS: Time = Time::from_micros(Span::FOREVER.as_micros());
 
 /// A planned completion as a promise: one that waits for a job without a limit is none.
-pub(crate) fn promise(completion: Time) -> Option<Time> {
+pub fn promise(completion: Time) -> Option<Time> {
     (completion < BEYOND_ALL_LIMITS).then_some(completion)
 }
 

@@ -4,7 +4,7 @@
 use haggle_model::{
     ActorId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord, Span, TaskRun, Time,
 };
-use haggle_scheduling::Slot;
+use haggle_scheduling::{Slot, promise};
 
 use super::load::work;
 use super::{Held, Overrun, Provider, tell};
@@ -167,7 +167,7 @@ impl Share {
             tasks: self.tasks,
             queued: self.queued,
             walltime: self.walltime,
-            promised_end: Some(self.promised_end).filter(|&end| end < Time::FOREVER),
+            promised_end: promise(self.promised_end),
             runs: Vec::new(),
         }))
     }

@@ -343,8 +343,8 @@ fn tasks_run_over_their_time_where_that_is_allowed() {
     }
 }
 
-/// The tasks would take longer than time lasts: nothing is promised, and as they end early all
-/// run one after the other. If they do take as long, the run says so.
+/// The tasks would take longer than time lasts: nothing is promised, and as they end early they
+/// run one after the other, seven of them at one provider. If they do take as long, the run says so.
 #[test]
 fn a_bag_that_would_last_longer_than_time_is_planned_as_it_goes() {
     let run = |run: i64| {
@@ -355,7 +355,7 @@ fn a_bag_that_would_last_longer_than_time_is_planned_as_it_goes() {
             .run_on_both()
     };
     let ran = run(10);
-    assert_eq!((end(&ran, 1), ran.records[0].promised_end), (55, None));
+    assert_eq!((end(&ran, 1), ran.records[0].promised_end), (85, None));
     let error = run(1_000_000_000_000).result.expect_err("time ends");
     assert!(error.to_string().contains("the end of time"), "{error}");
 }

@@ -5,7 +5,7 @@ use haggle_model::Time;
 use crate::bags::{Award, BagRequest, Bargainer, Batch, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
 use crate::placing::free_slots;
-use crate::scheduler::Slot;
+use crate::scheduler::{Slot, promise};
 
 use super::Edf;
 use super::demand::Demand;
@@ -78,7 +78,8 @@ impl Edf {
         }
         self.works.open(slot);
         let mut entry = Entry::new(slot, demand, deadline.min(Time::FOREVER), batches);
-        entry.pinned = self.config.pinned;
+        // There is no place yet to stay at behind a job without a limit.
+        entry.pinned = self.config.pinned && promise(completion).is_some();
         self.plan.insert(entry);
         Some(completion)
     }
