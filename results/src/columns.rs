@@ -165,8 +165,8 @@ impl Table {
                  grids have it; their `attempts` and `placements` are empty, since jobs share processors."
             }
             Table::Checkpoints => {
-                "One row a checkpoint of a try, those included that were cut off; with `checkpoints = false` under `[results]` only \
-                 those from which another try could have started. Only runs of grids have it."
+                "One row a checkpoint of a try, those included that were cut off or given up for a newer one; \
+                 with `checkpoints = false` under `[results]` only those from which another try could have started. Only runs of grids have it."
             }
             Table::Transfers => {
                 "One row a way that data of a grid took, from one site or service to another, or within a site; ways that \
