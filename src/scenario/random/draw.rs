@@ -7,7 +7,7 @@ use super::dice::Dice;
 use super::fill::fill;
 use super::keys::named;
 use super::records;
-use super::size::{Theme, Wish, always, members, most, recurs};
+use super::size::{Theme, Wish, always, members, most, recurs, usual};
 use super::strings::{Role, role};
 use crate::scenario::schema::{SCHEMA, properties, required, type_of, variants, words};
 
@@ -64,7 +64,8 @@ impl Draw<'_> {
             let there = match self.theme.wish(name, key) {
                 Some(Wish::Absent) => false,
                 Some(Wish::Present | Wish::OneOf(_)) => true,
-                None if always(name, key) || (name, key) == ("Scenario", "provider") => true,
+                None if always(name, key) => true,
+                None if usual(name, key) => self.dice.chance(95),
                 None => self.dice.chance(self.fullness),
             };
             if there || required(schema).any(|it| it == key) {

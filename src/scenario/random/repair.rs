@@ -6,7 +6,7 @@ use toml::Value;
 use super::draw::Draw;
 use super::fill::fill;
 use super::keys::{chosen, named};
-use super::size::{always, members};
+use super::size::{always, members, most};
 use crate::scenario::document::{self, Path, Step};
 use crate::scenario::schema::{SCHEMA, plain, properties, required};
 use crate::scenario::{InvalidScenario, Problem};
@@ -86,13 +86,19 @@ fn follow(root: &mut Value, help: &str, place: &Place) -> bool {
     let settings = help.split('`').skip(1).step_by(2).filter_map(|it| it.parse().ok());
     let Some((key, value)) = settings.flat_map(|it: toml::Table| it).next() else { return false };
     // Beside what is wrong, or instead of it, or where the text says.
-    let named = help.split(['[', ']']).nth(1).unwrap_or_default();
-    let named: Vec<Step> = named.split('.').map(|key| Step::Key(key.to_owned())).collect();
+    let said = help.split(['[', ']']).nth(1).unwrap_or_default();
+    let said: Vec<Step> = said.split('.').map(|key| Step::Key(key.to_owned())).collect();
     let around = &place.steps[..place.steps.len().saturating_sub(1)];
-    for steps in [&place.steps[..], around, &named[..]] {
+    for steps in [&place.steps[..], around, &said[..]] {
         let table = Place::find(root, steps);
         let Some(Value::Table(there)) = at_mut(root, &table.steps) else { continue };
         if table.steps == steps && chosen(there, table.schema).1["properties"].get(&key).is_some() {
+            // An example of a help text may be larger than worlds are here.
+            let name = named(table.schema).0.unwrap_or("Scenario");
+            let value = match (value, most(name, &key)) {
+                (Value::Integer(number), Some(most)) => Value::Integer(number.min(most)),
+                (value, _) => value,
+            };
             there.insert(key, value);
             return true;
         }

@@ -87,6 +87,11 @@ pub(super) fn always(table: &str, key: &str) -> bool {
     matches!((table, key), ("Scenario", "workload" | "user"))
 }
 
+/// Whether a key is nearly always drawn: worlds without it are empty, or work for long in vain.
+pub(super) fn usual(table: &str, key: &str) -> bool {
+    matches!((table, key), ("Scenario", "provider") | ("Provider", "max-attempts"))
+}
+
 /// How many members a list has: fewest and most.
 pub(super) fn members(table: &str, key: &str) -> (usize, usize) {
     match (table, key) {
