@@ -15,6 +15,7 @@ mod grid;
 mod record;
 pub mod run;
 pub mod sweep;
+mod vain;
 pub mod verify;
 pub mod workload;
 pub mod world;

@@ -122,7 +122,8 @@ fn a_sweep_is_summed_up() {
       "figures": [],
       "folder": "out",
       "runs": 9,
-      "runs_csv": "out/runs.csv"
+      "runs_csv": "out/runs.csv",
+      "warnings": []
     }
     ----- stderr -----
     "#);

@@ -54,13 +54,15 @@ fn one_wrong_scenario_does_not_hide_the_others() {
           }
         ],
         "runs": null,
-        "valid": false
+        "valid": false,
+        "warnings": []
       },
       {
         "file": "small.toml",
         "problems": [],
         "runs": 1,
-        "valid": true
+        "valid": true,
+        "warnings": []
       }
     ]
     ----- stderr -----

@@ -20,9 +20,11 @@ mod cli_sessions;
 mod cli_show;
 mod cli_sweep;
 mod cli_validate;
+mod cli_warnings;
 mod cli_workload;
 mod command;
 mod damaged_logs_run;
+
 mod grid_claims;
 mod reference_results;
 mod reproduce_studies;

@@ -31,7 +31,7 @@ pub use inspect::{Inspector, WorkloadStatistics, inspect};
 pub use law::{Law, LawError};
 pub use lublin::LublinParameters;
 pub use rules::Rules;
-pub use source::{OpenWorkload, Source, Workload};
+pub use source::{OpenWorkload, Source, WatchedStep, Workload};
 pub use steps::{Step, merge, number_jobs};
 
 use crate::Job;

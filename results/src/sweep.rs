@@ -24,7 +24,14 @@ pub struct SweepRow {
 
 /// Averages over the runs that share a point. Rows come in the order in which points
 /// and metrics first appear; values that are not finite are left out.
+///
+/// Runs that are equal in everything are one run, copied: they have no confidence interval.
 pub fn aggregate(runs: &[SweepRun]) -> Vec<SweepRow> {
+    let mut copies = std::collections::BTreeMap::new();
+    for run in runs {
+        let (first, equal) = copies.entry(run.point.as_slice()).or_insert((run, true));
+        *equal &= first.metrics == run.metrics;
+    }
     let mut samples: Vec<(&[String], &str, Vec<f64>)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
     for run in runs {
@@ -40,17 +47,17 @@ pub fn aggregate(runs: &[SweepRun]) -> Vec<SweepRow> {
         }
     }
     let row = |(point, metric, values): &(&[String], &str, Vec<f64>)| {
-        Some(SweepRow {
-            point: point.to_vec(),
-            metric: (*metric).to_owned(),
-            estimate: Estimate::of(values)?,
-        })
+        let mut estimate = Estimate::of(values)?;
+        if copies[point].1 {
+            estimate.half_width = None;
+        }
+        Some(SweepRow { point: point.to_vec(), metric: (*metric).to_owned(), estimate })
     };
     samples.iter().filter_map(row).collect()
 }
 
 /// The table as CSV: a column for each axis, then `metric,n,mean,std,ci95`, where `ci95` is
-/// half the width of the 95 % confidence interval; empty where one run has no spread.
+/// half the width of the 95 % confidence interval; empty where one run has no spread, or all are equal.
 pub fn to_csv(axes: &[String], rows: &[SweepRow]) -> String {
     let mut lines = Vec::with_capacity(rows.len() + 1);
     let header = axes.iter().map(|axis| quoted(axis));
@@ -97,5 +104,20 @@ mod tests {
         let first = lines.next().expect("two rows");
         assert!(first.starts_with("0.9,\"wait, s\",2,4.0,1.414"), "{first}");
         assert_eq!(lines.next(), Some("0.5,\"wait, s\",1,1.0,,"));
+    }
+
+    #[test]
+    fn copies_of_one_run_have_no_interval() {
+        let run = |wait: f64, jobs: f64| SweepRun {
+            point: Vec::new(),
+            metrics: vec![("wait".to_owned(), wait), ("jobs".to_owned(), jobs)],
+        };
+        let halves = |runs: &[SweepRun]| -> Vec<Option<f64>> {
+            aggregate(runs).iter().map(|row| row.estimate.half_width).collect()
+        };
+        assert_eq!(halves(&[run(3.0, 7.0), run(3.0, 7.0)]), [None, None]);
+        let differ = halves(&[run(3.0, 7.0), run(5.0, 7.0)]);
+        assert!(differ[0].is_some_and(|half| half > 0.0));
+        assert_eq!(differ[1], Some(0.0), "a quantity that never varies");
     }
 }

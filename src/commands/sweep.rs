@@ -12,7 +12,7 @@ use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
-use crate::report::{say, warn};
+use crate::report::{say, warn, warn_of};
 
 /// Run every combination of a scenario's axes, side by side, and sum them up
 ///
@@ -71,6 +71,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let swept = sweep(&experiment, &folder, &conduct);
     bar.finish_and_clear();
     let swept = swept?;
+    if !args.quiet {
+        warn_of(&swept.warnings);
+    }
     let figures: Vec<_> = swept.figures.iter().map(|path| path.display().to_string()).collect();
     if args.json {
         let object = json!({
@@ -79,6 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             "runs_csv": swept.runs_csv,
             "aggregate_csv": swept.aggregate_csv,
             "figures": figures,
+            "warnings": swept.warnings,
         });
         let text = serde_json::to_string_pretty(&object).expect("paths and numbers");
         print(&format!("{text}\n"))?;

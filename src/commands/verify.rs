@@ -9,7 +9,7 @@ use haggle::scenario::{Experiment, Logs, Source};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
-use crate::report::warn;
+use crate::report::{warn, warn_of};
 
 /// Run a scenario twice and on both drivers, and report the first line that differs
 ///
@@ -40,7 +40,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let some = args.variants.map_or(all, NonZeroUsize::get).min(all);
     for place in 0..some {
         let variant = &experiment.variants[place * all / some];
-        match verify(&variant.scenario, &folder, scratch.path(), &STOP)? {
+        let (verdict, warnings) = verify(&variant.scenario, &folder, scratch.path(), &STOP)?;
+        warn_of(&warnings);
+        match verdict {
             Verdict::Same { lines } => {
                 print(&format!("{}: same {lines} lines in all three runs\n", variant.label))?;
             }

@@ -15,6 +15,7 @@ use haggle_model::failures::{
 };
 use haggle_model::workload::swf::Malformed;
 
+use crate::scenario::quantity::TimeSpan;
 use crate::scenario::{LogPathError, file, log_path};
 
 /// Why failures cannot be had.
@@ -61,6 +62,8 @@ pub struct Failing {
     pub outages: PlatformOutages,
     /// Records that were read: as the scenario names them, and where they are.
     pub inputs: Vec<(String, PathBuf)>,
+    /// Records that do not tell of the whole run.
+    pub warnings: Vec<String>,
 }
 
 /// Members of one owner that fail as one.
@@ -74,7 +77,7 @@ pub struct Node {
 
 /// What fails of `owners`, each a name and the number of its members, according to
 /// `tables` of a scenario that has been checked and resolved and lies in `folder`;
-/// `None` if nothing can.
+/// `None` if nothing can. The run stops at its `horizon`, if it has one.
 ///
 /// # Errors
 /// If a record cannot be read, or has too few nodes.
@@ -83,6 +86,7 @@ pub fn failing(
     owners: &[(&str, u32)],
     folder: &Path,
     seed: u64,
+    horizon: Option<Span>,
 ) -> Result<Option<Failing>, FailuresError> {
     if tables.is_empty() {
         return Ok(None);
@@ -90,6 +94,7 @@ pub fn failing(
     let mut nodes: Vec<Node> = Vec::new();
     let mut failures = Failures { seed, ..Failures::default() };
     let mut records = Records::default();
+    let mut warnings = Vec::new();
     for (number, table) in (1..).zip(tables) {
         let first = nodes.len();
         let mut groups = Vec::new();
@@ -101,7 +106,12 @@ pub fn failing(
             nodes.extend(split(table, members).map(|members| Node { owner, members }));
             groups.push((begin..nodes.len()).collect());
         }
-        let causes = causes(table, nodes.len() - first, folder, &mut records)?;
+        let wanted = nodes.len() - first;
+        let causes = causes(table, wanted, folder, &mut records)?;
+        if let Some(recorded) = &table.recorded {
+            let recording = records.open(recorded, folder)?;
+            warnings.extend(unobserved(recorded, recording, wanted, horizon)?);
+        }
         for (node, cause) in nodes[first..].iter().zip(causes) {
             // What is drawn for a node depends on its name alone.
             let name = format!("{}/{}", owners[node.owner].0, node.members.start);
@@ -118,7 +128,7 @@ pub fn failing(
     }
     let outages = failures.outages()?;
     let inputs = records.0.into_iter().map(|(log, (path, _))| (log, path)).collect();
-    Ok(Some(Failing { nodes, outages, inputs }))
+    Ok(Some(Failing { nodes, outages, inputs, warnings }))
 }
 
 /// The failing nodes of an owner with so many members.
@@ -158,6 +168,36 @@ fn window(recorded: &file::Recorded, recording: &Recording) -> Window {
     let start = recording.from() + recorded.from.0;
     let rest = (recording.until() - start).max(Span::ZERO);
     Window { start, length: recorded.length.map_or(rest, |length| length.0) }
+}
+
+/// Says so if some of the nodes taken are not observed in the whole run.
+fn unobserved(
+    recorded: &file::Recorded,
+    recording: &Recording,
+    wanted: usize,
+    horizon: Option<Span>,
+) -> Result<Option<String>, FailuresError> {
+    let start = recording.from() + recorded.from.0;
+    let length = [recorded.length.map(|length| length.0), horizon].into_iter().flatten().min();
+    let end = length.map_or(start, |length| start + length);
+    let nodes = choose(recorded, recording, wanted)?;
+    let outside = nodes.iter().filter(|node| node.from > start || node.until < end).count();
+    let first = nodes.iter().map(|node| node.from).max().unwrap_or(start);
+    let last = nodes.iter().map(|node| node.until).min().unwrap_or(end);
+    let log = &recorded.log;
+    let all = match TimeSpan((first - recording.from()).max(Span::ZERO)) {
+        _ if first >= last => "at no time all of them are".to_owned(),
+        from => {
+            format!("all of them are from {from} of the record on, for {}", TimeSpan(last - first))
+        }
+    };
+    let text = || {
+        format!(
+            "failures: {outside} of {wanted} nodes of record `{log}` are not observed in the \
+             whole run, and what is not recorded counts as up; {all}"
+        )
+    };
+    Ok((outside > 0).then(text))
 }
 
 fn choose<'a>(

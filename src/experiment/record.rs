@@ -4,7 +4,8 @@ mod grid;
 
 use haggle_agents::Message;
 use haggle_model::{
-    ActorId, Cast, JobOutcome, JobRecord, JobStories, Observation, ProcessorSet, ProviderId, Refusal, Time,
+    ActorId, Cast, JobOutcome, JobRecord, JobStories, Observation, ProcessorSet, ProviderId,
+    Refusal, Time,
 };
 use haggle_results::{Availability, Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;

@@ -16,6 +16,7 @@ use super::check::Violation;
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
 use super::record::Record;
+use super::vain::in_vain;
 use super::world::{Stage, StageError, notable};
 use crate::scenario::quantity::TimeOrShare;
 use crate::scenario::{Scenario, file};
@@ -151,7 +152,7 @@ pub fn run(
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
-    let Stage { world, cast, reports, inputs, warnings } = Stage::set(scenario, folder)?;
+    let Stage { world, cast, reports, inputs, steps, mut warnings } = Stage::set(scenario, folder)?;
     let metrics =
         MetricsOptions { failures: world.outages.is_some(), ..metrics_options(&scenario.results) };
     let writer = destination
@@ -174,6 +175,7 @@ pub fn run(
     over.map_err(|error| unwrap_run_error(RunError::Record(error)))?;
     let too_wide = record.too_wide;
     let mut summary = record.metrics.summarise();
+    warnings.extend(in_vain(&steps, &reports, &summary, !scenario.failures.is_empty()));
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (record.writer, destination) {
         (Some(writer), Some(destination)) => {

@@ -46,6 +46,8 @@ pub struct Swept {
     pub aggregate_csv: PathBuf,
     /// The figures drawn over the axes.
     pub figures: Vec<PathBuf>,
+    /// What the runs showed to have no effect, and in how many of them.
+    pub warnings: Vec<String>,
 }
 
 /// Why a sweep did not reach its end; the runs that are done stay.
@@ -129,14 +131,13 @@ fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result
         existing: Existing::Keep,
         figures: conduct.figures,
     };
-    let how =
-        Conduct {
-            driver: Driver::Sequential,
-            stop: conduct.stop,
-            watch: &Unwatched,
-            check: false,
-            warnings: &one.variant.warnings,
-        };
+    let how = Conduct {
+        driver: Driver::Sequential,
+        stop: conduct.stop,
+        watch: &Unwatched,
+        check: false,
+        warnings: &one.variant.warnings,
+    };
     match run(&one.scenario(), folder, Some(&destination), &how) {
         Ok(_) => {
             (conduct.on_run)();
@@ -173,8 +174,11 @@ fn is_done(run: &Run<'_>, output: &Path) -> Result<bool, SweepError> {
 fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     let mut runs = Vec::new();
     let mut table = Vec::new();
+    let mut warnings = Merged::default();
     for run in experiment.runs() {
-        let summary = RunReader::open(&output.join(run.folder()))?.summary()?;
+        let reader = RunReader::open(&output.join(run.folder()))?;
+        let summary = reader.summary()?;
+        warnings.add(&run, &summary, reader.provenance()?.digest.overall);
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
         let metrics = metrics(&summary);
         table.push((run.number, run.seed, point.clone(), metrics.clone()));
@@ -189,6 +193,7 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         runs_csv: output.join("runs.csv"),
         aggregate_csv: output.join("aggregate.csv"),
         figures: Vec::new(),
+        warnings: warnings.texts(),
     };
     write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())?;
     write_whole(&swept.runs_csv, &runs_csv(&axes, &table))?;
@@ -202,6 +207,52 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         }
     }
     Ok(swept)
+}
+
+/// What the runs of a sweep showed to have no effect.
+#[derive(Default)]
+struct Merged {
+    runs: usize,
+    /// Each text with the number of runs that have it.
+    texts: Vec<(String, usize)>,
+    /// Each variant, the digest of its first run, and the runs that have it too.
+    points: Vec<(String, String, usize)>,
+}
+
+impl Merged {
+    fn add(&mut self, run: &Run<'_>, summary: &Summary, digest: String) {
+        self.runs += 1;
+        let known = &run.variant.warnings;
+        for text in summary.warnings.iter().filter(|text| !known.contains(text)) {
+            match self.texts.iter_mut().find(|(other, _)| other == text) {
+                Some((_, runs)) => *runs += 1,
+                None => self.texts.push((text.clone(), 1)),
+            }
+        }
+        let label = &run.variant.label;
+        match self.points.last_mut().filter(|(other, ..)| other == label) {
+            Some((_, first, runs)) if *first == digest => *runs += 1,
+            Some((_, first, _)) => first.clear(),
+            None => self.points.push((label.clone(), digest, 1)),
+        }
+    }
+
+    fn texts(self) -> Vec<String> {
+        let all = self.runs;
+        let text = |(text, runs): (String, usize)| match all {
+            1 => text,
+            _ => format!("{text} (in {runs} of {all} runs)"),
+        };
+        let equal = self.points.iter().filter(|(_, first, runs)| !first.is_empty() && *runs > 1);
+        let equal = match (equal.count(), self.points.len()) {
+            (0, _) => None,
+            (equal, all) => Some(format!(
+                "the replications are copies of one run at {equal} of {all} points: the seed \
+                 changes nothing there, so no confidence interval is given"
+            )),
+        };
+        self.texts.into_iter().map(text).chain(equal).collect()
+    }
 }
 
 /// The numbers of a run that are compared over a sweep. What is about all jobs has a name of its

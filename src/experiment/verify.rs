@@ -12,6 +12,7 @@ use haggle_runtime::world::OutsideError;
 use haggle_runtime::{Driver, Recorder, run as run_world};
 
 use super::run::{ExperimentError, unwrap_run_error};
+use super::vain::steps_in_vain;
 use super::world::Stage;
 use crate::scenario::Scenario;
 
@@ -41,7 +42,7 @@ pub struct Difference {
 }
 
 /// Runs `scenario` twice on the sequential driver and once on actix, with the
-/// event logs in `scratch`.
+/// event logs in `scratch`; beside the verdict, what the run showed to have no effect.
 ///
 /// # Errors
 /// If a run does not reach its end or a log cannot be written.
@@ -50,23 +51,23 @@ pub fn verify(
     folder: &Path,
     scratch: &Path,
     stop: &AtomicBool,
-) -> Result<Verdict, ExperimentError> {
+) -> Result<(Verdict, Vec<String>), ExperimentError> {
     let log = |name: &str, driver| {
         let path = scratch.join(name);
-        write_log(scenario, folder, driver, &path, stop).map(|()| path)
+        write_log(scenario, folder, driver, &path, stop).map(|warnings| (path, warnings))
     };
-    let first = log("first", Driver::Sequential)?;
+    let (first, warnings) = log("first", Driver::Sequential)?;
     let mut verdict = Verdict::Same { lines: 0 };
     for (run, driver) in
         [("the second run", Driver::Sequential), ("the run over actix", Driver::Actix)]
     {
-        let other = log("other", driver)?;
+        let (other, _) = log("other", driver)?;
         verdict = compare(run, &first, &other).map_err(|error| trouble(&other, error))?;
         if matches!(verdict, Verdict::Differs(_)) {
             break;
         }
     }
-    Ok(verdict)
+    Ok((verdict, warnings))
 }
 
 fn trouble(path: &Path, error: io::Error) -> ExperimentError {
@@ -79,12 +80,13 @@ fn write_log(
     driver: Driver,
     path: &Path,
     stop: &AtomicBool,
-) -> Result<(), ExperimentError> {
+) -> Result<Vec<String>, ExperimentError> {
     let stage = Stage::set(scenario, folder)?;
     let file = File::create(path).map_err(|error| trouble(path, error))?;
     let mut log = EventLog(BufWriter::new(file));
     run_world(stage.world, driver, &mut log, stop).map_err(unwrap_run_error)?;
-    log.0.flush().map_err(|error| trouble(path, error))
+    log.0.flush().map_err(|error| trouble(path, error))?;
+    Ok(stage.warnings.into_iter().chain(steps_in_vain(&stage.steps)).collect())
 }
 
 fn compare(run: &'static str, first: &Path, other: &Path) -> io::Result<Verdict> {

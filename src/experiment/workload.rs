@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use haggle_model::Time;
 use haggle_model::workload::steps::Draws;
 use haggle_model::workload::{
-    self as model, JobStream, OpenWorkload, Source, StreamItem, merge, number_jobs,
+    self as model, JobStream, OpenWorkload, Source, StreamItem, WatchedStep, merge, number_jobs,
 };
 
 use crate::scenario::file::{Model, Scenario, Workload};
@@ -103,7 +103,7 @@ impl Workloads {
     /// ids from 0, up to the scenario's `until`. A job's workload is the place
     /// in the scenario of the source it came from, also behind a merger.
     ///
-    /// The header and the cleaning report are those of the log; a merger has neither.
+    /// The header and the cleaning report are those of the log; a merger has neither of its own.
     ///
     /// # Errors
     /// If there is none of this name, its log cannot be opened, or a step or a
@@ -138,13 +138,20 @@ impl Workloads {
                     return Err(WorkloadError::Cycle(name.to_owned()));
                 }
                 outer.push(name.to_owned());
-                let streams: Result<Vec<JobStream>, _> =
-                    parts.iter().map(|part| Ok(self.open_part(part, outer)?.jobs)).collect();
+                let parts: Result<Vec<OpenWorkload>, _> =
+                    parts.iter().map(|part| self.open_part(part, outer)).collect();
                 outer.pop();
-                let draws = Draws::new(self.seed, name);
-                let jobs =
-                    model::Step::apply_all(steps, merge(streams?), &draws).map_err(failed)?;
                 let mut open = nothing().map_err(failed)?;
+                let mut streams: Vec<JobStream> = Vec::new();
+                for part in parts? {
+                    streams.push(part.jobs);
+                    open.effects.extend(part.effects);
+                    open.logs.extend(part.logs);
+                }
+                let draws = Draws::new(self.seed, name);
+                let (jobs, effects) =
+                    model::Step::apply_all(steps, merge(streams), &draws).map_err(failed)?;
+                open.effects.extend(WatchedStep::all(name, steps, effects));
                 open.jobs = number_jobs(jobs);
                 Ok(open)
             }

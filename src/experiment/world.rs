@@ -10,7 +10,7 @@ use haggle_agents::{
     Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
-use haggle_model::workload::{CleaningReport, SharedReport};
+use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
 use haggle_model::{
     ActorId, ActorInfo, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId,
     ProviderInfo, SiteInfo, Span, Time,
@@ -36,10 +36,12 @@ pub struct Stage {
     pub world: World,
     /// Everybody's names.
     pub cast: Cast,
-    /// What the rules do to each workload that a user submits; complete after the run.
+    /// What the rules do to each log of what users submit; complete after the run.
     pub reports: Vec<(String, SharedReport)>,
     /// The logs that are read: as the scenario names them, and where they are.
     pub inputs: Vec<(String, PathBuf)>,
+    /// What the steps of the workloads do; complete after the run.
+    pub steps: Vec<WatchedStep>,
     /// What has no effect, as far as it can be told before the run.
     pub warnings: Vec<String>,
 }
@@ -80,6 +82,7 @@ impl Stage {
             cast: Cast::default(),
             reports: Vec::new(),
             inputs: workloads.inputs(),
+            steps: Vec::new(),
             warnings: Vec::new(),
         };
         stage.cast.workloads = scenario.workloads.iter().map(|it| it.name.to_string()).collect();
@@ -143,10 +146,12 @@ impl Stage {
         let owners: Vec<(&str, u32)> =
             scenario.providers.iter().map(|it| (it.name.as_str(), it.processors)).collect();
         let seed = scenario.scenario.seed;
-        let Some(failing) = failing(&scenario.failures, &owners, folder, seed)? else {
+        let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
+        let Some(failing) = failing(&scenario.failures, &owners, folder, seed, horizon)? else {
             return Ok(());
         };
-        let Failing { nodes, outages, inputs } = failing;
+        let Failing { nodes, outages, inputs, warnings } = failing;
+        self.warnings.extend(warnings);
         let resources = nodes.len() as u64;
         let processors = nodes.into_iter().map(|node| {
             let count = node.members.end - node.members.start;
@@ -171,7 +176,9 @@ impl Stage {
         let mut plan = grid::plan(scenario, grid)?;
         let owners: Vec<(&str, u32)> =
             grid.sites.iter().map(|site| (site.name.as_str(), site.resources)).collect();
-        let failing = failing(&scenario.failures, &owners, folder, scenario.scenario.seed)?;
+        let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
+        let seed = scenario.scenario.seed;
+        let failing = failing(&scenario.failures, &owners, folder, seed, horizon)?;
         let nature = failing.map(|failing| self.grid_failures(failing, &owners, &mut plan));
         let built = plan.actors();
         let services = built.services.iter().map(|name| format!("({name})"));
@@ -219,8 +226,9 @@ impl Stage {
         owners: &[(&str, u32)],
         plan: &mut GridPlan,
     ) -> (Nature, Outages) {
-        let Failing { nodes, mut outages, inputs } = failing;
+        let Failing { nodes, mut outages, inputs, warnings } = failing;
         self.inputs.extend(inputs);
+        self.warnings.extend(warnings);
         let firsts: Vec<u32> = owners
             .iter()
             .scan(0, |next, (_, members)| Some(std::mem::replace(next, *next + members)))
@@ -282,7 +290,8 @@ impl Stage {
         let config = UserConfig { me, submits_to, class, patience };
         self.add(user.name.as_str(), ActorKind::User, AnyActor::User(User::new(config)));
         let open = workloads.open(user.workload.as_str())?;
-        self.reports.push((user.workload.to_string(), open.report));
+        self.reports.extend(open.logs);
+        self.steps.extend(open.effects);
         let arrivals: Arrivals = Box::new(open.jobs.map(|job| job.map_err(Into::into)));
         self.world.arrivals.push((me, arrivals));
         Ok(me)

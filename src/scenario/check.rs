@@ -1,6 +1,8 @@
 //! What a schema cannot say: names that exist, sizes that go together, files
 //! that are there. Each file here checks one concern and reports all it finds.
 
+use std::collections::BTreeSet;
+
 use super::document::{Node, Path};
 use super::suggest::nearest;
 use super::{Position, Problem, Scenario, Source};
@@ -37,6 +39,8 @@ pub(super) struct Check<'a> {
     pub(super) replaced: &'a [Path],
     pub(super) logs: Logs,
     pub(super) problems: Vec<Problem>,
+    /// What was wrong with the variables that logs are found by.
+    pub(super) unset: BTreeSet<String>,
     /// Which values are read, and which are written in vain.
     pub(super) uses: Uses,
 }

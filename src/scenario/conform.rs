@@ -93,7 +93,12 @@ impl Findings {
         path: &Path,
     ) -> Fit {
         if !matches!(node.value, Value::Table(_)) {
-            return self.wrong_type(node, "object", &Json::Null, path);
+            let message = format!("`{}` must be a table, not {}", path.name(), node.kind());
+            let help = constant(node, tag, path).unwrap_or_else(|| {
+                let names: Vec<&str> = variants.iter().map(|&(name, _)| name).collect();
+                format!("write a table whose `{tag}` is one of {}", list(&names))
+            });
+            return self.unfit(node, message, node.kind().into(), Some(help));
         }
         let names: Vec<&str> = variants.iter().map(|&(name, _)| name).collect();
         let Some(written) = node.get(tag) else {
@@ -132,7 +137,15 @@ impl Findings {
             Value::Float(number) => number,
             _ => return Fit::Fits,
         };
-        let bound = |key: &str| schema[key].as_f64();
+        let (least, most) = bounds_of_type(schema);
+        let bound = |key: &str| {
+            let of_type = match key {
+                "minimum" => least,
+                "maximum" => most,
+                _ => None,
+            };
+            schema[key].as_f64().or(of_type)
+        };
         let needs = if number.is_nan() {
             "a number".into()
         } else if let Some(bound) = bound("exclusiveMinimum").filter(|&bound| number <= bound) {
@@ -264,6 +277,7 @@ impl Findings {
             other => other,
         };
         let help = match schema["examples"][0].as_str() {
+            _ if expected == "a table" => keys_of(schema, path),
             Some(example) => {
                 purpose(schema).map(|purpose| format!("{purpose}, such as \"{example}\""))
             }
@@ -281,6 +295,33 @@ impl Findings {
     fn replace(&mut self, node: &mut Node, schema: &Json, path: Path) {
         node.value = Value::from_toml(placeholder(schema), &node.span);
         self.replaced.push(path);
+    }
+}
+
+/// A value that stands for itself, written as the law that always gives it.
+fn constant(node: &Node, tag: &str, path: &Path) -> Option<String> {
+    let value = node.to_toml();
+    let plain = value.is_str() || value.is_integer() || value.is_float();
+    (tag == "law" && plain)
+        .then(|| format!("write `{} = {{ law = \"constant\", value = {value} }}`", path.name()))
+}
+
+/// Which keys the table at `path` has to have, or may have.
+fn keys_of(schema: &Json, path: &Path) -> Option<String> {
+    let needed: Vec<&str> = required(schema).collect();
+    if needed.is_empty() {
+        return purpose_of(schema, path);
+    }
+    Some(format!("write a table with {}", list_keys(&needed)))
+}
+
+/// What serde can read as an integer of this type; the schema has the type as its format.
+fn bounds_of_type(schema: &Json) -> (Option<f64>, Option<f64>) {
+    match schema["format"].as_str() {
+        Some("int32") => (Some(i32::MIN.into()), Some(i32::MAX.into())),
+        Some("uint32") => (Some(0.0), Some(u32::MAX.into())),
+        Some("uint64") => (Some(0.0), None),
+        _ => (None, None),
     }
 }
 

@@ -42,14 +42,14 @@ pub(super) struct Entry {
 }
 
 /// A step into the tree.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Key(String),
     Index(usize),
 }
 
 /// The way from the root of a document to one of its values.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Path(pub(super) Vec<Step>);
 
 impl Path {

@@ -226,6 +226,7 @@ impl Reading<'_> {
                 replaced: &replaced,
                 logs,
                 problems: Vec::new(),
+                unset: BTreeSet::new(),
                 uses: Uses::default(),
             };
             let (found, mut uses) = check.run();

@@ -26,6 +26,9 @@ pub struct CleaningReport {
     pub shift_us: i64,
     /// What each rule did, in the order of [`Rules`]; rules that met nothing are left out.
     pub counts: Vec<CleaningCount>,
+    /// Jobs passed on that name a preceding job (field 17) or a think time (field 18): they
+    /// arrive when they did in the log all the same.
+    pub dependent: u64,
     /// What was wrong with the first few malformed lines.
     pub malformed: Vec<String>,
     /// Whether the log was read to its end, so that the counts are complete.
@@ -51,7 +54,12 @@ impl fmt::Display for CleaningReport {
         for line in &self.malformed {
             writeln!(f, "{:>9}  {line}", "")?;
         }
-        write!(f, "{:>9}  jobs kept", self.jobs)
+        write!(f, "{:>9}  jobs kept", self.jobs)?;
+        if self.dependent > 0 {
+            let of = "of them after a preceding job (fields 17 and 18): not waited for";
+            write!(f, "\n{:>9}  {of}", self.dependent)?;
+        }
+        Ok(())
     }
 }
 
@@ -102,6 +110,7 @@ impl<R> CleanJobs<R> {
         *self.report.lock() = CleaningReport {
             lines: self.tally.lines + skipped.count,
             jobs: self.tally.jobs,
+            dependent: self.tally.dependent,
             shift_us: self.shift.unwrap_or(Span::ZERO).as_micros(),
             counts: malformed.into_iter().chain(met).collect(),
             malformed: skipped.first.clone(),
@@ -151,6 +160,8 @@ impl<R: BufRead> CleanJobs<R> {
         job.submit = job.submit - shift;
         job.id = JobId(u32::try_from(self.tally.jobs).map_err(|_| WorkloadError::TooManyJobs)?);
         self.tally.jobs += 1;
+        let dependent = job.origin.preceding_job > 0 || job.origin.think_time >= 0;
+        self.tally.dependent += u64::from(dependent);
         Ok(Some(job))
     }
 
@@ -280,6 +291,7 @@ impl<R> Drop for CleanJobs<R> {
 struct Tally {
     lines: u64,
     jobs: u64,
+    dependent: u64,
     met: [u64; SITUATIONS.len()],
 }
 

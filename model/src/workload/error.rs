@@ -51,7 +51,7 @@ pub enum WorkloadError {
         number: i64,
     },
     /// A step was given something it cannot do.
-    #[error("step {step}: {problem}")]
+    #[error("step {}: {problem}", step.replace('_', "-"))]
     Step {
         /// Name of the step.
         step: &'static str,
@@ -59,7 +59,7 @@ pub enum WorkloadError {
         problem: String,
     },
     /// A step draws from a law that is none.
-    #[error("step {step}: {problem}")]
+    #[error("step {}: {problem}", step.replace('_', "-"))]
     StepLaw {
         /// Name of the step.
         step: &'static str,

@@ -7,7 +7,7 @@ use super::error::WorkloadError;
 use super::independent::{self, IndependentJobs};
 use super::lublin::{self, LublinParameters};
 use super::rules::{Origin, Rules};
-use super::steps::{Draws, Step, number_jobs};
+use super::steps::{Draws, Effect, Step, number_jobs};
 use super::swf::{self, SwfHeader};
 use super::{JobStream, StreamItem};
 use crate::Job;
@@ -53,8 +53,38 @@ pub struct OpenWorkload {
     pub header: SwfHeader,
     /// What the rules did; complete once `jobs` has ended.
     pub report: SharedReport,
+    /// The reports of all logs that it reads, by the names of their workloads.
+    pub logs: Vec<(String, SharedReport)>,
+    /// What its steps do, and those of what is merged into it.
+    pub effects: Vec<WatchedStep>,
     /// Whether times are still counted from the log's own start.
     origin: Origin,
+}
+
+/// A step of a workload while jobs flow through it.
+#[derive(Clone, Debug)]
+pub struct WatchedStep {
+    /// Name of the workload.
+    pub workload: String,
+    /// Its place among the workload's steps, from 1.
+    pub place: usize,
+    /// The word used in scenarios.
+    pub word: String,
+    /// What it does.
+    pub effect: Effect,
+}
+
+impl WatchedStep {
+    /// The steps of `workload` with what each of them does.
+    pub fn all(workload: &str, steps: &[Step], effects: Vec<Effect>) -> Vec<WatchedStep> {
+        let watched = |((place, step), effect): ((usize, &Step), Effect)| WatchedStep {
+            workload: workload.to_owned(),
+            place,
+            word: step.name().replace('_', "-"),
+            effect,
+        };
+        (1..).zip(steps).zip(effects).map(watched).collect()
+    }
 }
 
 impl Workload {
@@ -88,8 +118,12 @@ impl Workload {
             }
         };
         let draws = Draws::new(self.seed, self.name.as_str());
-        let jobs = Step::apply_all(&self.steps, jobs, &draws)?;
-        Ok(OpenWorkload { jobs: number_jobs(labelled(jobs, self.index)), header, report, origin })
+        let (jobs, effects) = Step::apply_all(&self.steps, jobs, &draws)?;
+        let jobs = number_jobs(labelled(jobs, self.index));
+        let effects = WatchedStep::all(&self.name, &self.steps, effects);
+        let is_log = matches!(self.source, Source::Log { .. });
+        let logs = is_log.then(|| (self.name.clone(), report.clone())).into_iter().collect();
+        Ok(OpenWorkload { jobs, header, report, logs, effects, origin })
     }
 
     fn check_order(&self, jobs: &[Job]) -> Result<(), WorkloadError> {

@@ -7,6 +7,7 @@
 
 mod bags;
 mod draws;
+mod effect;
 mod estimates;
 mod filter;
 mod fit_load;
@@ -22,6 +23,7 @@ mod whole;
 mod window;
 
 pub use draws::{Draws, JobDraws};
+pub use effect::Effect;
 pub use estimates::{EstimateBase, Estimates};
 pub use filter::{Bounds, Filter};
 pub use fit_load::FitLoad;
@@ -123,18 +125,21 @@ impl Step {
         }
     }
 
-    /// Puts all `steps` behind `jobs`, in order.
+    /// Puts all `steps` behind `jobs`, in order, and tells what each of them does.
     pub fn apply_all(
         steps: &[Step],
         mut jobs: JobStream,
         draws: &Draws,
-    ) -> Result<JobStream, WorkloadError> {
+    ) -> Result<(JobStream, Vec<Effect>), WorkloadError> {
+        let mut effects = Vec::with_capacity(steps.len());
         for (at, step) in steps.iter().enumerate() {
             let earlier = &steps[..at];
             let occurrence = earlier.iter().filter(|other| other.name() == step.name()).count();
-            jobs = step.apply(jobs, draws, occurrence)?;
+            let effect = Effect::default();
+            jobs = effect.after(step.apply(effect.before(jobs), draws, occurrence)?);
+            effects.push(effect);
         }
-        Ok(jobs)
+        Ok((jobs, effects))
     }
 }
 
@@ -179,7 +184,7 @@ mod testing {
     pub(super) fn after(steps: &[Step], jobs: Vec<Job>) -> Vec<Job> {
         let stream: JobStream = Box::new(jobs.into_iter().map(Ok));
         let draws = Draws::new(1, "test");
-        let jobs = Step::apply_all(steps, stream, &draws).expect("good steps");
+        let (jobs, _) = Step::apply_all(steps, stream, &draws).expect("good steps");
         jobs.map(|job| job.expect("no errors here")).collect()
     }
 
@@ -227,7 +232,8 @@ mod tests {
             Step::Split(Split { parts: 1, ..Split::default() }),
         ];
         let broken: JobStream = Box::new(std::iter::once(Err(WorkloadError::TooManyJobs)));
-        let jobs = Step::apply_all(&steps, broken, &Draws::new(1, "test")).expect("good steps");
+        let draws = Draws::new(1, "test");
+        let (jobs, _) = Step::apply_all(&steps, broken, &draws).expect("good steps");
         assert_eq!(jobs.filter(Result::is_err).count(), 1);
     }
 }

@@ -6,13 +6,14 @@
 mod flow;
 mod grid;
 mod network;
+mod seed;
 
 use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, Disclosure, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
-    Provider, ReschedulingRule, Step, Workload,
+    Composition, Disclosure, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
+    ReschedulingRule, Step, Workload,
 };
 use flow::{Flow, Serves};
 
@@ -36,6 +37,7 @@ impl Check<'_> {
         self.unused_actors(&flow);
         self.message_effects(&flow, names);
         self.grid_effects();
+        self.seed_effects();
     }
 
     fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
@@ -43,6 +45,7 @@ impl Check<'_> {
         let policy = provider.policy;
         let bargains = policy.bargains();
         let resumes = provider.on_failure == Some(OnFailure::Resume);
+        let restarts = provider.on_failure == Some(OnFailure::default());
         let rows = [
             (
                 "order",
@@ -70,15 +73,15 @@ impl Check<'_> {
             ),
             (
                 "on-failure",
-                serves.rigid && (serves.fails || resumes),
+                restarts || serves.rigid && (serves.fails || resumes),
                 "no processor fails here on which rigid jobs run",
                 "remove it, or add [[failures]] of this provider",
             ),
             (
                 "max-attempts",
-                serves.fails,
-                "no processor fails here",
-                "remove it, or add [[failures]] of this provider",
+                serves.fails && (serves.bags || provider.on_failure != Some(OnFailure::Fail)),
+                "no job is started again here",
+                "remove it, or add [[failures]] of this provider that jobs survive",
             ),
             (
                 "offers",
@@ -114,7 +117,10 @@ impl Check<'_> {
             let why = "under rule \"none\" nothing moves";
             self.uses(&at.key("rebuild"), moves, &owner, why, remedy);
             let (why, fills) = if moves {
-                ("where the plan is made anew, there is nothing left to fill", !rescheduling.rebuild)
+                (
+                    "where the plan is made anew, there is nothing left to fill",
+                    !rescheduling.rebuild,
+                )
             } else {
                 (why, false)
             };

@@ -4,7 +4,9 @@ use haggle_model::Span;
 
 use super::Check;
 use crate::scenario::document::Path;
-use crate::scenario::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel};
+use crate::scenario::file::{
+    CheckpointRule, Checkpoints, EventsOrder, Grid, GridPolicy, NetworkModel,
+};
 use crate::scenario::quantity::TimeSpan;
 
 impl Check<'_> {
@@ -25,6 +27,7 @@ impl Check<'_> {
         self.check_loads(&path, grid);
         self.check_end(&path);
         self.check_messages();
+        self.check_order();
         self.check_room(&path, grid);
         if grid.network.model == NetworkModel::Constant && grid.network.service_bandwidth.is_some()
         {
@@ -193,6 +196,19 @@ impl Check<'_> {
                     "remove it; what data take is in [grid.network]".to_owned(),
                 );
             }
+        }
+    }
+
+    /// A grid has an order of its own: what ends, what fails, and then a round.
+    fn check_order(&mut self) {
+        if self.scenario.scenario.events_order != EventsOrder::default() {
+            self.report(
+                &Path::root().key("scenario").key("events-order"),
+                "in a grid, what ends comes before what arrives or fails, and a round comes last"
+                    .to_owned(),
+                "not used",
+                "remove it; only providers can have either order".to_owned(),
+            );
         }
     }
 

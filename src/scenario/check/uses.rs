@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::Check;
-use crate::scenario::document::{Node, Path, Step};
+use crate::scenario::document::{Node, Path, Step, Value};
 use crate::scenario::problem::Warning;
 use crate::scenario::schema::{SCHEMA, plain, variants};
 use serde_json::Value as Json;
 
-/// A value as it is written: where it stands in the document, and in the text.
+/// A value as it is written: its key, and where it stands in the text.
 ///
-/// The values that an axis puts at one path differ by their places in the text.
-pub(in crate::scenario) type Written = (Path, usize, usize);
+/// The values that an axis puts at one path differ by their places, and one value that an axis
+/// puts at several paths is written once.
+pub(in crate::scenario) type Written = (String, usize, usize);
 
 /// What the checks have found out about the values of one variant.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +44,7 @@ impl Check<'_> {
     ) {
         let Some(node) = self.root.at(path) else { return };
         let span = node.span.clone();
-        let written = (path.clone(), span.start, span.end);
+        let written = (path.name().to_owned(), span.start, span.end);
         if read {
             self.uses.read.insert(written);
         } else if !is_default(node, path) {
@@ -56,6 +57,9 @@ impl Check<'_> {
 
 /// Whether a value is what would hold without it.
 fn is_default(node: &Node, path: &Path) -> bool {
+    if let Value::Table(entries) = &node.value {
+        return entries.iter().all(|entry| is_default(&entry.node, &path.key(&entry.key)));
+    }
     let Some(schema) = schema_at(path) else { return false };
     let written = serde_json::to_value(node.to_toml()).unwrap_or(Json::Null);
     match &schema["default"] {

@@ -135,12 +135,23 @@ impl Check<'_> {
             return;
         }
         match log_path(log, self.source.folder()) {
-            Err(error) => self.report(
+            // One variable is one mistake, however many logs it leads to.
+            Err(error) if self.unset.contains(&error.to_string()) => {}
+            Err(error) => {
+                self.unset.insert(error.to_string());
+                self.report(
+                    path,
+                    format!("log `{log}` cannot be found: {error}"),
+                    "no such variable",
+                    "set it to the folder that holds the logs, such as HAGGLE_TRACES=~/traces"
+                        .to_owned(),
+                );
+            }
+            Ok(file) if file.is_dir() => self.report(
                 path,
-                format!("log `{log}` cannot be found: {error}"),
-                "no such variable",
-                "set it to the folder that holds the logs, such as HAGGLE_TRACES=~/traces"
-                    .to_owned(),
+                format!("log `{}` is a folder", file.display()),
+                "a folder",
+                "name a file in it".to_owned(),
             ),
             Ok(file) if !file.is_file() => self.report(
                 path,
@@ -178,7 +189,7 @@ impl Check<'_> {
             && !self.has_replaced(path)
             && let Some(problem) = step_problem(step)
         {
-            self.report(path, problem.to_string().replace('_', "-"), "out of range", None);
+            self.report(path, problem.to_string(), "out of range", None);
         }
     }
 

@@ -149,7 +149,9 @@ fn find(
     let segments: Vec<&str> = path.split('.').collect();
     let mut search = Search { dead_end: None, paths: Vec::new() };
     search.walk(Some(root), &SCHEMA, &Path::root(), &segments);
-    if !search.paths.is_empty() && !path.starts_with("sweep") {
+    // What is read before anything is set cannot be set.
+    let too_late = matches!(segments[..], ["sweep" | "set", ..] | ["scenario", "extends"]);
+    if !search.paths.is_empty() && !too_late {
         return Some(search.paths);
     }
     findings.problems.push(Problem {

@@ -6,6 +6,11 @@ use super::seconds;
 use crate::scenario::file::{Law, TimeLaw};
 
 impl Law {
+    /// Whether two draws may differ.
+    pub fn draws(&self) -> bool {
+        !matches!(self, Law::Constant { .. })
+    }
+
     /// The law.
     pub fn to_model(&self) -> law::Law {
         match *self {
@@ -40,6 +45,11 @@ impl Law {
 }
 
 impl TimeLaw {
+    /// Whether two draws may differ.
+    pub fn draws(&self) -> bool {
+        !matches!(self, TimeLaw::Constant { .. })
+    }
+
     /// The law in seconds.
     pub fn to_model(&self) -> law::Law {
         match *self {

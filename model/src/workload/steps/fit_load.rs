@@ -66,7 +66,8 @@ impl FitLoad {
         let load = work as f64 / capacity;
         if load < least {
             let problem = format!(
-                "too few jobs: {} of {come} make a load of {load:.4}, expected {}",
+                "too few jobs: {} of {come} make a load of {load:.4}, expected {}; lower `load` \
+                 or `length`, raise `tolerance`, or take more jobs",
                 jobs.len(),
                 self.load
             );
@@ -154,11 +155,13 @@ mod tests {
     fn too_few_jobs_are_an_error() {
         assert_eq!(
             error(fit(3.1, 0.002), a_minute_each()),
-            "step fit_load: too few jobs: 600 of 600 make a load of 3.0000, expected 3.1"
+            "step fit-load: too few jobs: 600 of 600 make a load of 3.0000, expected 3.1; lower `load` or `length`, \
+             raise `tolerance`, or take more jobs"
         );
         assert_eq!(
             error(fit(0.7, 0.002), Vec::new()),
-            "step fit_load: too few jobs: 0 of 0 make a load of 0.0000, expected 0.7"
+            "step fit-load: too few jobs: 0 of 0 make a load of 0.0000, expected 0.7; lower `load` or `length`, \
+             raise `tolerance`, or take more jobs"
         );
     }
 
@@ -174,11 +177,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_fitted_is_refused() {
-        assert!(refusal(Step::FitLoad(fit(0.0, 0.1))).starts_with("step fit_load: load is 0"));
+        assert!(refusal(Step::FitLoad(fit(0.0, 0.1))).starts_with("step fit-load: load is 0"));
         assert!(refusal(Step::FitLoad(fit(0.7, -1.0))).contains("tolerance is -1"));
         let step = FitLoad { processors: 0, ..fit(0.7, 0.1) };
-        assert_eq!(refusal(Step::FitLoad(step)), "step fit_load: processors is 0");
+        assert_eq!(refusal(Step::FitLoad(step)), "step fit-load: processors is 0");
         let step = FitLoad { length: Span::TICK, ..fit(0.7, 0.1) };
-        assert_eq!(refusal(Step::FitLoad(step)), "step fit_load: length is below 1 s");
+        assert_eq!(refusal(Step::FitLoad(step)), "step fit-load: length is below 1 s");
     }
 }

@@ -275,7 +275,7 @@ mod tests {
         let delay = Law::Exponential { mean: -1.0 };
         assert_eq!(
             refusal(Step::ReadyTimes(ReadyTimes::AfterSubmission { delay })),
-            "step ready_times: exponential law: mean is -1, expected a finite number above 0"
+            "step ready-times: exponential law: mean is -1, expected a finite number above 0"
         );
     }
 

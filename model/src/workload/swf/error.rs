@@ -29,6 +29,8 @@ pub enum SwfProblem {
     Read(io::Error),
     /// The log is compressed in a way that is not read here.
     Compression(&'static str),
+    /// The first line that is no comment begins as something else does.
+    NotSwf(&'static str),
     /// The header comments take more than this many bytes.
     HeaderTooLong(usize),
     /// The line has more than this many bytes.
@@ -88,6 +90,9 @@ impl fmt::Display for SwfProblem {
                 f,
                 "compressed with {kind}; only gzip and zstd are read, so decompress it first"
             ),
+            SwfProblem::NotSwf(kind) => {
+                write!(f, "not a log in Standard Workload Format: this looks like {kind}")
+            }
             SwfProblem::HeaderTooLong(max) => write!(f, "header has more than {max} bytes"),
             SwfProblem::LineTooLong(max) => write!(f, "line has more than {max} bytes"),
             SwfProblem::FieldCount(found) => write!(f, "expected 18 fields, found {found}"),

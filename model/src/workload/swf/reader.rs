@@ -145,6 +145,9 @@ impl<R: BufRead> SwfReader<R> {
                     self.header.push_comment(&self.buffer);
                 }
                 LineKind::Job => {
+                    if let Some(kind) = other_format(&self.buffer) {
+                        return Err(self.error(0, SwfProblem::NotSwf(kind)));
+                    }
                     self.pending = true;
                     return Ok(());
                 }
@@ -252,6 +255,29 @@ fn kind(line: &[u8]) -> LineKind {
         None => LineKind::Blank,
         Some(b';') => LineKind::Comment,
         Some(_) => LineKind::Job,
+    }
+}
+
+/// The format that a log's first line gives away, if it is another.
+fn other_format(line: &[u8]) -> Option<&'static str> {
+    let text = line.trim_ascii();
+    let key = text.split(|&byte| byte == b'=').next().unwrap_or_default().trim_ascii_end();
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.\"".contains(byte);
+    match text.first()? {
+        b'<' => Some("XML, such as a DAX"),
+        b'{' => Some("JSON"),
+        b'[' => Some("TOML or JSON"),
+        b'#' if text.starts_with(b"#!") => Some("a script"),
+        first if first.is_ascii_alphabetic() => {
+            let assigns = key.len() < text.len() && key.iter().all(is_key);
+            let columns = text.contains(&b'|') || text.contains(&b',');
+            match (assigns, columns) {
+                (true, _) => Some("TOML"),
+                (_, true) => Some("a table with named columns"),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

@@ -50,8 +50,16 @@ impl Check<'_> {
             policy,
             GridPolicy::LoadDependentRep | GridPolicy::FailureDependentRep | GridPolicy::CombinedFt
         );
+        let best = matches!(
+            policy,
+            GridPolicy::Fjbcr
+                | GridPolicy::MaxMax
+                | GridPolicy::MinMax
+                | GridPolicy::Migration
+                | GridPolicy::Rescheduling
+        );
         let rows = [
-            ("prefers", policy != GridPolicy::Fcfs && !policy.takes_sessions(), "this policy looks for no best resource"),
+            ("prefers", best, "this policy has an order of its own"),
             ("cancel-mode", policy.replicates(), "this policy sends one replica of each job"),
             ("restart-needs-input", saves, "no job starts from a checkpoint"),
         ];
@@ -78,7 +86,7 @@ impl Check<'_> {
         let rule = checkpoints.rule;
         let mean = rule == CheckpointRule::MeanFailure;
         let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let learns = mean || rule == CheckpointRule::LastFailure || computed && checkpoints.mtbf.is_none();
+        let learns = mean || computed && checkpoints.mtbf.is_none();
         let rows = [
             ("interval-min", mean),
             ("step", mean),

@@ -22,8 +22,10 @@ impl Check<'_> {
             let [a, b] = &link.between;
             let (site_a, site_b) = (site(scenario, a.as_str()), site(scenario, b.as_str()));
             let talk = |one: &str, other: &str| {
-                let talker =
-                    scenario.metaschedulers.iter().find(|metascheduler| metascheduler.name.as_str() == one);
+                let talker = scenario
+                    .metaschedulers
+                    .iter()
+                    .find(|metascheduler| metascheduler.name.as_str() == one);
                 let place = names.providers.get(other).copied();
                 talker.zip(place).is_some_and(|(talker, place)| {
                     names.providers_meant(&talker.providers).contains(&place)

@@ -1,0 +1,61 @@
+//! What only a run shows to have no effect.
+
+use haggle_model::workload::{SharedReport, WatchedStep};
+use haggle_results::Summary;
+
+/// Below this, whoever set up failures hardly meant it.
+const HARDLY_UP: f64 = 0.05;
+
+/// Steps that changed no job, fields of logs that nobody reads, and failures of nothing or of
+/// everything, where something may fail.
+pub(super) fn in_vain(
+    steps: &[WatchedStep],
+    reports: &[(String, SharedReport)],
+    summary: &Summary,
+    fails: bool,
+) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut say = |text: String| {
+        // A workload that two users submit is read twice.
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    };
+    steps_in_vain(steps).for_each(&mut say);
+    for (workload, report) in reports {
+        if let jobs @ 1.. = report.snapshot().dependent {
+            say(format!(
+                "workload \"{workload}\": {jobs} jobs name a preceding job or a think time (fields \
+                 17 and 18 of the log), which are not read: they arrive when they did in the log"
+            ));
+        }
+    }
+    availability(summary).filter(|_| fails).into_iter().for_each(&mut say);
+    texts
+}
+
+/// Steps that changed none of their jobs.
+pub(super) fn steps_in_vain(steps: &[WatchedStep]) -> impl Iterator<Item = String> {
+    steps.iter().filter(|step| step.effect.is_nothing()).map(|step| {
+        let WatchedStep { workload, place, word, .. } = step;
+        format!(
+            "step {place} (\"{word}\") of workload \"{workload}\" has no effect: it changed none of \
+             the jobs"
+        )
+    })
+}
+
+fn availability(summary: &Summary) -> Option<String> {
+    let of_grid = summary.grid.as_ref().and_then(|grid| grid.availability);
+    let of_providers = || summary.failures.as_ref()?.availability;
+    let available = of_grid.or_else(of_providers)?;
+    if available >= 1.0 {
+        return Some("failures have no effect: nothing was down in the time of the run".to_owned());
+    }
+    (available < HARDLY_UP).then(|| {
+        format!(
+            "failures leave little to run on: {:.2} % of the time, all nodes together, were up",
+            100.0 * available
+        )
+    })
+}

@@ -1,0 +1,88 @@
+//! Whether anything is drawn: where nothing is, the seed changes nothing.
+
+use crate::scenario::Scenario;
+use crate::scenario::check::Check;
+use crate::scenario::document::Path;
+use crate::scenario::file::{
+    EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, NetworkModel, Placement, Step,
+    Workload,
+};
+use crate::scenario::quantity::{EstimateRule, Share, TimeSpan};
+
+impl Check<'_> {
+    pub(super) fn seed_effects(&mut self) {
+        let draws = draws(self.scenario);
+        let why = "nothing here is drawn, so the seed changes nothing";
+        let remedy = "remove it: all runs of a point would be copies of one";
+        let at = Path::root().key("sweep").key("replications");
+        self.uses(&at, draws, "the sweep", why, remedy);
+        let at = Path::root().key("scenario").key("seed");
+        self.uses(&at, draws, "the scenario", why, "remove it");
+    }
+}
+
+/// Whether the seed can change what comes out.
+fn draws(scenario: &Scenario) -> bool {
+    let padded = |share: Share| share.fraction() > 0.0;
+    let provider = scenario.providers.iter().any(|it| {
+        let pads = it.offers.as_ref().is_some_and(|offers| padded(offers.padding));
+        pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
+    });
+    let places = scenario
+        .metaschedulers
+        .iter()
+        .any(|it| it.composition.is_none() && it.placement == Placement::Random);
+    provider
+        || places
+        || scenario.network.jitter > TimeSpan::ZERO
+        || scenario.workloads.iter().any(workload_draws)
+        || scenario.failures.iter().any(failures_draw)
+        || scenario.grid.as_ref().is_some_and(grid_draws)
+}
+
+fn workload_draws(workload: &Workload) -> bool {
+    workload.model.is_some() || workload.steps.iter().any(step_draws)
+}
+
+fn step_draws(step: &Step) -> bool {
+    match step {
+        Step::Estimates { rule, factor, .. } => {
+            matches!(rule, Some(EstimateRule::Uniform(_)))
+                || factor.as_ref().is_some_and(|law| law.draws())
+        }
+        Step::Deadlines { factor, slack, one_of, .. } => {
+            factor.as_ref().is_some_and(|law| law.draws())
+                || slack.as_ref().is_some_and(|law| law.draws())
+                || one_of.as_ref().is_some_and(|slacks| slacks.len() > 1)
+        }
+        Step::ReadyTimes { delay, lead } => {
+            [delay, lead].into_iter().flatten().any(|law| law.draws())
+        }
+        Step::Split { parts, .. } => *parts > 1,
+        Step::Window { .. }
+        | Step::Filter { .. }
+        | Step::First { .. }
+        | Step::ScaleGaps { .. }
+        | Step::FillWindow { .. }
+        | Step::Key { .. }
+        | Step::Slice { .. }
+        | Step::Spread { .. }
+        | Step::FitLoad { .. }
+        | Step::RunTimesAsRequested {}
+        | Step::Bags {} => false,
+    }
+}
+
+fn failures_draw(failures: &Failures) -> bool {
+    let law = failures.law.as_ref().is_some_and(|law| law.up.draws() || law.down.draws());
+    law || failures.nominal.is_some() || failures.correlation.is_some()
+}
+
+fn grid_draws(grid: &Grid) -> bool {
+    let random = matches!(grid.policy, GridPolicy::Fcfs | GridPolicy::Wqr);
+    let stars = grid.network.model == NetworkModel::Stars && grid.sites.len() > 1;
+    random
+        || grid.information.mode == InformationMode::Delayed
+        || stars && grid.network.wan_latency.draws()
+        || grid.sites.iter().any(|site| site.load.is_some())
+}

@@ -1,0 +1,325 @@
+//! What a scenario says without effect is warned about: where it stands, or after the run.
+
+use crate::command::{Folder, VALID, stderr_of};
+
+/// Three jobs of which the second waits for the first.
+const QUEUE: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 4, run = "60s", requested = "100s" },
+    { submit = "10s", processors = 4, run = "30s", requested = "50s" },
+]
+
+[[provider]]
+name = "north"
+processors = 4
+compression = "replan"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#;
+
+fn digest(folder: &Folder, name: &str) -> serde_json::Value {
+    let provenance = folder.read(&format!("{name}/provenance.json"));
+    serde_json::from_str::<serde_json::Value>(&provenance).expect("JSON")["digest"].clone()
+}
+
+fn warnings(folder: &Folder, name: &str) -> Vec<String> {
+    let summary = folder.read(&format!("{name}/summary.json"));
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    let texts = summary["warnings"].as_array().expect("a list");
+    texts.iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
+}
+
+#[test]
+fn a_key_that_its_policy_does_not_read_is_shown_where_it_stands() {
+    let plain = QUEUE.replace("compression = \"replan\"\n", "");
+    let folder = Folder::with(&[("vain.toml", QUEUE), ("plain.toml", &plain)]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "vain.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+      ⚠ `compression` of provider "north" has no effect: only policy "conservative" reads it
+        ╭─[vain.toml:12:15]
+     12 │ compression = "replan"
+        ·               ────┬───
+        ·                   ╰── not used
+        ╰────
+      help: remove it, or set `policy = "conservative"`
+
+    vain.toml: 1 warning
+    vain.toml: valid, 1 provider, 1 workload, 1 run
+    "#);
+    let text = "`compression` of provider \"north\" has no effect: only policy \"conservative\" \
+                reads it";
+    let shown = folder.haggle(&["run", "vain.toml", "-o", "vain"]);
+    assert!(shown.starts_with("exit code: 0") && stderr_of(&shown).contains(text), "{shown}");
+    let shown = folder.haggle(&["verify", "vain.toml"]);
+    assert!(stderr_of(&shown).contains(text), "{shown}");
+    assert_eq!(warnings(&folder, "vain"), [text]);
+    folder.haggle(&["run", "plain.toml", "-o", "plain"]);
+    assert_eq!(digest(&folder, "vain"), digest(&folder, "plain"), "warnings change nothing");
+    assert!(warnings(&folder, "plain").is_empty());
+    let shown = folder.haggle(&["run", "vain.toml", "-o", "quiet", "--quiet"]);
+    assert_eq!(stderr_of(&shown), "");
+    assert_eq!(warnings(&folder, "quiet"), [text]);
+    // What was run can be run again, and says the same.
+    folder.haggle(&["run", "vain/scenario.toml", "-o", "again"]);
+    assert_eq!(warnings(&folder, "again"), [text]);
+}
+
+#[test]
+fn a_sweep_warns_only_about_what_no_variant_reads() {
+    let axis = |values: &str| {
+        format!(
+            "{QUEUE}\n[sweep]\nreplications = 2\n[[sweep.axis]]\n\
+             path = \"provider.*.policy\"\nvalues = [{values}]\n"
+        )
+    };
+    let some = axis("\"easy\", \"conservative\"");
+    let none = axis("\"easy\", \"fcfs\"");
+    let folder = Folder::with(&[("some.toml", &some), ("none.toml", &none)]);
+    let shown = folder.haggle(&["sweep", "some.toml", "-o", "some"]);
+    let said = stderr_of(&shown);
+    assert!(!said.contains("compression"), "{said}");
+    assert!(said.contains("`replications` of the sweep has no effect"), "{said}");
+    assert!(
+        said.contains("warning: the replications are copies of one run at 2 of 2 points"),
+        "{said}"
+    );
+    let aggregate = folder.read("some/aggregate.csv");
+    let rows: Vec<&str> = aggregate.lines().skip(1).collect();
+    assert!(rows.iter().all(|row| row.ends_with(",0.0,")), "no interval of copies: {aggregate}");
+    let shown = folder.haggle(&["validate", "none.toml"]);
+    assert!(stderr_of(&shown).contains("`compression` of provider \"north\""), "{shown}");
+}
+
+#[test]
+fn disclosure_that_nobody_asks_for_is_warned_about() {
+    let scenario = |level: &str| {
+        QUEUE.replace("compression = \"replan\"", &format!("disclosure = \"{level}\"")).replace(
+            "submits-to = \"north\"",
+            "submits-to = \"broker\"\n[[metascheduler]]\nname = \"broker\"\n\
+             placement = \"least-loaded\"",
+        )
+    };
+    let (asked, unasked) = (scenario("load"), scenario("queue"));
+    let folder = Folder::with(&[("asked.toml", &asked), ("unasked.toml", &unasked)]);
+    let shown = folder.haggle(&["validate", "asked.toml"]);
+    assert_eq!(stderr_of(&shown), "asked.toml: valid, 1 provider, 1 workload, 1 run\n");
+    let shown = folder.haggle(&["validate", "unasked.toml"]);
+    let text = "`disclosure` of provider \"north\" has no effect: it may tell \"queue\", and its";
+    assert!(stderr_of(&shown).contains(text), "{shown}");
+}
+
+#[test]
+fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
+    let log = "; MaxProcs: 4\n1 0 -1 60 4 -1 -1 4 90 -1 1 1 1 1 1 1 -1 -1\n\
+               2 5 -1 20 4 -1 -1 4 30 -1 1 1 1 1 1 1 1 10\n";
+    let scenario = "[[workload]]\nname = \"log\"\nlog = \"log.swf\"\n\
+                    [[workload.step]]\nkind = \"filter\"\nprocessors-max = 4\n\
+                    [[provider]]\nname = \"north\"\nprocessors = 4\n\
+                    [[user]]\nname = \"users\"\nworkload = \"log\"\nsubmits-to = \"north\"\n\
+                    [[failures]]\noutages = [[\"10d\", \"11d\"]]\n";
+    let folder = Folder::with(&[("log.swf", log), ("log.toml", scenario)]);
+    let told = [
+        "step 1 (\"filter\") of workload \"log\" has no effect: it changed none of the jobs",
+        "workload \"log\": 1 jobs name a preceding job or a think time (fields 17 and 18 of the \
+         log), which are not read: they arrive when they did in the log",
+        "failures have no effect: nothing was down in the time of the run",
+    ];
+    let shown = folder.haggle(&["run", "log.toml", "-o", "out"]);
+    assert_eq!(warnings(&folder, "out"), told, "{shown}");
+    for text in told {
+        assert!(stderr_of(&shown).contains(&format!("warning: {text}\n")), "{shown}");
+    }
+    let shown = folder.haggle(&["replay", "log.swf", "--policy", "easy"]);
+    assert!(stderr_of(&shown).contains("1 jobs name a preceding job"), "{shown}");
+    let shown =
+        folder.haggle(&["replay", "log.swf", "--policy", "easy", "--compression", "replan"]);
+    assert!(stderr_of(&shown).contains("`compression` of provider \"machine\""), "{shown}");
+    let shown = folder.haggle(&["workload", "inspect", "log.swf"]);
+    assert!(shown.contains("after a preceding job (fields 17 and 18): not waited for"), "{shown}");
+}
+
+#[test]
+fn little_that_is_up_is_told_after_the_run() {
+    let scenario = format!(
+        "[scenario]\nhorizon = \"1000s\"\n{}[[failures]]\noutages = [[\"0s\", \"990s\"]]\n",
+        QUEUE.replace("compression = \"replan\"\n", "")
+    );
+    let folder = Folder::with(&[("down.toml", &scenario)]);
+    folder.haggle(&["run", "down.toml", "-o", "out"]);
+    let text = "failures leave little to run on: 1.00 % of the time, all nodes together, were up";
+    assert_eq!(warnings(&folder, "out"), [text]);
+}
+
+/// The start of each job, by the table.
+fn starts(folder: &Folder, name: &str) -> Vec<String> {
+    let table = folder.read(&format!("{name}/jobs.csv"));
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let of = |column: &str| header.iter().position(|it| *it == column).expect("a column");
+    let (submit, start) = (of("submission_time"), of("starting_time"));
+    let mut rows: Vec<(String, String)> =
+        lines.map(|row| (row[submit].to_owned(), row[start].to_owned())).collect();
+    rows.sort();
+    rows.into_iter().map(|(_, start)| start).collect()
+}
+
+#[test]
+fn no_job_starts_before_it_is_ready() {
+    let jobs = "jobs = [\n\
+                { submit = \"1s\", processors = 4, run = \"10s\", requested = \"10s\", ready = \"100s\" },\n\
+                { submit = \"2s\", processors = 4, run = \"10s\", requested = \"10s\" },\n]";
+    let user = "[[user]]\nname = \"users\"\nworkload = \"jobs\"\n";
+    let results = "[results]\nformat = \"csv\"\n";
+    let queue = |policy: &str| {
+        format!(
+            "[[workload]]\nname = \"jobs\"\n{jobs}\n{user}submits-to = \"north\"\n\
+             patience = \"20s\"\n[[provider]]\nname = \"north\"\nprocessors = 4\n\
+             policy = \"{policy}\"\n{results}"
+        )
+    };
+    let bags = format!(
+        "[[workload]]\nname = \"jobs\"\n{jobs}\n[[workload.step]]\nkind = \"bags\"\n\
+         {user}submits-to = \"broker\"\n[[provider]]\nname = \"north\"\nprocessors = 4\n\
+         policy = \"bags\"\n[[metascheduler]]\nname = \"broker\"\n\
+         composition = \"offers-plb\"\n{results}"
+    );
+    let grid = format!(
+        "[scenario]\nhorizon = \"1h\"\n[[workload]]\nname = \"jobs\"\n{jobs}\n\
+         {user}submits-to = \"grid\"\n[grid]\npolicy = \"fjbcr\"\nperiod = \"0s\"\n\
+         [[grid.site]]\nname = \"north\"\nresources = 1\n{results}"
+    );
+    let grid = grid.replace("processors = 4", "processors = 1");
+    let policies = ["fcfs", "easy", "conservative", "edf", "bags"].map(queue);
+    for scenario in policies.iter().chain([&bags, &grid]) {
+        let folder = Folder::with(&[("ready.toml", scenario)]);
+        for driver in ["sequential", "actix"] {
+            let shown = folder.haggle(&[
+                "run",
+                "ready.toml",
+                "-o",
+                driver,
+                "--driver",
+                driver,
+                "--check",
+                "--quiet",
+            ]);
+            assert!(shown.starts_with("exit code: 0"), "{shown}");
+            assert_eq!(starts(&folder, driver), ["100.0", "2.0"], "{scenario}");
+        }
+        assert_eq!(digest(&folder, "sequential"), digest(&folder, "actix"));
+    }
+}
+
+/// What a user still has when the run stops is unfinished, in a grid as well.
+#[test]
+fn jobs_that_are_not_ready_when_the_run_stops_are_unfinished() {
+    let jobs = "jobs = [{ submit = \"1s\", processors = 1, run = \"10s\", ready = \"100s\" }]";
+    let user = "[[user]]\nname = \"users\"\nworkload = \"jobs\"\n";
+    let queue = format!(
+        "[scenario]\nhorizon = \"50s\"\n[[workload]]\nname = \"jobs\"\n{jobs}\n\
+         {user}submits-to = \"north\"\n[[provider]]\nname = \"north\"\nprocessors = 4\n"
+    );
+    let grid = format!(
+        "[scenario]\nhorizon = \"50s\"\n[[workload]]\nname = \"jobs\"\n{jobs}\n\
+         {user}submits-to = \"grid\"\n[grid]\npolicy = \"fjbcr\"\n\
+         [[grid.site]]\nname = \"north\"\nresources = 1\n"
+    );
+    for scenario in [queue, grid] {
+        let folder = Folder::with(&[("ready.toml", &scenario)]);
+        let shown = folder.haggle(&["run", "ready.toml", "-o", "out", "--check"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        assert!(shown.contains("1 still waiting"), "{shown}");
+    }
+}
+
+/// The first line of each problem.
+fn problems(scenario: &str) -> Vec<String> {
+    let folder =
+        Folder::with(&[("wrong.toml", scenario), ("log.dax", "<?xml version=\"1.0\"?>\n")]);
+    std::fs::create_dir(folder.path().join("logs")).expect("a folder");
+    let shown = folder.haggle(&["validate", "wrong.toml"]);
+    let lines = stderr_of(&shown).lines();
+    let said = lines.filter(|line| line.contains(" × ") || line.contains("help:"));
+    said.map(|line| line.trim().trim_start_matches("× ").to_owned()).collect()
+}
+
+#[test]
+fn common_mistakes_are_called_by_their_name() {
+    let with = |from: &str, to: &str| problems(&VALID.replace(from, to));
+    let slack = format!(
+        "{VALID}\n[[workload]]\nname = \"late\"\nmerge = [\"jobs\"]\n\
+         [[workload.step]]\nkind = \"deadlines\"\nslack = \"12h\"\n"
+    );
+    assert_eq!(
+        problems(&slack),
+        [
+            "`slack` must be a table, not a string",
+            "help: write `slack = { law = \"constant\", value = \"12h\" }`"
+        ]
+    );
+    let jobs = VALID.lines().find(|line| line.starts_with("jobs = ")).expect("a list of jobs");
+    let folder = with(jobs, "log = \"logs\"");
+    assert_eq!(folder, ["log `logs` is a folder", "help: name a file in it"]);
+    let user = with("submit = \"0s\"", "user = 4294967295, submit = \"0s\"");
+    assert_eq!(user[0], "`user` is 4294967295, needs at most 2147483647");
+    let set = problems(&format!("{VALID}\n[set]\n\"set.x\" = 1\n"));
+    assert_eq!(set[0], "path \"set.x\" matches nothing in the scenario");
+    let twice = "\n[[workload]]\nname = \"b\"\nlog = \"$NO_SUCH_FOLDER/b.swf\"\n\
+                 [[workload]]\nname = \"c\"\nlog = \"$NO_SUCH_FOLDER/c.swf\"\n";
+    let unset = problems(&format!("{VALID}{twice}"));
+    assert_eq!(unset.len(), 2, "one variable, one problem: {unset:?}");
+    let failing = problems(&format!("{VALID}\n[[failures]]\nrecorded = \"x.tab\"\n"));
+    assert_eq!(failing[1], "help: write a table with `log`, `format`");
+}
+
+#[test]
+fn what_is_no_log_is_said_to_be_none() {
+    let texts = [
+        ("<?xml version=\"1.0\"?>\n<adag>\n", "XML, such as a DAX"),
+        ("{\n \"jobs\": []\n}\n", "JSON"),
+        ("[[workload]]\nname = \"a\"\n", "TOML or JSON"),
+        ("name = \"a\"\n", "TOML"),
+        ("JobID|User|Submit\n1|a|b\n", "a table with named columns"),
+    ];
+    for (text, kind) in texts {
+        let folder = Folder::with(&[("log", text)]);
+        let shown = folder.haggle(&["replay", "log", "--policy", "easy"]);
+        let said = "not a log in Standard Workload Format: this looks like";
+        assert!(shown.starts_with("exit code: 3"), "{shown}");
+        assert!(shown.contains(&format!("{said} {kind}\n")), "{shown}");
+    }
+}
+
+#[test]
+fn disclosures_are_listed_with_those_who_ask_for_them() {
+    let folder = Folder::with(&[]);
+    let listed = folder.haggle(&["list", "disclosures"]);
+    let line = |level: &str| {
+        let mut lines = listed.lines();
+        lines.find(|line| line.trim_start().starts_with(level)).expect("a line for each level")
+    };
+    assert!(line("power").ends_with("composition offers-dplb"), "{listed}");
+    assert!(
+        line("load").ends_with("placement least-loaded; composition offers-dplb-v2"),
+        "{listed}"
+    );
+    assert!(line("queue").ends_with("nobody"), "{listed}");
+}
+
+#[test]
+fn a_grid_has_an_order_of_events_of_its_own() {
+    let scenario = "[scenario]\nevents-order = \"completions-first\"\n[[workload]]\nname = \"jobs\"\n\
+                    jobs = [{ submit = \"1s\", processors = 1, run = \"10s\" }]\n\
+                    [[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"grid\"\n\
+                    [grid]\npolicy = \"fjbcr\"\n[[grid.site]]\nname = \"north\"\nresources = 1\n";
+    let said = problems(scenario);
+    let text = "in a grid, what ends comes before what arrives or fails, and a round comes last";
+    assert_eq!(said[0], text);
+}
