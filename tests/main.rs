@@ -25,6 +25,7 @@ mod cli_workload;
 mod command;
 mod damaged_logs_run;
 
+mod every_key;
 mod grid_claims;
 mod reference_results;
 mod reproduce_studies;
