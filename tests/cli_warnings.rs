@@ -298,6 +298,22 @@ fn what_is_no_log_is_said_to_be_none() {
 }
 
 #[test]
+fn disclosures_are_listed_with_those_who_ask_for_them() {
+    let folder = Folder::with(&[]);
+    let listed = folder.haggle(&["list", "disclosures"]);
+    let line = |level: &str| {
+        let mut lines = listed.lines();
+        lines.find(|line| line.trim_start().starts_with(level)).expect("a line for each level")
+    };
+    assert!(line("power").ends_with("composition offers-dplb"), "{listed}");
+    assert!(
+        line("load").ends_with("placement least-loaded; composition offers-dplb-v2"),
+        "{listed}"
+    );
+    assert!(line("queue").ends_with("nobody"), "{listed}");
+}
+
+#[test]
 fn a_grid_has_an_order_of_events_of_its_own() {
     let scenario = "[scenario]\nevents-order = \"completions-first\"\n[[workload]]\nname = \"jobs\"\n\
                     jobs = [{ submit = \"1s\", processors = 1, run = \"10s\" }]\n\

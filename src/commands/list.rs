@@ -9,11 +9,13 @@ use clap::ValueEnum;
 use haggle::reproduce::catalogue::{Minutes, Origin};
 use haggle::reproduce::logs::{self, Log};
 use haggle::reproduce::{Catalogue, Figure, Study, study};
+use haggle::scenario::file;
 use haggle::scenario::vocabulary::{self, Word};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::reproduce::library;
-use super::table::{count, lines};
+use super::table::{count, lines, row};
 use super::{Error, print};
 use crate::exit::Exit;
 
@@ -114,6 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     };
     let text = match words {
         Some(words) if args.json => as_json(&words),
+        Some(words) if matches!(args.what, Some(What::Disclosures)) => disclosures(&words),
         Some(words) => as_text(&words),
         None => figures(args)?,
     };
@@ -174,6 +177,35 @@ fn time(minutes: Option<Minutes>) -> String {
             format!("{}, quick {}", text(full), text(quick))
         }
     }
+}
+
+/// The levels, each with those who ask for it and for no more.
+fn disclosures(words: &[Word]) -> String {
+    let placement = |word: &str| Some(read::<file::Placement>(word)?.needs());
+    let composition = |word: &str| Some(read::<file::Composition>(word)?.needs());
+    let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
+    for level in words {
+        let asks = |needs: Option<file::Disclosure>| needs == read(&level.word);
+        let mut askers: Vec<String> = Vec::new();
+        for (kind, definition, needs) in [
+            ("placement", "Placement", &placement as &dyn Fn(&str) -> _),
+            ("composition", "Composition", &composition),
+        ] {
+            let words = vocabulary::words(definition).into_iter().map(|word| word.word);
+            let words: Vec<String> = words.filter(|word| asks(needs(word))).collect();
+            if !words.is_empty() {
+                askers.push(format!("{kind} {}", words.join(", ")));
+            }
+        }
+        let askers = if askers.is_empty() { "nobody".to_owned() } else { askers.join("; ") };
+        rows.push(row([&level.word, &level.meaning, &askers]));
+    }
+    format!("{}\nEach level includes those above it.\n", lines(&rows, &[0, 1, 2]))
+}
+
+/// What a word of scenarios stands for.
+fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
+    toml::Value::String(word.to_owned()).try_into().ok()
 }
 
 fn as_text(words: &[Word]) -> String {

@@ -15,7 +15,7 @@ use haggle::scenario::{Experiment, Logs, Source};
 use super::{Error, open_run, print, say_waiting_for};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
-use crate::report::warn;
+use crate::report::{warn, warn_of};
 
 /// Run a scenario twice and on both drivers, and report the first line that differs
 ///
@@ -70,7 +70,9 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
     for place in 0..some {
         let variant = &experiment.variants[place * all / some];
         say_waiting_for(&variant.scenario, &folder);
-        match verify(&variant.scenario, &folder, scratch.path(), &STOP)? {
+        let (verdict, warnings) = verify(&variant.scenario, &folder, scratch.path(), &STOP)?;
+        warn_of(&warnings);
+        match verdict {
             Verdict::Same { lines } => {
                 print(&format!("{}: same {lines} lines in all three runs\n", variant.label))?;
             }

@@ -16,6 +16,7 @@ use haggle_runtime::{Driver, Recorder, run as run_world};
 use super::run::{
     Conduct, Destination, ExperimentError, Figures, Unwatched, run, unwrap_run_error,
 };
+use super::vain::steps_in_vain;
 use super::world::Stage;
 use crate::scenario::Scenario;
 
@@ -45,7 +46,8 @@ pub struct Difference {
 }
 
 /// Runs `scenario` twice on the sequential driver and once on actix, with the
-/// event logs in `scratch`; and once more with its tables there, which are checked.
+/// event logs in `scratch`; and once more with its tables there, which are checked. Beside the
+/// verdict, what the run showed to have no effect.
 ///
 /// # Errors
 /// If a run does not reach its end, a check of it fails, or a log cannot be written.
@@ -54,24 +56,24 @@ pub fn verify(
     folder: &Path,
     scratch: &Path,
     stop: &AtomicBool,
-) -> Result<Verdict, ExperimentError> {
+) -> Result<(Verdict, Vec<String>), ExperimentError> {
     let log = |name: &str, driver| {
         let path = scratch.join(name);
-        write_log(scenario, folder, driver, &path, stop).map(|()| path)
+        write_log(scenario, folder, driver, &path, stop).map(|warnings| (path, warnings))
     };
-    let first = log("first", Driver::Sequential)?;
+    let (first, warnings) = log("first", Driver::Sequential)?;
     let mut verdict = Verdict::Same { lines: 0 };
     for (run, driver) in
         [("the second run", Driver::Sequential), ("the run over actix", Driver::Actix)]
     {
-        let other = log("other", driver)?;
+        let (other, _) = log("other", driver)?;
         verdict = compare(run, &first, &other).map_err(|error| trouble(&other, error))?;
         if matches!(verdict, Verdict::Differs(_)) {
             break;
         }
     }
     check_tables(scenario, folder, scratch, stop)?;
-    Ok(verdict)
+    Ok((verdict, warnings))
 }
 
 fn check_tables(
@@ -100,12 +102,13 @@ fn write_log(
     driver: Driver,
     path: &Path,
     stop: &AtomicBool,
-) -> Result<(), ExperimentError> {
+) -> Result<Vec<String>, ExperimentError> {
     let stage = Stage::set(scenario, folder)?;
     let file = File::create(path).map_err(|error| trouble(path, error))?;
     let mut log = EventLog(BufWriter::new(file));
     run_world(stage.world, driver, &mut log, stop).map_err(unwrap_run_error)?;
-    log.0.flush().map_err(|error| trouble(path, error))
+    log.0.flush().map_err(|error| trouble(path, error))?;
+    Ok(stage.warnings.into_iter().chain(steps_in_vain(&stage.steps)).collect())
 }
 
 pub(super) fn compare(run: &'static str, first: &Path, other: &Path) -> io::Result<Verdict> {

@@ -311,7 +311,7 @@ pub enum Disclosure {
     Load,
     /// Its free time slots.
     Slots,
-    /// Its whole queue.
+    /// Its whole queue; no placement and no composition asks for it.
     Queue,
 }
 

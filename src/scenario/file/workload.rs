@@ -89,7 +89,7 @@ pub struct InlineJob {
     /// Requested time, the user's estimate and limit; without it, there is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<TimeSpan>,
-    /// Earliest start the user allows, from time zero.
+    /// Earliest start the user allows, from time zero: the job is submitted then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<TimeSpan>,
     /// Latest completion the user wishes, from time zero.

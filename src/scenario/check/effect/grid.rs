@@ -86,8 +86,7 @@ impl Check<'_> {
         let rule = checkpoints.rule;
         let mean = rule == CheckpointRule::MeanFailure;
         let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let learns =
-            mean || rule == CheckpointRule::LastFailure || computed && checkpoints.mtbf.is_none();
+        let learns = mean || computed && checkpoints.mtbf.is_none();
         let rows = [
             ("interval-min", mean),
             ("step", mean),
