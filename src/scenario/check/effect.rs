@@ -61,9 +61,9 @@ impl Check<'_> {
             ),
             (
                 "overrun",
-                serves.rigid,
-                "only rigid jobs may run over their requested time, and none come here",
-                "remove it: tasks of bags are stopped at their requested time",
+                serves.rigid || serves.bags,
+                "no job comes here",
+                "remove it, or let a user or a metascheduler submit to this provider",
             ),
             (
                 "checkpoints",
