@@ -27,7 +27,7 @@ use crate::experiment::{
 };
 use crate::scenario::file::{Figure, FigureKind, ImageFormat, Metric};
 use crate::scenario::random::{keys_of, split, to_text};
-use crate::scenario::{Experiment, Logs, Scenario, Source};
+use crate::scenario::{Experiment, InvalidScenario, Logs, Scenario, Source};
 
 /// What a case may cost.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> 
         Ok(Ok(experiment)) => experiment,
         Ok(Err(invalid)) => {
             verdict.outcome = match invalid.is_drift() {
-                true => Outcome::Failed(failed(FailureKind::Schema, invalid)),
+                true => Outcome::Failed(failed(FailureKind::Schema, messages(&invalid))),
                 false => Outcome::Refused(invalid.to_string()),
             };
             return verdict;
@@ -132,7 +132,7 @@ impl Judge<'_> {
         };
         let source = Source::read_with(self.path, &read).map_err(|error| trouble(&error))?;
         let again = Experiment::read(source, Logs::MustExist);
-        let again = again.map_err(|invalid| failed(&invalid.to_string()))?;
+        let again = again.map_err(|invalid| failed(&messages(&invalid)))?;
         if again.scenario != experiment.scenario || again.variants != experiment.variants {
             return Err(failed("a base and its extension say something else"));
         }
@@ -343,6 +343,12 @@ impl Judge<'_> {
         let read = |path: &Path| fs::read_to_string(path).map_err(trouble);
         Ok([read(&swept.runs_csv)?, read(&swept.aggregate_csv)?])
     }
+}
+
+/// What is wrong with a scenario, without the place.
+fn messages(invalid: &InvalidScenario) -> String {
+    let messages = invalid.problems.iter().map(|problem| problem.message.as_str());
+    messages.collect::<Vec<_>>().join("; ")
 }
 
 /// A figure of this kind with nothing but what it needs.

@@ -101,10 +101,14 @@ impl Failure {
     /// What two failures for one reason have in common: their kind, and what was said without
     /// numbers and names.
     pub fn mark(&self) -> String {
-        let line = self.what.lines().next().unwrap_or_default();
+        // The second line says which tables disagree, or in what.
+        let words = self.what.lines().take(2).flat_map(str::split_whitespace);
+        // A case that is made smaller lies elsewhere.
+        let said: Vec<&str> = words.filter(|word| !word.starts_with('/')).collect();
+        let said = said.join(" ");
         let mut mark = format!("{}: ", self.kind.name());
         let mut quoted = false;
-        for letter in line.chars().take(160) {
+        for letter in said.chars().take(240) {
             match letter {
                 '"' | '`' => quoted = !quoted,
                 letter if quoted || letter.is_ascii_digit() => {}
@@ -130,6 +134,8 @@ mod tests {
         let mark = |what: &str| Failure { kind: FailureKind::Check, what: what.to_owned() }.mark();
         assert_eq!(mark("job 4 started at 1.5 s"), mark("job 17 started at 20.25 s"));
         assert_eq!(mark("no job in \"a\""), mark("no job in \"b\""));
+        assert_eq!(mark("cannot read /tmp/a/b.toml"), mark("cannot read /tmp/c.toml"));
         assert_ne!(mark("job 4 started"), mark("job 4 ended"));
+        assert_ne!(mark("they disagree\n  in a"), mark("they disagree\n  in b"));
     }
 }

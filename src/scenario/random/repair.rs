@@ -93,17 +93,31 @@ fn follow(root: &mut Value, help: &str, place: &Place) -> bool {
         let table = Place::find(root, steps);
         let Some(Value::Table(there)) = at_mut(root, &table.steps) else { continue };
         if table.steps == steps && chosen(there, table.schema).1["properties"].get(&key).is_some() {
-            // An example of a help text may be larger than worlds are here.
             let name = named(table.schema).0.unwrap_or("Scenario");
-            let value = match (value, most(name, &key)) {
-                (Value::Integer(number), Some(most)) => Value::Integer(number.min(most)),
-                (value, _) => value,
-            };
+            let property = &chosen(there, table.schema).1["properties"][&key];
+            let value = bounded(value, name, &key, property);
             there.insert(key, value);
             return true;
         }
     }
     false
+}
+
+/// An example of a help text, no larger than worlds are here.
+fn bounded(value: Value, name: &str, key: &str, schema: &Json) -> Value {
+    match value {
+        Value::Integer(number) => Value::Integer(number.min(most(name, key).unwrap_or(number))),
+        Value::Table(table) => {
+            let (inner, schema) = named(schema);
+            let keys = chosen(&table, schema).1;
+            let bound = |(key, value): (String, Value)| {
+                let value = bounded(value, inner.unwrap_or(name), &key, &keys["properties"][&key]);
+                (key, value)
+            };
+            Value::Table(table.into_iter().map(bound).collect())
+        }
+        value => value,
+    }
 }
 
 /// Takes out something that the document holds without.
