@@ -11,12 +11,35 @@ use serde_json::Value;
 use crate::command::{Folder, stdout_of};
 
 /// Keys that need not be in one of the cases, each with the reason.
-const RARE: &[(&str, &str)] = &[];
+const RARE: &[(&str, &str)] = &[
+    ("failures.correlation.delay", MASKED),
+    ("failures.nominal", MASKED),
+    ("figure.job", MASKED),
+    ("figure.x", MASKED),
+    ("grid.replicas.resume", MASKED),
+    ("grid.replicas.room", MASKED),
+    ("grid.replicas.unit", MASKED),
+    ("grid.sessions.blocking", MASKED),
+    ("grid.sessions.share", MASKED),
+    ("law.choice.weights", MASKED),
+    ("lublin-class.run-time-first", MASKED),
+    ("lublin-class.rush-factor", MASKED),
+    ("lublin-class.size-medium", MASKED),
+    ("sweep.axis.variant.set", MASKED),
+    ("time-law.choice.weights", MASKED),
+    ("workload.step.deadlines.stream", MASKED),
+    ("workload.step.estimates.of", MASKED),
+    ("workload.step.key.order", MASKED),
+];
+
+/// Why a key is rare as long as there are such failures in [`KNOWN`].
+const MASKED: &str = "a fifth of the cases ends where the schema and the reader disagree";
 
 /// Failures that are known, by how their marks begin, each with what is wrong.
 const KNOWN: &[(&str, &str)] = &[
     ("schema: the scenario cannot be read", "integers beyond 32 bits pass the schema"),
     ("check: the tables disagree", "jobs of grids are not written in order of leaving"),
+    ("too long: more than  messages", "checkpoints by Young's rule with a mean time of 0"),
 ];
 
 /// So many cases are enough for what a change breaks widely; `haggle verify --random` draws more.
