@@ -228,9 +228,11 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
       max_bounded_slowdown              2.80    2.80      0  0
       jobs                                 5       5      0  0
       completed_jobs                       4       4      0  0
-      killed_jobs                          0       0      0  -
+      walltime_reached_jobs                0       0      0  -
       cancelled_jobs                       0       0      0  -
+      failed_jobs                          0       0      0  -
       rejected_jobs                        1       1      0  0
+      unfinished_jobs                      0       0      0  -
       promises_broken                      0       0      0  -
 
     2 jobs in both: 0 start earlier in B, 0 later, 1 at the same time

@@ -22,7 +22,9 @@ workload = "jobs"
 submits-to = "north"
 
 [sweep]
-replications = 2
+[[sweep.axis]]
+path = "provider.north.policy"
+values = ["fcfs", "easy"]
 "#;
 
 /// A log of so many jobs.
@@ -69,7 +71,7 @@ fn a_sweep_does_not_go_on_with_another_log() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=sweep/seed=1` holds results of another `log.swf`: that file has changed since
+    error: `out/scenario=policy-fcfs/seed=1` holds results of another `log.swf`: that file has changed since
 
     hint: name another folder with -o, or remove this one
     ");
@@ -84,7 +86,7 @@ fn a_sweep_does_not_go_on_with_another_build() {
     let folder = Folder::with(&[("sweep.toml", OF_A_LOG), ("log.swf", &log(50, 100))]);
     let sweep = ["sweep", "sweep.toml", "-o", "out"];
     assert!(folder.haggle(&sweep).starts_with("exit code: 0\n"));
-    let path = folder.path().join("out/scenario=sweep/seed=1/provenance.json");
+    let path = folder.path().join("out/scenario=policy-fcfs/seed=1/provenance.json");
     let text = fs::read_to_string(&path).expect("it is there");
     let build = text.split("\"build\": \"").nth(1).and_then(|rest| rest.get(..16));
     let build = build.expect("it has 16 digits");
@@ -94,7 +96,7 @@ fn a_sweep_does_not_go_on_with_another_build() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=sweep/seed=1` holds results of another build of haggle 0.1.0 (0123456789abcdef, this one is BUILD)
+    error: `out/scenario=policy-fcfs/seed=1` holds results of another build of haggle 0.1.0 (0123456789abcdef, this one is BUILD)
 
     hint: name another folder with -o, remove this one, or add --any-build to count such runs as done
     ");

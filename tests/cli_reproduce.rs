@@ -208,7 +208,7 @@ fn figures_are_drawn_and_claims_tested() {
     ----- stderr -----
 
     A missed claim is a result and no error: what came out here differs from what was published. Reasons
-    are workloads that a publication describes in part, choices it does not state, or too few runs.
+    are workloads that a publication describes in part, and choices it does not state.
     `expected` and `came out` have the numbers, `note` says what is known about the difference, and
     docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
     "#);
@@ -344,11 +344,6 @@ fn quick_says_what_it_leaves_out() {
 
     2 claims: 1 undecided, 1 untestable
     ----- stderr -----
-
-    A missed claim is a result and no error: what came out here differs from what was published. Reasons
-    are workloads that a publication describes in part, choices it does not state, or too few runs.
-    `expected` and `came out` have the numbers, `note` says what is known about the difference, and
-    docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
     "#);
     assert!(!folder.path().join("out/made-2.png").exists());
     let csv = folder.read("out/quick/made-2.csv");

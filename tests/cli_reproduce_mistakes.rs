@@ -140,7 +140,7 @@ fn expressions_that_fail_do_not_cost_the_others() {
     error: lib/made-up/claims.toml has 1 problem
 
     A missed claim is a result and no error: what came out here differs from what was published. Reasons
-    are workloads that a publication describes in part, choices it does not state, or too few runs.
+    are workloads that a publication describes in part, and choices it does not state.
     `expected` and `came out` have the numbers, `note` says what is known about the difference, and
     docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
     "#);
@@ -295,7 +295,7 @@ fn drawings_that_ask_for_too_much_say_so() {
     hint: put it right in the study's figures.toml
 
     A missed claim is a result and no error: what came out here differs from what was published. Reasons
-    are workloads that a publication describes in part, choices it does not state, or too few runs.
+    are workloads that a publication describes in part, and choices it does not state.
     `expected` and `came out` have the numbers, `note` says what is known about the difference, and
     docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
     "#);

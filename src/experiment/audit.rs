@@ -5,7 +5,7 @@
 //!
 //! | file | what must hold |
 //! |---|---|
-//! | `jobs` | each job once, in order of `left_time` (bags where their end was known); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last try was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
 //! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |

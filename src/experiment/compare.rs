@@ -10,7 +10,7 @@ mod same;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use haggle_results::{Input, ResultsError, RunReader};
+use haggle_results::{Input, ResultsError, RunReader, Summary};
 use serde::Serialize;
 
 use super::cast::cast;
@@ -83,6 +83,13 @@ impl MetricPair {
     }
 }
 
+/// Whether two summaries say the same. A run and the sweep that has it may be warned about
+/// different things: a warning is no result.
+pub(super) fn say_the_same((a, b): &(Summary, Summary)) -> bool {
+    let results = |summary: &Summary| Summary { warnings: Vec::new(), ..summary.clone() };
+    results(a) == results(b)
+}
+
 /// Compares two runs and names the `most` jobs whose starts differ most.
 ///
 /// # Errors
@@ -104,7 +111,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
     let jobs = (a.jobs()?, b.jobs()?);
     let pairs = same::pairs((a, &jobs.0), (b, &jobs.1))?;
     Ok(Comparison {
-        identical: whole && tables.is_empty() && summaries.0 == summaries.1,
+        identical: whole && tables.is_empty() && say_the_same(&summaries),
         seeds: (side_a.seed, side_b.seed),
         tables,
         tables_of_one: names.into_iter().filter(alone).cloned().collect(),

@@ -280,8 +280,8 @@ mod tests {
         let hopeless = situation(HOUR * 2, HOUR);
         assert_eq!(IntervalRule::Daly { mtbf: None }.start(&hopeless).1, HOUR);
         let free = situation(Span::ZERO, Span::FOREVER);
-        assert_eq!(IntervalRule::Young { mtbf: None }.start(&free).1, Span::TICK);
-        assert_eq!(IntervalRule::Daly { mtbf: None }.start(&free).1, Span::TICK);
+        assert_eq!(IntervalRule::Young { mtbf: None }.start(&free).1, SHORTEST);
+        assert_eq!(IntervalRule::Daly { mtbf: None }.start(&free).1, SHORTEST);
     }
 
     #[test]

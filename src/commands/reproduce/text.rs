@@ -11,7 +11,7 @@ const WIDTH: usize = 100;
 /// What a claim that was missed means, for who meets one first.
 pub(super) const MISSED: &str = "
 A missed claim is a result and no error: what came out here differs from what was published. Reasons
-are workloads that a publication describes in part, choices it does not state, or too few runs.
+are workloads that a publication describes in part, and choices it does not state.
 `expected` and `came out` have the numbers, `note` says what is known about the difference, and
 docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
 ";

@@ -7,7 +7,7 @@ use haggle_results::stats::{Estimate, paired_difference};
 use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
-use super::Side;
+use super::{Side, say_the_same};
 use crate::experiment::sweep::metrics;
 use crate::scenario::Experiment;
 
@@ -84,7 +84,7 @@ pub fn compare_sweeps(
         let summaries = (runs.0.summary()?, runs.1.summary()?);
         comparison.runs.push(RunPair {
             folder: folder.clone(),
-            identical: sides.0.tables == sides.1.tables && summaries.0 == summaries.1,
+            identical: sides.0.tables == sides.1.tables && say_the_same(&summaries),
             changed: (sides.0.changed, sides.1.changed),
         });
         let variant_at = place(&mut variants, variant.as_str());
