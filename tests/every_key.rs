@@ -21,10 +21,11 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 16] = [
+const BASES: [&str; 17] = [
     "queue",
     "bags",
     "spread",
+    "relaxed",
     "coordinated",
     "slots",
     "grid",
@@ -457,7 +458,7 @@ const CHOICES: [Choice; 5] = [
     },
     Choice {
         key: "Metascheduler.composition",
-        bases: &["bags", "spread", "slots"],
+        bases: &["bags", "spread", "relaxed", "slots"],
         with: &[("Provider.disclosure", "slots")],
         without: &[],
         tables: &["Metascheduler", "Negotiation", "Offers"],
