@@ -24,7 +24,7 @@ fn order(jobs: &[Job], is_grid: bool, findings: &mut Findings) {
         findings.expect(job.left <= next, "`jobs` is in order of left_time", || {
             format!("{} left at {} us, before one that left at {next} us", named(job), job.left)
         });
-        if !job.is_bag && !(is_grid && job.attempts > 1) {
+        if !(job.is_bag || is_grid && job.attempts > 1) {
             next = job.left;
         }
     }

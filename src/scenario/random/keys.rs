@@ -184,13 +184,11 @@ fn tag_of(key: &Key) -> String {
     }
 }
 
+/// Gets (table, tag, key, word).
+type Each<'a> = dyn FnMut(&str, &str, &str, Option<&str>) + 'a;
+
 /// Calls `each` with (table, tag, key, word) for every key of a table and those inside it.
-fn visit(
-    table: &toml::Table,
-    name: &str,
-    schema: &Json,
-    each: &mut dyn FnMut(&str, &str, &str, Option<&str>),
-) {
+fn visit(table: &toml::Table, name: &str, schema: &Json, each: &mut Each<'_>) {
     let (tag, schema) = chosen(table, schema);
     for (key, value) in table {
         let property = &schema["properties"][key];
@@ -202,12 +200,7 @@ fn visit(
     }
 }
 
-fn visit_value(
-    value: &toml::Value,
-    name: &str,
-    schema: &Json,
-    each: &mut dyn FnMut(&str, &str, &str, Option<&str>),
-) {
+fn visit_value(value: &toml::Value, name: &str, schema: &Json, each: &mut Each<'_>) {
     match value {
         toml::Value::Table(table) => visit(table, name, schema, each),
         toml::Value::Array(items) => {

@@ -63,7 +63,7 @@ fn fta() -> String {
             let length = [3600, 90, 7200, 60, 600 * (node + 1)][period];
             text.push_str(&format!(
                 "{event}\t{node}\t{node}\t1\tG1/{site}/{cluster}/node{node}\t{}\t{time}\t{}\t0\n",
-                period % 2 ^ 1,
+                (period % 2) ^ 1,
                 time + length
             ));
             time += length;
