@@ -9,7 +9,7 @@
 //! The generator follows the schema, so a new key is drawn as soon as it exists. Which keys go
 //! together is said nowhere here: what `validate` refuses is repaired at the place that it names,
 //! so every key meets every other. What a schema cannot say of a string (whom it names) is in
-//! [`strings`], and how large a world is in [`size`].
+//! `strings`, and how large a world is in `size`.
 
 mod dice;
 mod draw;
