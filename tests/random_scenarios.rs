@@ -36,7 +36,7 @@ const RARE: &[&str] = &[
 /// Failures that are known, by how their marks begin, each with what is wrong.
 const KNOWN: &[(&str, &str)] = &[(
     "too long: more than",
-    "a resource that fails every second for a week of a horizon: finite, and longer than the bound",
+    "failures every second, up to a horizon or to 10,000 of each: finite, longer than the bound",
 )];
 
 /// So many cases are enough for what a change breaks widely; `haggle verify --random` draws more.
