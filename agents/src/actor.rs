@@ -1,4 +1,6 @@
-//! How an actor is driven, and the closed set of actors there are.
+//! How an actor is driven, and the set of actors there are.
+
+use std::fmt;
 
 use haggle_model::{ActorId, Observation, Time};
 
@@ -102,12 +104,30 @@ pub enum AnyActor {
     DataNetwork(Box<DataNetwork>),
     /// Keeps outputs.
     Storage(Box<Storage>),
+    /// Whatever somebody else makes of it.
+    Other(Box<OtherActor>),
+}
+
+/// An actor of one's own among those there are: it talks in their messages, and wakes itself
+/// with [`Timer::Other`](crate::Timer::Other).
+pub type OtherActor = dyn Actor<Message = Message> + Send;
+
+impl fmt::Debug for OtherActor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OtherActor")
+    }
 }
 
 impl AnyActor {
     /// Whether it has something to file when the run is over, see [`Message::RunOver`].
     pub fn keeps_accounts(&self) -> bool {
-        matches!(self, AnyActor::GridResource(_) | AnyActor::Dispatcher(_) | AnyActor::Storage(_))
+        matches!(
+            self,
+            AnyActor::GridResource(_)
+                | AnyActor::Dispatcher(_)
+                | AnyActor::Storage(_)
+                | AnyActor::Other(_)
+        )
     }
 }
 
@@ -129,6 +149,7 @@ impl Actor for AnyActor {
             AnyActor::CheckpointServer(server) => server.on_message(now, from, message, out),
             AnyActor::DataNetwork(network) => network.on_message(now, from, message, out),
             AnyActor::Storage(storage) => storage.on_message(now, from, message, out),
+            AnyActor::Other(other) => other.on_message(now, from, message, out),
         }
     }
 }

@@ -24,7 +24,7 @@ pub mod negotiator;
 pub mod provider;
 pub mod user;
 
-pub use actor::{Actor, AnyActor, Effect, Outbox};
+pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
 pub use message::{Call, Message, Phase, Submission, Timer};
 pub use metascheduler::{Metascheduler, MetaschedulerConfig};
 pub use nature::Nature;

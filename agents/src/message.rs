@@ -305,6 +305,8 @@ pub enum Timer {
     },
     /// An actor of a grid.
     Grid(GridTimer),
+    /// An actor of somebody else's: whatever it has in mind.
+    Other(u64),
 }
 
 /// A metascheduler's call for offers.

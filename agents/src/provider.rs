@@ -64,6 +64,24 @@ pub struct ProviderConfig {
     pub bargaining: Bargaining,
 }
 
+impl ProviderConfig {
+    /// A provider of reference processors that stops what runs over its request, starts again
+    /// what fails, and tells no more than it must.
+    pub fn new(id: ProviderId, processors: u32, scheduler: Scheduling) -> ProviderConfig {
+        ProviderConfig {
+            id,
+            processors,
+            speed: 1.0,
+            scheduler,
+            overrun: Overrun::Kill,
+            on_failure: OnFailure::Restart,
+            max_attempts: MAX_ATTEMPTS,
+            disclosure: Disclosure::Offers,
+            bargaining: Bargaining::default(),
+        }
+    }
+}
+
 /// One space-shared machine and its queue.
 #[derive(Debug)]
 pub struct Provider {

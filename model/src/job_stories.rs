@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::{JobId, JobOutcome, JobRecord, LostRun, ProviderId, ShareRecord, TaskRun};
+use crate::{JobId, JobOutcome, LostRun, Observation, ProviderId, ShareRecord, TaskRun};
 
 /// What is known so far of jobs that are not over.
 ///
 /// A provider knows what ran on it, the metascheduler that a bag is over: no
-/// actor knows the whole story, so whoever records a run puts it together.
+/// actor knows the whole story, so it is put together before anybody takes it down.
 #[derive(Clone, Debug, Default)]
 pub struct JobStories {
     runs: BTreeMap<(JobId, ProviderId), Vec<TaskRun>>,
@@ -16,26 +16,11 @@ pub struct JobStories {
 }
 
 impl JobStories {
-    /// Tasks that ran together are over.
-    pub fn tasks_over(&mut self, job: JobId, provider: ProviderId, run: TaskRun) {
-        self.runs.entry((job, provider)).or_default().push(run);
-    }
-
-    /// A share is over, and its last task before it.
-    pub fn share_over(&mut self, mut share: ShareRecord) {
-        share.runs = self.runs.remove(&(share.job, share.provider)).unwrap_or_default();
-        self.shares.entry(share.job).or_default().push(share);
-    }
-
-    /// Processors have failed under a job or under tasks of a bag.
-    pub fn run_lost(&mut self, job: JobId, run: LostRun) {
-        self.lost.entry(job).or_default().push(run);
-    }
-
-    /// A job is over: what it lost goes into its record; if it is a bag, the shares,
-    /// the first start of a task, when the last one ended or was given up, and the provider if
-    /// there was only one.
-    pub fn complete(&mut self, record: &mut JobRecord) {
+    /// Puts what is known of a job that is over into its record: what it lost and, if it is a
+    /// bag, the shares, the first start of a task, when the last one ended or was given up, and
+    /// the provider if there was only one.
+    pub fn complete(&mut self, observation: &mut Observation) {
+        let Observation::JobOver(record) = observation else { return };
         if !self.lost.is_empty() {
             record.lost = self.lost.remove(&record.job.id).unwrap_or_default();
         }
@@ -49,6 +34,22 @@ impl JobStories {
         }
         if let [only] = &bag.shares[..] {
             record.provider = Some(only.provider);
+        }
+    }
+
+    /// Keeps what was observed of a job that is not over.
+    pub fn keep(&mut self, observation: Observation) {
+        match observation {
+            Observation::TasksOver { job, provider, run } => {
+                self.runs.entry((job, provider)).or_default().push(run);
+            }
+            // Its last task was over before it.
+            Observation::ShareOver(mut share) => {
+                share.runs = self.runs.remove(&(share.job, share.provider)).unwrap_or_default();
+                self.shares.entry(share.job).or_default().push(*share);
+            }
+            Observation::RunLost { job, run } => self.lost.entry(job).or_default().push(run),
+            _ => {}
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Actors put observations into their outbox; the driver hands them to the
 //! record. Nothing in the engine reads them back.
 
+use std::sync::Arc;
+
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
 use crate::{ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Span, Time};
 
@@ -305,7 +307,7 @@ pub enum Observation {
     },
     /// A try of a job on a resource of a grid is over; one that failed, before
     /// [`Observation::ProcessorsFailed`] of its resource, as with [`Observation::RunLost`].
-    TryOver(Box<TryRecord>),
+    TryOver(Arc<TryRecord>),
     /// A job of a grid is over, or the run is.
     GridJobOver(Box<GridJobRecord>),
     /// The run is over, and this is what a resource of a grid has done.

@@ -41,9 +41,6 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{
-    GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord,
-};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, OffersMade, ProviderId, Span, Time,
@@ -133,7 +130,7 @@ pub struct Metrics {
     disclosed: BTreeMap<(ActorId, ActorId, DisclosedItem), u64>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
-    /// Present as soon as a grid has been heard of.
+    /// Present if the run was one of a grid, and is over.
     grid: Option<Box<GridLedger>>,
 }
 
@@ -281,62 +278,14 @@ impl Metrics {
         self.failures.run_over(now);
     }
 
-    /// Takes in that a try of a job on a time-shared resource is over.
-    pub fn try_over(&mut self, record: TryRecord) {
-        self.grid.get_or_insert_default().try_over(record);
+    /// Takes in a job of a grid that is settled.
+    pub fn job_settled(&mut self, job: &SettledJob) {
+        self.jobs.push(Sample { processors: 0, ..Sample::of(&job.record) });
     }
 
-    /// Takes in that a job of a grid is over. It counts as soon as it is settled.
-    pub fn grid_job_over(&mut self, now: Time, record: GridJobRecord) {
-        self.grid.get_or_insert_default().job_over(now, record);
-    }
-
-    /// Takes in what a time-shared resource has done in the whole run.
-    pub fn resource_account(&mut self, account: ResourceAccount) {
-        self.grid.get_or_insert_default().account(account);
-    }
-
-    /// Takes in what the scheduler of a grid has done in the whole run.
-    pub fn rounds_account(&mut self, account: RoundsAccount) {
-        self.grid.get_or_insert_default().rounds(account);
-    }
-
-    /// Takes in what the storage of a grid has held in the whole run.
-    pub fn storage_account(&mut self, account: StorageAccount) {
-        self.grid.get_or_insert_default().storage(account);
-    }
-
-    /// Jobs of a grid that were over before `now`, now that all their tries are known. To be
-    /// asked before anything of a grid is taken in.
-    ///
-    /// # Errors
-    /// If the tries of a job do not add up to it.
-    pub fn settle_grid(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
-        let Some(grid) = &mut self.grid else { return Ok(Vec::new()) };
-        let settled = grid.settle(now)?;
-        self.take_in_settled(&settled);
-        Ok(settled)
-    }
-
-    /// The last jobs of a grid, when the run has ended at `now`.
-    ///
-    /// # Errors
-    /// If what its resources did is not all in one of the summary's categories.
-    pub fn grid_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
-        let Some(grid) = &mut self.grid else { return Ok(Vec::new()) };
-        let settled = grid.run_over(now)?;
-        self.take_in_settled(&settled);
-        Ok(settled)
-    }
-
-    /// What tries of a grid that failed had cost, of jobs settled since it was asked last.
-    pub fn take_grid_losses(&mut self) -> Vec<TryLoss> {
-        self.grid.as_mut().map(|grid| grid.take_losses()).unwrap_or_default()
-    }
-
-    fn take_in_settled(&mut self, settled: &[SettledJob]) {
-        let sample = |job: &SettledJob| Sample { processors: 0, ..Sample::of(&job.record) };
-        self.jobs.extend(settled.iter().map(sample));
+    /// Takes in the books of a grid, when the run is over.
+    pub fn grid_over(&mut self, books: GridLedger) {
+        self.grid = Some(Box::new(books));
     }
 
     /// Processor-microseconds of all that ran, whatever came of it.

@@ -1,5 +1,15 @@
 //! What drives actors: a virtual clock, and two ways to hand messages over.
 //!
+//! ```text
+//! World ── Simulation::new ──> Simulation ── step, step_until, run ──> Sinks: delivered, observed, over
+//!            course: clock, arrivals, outages, network, bounds
+//!            actors: here, or over actix
+//! ```
+//!
+//! A [`World`] is what a run starts from, a [`Simulation`] is it under way: it can be stepped
+//! message by message, and [`run`] is a loop around that. Whoever listens is a [`Sink`]. The examples
+//! of this crate build a world, step it, and put an actor of their own into it.
+//!
 //! # The order of events
 //!
 //! Events are delivered in order of (time, phase, sequence). Time is integer
@@ -20,11 +30,22 @@
 //! * A workload that is out of order or ends in an error: the run ends with
 //!   that error, and what was recorded so far is kept.
 
-mod actix_driver;
+mod arrivals;
+mod bounds;
 pub mod clock;
+mod course;
+mod driver;
+mod error;
 pub mod network;
+mod simulation;
+mod sink;
 pub mod world;
 
+pub use bounds::IN_VAIN_MAX;
 pub use clock::{Clock, EventOrder};
+pub use driver::Driver;
+pub use error::RunError;
 pub use network::Network;
-pub use world::{Driver, Recorder, RunError, RunStats, World, run};
+pub use simulation::{RunStats, Simulation, Step, run};
+pub use sink::Sink;
+pub use world::{Arrivals, Outages, OutsideError, World};

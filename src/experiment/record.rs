@@ -1,108 +1,106 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
+//!
+//! ```text
+//! Simulation ──> Progress
+//!      └──> Books, which put jobs of a grid together ──> Metrics, TooWide, Check, RunWriter
+//! ```
 
-mod grid;
+mod listeners;
+mod progress;
+
+use std::sync::Arc;
 
 use haggle_agents::Message;
-use haggle_model::{
-    ActorId, Cast, JobOutcome, JobRecord, JobStories, Observation, ProcessorSet, ProviderId,
-    Refusal, Time,
-};
-use haggle_results::{Availability, Loss, Metrics, MetricsOptions, ResultsError, RunWriter};
-use haggle_runtime::Recorder;
-use haggle_runtime::world::OutsideError;
+use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::{ActorId, JobOutcome, JobRecord, Observation, Time};
+use haggle_results::{GridLedger, GridViolation, SettledJob, TryLoss};
+use haggle_runtime::{OutsideError, RunStats, Sink};
 
-use super::check::Check;
-use super::run::{Conduct, Watch};
+use super::check::Violation;
 
-/// What a run leaves in memory and, if asked for, on disk.
-pub(super) struct Record<'a> {
-    pub(super) writer: Option<RunWriter>,
-    pub(super) metrics: Metrics,
-    /// Jobs that are over.
-    pub(super) jobs_over: u64,
-    /// Those of them that no provider could ever run.
-    pub(super) too_wide: u64,
-    /// Messages that have been delivered.
-    messages: u64,
-    stories: JobStories,
-    check: Option<Check>,
-    watch: &'a dyn Watch,
-    in_grid: bool,
+pub(super) use listeners::TooWide;
+pub(super) use progress::Progress;
+
+/// What a run says, once it is complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fact<'a> {
+    /// One actor has told another.
+    Message { from: ActorId, to: ActorId, message: &'a Message },
+    /// An actor has observed something.
+    Observed { actor: ActorId, observation: &'a Observation },
+    /// A job of a grid was over before now, and all is known of it.
+    Settled(&'a SettledJob),
+    /// What a try of a grid had cost that failed.
+    Lost(&'a TryLoss),
+    /// Nothing more happens.
+    Over,
 }
 
-impl Record<'_> {
-    pub(super) fn new<'a>(
-        cast: &Cast,
-        options: MetricsOptions,
-        writer: Option<RunWriter>,
-        conduct: &Conduct<'a>,
-    ) -> Record<'a> {
-        Record {
-            writer,
-            metrics: Metrics::new(cast, options),
-            jobs_over: 0,
-            too_wide: 0,
-            messages: 0,
-            stories: JobStories::default(),
-            check: conduct.check.then(|| Check::new(cast)),
-            watch: conduct.watch,
-            in_grid: !cast.sites.is_empty(),
+/// Takes down what it cares for.
+pub(super) trait Listener {
+    /// Hears of something that has happened, or is known by `now`.
+    ///
+    /// # Errors
+    /// What must not be, or whatever stands in the way of taking it down.
+    fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError>;
+}
+
+/// Puts together what becomes of the jobs of a grid, in front of all listeners.
+pub(super) struct Books<'a> {
+    /// Open as soon as a grid has been heard of.
+    ledger: Option<GridLedger>,
+    in_grid: bool,
+    listeners: Vec<&'a mut dyn Listener>,
+}
+
+impl<'a> Books<'a> {
+    pub(super) fn new(in_grid: bool, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
+        Books { ledger: None, in_grid, listeners }
+    }
+
+    /// The books of a grid, closed when the run was over.
+    pub(super) fn into_ledger(self) -> Option<GridLedger> {
+        self.ledger
+    }
+
+    fn tell(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
+        self.listeners.iter_mut().try_for_each(|listener| listener.hear(now, fact))
+    }
+
+    /// Enters what concerns a grid.
+    fn enter(&mut self, now: Time, observation: &Observation) {
+        let books = &mut self.ledger;
+        match observation {
+            Observation::TryOver(record) => {
+                books.get_or_insert_default().try_over(Arc::clone(record))
+            }
+            Observation::GridJobOver(record) => {
+                books.get_or_insert_default().job_over(now, GridJobRecord::clone(record));
+            }
+            Observation::ResourceAccount(account) => {
+                books.get_or_insert_default().account(account.clone());
+            }
+            Observation::RoundsAccount(account) => books.get_or_insert_default().rounds(*account),
+            Observation::StorageAccount(account) => books.get_or_insert_default().storage(*account),
+            _ => {}
         }
     }
 
-    /// Nothing more happens.
-    pub(super) fn run_over(&mut self, now: Time) -> Result<(), OutsideError> {
-        self.grid_over(now)?;
-        self.metrics.run_over(now);
-        match &self.check {
-            Some(check) => Ok(check.run_over(self.metrics.work())?),
-            None => Ok(()),
-        }
-    }
-
-    /// Counts a message; a run may go on for long without any job that is over.
-    fn count_message(&mut self, now: Time) {
-        self.messages += 1;
-        if self.messages.is_multiple_of(PROGRESS_INTERVAL) {
-            self.watch.progress(self.jobs_over, self.messages, now);
-        }
-    }
-
-    /// A provider refuses only what it could never run, a metascheduler what all do.
-    fn count_too_wide(&mut self, outcome: JobOutcome) {
-        let too_wide =
-            matches!(outcome, JobOutcome::Rejected(Refusal::TooWide | Refusal::NoProvider));
-        self.too_wide += u64::from(too_wide);
-    }
-
-    fn processors_changed(
+    /// Lets `settle` settle jobs, and says what has come of them.
+    fn settle(
         &mut self,
         now: Time,
-        provider: ProviderId,
-        processors: &ProcessorSet,
-        change: Availability,
+        settle: impl FnOnce(&mut GridLedger) -> Result<Vec<SettledJob>, GridViolation>,
     ) -> Result<(), OutsideError> {
-        let count = processors.count();
-        match change {
-            Availability::Failed => self.metrics.processors_failed(now, provider, count),
-            Availability::Restored => self.metrics.processors_restored(now, provider, count),
-        }
-        if let Some(check) = &mut self.check {
-            check.processors_changed(now, provider, processors, change);
-        }
-        match &mut self.writer {
-            Some(writer) => {
-                writer.processors_changed(now, provider, processors, change).map_err(boxed)
-            }
-            None => Ok(()),
-        }
+        let Some(ledger) = &mut self.ledger else { return Ok(()) };
+        let settled = settle(ledger).map_err(Violation::Grid)?;
+        let losses = ledger.take_losses();
+        settled.iter().try_for_each(|job| self.tell(now, Fact::Settled(job)))?;
+        losses.iter().try_for_each(|loss| self.tell(now, Fact::Lost(loss)))
     }
 }
 
-/// How often the watch hears of progress, in messages.
-const PROGRESS_INTERVAL: u64 = 8_192;
-
-impl Recorder for Record<'_> {
+impl Sink for Books<'_> {
     fn delivered(
         &mut self,
         now: Time,
@@ -110,103 +108,43 @@ impl Recorder for Record<'_> {
         to: ActorId,
         message: &Message,
     ) -> Result<(), OutsideError> {
-        self.count_message(now);
         // What an actor says to itself tells nobody anything.
-        if let Some(writer) = &mut self.writer
-            && from != to
-        {
-            writer.message(now, from, to, message.kind(), message.job()).map_err(boxed)?;
-        }
-        Ok(())
+        if from == to { Ok(()) } else { self.tell(now, Fact::Message { from, to, message }) }
     }
 
     fn observed(
         &mut self,
         now: Time,
         actor: ActorId,
-        observation: Observation,
+        observation: &Observation,
     ) -> Result<(), OutsideError> {
-        match observation {
-            Observation::TasksOver { job, provider, run } => {
-                if let Some(check) = &mut self.check {
-                    check.tasks_over(job, provider, &run)?;
-                }
-                self.stories.tasks_over(job, provider, run);
-                Ok(())
-            }
-            Observation::ShareOver(share) => {
-                self.stories.share_over(*share);
-                Ok(())
-            }
-            Observation::RunLost { job, run } => {
-                if let Some(check) = &mut self.check {
-                    check.run_lost(job, &run)?;
-                }
-                if let Some(writer) = &mut self.writer {
-                    writer.attempt_lost(run.provider, job, Some(Loss::from(&run)));
-                }
-                self.stories.run_lost(job, run);
-                Ok(())
-            }
-            Observation::TryOver(record) => self.try_over(now, *record),
-            Observation::GridJobOver(record) => self.grid_job_over(now, *record),
-            Observation::ResourceAccount(account) => self.resource_account(account),
-            Observation::RoundsAccount(account) => {
-                self.metrics.rounds_account(account);
-                Ok(())
-            }
-            Observation::StorageAccount(account) => {
-                self.metrics.storage_account(account);
-                Ok(())
-            }
-            Observation::ProcessorsFailed { provider, processors } => {
-                self.processors_changed(now, provider, &processors, Availability::Failed)
-            }
-            Observation::ProcessorsRestored { provider, processors } => {
-                self.processors_changed(now, provider, &processors, Availability::Restored)
-            }
-            Observation::OffersMade(answer) => {
-                self.metrics.offers_made(now, actor, &answer);
-                match &mut self.writer {
-                    Some(writer) => writer.offers_made(now, actor, &answer).map_err(boxed),
-                    None => Ok(()),
-                }
-            }
-            Observation::JobOver(record) if self.in_grid && is_unfinished(&record) => {
-                self.never_sent(now, *record)
-            }
-            Observation::JobOver(mut record) => {
-                // Of a grid, those that were over before stand before it.
-                self.settle(now)?;
-                self.stories.complete(&mut record);
-                self.metrics.job_over(&record);
-                self.count_too_wide(record.outcome);
-                if let Some(check) = &mut self.check {
-                    check.job_over(&record)?;
-                }
-                self.jobs_over += 1;
-                match &mut self.writer {
-                    Some(writer) => writer.job_over(&record).map_err(boxed),
-                    None => Ok(()),
-                }
-            }
-            Observation::Disclosed { to, item, count, job } => {
-                self.metrics.disclosed(actor, to, item, count);
-                match &mut self.writer {
-                    Some(writer) => {
-                        writer.disclosed(now, actor, to, item, count, job).map_err(boxed)
-                    }
-                    None => Ok(()),
-                }
-            }
+        let is_story = matches!(
+            observation,
+            Observation::TryOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
+        );
+        if is_story {
+            // Jobs of a grid that were over before stand before it.
+            self.settle(now, |ledger| ledger.settle(now))?;
         }
+        let never_sent = self.in_grid.then(|| never_sent(observation)).flatten();
+        let observation = never_sent.as_ref().unwrap_or(observation);
+        self.enter(now, observation);
+        self.tell(now, Fact::Observed { actor, observation })
+    }
+
+    fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
+        self.settle(stats.end, |ledger| ledger.run_over(stats.end))?;
+        self.tell(stats.end, Fact::Over)
     }
 }
 
-fn is_unfinished(record: &JobRecord) -> bool {
-    record.outcome == JobOutcome::Unfinished
-}
-
-fn boxed(error: ResultsError) -> OutsideError {
-    Box::new(error)
+/// A job that its user still had when the run stopped: it waits in the books of a grid too.
+fn never_sent(observation: &Observation) -> Option<Observation> {
+    let Observation::JobOver(record) = observation else { return None };
+    if record.outcome != JobOutcome::Unfinished {
+        return None;
+    }
+    let JobRecord { job, class, end, .. } = JobRecord::clone(record);
+    let outcome = GridOutcome::Open { end, wanted: 1, believed: Vec::new(), restarts: false };
+    Some(Observation::GridJobOver(Box::new(GridJobRecord { job, class, share: None, outcome })))
 }

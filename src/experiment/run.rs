@@ -7,16 +7,17 @@ use haggle_model::Time;
 use haggle_model::workload as model;
 use haggle_model::workload::CleaningReport;
 use haggle_results::{
-    Cut, Existing, Extent, FinishedRun, Format, Input, Messages, MetricsOptions, Provenance,
-    ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions, sha256,
+    Cut, Existing, Extent, FinishedRun, Format, Input, Messages, Metrics, MetricsOptions,
+    Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
+    sha256,
 };
-use haggle_runtime::{Driver, RunError, RunStats, run as run_world};
+use haggle_runtime::{Driver, OutsideError, RunError, RunStats, Simulation, World};
 
 use super::audit::{Disagreement, audit};
-use super::check::Violation;
+use super::check::{Check, Violation};
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
-use super::record::Record;
+use super::record::{Books, Listener, Progress, TooWide};
 use super::vain::in_vain;
 use super::world::{Stage, StageError, notable};
 use crate::scenario::quantity::TimeOrShare;
@@ -178,20 +179,18 @@ pub fn run(
         })
         .transpose()?;
     let cleared = writer.as_ref().and_then(RunWriter::cleared).map(Path::to_owned);
-    let mut record = Record::new(&cast, metrics, writer, conduct);
-    let stats =
-        run_world(world, conduct.driver, &mut record, conduct.stop).map_err(unwrap_run_error)?;
-    if stats.jobs != record.jobs_over {
-        let (submitted, over) = (stats.jobs, record.jobs_over);
-        return Err(ExperimentError::JobsMissing { submitted, over });
-    }
-    let over = record.run_over(stats.end);
-    over.map_err(|error| unwrap_run_error(RunError::Record(error)))?;
-    let too_wide = record.too_wide;
-    let mut summary = record.metrics.summarise();
+    let mut record = Record {
+        metrics: Metrics::new(&cast, metrics),
+        too_wide: TooWide::default(),
+        check: conduct.check.then(|| Check::new(&cast)),
+        writer,
+    };
+    let stats = record.take_down(world, !cast.sites.is_empty(), conduct)?;
+    let Record { metrics, too_wide: TooWide(too_wide), writer, .. } = record;
+    let mut summary = metrics.summarise();
     warnings.extend(in_vain(&steps, &reports, &summary, !scenario.failures.is_empty()));
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
-    let (written, timing) = match (record.writer, destination) {
+    let (written, timing) = match (writer, destination) {
         (Some(writer), Some(destination)) => {
             let finished = writer.finish()?;
             let rest = Rest {
@@ -211,6 +210,43 @@ pub fn run(
         _ => (None, stopwatch.timing(stats.messages)),
     };
     Ok(Outcome { summary, stats, too_wide, reports: notable(&reports), warnings, written, timing })
+}
+
+/// What a run leaves in memory and, if asked for, on disk.
+struct Record {
+    metrics: Metrics,
+    too_wide: TooWide,
+    check: Option<Check>,
+    writer: Option<RunWriter>,
+}
+
+impl Record {
+    /// Runs `world`, and takes down what happens.
+    fn take_down(
+        &mut self,
+        world: World,
+        in_grid: bool,
+        conduct: &Conduct<'_>,
+    ) -> Result<RunStats, ExperimentError> {
+        let mut progress = Progress::new(conduct.watch);
+        let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
+        listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
+        listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
+        let mut books = Books::new(in_grid, listeners);
+        let stats = {
+            let mut simulation =
+                Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?;
+            simulation.listen(&mut progress);
+            simulation.listen(&mut books);
+            simulation.stop_on(conduct.stop);
+            simulation.run()
+        };
+        let (stats, ledger) = (stats.map_err(unwrap_run_error)?, books.into_ledger());
+        ledger.into_iter().for_each(|ledger| self.metrics.grid_over(ledger));
+        let balance = self.check.iter().map(|check| check.run_over(self.metrics.work()));
+        balance.collect::<Result<(), _>>().map_err(ExperimentError::Violation)?;
+        Ok(stats)
+    }
 }
 
 /// Everything but the tables.
@@ -277,14 +313,24 @@ pub(super) fn unwrap_run_error(error: RunError) -> ExperimentError {
             Ok(error) => ExperimentError::Jobs(*error),
             Err(error) => ExperimentError::Run(RunError::Workload(error)),
         },
-        RunError::Record(error) => match error.downcast::<ResultsError>() {
-            Ok(error) => ExperimentError::Results(*error),
-            Err(error) => match error.downcast::<Violation>() {
-                Ok(violation) => ExperimentError::Violation(*violation),
-                Err(error) => ExperimentError::Run(RunError::Record(error)),
-            },
-        },
+        RunError::Record(error) => recorded(error),
         error => ExperimentError::Run(error),
+    }
+}
+
+/// What a sink said that ended a run.
+fn recorded(error: OutsideError) -> ExperimentError {
+    let error = match error.downcast::<ResultsError>() {
+        Ok(error) => return ExperimentError::Results(*error),
+        Err(error) => error,
+    };
+    let error = match error.downcast::<Violation>() {
+        Ok(violation) => return ExperimentError::Violation(*violation),
+        Err(error) => error,
+    };
+    match error.downcast::<ExperimentError>() {
+        Ok(error) => *error,
+        Err(error) => ExperimentError::Run(RunError::Record(error)),
     }
 }
 

@@ -10,8 +10,7 @@ use std::sync::atomic::AtomicBool;
 use haggle_agents::Message;
 use haggle_model::{ActorId, Observation, Time};
 use haggle_results::Existing;
-use haggle_runtime::world::OutsideError;
-use haggle_runtime::{Driver, Recorder, run as run_world};
+use haggle_runtime::{Driver, OutsideError, Sink, run as run_world};
 
 use super::run::{
     Conduct, Destination, ExperimentError, Figures, Unwatched, run, unwrap_run_error,
@@ -130,7 +129,7 @@ pub(super) fn compare(run: &'static str, first: &Path, other: &Path) -> io::Resu
 /// Every message and observation as a line of text.
 pub(super) struct EventLog<W: Write>(pub(super) W);
 
-impl<W: Write> Recorder for EventLog<W> {
+impl<W: Write> Sink for EventLog<W> {
     fn delivered(
         &mut self,
         now: Time,
@@ -145,7 +144,7 @@ impl<W: Write> Recorder for EventLog<W> {
         &mut self,
         now: Time,
         actor: ActorId,
-        observation: Observation,
+        observation: &Observation,
     ) -> Result<(), OutsideError> {
         Ok(writeln!(self.0, "{now} {actor}: {observation:?}")?)
     }

@@ -14,8 +14,7 @@ use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
 use haggle_model::{
     ActorId, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId, Span, Time,
 };
-use haggle_runtime::world::{Arrivals, IN_VAIN_MAX, Outages};
-use haggle_runtime::{EventOrder, Network, World};
+use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
@@ -75,14 +74,9 @@ impl Stage {
         let workloads = Workloads::new(scenario, folder, seed)?;
         let mut stage = Stage {
             world: World {
-                actors: Vec::new(),
-                arrivals: Vec::new(),
-                outages: None,
                 horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
-                network: Network::default(),
                 order: event_order(scenario.scenario.events_order),
-                initial: Vec::new(),
-                in_vain_max: IN_VAIN_MAX,
+                ..World::default()
             },
             cast: cast(scenario),
             reports: Vec::new(),

@@ -27,6 +27,7 @@ mod tries;
 mod violation;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use haggle_model::grid::{
     GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord,
@@ -47,6 +48,9 @@ pub use totals::TryLoss;
 pub use violation::GridViolation;
 
 /// Takes in what a grid observes, and says of each job that is over what its tries were for.
+///
+/// Before anything is taken in, jobs that were over before are to be settled, see
+/// [`GridLedger::settle`].
 #[derive(Clone, Debug, Default)]
 pub struct GridLedger {
     /// Of jobs that are not settled.
@@ -60,7 +64,8 @@ pub struct GridLedger {
 
 impl GridLedger {
     /// Takes in that a try of a job is over.
-    pub fn try_over(&mut self, record: TryRecord) {
+    pub fn try_over(&mut self, record: impl Into<Arc<TryRecord>>) {
+        let record = record.into();
         self.totals.try_over(&record);
         self.tries.entry(record.job).or_default().insert(record);
     }

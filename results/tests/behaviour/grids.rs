@@ -7,7 +7,7 @@ use haggle_model::grid::{
 use haggle_model::work::Work;
 use haggle_model::{Job, JobClass, JobId, ProviderId, SiteInfo, Span, Time};
 use haggle_results::{
-    Format, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, Summary, Table,
+    Format, GridLedger, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, Summary, Table,
     WriteOptions, sha256,
 };
 
@@ -107,16 +107,14 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let mut metrics =
         Metrics::new(&cast, MetricsOptions { failures: true, ..MetricsOptions::default() });
     let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");
+    let mut books = GridLedger::default();
     for record in tries() {
         writer.try_over(&record).expect("room");
-        metrics.try_over(record);
+        books.try_over(record);
     }
     let outcome = GridOutcome::Done { winner: 2, computed: at(125), end: at(130) };
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
-    metrics.grid_job_over(
-        at(130),
-        GridJobRecord { job, class: JobClass::External, share: None, outcome },
-    );
+    books.job_over(at(130), GridJobRecord { job, class: JobClass::External, share: None, outcome });
     let accounts = tries().map(|it| ResourceAccount {
         resource: it.resource,
         down: Span::from_secs(50),
@@ -132,11 +130,13 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     });
     for account in accounts {
         writer.resource_account(&account).expect("room");
-        metrics.resource_account(account);
+        books.account(account);
     }
-    for job in metrics.grid_over(at(200)).expect("good books") {
+    for job in books.run_over(at(200)).expect("good books") {
         writer.grid_job_over(&job).expect("room");
+        metrics.job_settled(&job);
     }
+    metrics.grid_over(books);
     metrics.run_over(at(200));
     let run = writer.finish().expect("room");
     let summary = metrics.summarise();

@@ -1,6 +1,7 @@
 //! Builds small grids, runs them on both drivers, and looks whether everything adds up.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes};
@@ -12,12 +13,11 @@ use haggle_model::grid::{
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{
-    ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, ProviderInfo, Span, Time,
+use haggle_model::{ActorId, Job, JobClass, JobId, JobRecord, Observation, Span, Time};
+use haggle_results::GridLedger;
+use haggle_runtime::{
+    Driver, EventOrder, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink, World, run,
 };
-use haggle_results::{Metrics, MetricsOptions};
-use haggle_runtime::world::{IN_VAIN_MAX, Outages, OutsideError};
-use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunError, World, run};
 use haggle_scheduling::grid::{GridPolicy, Share, Sharing, SiteId};
 
 /// A grid, its jobs and its failures.
@@ -214,31 +214,22 @@ impl Grid {
 
     /// What all work was for adds up to what was done.
     fn audit_books(&self, ran: &GridRan, end: Time) {
-        let provider = |(id, planned): (u32, &PlannedResource)| ProviderInfo {
-            name: planned.name.clone(),
-            processors: 1,
-            first_processor: id,
-            speed: 1.0,
-            scheduler: String::new(),
-        };
-        let providers = (0..).zip(&self.plan.resources).map(provider).collect();
-        let cast = Cast { providers, workloads: vec!["jobs".to_owned()], ..Cast::default() };
-        let mut books = Metrics::new(&cast, MetricsOptions::default());
+        let mut books = GridLedger::default();
         for (now, observation) in &ran.observed {
             match observation.clone() {
                 Observation::TryOver(record) => {
-                    books.settle_grid(*now).expect("the books balance");
-                    books.try_over(*record);
+                    books.settle(*now).expect("the books balance");
+                    books.try_over(record);
                 }
                 Observation::GridJobOver(record) => {
-                    books.settle_grid(*now).expect("the books balance");
-                    books.grid_job_over(*now, *record);
+                    books.settle(*now).expect("the books balance");
+                    books.job_over(*now, *record);
                 }
-                Observation::ResourceAccount(account) => books.resource_account(account),
+                Observation::ResourceAccount(account) => books.account(account),
                 _ => {}
             }
         }
-        books.grid_over(end).expect("the books balance");
+        books.run_over(end).expect("the books balance");
     }
 
     /// How long a round takes.
@@ -388,7 +379,7 @@ impl GridRan {
     }
 }
 
-impl Recorder for GridRan {
+impl Sink for GridRan {
     fn delivered(
         &mut self,
         now: Time,
@@ -405,11 +396,11 @@ impl Recorder for GridRan {
         &mut self,
         now: Time,
         _actor: ActorId,
-        observation: Observation,
+        observation: &Observation,
     ) -> Result<(), OutsideError> {
         self.observed.push((now, observation.clone()));
-        match observation {
-            Observation::TryOver(record) => self.tries.push(*record),
+        match observation.clone() {
+            Observation::TryOver(record) => self.tries.push(Arc::unwrap_or_clone(record)),
             Observation::GridJobOver(record) => self.jobs.push(*record),
             Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),

@@ -3,6 +3,7 @@
 mod bargaining;
 mod bargaining_invariants;
 mod disclosure;
+mod examples;
 mod failures;
 mod golden;
 mod grid;
@@ -14,3 +15,4 @@ mod invariants;
 mod metascheduling;
 mod privacy;
 mod setup;
+mod simulation;

@@ -5,19 +5,19 @@ use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::{
-    AnyActor, Bargaining, MAX_ATTEMPTS, Message, Metascheduler, MetaschedulerConfig, Nature,
-    Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
+    AnyActor, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
+    Provider, ProviderConfig, User, UserConfig,
 };
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
 use haggle_model::{
-    ActorId, Disclosure, Job, JobClass, JobOutcome, JobRecord, JobStories, LostRun, Observation,
-    ProcessorSet, ProviderId, Span, Time,
+    ActorId, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun, Observation, ProcessorSet,
+    ProviderId, Span, Time,
 };
-use haggle_runtime::world::{IN_VAIN_MAX, Outages, OutsideError};
-use haggle_runtime::{Driver, EventOrder, Network, Recorder, RunError, RunStats, World, run};
+use haggle_runtime::world::{Outages, OutsideError};
+use haggle_runtime::{Driver, EventOrder, Network, RunError, RunStats, Sink, World, run};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
@@ -65,17 +65,9 @@ impl Setup {
     pub(crate) fn provider(mut self, processors: u32, policy: Policy) -> Setup {
         let order = Order::Arrival;
         let compression = Compression::ByStart;
-        self.providers.push(ProviderConfig {
-            id: ProviderId(self.providers.len() as u32),
-            processors,
-            speed: 1.0,
-            scheduler: SchedulerConfig { policy, order, compression }.into(),
-            overrun: Overrun::Kill,
-            on_failure: OnFailure::Restart,
-            max_attempts: MAX_ATTEMPTS,
-            disclosure: Disclosure::Offers,
-            bargaining: Bargaining::default(),
-        });
+        let id = ProviderId(self.providers.len() as u32);
+        let scheduler = SchedulerConfig { policy, order, compression }.into();
+        self.providers.push(ProviderConfig::new(id, processors, scheduler));
         self
     }
 
@@ -132,7 +124,7 @@ impl Setup {
         }
     }
 
-    fn world(&self) -> World {
+    pub(crate) fn world(&self) -> World {
         let mut actors = Vec::new();
         let providers = self.providers.len();
         for config in &self.providers {
@@ -178,8 +170,7 @@ impl Setup {
             horizon: self.horizon,
             network,
             order: self.order,
-            initial: Vec::new(),
-            in_vain_max: IN_VAIN_MAX,
+            ..World::default()
         }
     }
 
@@ -283,11 +274,10 @@ struct Log {
     records: Vec<JobRecord>,
     messages: Vec<(Time, ActorId, ActorId, Message)>,
     lost: Vec<(u32, Time, Time, ProcessorSet)>,
-    bags: JobStories,
     disclosed: Disclosures,
 }
 
-impl Recorder for Log {
+impl Sink for Log {
     fn delivered(
         &mut self,
         now: Time,
@@ -307,14 +297,12 @@ impl Recorder for Log {
         &mut self,
         now: Time,
         actor: ActorId,
-        observation: Observation,
+        observation: &Observation,
     ) -> Result<(), OutsideError> {
         match observation {
-            Observation::TasksOver { job, provider, run } => {
-                self.bags.tasks_over(job, provider, run);
-            }
-            Observation::ShareOver(share) => self.bags.share_over(*share),
-            Observation::OffersMade(_) => {}
+            Observation::TasksOver { .. }
+            | Observation::ShareOver(_)
+            | Observation::OffersMade(_) => {}
             Observation::TryOver(_)
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_)
@@ -322,7 +310,6 @@ impl Recorder for Log {
             | Observation::RoundsAccount(_) => unreachable!("these worlds have no grid"),
             Observation::RunLost { job, run } => {
                 let LostRun { provider, start, processors, .. } = run.clone();
-                self.bags.run_lost(job, run);
                 writeln!(self.text, "{now} {} | loses {} [{processors}]", actor.0, job.0)?;
                 self.lost.push((provider.0, start, now, processors));
             }
@@ -332,8 +319,7 @@ impl Recorder for Log {
             Observation::ProcessorsRestored { processors, .. } => {
                 writeln!(self.text, "{now} {} | has back [{processors}]", actor.0)?;
             }
-            Observation::JobOver(mut record) => {
-                self.bags.complete(&mut record);
+            Observation::JobOver(record) => {
                 let number = record.job.number;
                 let outcome = record.outcome.name();
                 writeln!(
@@ -341,7 +327,7 @@ impl Recorder for Log {
                     "{now} {} | {number} {outcome} [{}]",
                     actor.0, record.processors
                 )?;
-                self.records.push(*record);
+                self.records.push(JobRecord::clone(record));
             }
             Observation::Disclosed { to, item, job, .. } => {
                 let what = (actor.0, to.0, item.name(), job.map(|job| job.0));

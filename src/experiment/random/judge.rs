@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, Observation, Time};
+use haggle_model::{ActorId, Time};
 use haggle_plots::PlotError;
 use haggle_plots::load::Tables;
 use haggle_results::{Existing, RunReader};
-use haggle_runtime::world::OutsideError;
-use haggle_runtime::{Driver, Recorder, RunError, run as run_world};
+use haggle_runtime::{Driver, OutsideError, RunError, Simulation, Sink};
 
 use super::features::{self, Done};
 use super::{Failure, FailureKind, Outcome, Verdict};
@@ -179,14 +178,21 @@ impl Judge<'_> {
         let path = self.scratch.join(name);
         let outside = |error: std::io::Error| failed(FailureKind::RunError, error);
         let file = File::create(&path).map_err(outside)?;
-        let log = EventLog(BufWriter::new(file));
-        let mut log = Bounded { log, messages: 0, most: self.bounds.messages, stop: self.stop };
-        let ended =
-            Stage::set(scenario, self.folder).map_err(ExperimentError::Stage).and_then(|stage| {
-                run_world(stage.world, driver, &mut log, self.stop).map_err(unwrap_run_error)
-            });
-        log.log.0.flush().map_err(outside)?;
-        if log.messages > self.bounds.messages {
+        let mut log = EventLog(BufWriter::new(file));
+        let mut bound = Bound { messages: 0, most: self.bounds.messages, stop: self.stop };
+        let ended = Stage::set(scenario, self.folder).map_err(ExperimentError::Stage);
+        let ended = ended.and_then(|stage| {
+            let run = || {
+                let mut simulation = Simulation::new(stage.world, driver)?;
+                simulation.listen(&mut bound);
+                simulation.listen(&mut log);
+                simulation.stop_on(self.stop);
+                simulation.run()
+            };
+            run().map_err(unwrap_run_error)
+        });
+        log.0.flush().map_err(outside)?;
+        if bound.messages > self.bounds.messages {
             let what = format!("more than {} messages", self.bounds.messages);
             return Err(failed(FailureKind::TooLong, what));
         }
@@ -403,35 +409,25 @@ fn kind_of(error: &ExperimentError) -> FailureKind {
     }
 }
 
-/// An event log that raises the stop flag when there are too many messages.
-struct Bounded<'a> {
-    log: EventLog<BufWriter<File>>,
+/// Raises the stop flag when there are too many messages.
+struct Bound<'a> {
     messages: u64,
     most: u64,
     stop: &'a AtomicBool,
 }
 
-impl Recorder for Bounded<'_> {
+impl Sink for Bound<'_> {
     fn delivered(
         &mut self,
-        now: Time,
-        from: ActorId,
-        to: ActorId,
-        message: &Message,
+        _now: Time,
+        _from: ActorId,
+        _to: ActorId,
+        _message: &Message,
     ) -> Result<(), OutsideError> {
         self.messages += 1;
         if self.messages > self.most {
             self.stop.store(true, Ordering::Relaxed);
         }
-        self.log.delivered(now, from, to, message)
-    }
-
-    fn observed(
-        &mut self,
-        now: Time,
-        actor: ActorId,
-        observation: Observation,
-    ) -> Result<(), OutsideError> {
-        self.log.observed(now, actor, observation)
+        Ok(())
     }
 }

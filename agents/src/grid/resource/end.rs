@@ -1,5 +1,7 @@
 //! How tries end: for the record.
 
+use std::sync::Arc;
+
 use haggle_model::grid::{ResourceAccount, TryEnd, TryRecord};
 use haggle_model::work::Work;
 use haggle_model::{JobId, Observation, Span, Time};
@@ -28,7 +30,7 @@ impl GridResource {
             replica.checkpoints.retain(|(_, it)| it.available.is_some());
         }
         let Replica { number, parent, from, dispatched, started, computing, writing, .. } = replica;
-        out.observe(Observation::TryOver(Box::new(TryRecord {
+        out.observe(Observation::TryOver(Arc::new(TryRecord {
             job,
             number,
             resource: self.provider(),

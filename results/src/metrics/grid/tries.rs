@@ -1,14 +1,16 @@
 //! The tries of one job.
 
+use std::sync::Arc;
+
 use haggle_model::grid::TryRecord;
 
 /// The tries of one job, by number. Most jobs have one, and a large run keeps many.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tries(Vec<TryRecord>);
+pub(super) struct Tries(Vec<Arc<TryRecord>>);
 
 impl Tries {
     /// Adds a try; one of the same number is replaced.
-    pub(super) fn insert(&mut self, record: TryRecord) {
+    pub(super) fn insert(&mut self, record: Arc<TryRecord>) {
         match self.0.binary_search_by_key(&record.number, |it| it.number) {
             Ok(place) => self.0[place] = record,
             Err(place) => {
@@ -21,12 +23,12 @@ impl Tries {
     /// The try of this number.
     pub(super) fn get(&self, number: u32) -> Option<&TryRecord> {
         let place = self.0.binary_search_by_key(&number, |it| it.number).ok()?;
-        self.0.get(place)
+        self.0.get(place).map(Arc::as_ref)
     }
 
     /// All tries, by number.
-    pub(super) fn values(&self) -> std::slice::Iter<'_, TryRecord> {
-        self.0.iter()
+    pub(super) fn values(&self) -> impl DoubleEndedIterator<Item = &TryRecord> {
+        self.0.iter().map(Arc::as_ref)
     }
 
     /// Whether there is none.

@@ -1,0 +1,117 @@
+//! When a run is given up: messages that go on and on while no job gets on.
+
+use haggle_agents::Message;
+use haggle_model::{Observation, Span, Time};
+
+use crate::clock::{Delivery, HOPS_MAX};
+use crate::error::RunError;
+use crate::world::World;
+
+/// How many messages in a row may bring no job further, for worlds that know no better: some
+/// minutes of work. A grid of 1,000 resources that report every second sends as many in
+/// ten days without an arrival or an end.
+pub const IN_VAIN_MAX: u64 = 1_000_000_000;
+
+/// How often every resource may fail, in the mean, without any job getting on. A run in
+/// which this happens would hardly ever end: of 1,000 resources that are up for half of
+/// the time, never all are.
+pub(crate) const OUTAGES_MAX: u64 = 10_000;
+
+/// No run lasts until here: a job without a limit is planned to.
+const END_OF_TIME: Time = Time::from_micros(Span::FOREVER.as_micros());
+
+/// Counts what happens without any job getting on.
+pub(crate) struct Bounds {
+    /// Messages since a job last came, ended or was lost.
+    messages: u64,
+    messages_max: u64,
+    /// Outages since a job last got on.
+    outages: u64,
+    /// `None` where a horizon ends the run in any case.
+    outages_max: Option<u64>,
+}
+
+impl Bounds {
+    pub(crate) fn of(world: &World) -> Bounds {
+        let resources = world.outages.as_ref().map_or(1, |outages| outages.resources.max(1));
+        let outages_max = OUTAGES_MAX.saturating_mul(resources);
+        Bounds {
+            messages: 0,
+            messages_max: world.in_vain_max,
+            outages: 0,
+            outages_max: world.horizon.is_none().then_some(outages_max),
+        }
+    }
+
+    /// Counts a message that is to be delivered now, with so many jobs that are not over.
+    pub(crate) fn count_message(
+        &mut self,
+        now: Time,
+        delivery: &Delivery<Message>,
+        jobs: u64,
+    ) -> Result<(), RunError> {
+        let (time, actor) = (now, delivery.to);
+        if delivery.hops > HOPS_MAX {
+            return Err(RunError::ZeroTimeCycle { time, actor, kind: delivery.message.kind() });
+        }
+        let arrives = matches!(delivery.message, Message::JobDue(_));
+        self.messages = if arrives { 0 } else { self.messages + 1 };
+        if self.messages <= self.messages_max {
+            return Ok(());
+        }
+        let (messages, kind) = (self.messages_max, delivery.message.kind());
+        Err(RunError::InVain { time, jobs, messages, actor, kind })
+    }
+
+    /// Counts an outage, with so many jobs that are not over.
+    pub(crate) fn count_outage(&mut self, time: Time, jobs: u64) -> Result<(), RunError> {
+        self.outages = if jobs == 0 { 0 } else { self.outages + 1 };
+        match self.outages_max {
+            Some(most) if self.outages > most => Err(RunError::Stalled { time, jobs }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes in what has become of a job.
+    pub(crate) fn observe(&mut self, observation: &Observation) {
+        let over = is_over(observation);
+        if over || is_end(observation) {
+            self.messages = 0;
+        }
+        if over || gets_on(observation) {
+            self.outages = 0;
+        }
+    }
+}
+
+/// Whether `time` is one that no run with jobs left should come to.
+pub(crate) fn is_end_of_time(time: Time) -> bool {
+    time >= END_OF_TIME
+}
+
+/// Whether a job is over.
+pub(crate) fn is_over(observation: &Observation) -> bool {
+    matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_))
+}
+
+/// Whether a part of a job has ended, or a try of it.
+fn is_end(observation: &Observation) -> bool {
+    matches!(
+        observation,
+        Observation::TasksOver { .. }
+            | Observation::ShareOver(_)
+            | Observation::RunLost { .. }
+            | Observation::TryOver(_)
+    )
+}
+
+/// Whether a job has got on by what need not be done again. One that starts and is lost, and
+/// starts and is lost, does not.
+fn gets_on(observation: &Observation) -> bool {
+    match observation {
+        Observation::TasksOver { .. } => true,
+        Observation::RunLost { run, .. } => run.saved > Span::ZERO,
+        Observation::TryOver(over) => over.available > 0,
+        _ => false,
+    }
+}

@@ -1,0 +1,292 @@
+//! The course of a run: what is delivered next, what comes of it, and when it ends. Everything
+//! but the actors.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase};
+use haggle_model::failures::Outage;
+use haggle_model::{ActorId, JobStories, Observation, Time};
+
+use crate::arrivals::Merged;
+use crate::bounds::{Bounds, is_end_of_time, is_over};
+use crate::clock::{Clock, Delivery};
+use crate::error::RunError;
+use crate::network::Network;
+use crate::simulation::RunStats;
+use crate::sink::Sink;
+use crate::world::{Outages, World};
+
+/// How often, in messages, the stop flag is looked at.
+const STOP_INTERVAL: u64 = 1024;
+
+/// What goes on around the actors.
+pub(crate) struct Course<'a> {
+    clock: Clock<Message>,
+    /// What has been taken off the clock and is not delivered yet.
+    ahead: Option<Delivery<Message>>,
+    arrivals: Merged,
+    outages: Option<Outages>,
+    bounds: Bounds,
+    /// Whether something has failed that never comes back.
+    gone: bool,
+    horizon: Option<Time>,
+    /// By actor: whether it has something to file when the run is over, whatever it holds.
+    keeps_accounts: Vec<bool>,
+    ending: Ending,
+    network: Network,
+    stories: JobStories,
+    sinks: Vec<&'a mut dyn Sink>,
+    stop: Option<&'a AtomicBool>,
+    stats: RunStats,
+    jobs_over: u64,
+}
+
+/// How far a run is with its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// It goes on.
+    Not,
+    /// So many actors have been told that it is over, or need not be.
+    Told(u32),
+    /// It has ended.
+    Over,
+}
+
+/// What has to be known of a message when its effects are carried out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cause {
+    actor: ActorId,
+    hops: u32,
+    arrival: bool,
+}
+
+impl From<&Delivery<Message>> for Cause {
+    fn from(delivery: &Delivery<Message>) -> Cause {
+        let arrival = matches!(delivery.message, Message::JobDue(_));
+        Cause { actor: delivery.to, hops: delivery.hops, arrival }
+    }
+}
+
+impl<'a> Course<'a> {
+    /// The course of `world`, and its actors.
+    pub(crate) fn new(world: World) -> Result<(Course<'a>, Vec<AnyActor>), RunError> {
+        let bounds = Bounds::of(&world);
+        let World { actors, arrivals, outages, horizon, network, order, initial, .. } = world;
+        let mut clock = Clock::new(order);
+        for (at, to, message) in initial {
+            clock.schedule(at, message.phase(), Delivery { from: to, to, hops: 0, message });
+        }
+        let mut course = Course {
+            clock,
+            ahead: None,
+            arrivals: Merged::new(arrivals)?,
+            outages,
+            bounds,
+            gone: false,
+            horizon,
+            keeps_accounts: actors.iter().map(AnyActor::keeps_accounts).collect(),
+            ending: Ending::Not,
+            network,
+            stories: JobStories::default(),
+            sinks: Vec::new(),
+            stop: None,
+            stats: RunStats::default(),
+            jobs_over: 0,
+        };
+        course.admit_next()?;
+        course.admit_outage();
+        Ok((course, actors))
+    }
+
+    pub(crate) fn listen(&mut self, sink: &'a mut dyn Sink) {
+        self.sinks.push(sink);
+    }
+
+    pub(crate) fn stop_on(&mut self, flag: &'a AtomicBool) {
+        self.stop = Some(flag);
+    }
+
+    pub(crate) fn stats(&self) -> RunStats {
+        self.stats
+    }
+
+    /// When something happens next: a message is delivered, or the run ends.
+    pub(crate) fn next_time(&mut self) -> Result<Option<Time>, RunError> {
+        match self.ending {
+            Ending::Not if self.ahead.is_none() => self.ahead = self.next_due()?,
+            Ending::Not | Ending::Told(_) => {}
+            Ending::Over => return Ok(None),
+        }
+        let time = if self.ahead.is_some() { self.clock.now() } else { self.end() };
+        Ok(Some(time))
+    }
+
+    /// The next message to deliver, already in the record; `None` when the run is over.
+    pub(crate) fn take_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        if self.ending != Ending::Not {
+            return self.tell_next();
+        }
+        let next = match self.ahead.take() {
+            Some(delivery) => Some(delivery),
+            None => self.next_due()?,
+        };
+        let Some(delivery) = next else {
+            self.close()?;
+            return self.tell_next();
+        };
+        if self.is_stopped() {
+            self.ahead = Some(delivery);
+            return Err(RunError::Interrupted);
+        }
+        let now = self.clock.now();
+        self.stats.messages += 1;
+        self.stats.end = now;
+        self.bounds.count_message(now, &delivery, self.jobs_left())?;
+        for sink in &mut self.sinks {
+            sink.delivered(now, delivery.from, delivery.to, &delivery.message)
+                .map_err(RunError::Record)?;
+        }
+        Ok(Some(delivery))
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stats.messages.is_multiple_of(STOP_INTERVAL)
+            && self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    fn jobs_left(&self) -> u64 {
+        self.stats.jobs - self.jobs_over
+    }
+
+    /// When the run ends, if nothing more is due.
+    fn end(&self) -> Time {
+        self.horizon.unwrap_or(self.stats.end)
+    }
+
+    fn next_due(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        loop {
+            if let Some(horizon) = self.horizon
+                && self.clock.next_time().is_some_and(|next| next > horizon)
+            {
+                return Ok(None);
+            }
+            let Some(delivery) = self.clock.next_delivery() else { return Ok(None) };
+            let jobs = self.jobs_left();
+            let has_jobs = jobs > 0 || !self.arrivals.is_over();
+            if is_end_of_time(self.clock.now()) && has_jobs {
+                return Err(RunError::EndOfTime { jobs });
+            }
+            if !delivery.message.recurs() {
+                return Ok(Some(delivery));
+            }
+            // Nature has no end: what it would do to nobody's jobs is left out.
+            if !has_jobs && self.horizon.is_none() {
+                continue;
+            }
+            if let Message::OutageDue { restore, .. } = delivery.message {
+                self.gone |= restore == Time::FOREVER;
+                self.bounds.count_outage(self.clock.now(), jobs)?;
+                self.admit_outage();
+            }
+            return Ok(Some(delivery));
+        }
+    }
+
+    /// Nothing more happens. If jobs are left, because the horizon is reached or what
+    /// they need never comes back, whoever holds them is asked to say so.
+    fn close(&mut self) -> Result<(), RunError> {
+        let end = self.end();
+        for delivery in self.clock.stop(end) {
+            match delivery.message {
+                Message::JobDue(_) => self.stats.jobs -= 1,
+                Message::Submit(submission) | Message::Refused { submission, .. } => {
+                    self.observe(delivery.from, submission.unfinished(end))?;
+                }
+                _ => {}
+            }
+        }
+        self.stats.end = end;
+        self.ending = Ending::Told(0);
+        Ok(())
+    }
+
+    fn tell_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        let Ending::Told(told) = &mut self.ending else { return Ok(None) };
+        // Without a reason to, none can be left but by a mistake, which is to be seen.
+        let may_be_left = self.horizon.is_some() || self.gone;
+        let jobs_left = self.stats.jobs > self.jobs_over;
+        while let Some(keeps_accounts) = self.keeps_accounts.get(*told as usize) {
+            let to = ActorId(*told);
+            *told += 1;
+            if *keeps_accounts || may_be_left && jobs_left {
+                return Ok(Some(Delivery { from: to, to, hops: 0, message: Message::RunOver }));
+            }
+        }
+        self.ending = Ending::Over;
+        let stats = self.stats;
+        self.sinks.iter_mut().try_for_each(|sink| sink.over(&stats)).map_err(RunError::Record)?;
+        Ok(None)
+    }
+
+    fn observe(&mut self, actor: ActorId, mut observation: Observation) -> Result<(), RunError> {
+        self.jobs_over += u64::from(is_over(&observation));
+        self.bounds.observe(&observation);
+        self.stories.complete(&mut observation);
+        let now = self.clock.now();
+        for sink in &mut self.sinks {
+            sink.observed(now, actor, &observation).map_err(RunError::Record)?;
+        }
+        self.stories.keep(observation);
+        Ok(())
+    }
+
+    /// Carries out what an actor put into its outbox on `cause`.
+    pub(crate) fn carry_out(&mut self, cause: Cause, out: &mut Outbox) -> Result<(), RunError> {
+        let Cause { actor, hops, arrival } = cause;
+        let now = self.clock.now();
+        if self.ending != Ending::Not {
+            out.effects.clear();
+        }
+        for effect in out.effects.drain(..) {
+            let (at, to, message) = match effect {
+                // Nature needs no network.
+                Effect::Send { to, message } if message.phase() == Phase::Resource => {
+                    (now, to, message)
+                }
+                Effect::Send { to, message } => (self.network.arrival(now, actor, to), to, message),
+                Effect::Wake { at, message } => (at, actor, message),
+            };
+            let phase = message.phase();
+            let delivery = Delivery { from: actor, to, hops: hops + 1, message };
+            self.clock.schedule(at, phase, delivery);
+        }
+        for observation in out.observations.drain(..) {
+            self.observe(actor, observation)?;
+        }
+        if arrival {
+            self.admit_next()?;
+        }
+        Ok(())
+    }
+
+    /// Puts the next outage on its way to nature.
+    fn admit_outage(&mut self) {
+        let Some(outages) = &mut self.outages else { return };
+        let Some((resource, Outage { fail, restore })) = outages.due.next() else { return };
+        let (nature, resource) = (outages.nature, resource as u32);
+        let message = Message::OutageDue { resource, restore };
+        let delivery = Delivery { from: nature, to: nature, hops: 0, message };
+        self.clock.schedule(fail, Phase::Resource, delivery);
+    }
+
+    /// Puts the next job of the workloads on its way to its user.
+    fn admit_next(&mut self) -> Result<(), RunError> {
+        if let Some((user, job)) = self.arrivals.take_next()? {
+            self.stats.jobs += 1;
+            let (at, message) = (job.submit, Message::JobDue(Box::new(job)));
+            let delivery = Delivery { from: user, to: user, hops: 0, message };
+            self.clock.schedule(at, Phase::Submission, delivery);
+        }
+        Ok(())
+    }
+}

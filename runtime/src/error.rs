@@ -1,0 +1,84 @@
+//! Why a run did not reach its end.
+
+use haggle_model::{ActorId, Time};
+
+use crate::bounds::OUTAGES_MAX;
+use crate::clock::HOPS_MAX;
+use crate::world::OutsideError;
+
+/// Why a run did not reach its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Actors keep answering each other without time passing.
+    #[error(
+        "actors kept answering each other at {time} s without time passing: more than {HOPS_MAX} \
+         messages in a row, the last one a `{kind}` to {actor}; a latency above zero ends such a cycle"
+    )]
+    ZeroTimeCycle {
+        /// The instant.
+        time: Time,
+        /// Who would have got the next message.
+        actor: ActorId,
+        /// The kind of that message.
+        kind: &'static str,
+    },
+    /// A workload could not be read.
+    #[error(transparent)]
+    Workload(OutsideError),
+    /// A workload is not in order of submission.
+    #[error("job {number} is submitted at {submit} s, before the job ahead of it at {previous} s")]
+    OutOfOrder {
+        /// The job's number in its workload.
+        number: i64,
+        /// Its submission.
+        submit: Time,
+        /// The submission before.
+        previous: Time,
+    },
+    /// Failures go on for ever, and no job gets on.
+    #[error(
+        "stuck at {time} s with jobs left ({jobs}): none of them has ended or saved any work while \
+         every resource failed {OUTAGES_MAX} times in the mean; they may never be up together for as \
+         long as a job needs; `horizon` says when to stop all the same"
+    )]
+    Stalled {
+        /// The instant.
+        time: Time,
+        /// Jobs that are not over.
+        jobs: u64,
+    },
+    /// The run goes on for longer than can be told.
+    #[error(
+        "the run has come to the end of time, after 73,000 years, with jobs left ({jobs}); are run \
+         times, requested times and what checkpoints cost in the units they are meant in? `horizon` \
+         says when to stop all the same"
+    )]
+    EndOfTime {
+        /// Jobs that are not over.
+        jobs: u64,
+    },
+    /// Messages go on and on, and no job gets on.
+    #[error(
+        "stuck at {time} s with jobs left ({jobs}): none has come, ended or been lost during \
+         {messages} messages, the last one a `{kind}` to {actor}; longer periods, intervals and \
+         latencies make fewer messages, and an earlier `horizon` ends them"
+    )]
+    InVain {
+        /// The instant.
+        time: Time,
+        /// Jobs that are not over.
+        jobs: u64,
+        /// Messages since then.
+        messages: u64,
+        /// Who would have got the next message.
+        actor: ActorId,
+        /// The kind of that message.
+        kind: &'static str,
+    },
+    /// The record could not be written.
+    #[error(transparent)]
+    Record(OutsideError),
+    /// The stop flag was raised.
+    #[error("interrupted")]
+    Interrupted,
+}

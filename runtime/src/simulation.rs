@@ -1,0 +1,154 @@
+//! A run, message by message.
+
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::{Message, Outbox};
+use haggle_model::{ActorId, JobId, Time};
+
+use crate::clock::Delivery;
+use crate::course::{Cause, Course};
+use crate::driver::{Actors, Driver};
+use crate::error::RunError;
+use crate::sink::Sink;
+use crate::world::World;
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RunStats {
+    /// Jobs that came from the workloads.
+    pub jobs: u64,
+    /// Messages delivered, wake-ups included.
+    pub messages: u64,
+    /// The instant of the last message; of a run that is over, when it ended.
+    pub end: Time,
+}
+
+/// One message that has been delivered, and all that came of it carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When.
+    pub time: Time,
+    /// Who sent it.
+    pub from: ActorId,
+    /// Who got it.
+    pub to: ActorId,
+    /// What it was, in the word of the table of messages.
+    pub kind: &'static str,
+    /// The job it was about, if any.
+    pub job: Option<JobId>,
+}
+
+/// A world under way.
+///
+/// ```
+/// use haggle_runtime::{Driver, Simulation, World};
+/// let mut simulation = Simulation::new(World::default(), Driver::Sequential)?;
+/// assert_eq!(simulation.step()?, None, "nobody is there");
+/// # Ok::<(), haggle_runtime::RunError>(())
+/// ```
+pub struct Simulation<'a> {
+    course: Course<'a>,
+    actors: Actors,
+    out: Outbox,
+}
+
+impl<'a> Simulation<'a> {
+    /// `world` at time zero, before its first message.
+    ///
+    /// # Errors
+    /// If the first job of a workload cannot be read.
+    pub fn new(world: World, driver: Driver) -> Result<Simulation<'a>, RunError> {
+        let (course, actors) = Course::new(world)?;
+        Ok(Simulation { course, actors: Actors::new(driver, actors), out: Outbox::default() })
+    }
+
+    /// Lets `sink` hear of all that happens from now on, after those that listen already.
+    pub fn listen(&mut self, sink: &'a mut dyn Sink) {
+        self.course.listen(sink);
+    }
+
+    /// Stops with [`RunError::Interrupted`] soon after `flag` is raised; once it is down again,
+    /// the run can go on.
+    pub fn stop_on(&mut self, flag: &'a AtomicBool) {
+        self.course.stop_on(flag);
+    }
+
+    /// The instant of the last message, or the end of a run that is over.
+    pub fn now(&self) -> Time {
+        self.stats().end
+    }
+
+    /// What has been counted so far.
+    pub fn stats(&self) -> RunStats {
+        self.course.stats()
+    }
+
+    /// When something happens next: a message is delivered or, when none is left, the run ends.
+    /// `None` once it has.
+    ///
+    /// # Errors
+    /// If the run cannot go on, see [`RunError`].
+    pub fn peek(&mut self) -> Result<Option<Time>, RunError> {
+        self.course.next_time()
+    }
+
+    /// Delivers the next message; `None` when the run is over. The last ones tell actors just that.
+    ///
+    /// # Errors
+    /// If the run cannot go on, see [`RunError`].
+    pub fn step(&mut self) -> Result<Option<Step>, RunError> {
+        self.deliver_next(|time, &Delivery { from, to, ref message, .. }| {
+            let (kind, job) = (message.kind(), message.job());
+            Step { time, from, to, kind, job }
+        })
+    }
+
+    /// Delivers all that is due at `time` or before it.
+    ///
+    /// # Errors
+    /// If the run cannot go on, see [`RunError`].
+    pub fn step_until(&mut self, time: Time) -> Result<(), RunError> {
+        while self.peek()?.is_some_and(|next| next <= time) {
+            self.deliver_next(|_, _| ())?;
+        }
+        Ok(())
+    }
+
+    /// Delivers messages until none is left.
+    ///
+    /// # Errors
+    /// If the run does not reach its end, see [`RunError`].
+    pub fn run(&mut self) -> Result<RunStats, RunError> {
+        while self.deliver_next(|_, _| ())?.is_some() {}
+        Ok(self.stats())
+    }
+
+    /// Delivers the next message; what `note` makes of it.
+    fn deliver_next<T>(
+        &mut self,
+        note: impl FnOnce(Time, &Delivery<Message>) -> T,
+    ) -> Result<Option<T>, RunError> {
+        let Some(delivery) = self.course.take_next()? else { return Ok(None) };
+        let now = self.now();
+        let (noted, cause) = (note(now, &delivery), Cause::from(&delivery));
+        self.actors.deliver(now, delivery, &mut self.out);
+        self.course.carry_out(cause, &mut self.out)?;
+        Ok(Some(noted))
+    }
+}
+
+/// Delivers messages until none is left, or `stop` is raised.
+///
+/// # Errors
+/// If the run does not reach its end, see [`RunError`].
+pub fn run(
+    world: World,
+    driver: Driver,
+    sink: &mut dyn Sink,
+    stop: &AtomicBool,
+) -> Result<RunStats, RunError> {
+    let mut simulation = Simulation::new(world, driver)?;
+    simulation.listen(sink);
+    simulation.stop_on(stop);
+    simulation.run()
+}

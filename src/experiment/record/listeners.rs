@@ -1,0 +1,117 @@
+//! Who takes down what: each names what it cares for.
+
+use haggle_model::{JobOutcome, Observation, Refusal, Time};
+use haggle_results::{Availability, Loss, Metrics, RunWriter};
+use haggle_runtime::OutsideError;
+
+use super::{Fact, Listener};
+use crate::experiment::check::Check;
+
+/// Counts jobs that no provider could ever run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::experiment) struct TooWide(pub(in crate::experiment) u64);
+
+impl TooWide {
+    /// A provider refuses only what it could never run, a metascheduler what all do.
+    fn count(&mut self, outcome: JobOutcome) {
+        let too_wide =
+            matches!(outcome, JobOutcome::Rejected(Refusal::TooWide | Refusal::NoProvider));
+        self.0 += u64::from(too_wide);
+    }
+}
+
+impl Listener for TooWide {
+    fn hear(&mut self, _now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
+        match fact {
+            Fact::Observed { observation: Observation::JobOver(record), .. } => {
+                self.count(record.outcome);
+            }
+            Fact::Settled(job) => self.count(job.record.outcome),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Listener for Metrics {
+    fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
+        match fact {
+            Fact::Observed { actor, observation } => match observation {
+                Observation::JobOver(record) => self.job_over(record),
+                Observation::OffersMade(answer) => self.offers_made(now, actor, answer),
+                Observation::Disclosed { to, item, count, .. } => {
+                    self.disclosed(actor, *to, *item, *count);
+                }
+                Observation::ProcessorsFailed { provider, processors } => {
+                    self.processors_failed(now, *provider, processors.count());
+                }
+                Observation::ProcessorsRestored { provider, processors } => {
+                    self.processors_restored(now, *provider, processors.count());
+                }
+                _ => {}
+            },
+            Fact::Settled(job) => self.job_settled(job),
+            Fact::Over => self.run_over(now),
+            Fact::Message { .. } | Fact::Lost(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Listener for Check {
+    fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
+        match fact {
+            Fact::Observed { observation, .. } => match observation {
+                Observation::TasksOver { job, provider, run } => {
+                    self.tasks_over(*job, *provider, run)?;
+                }
+                Observation::RunLost { job, run } => self.run_lost(*job, run)?,
+                Observation::JobOver(record) => self.job_over(record)?,
+                Observation::GridJobOver(record) => self.grid_job_over(record)?,
+                Observation::ProcessorsFailed { provider, processors } => {
+                    self.processors_changed(now, *provider, processors, Availability::Failed);
+                }
+                Observation::ProcessorsRestored { provider, processors } => {
+                    self.processors_changed(now, *provider, processors, Availability::Restored);
+                }
+                _ => {}
+            },
+            Fact::Settled(job) => self.settled(job)?,
+            Fact::Message { .. } | Fact::Lost(_) | Fact::Over => {}
+        }
+        Ok(())
+    }
+}
+
+impl Listener for RunWriter {
+    fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
+        match fact {
+            Fact::Message { from, to, message } => {
+                self.message(now, from, to, message.kind(), message.job())?;
+            }
+            Fact::Observed { actor, observation } => match observation {
+                Observation::RunLost { job, run } => {
+                    self.attempt_lost(run.provider, *job, Some(Loss::from(run)));
+                }
+                Observation::TryOver(record) => self.try_over(record)?,
+                Observation::ResourceAccount(account) => self.resource_account(account)?,
+                Observation::JobOver(record) => self.job_over(record)?,
+                Observation::OffersMade(answer) => self.offers_made(now, actor, answer)?,
+                Observation::Disclosed { to, item, count, job } => {
+                    self.disclosed(now, actor, *to, *item, *count, *job)?;
+                }
+                Observation::ProcessorsFailed { provider, processors } => {
+                    self.processors_changed(now, *provider, processors, Availability::Failed)?;
+                }
+                Observation::ProcessorsRestored { provider, processors } => {
+                    self.processors_changed(now, *provider, processors, Availability::Restored)?;
+                }
+                _ => {}
+            },
+            Fact::Settled(job) => self.grid_job_over(job)?,
+            Fact::Lost(loss) => self.loss_settled(loss.resource, loss.failure, loss.work.into())?,
+            Fact::Over => {}
+        }
+        Ok(())
+    }
+}
