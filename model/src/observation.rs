@@ -282,6 +282,28 @@ impl DisclosedItem {
     }
 }
 
+/// What went wrong with a message on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MessageFault {
+    /// It is lost, by chance.
+    Lost,
+    /// It is lost, since sender and receiver were parted.
+    Parted,
+    /// It arrives twice.
+    Doubled,
+}
+
+impl MessageFault {
+    /// The word used in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MessageFault::Lost => "lost",
+            MessageFault::Parted => "parted",
+            MessageFault::Doubled => "doubled",
+        }
+    }
+}
+
 /// One observed fact; the driver adds the time and the actor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {

@@ -17,6 +17,8 @@ pub enum Table {
     Messages,
     /// One row a (sender, receiver, kind), instead of `messages`.
     MessageCounts,
+    /// One row a message that was lost or doubled.
+    MessageFaults,
     /// One row a disclosure of information.
     Disclosures,
     /// One row an offer.
@@ -89,12 +91,13 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 13] = [
+    pub const ALL: [Table; 14] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
         Table::Messages,
         Table::MessageCounts,
+        Table::MessageFaults,
         Table::Disclosures,
         Table::Offers,
         Table::Resources,
@@ -113,6 +116,7 @@ impl Table {
             Table::Placements => "placements",
             Table::Messages => "messages",
             Table::MessageCounts => "message_counts",
+            Table::MessageFaults => "message_faults",
             Table::Disclosures => "disclosures",
             Table::Offers => "offers",
             Table::Resources => "resources",
@@ -144,6 +148,9 @@ impl Table {
             Table::Messages => "One row a delivered message (`messages = \"all\"`).",
             Table::MessageCounts => {
                 "One row a (sender, receiver, kind), instead of `messages` (`messages = \"counts\"`)."
+            }
+            Table::MessageFaults => {
+                "One row a message that was lost or doubled on its way (`messages = \"all\"`). Only there if one was."
             }
             Table::Disclosures => "One row a piece of information that one actor gave another.",
             Table::Offers => {
@@ -186,6 +193,7 @@ impl Table {
             Table::Placements => PLACEMENTS,
             Table::Messages => MESSAGES,
             Table::MessageCounts => MESSAGE_COUNTS,
+            Table::MessageFaults => MESSAGE_FAULTS,
             Table::Disclosures => DISCLOSURES,
             Table::Offers => OFFERS,
             Table::Resources => RESOURCES,
@@ -305,6 +313,16 @@ const MESSAGE_COUNTS: &[Column] = &[
     column("receiver", Word, "", "the actor that got them", Never),
     column("kind", Word, "", "what kind of message", Never),
     column("count", Integer, "messages", "how many were delivered", Never),
+];
+
+#[rustfmt::skip]
+const MESSAGE_FAULTS: &[Column] = &[
+    column("time", Seconds, "s", "when it was sent", Never),
+    column("sender", Word, "", "the actor that sent it", Never),
+    column("receiver", Word, "", "the actor it was sent to", Never),
+    column("kind", Word, "", "what kind of message", Never),
+    column("job", Integer, "", "the job it is about, number in this run", Empty("about no job")),
+    column("fault", Word, "", "`lost` by chance or `parted` (lost between actors that were parted), so that `messages` does not have it; or `doubled`, so that `messages` has it twice", Never),
 ];
 
 #[rustfmt::skip]

@@ -65,6 +65,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.sessions.mean_share`, `reserved`, `per_resource` | share that an accepted session asked for, mean; Σ share × time held / time, mean over resources, and for each in `grid.resources`; sessions on a resource, mean over time and resources |
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum without `job_status` and `refusal` |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
+| `message_faults.lost`, `parted`, `doubled` | messages that were lost by chance, were lost between actors that were parted, and arrived twice; missing where none was |
 
 Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the
 time in which resources had anything to compute or write, `time_idle` the rest of the run, and `failures` is in `grid`. Jobs

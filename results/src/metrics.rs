@@ -43,7 +43,8 @@ use std::collections::BTreeMap;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, OffersMade, ProviderId, Span, Time,
+    ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade, ProviderId,
+    Span, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +61,7 @@ pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
-pub use summary::{DisclosedCount, Group, Outcomes, Summary};
+pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
@@ -130,6 +131,8 @@ pub struct Metrics {
     disclosed: BTreeMap<(ActorId, ActorId, DisclosedItem), u64>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
+    /// Present as soon as something has gone wrong with a message.
+    message_faults: Option<MessageFaults>,
     /// Present if the run was one of a grid, and is over.
     grid: Option<Box<GridLedger>>,
 }
@@ -249,6 +252,7 @@ impl Metrics {
             disclosed: BTreeMap::new(),
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(cast.providers.len()),
+            message_faults: None,
             grid: None,
         }
     }
@@ -256,6 +260,16 @@ impl Metrics {
     /// Takes in that `from` has told `to` something about itself.
     pub fn disclosed(&mut self, from: ActorId, to: ActorId, item: DisclosedItem, count: u32) {
         *self.disclosed.entry((from, to, item)).or_default() += u64::from(count);
+    }
+
+    /// Takes in that something went wrong with a message.
+    pub fn message_fault(&mut self, fault: MessageFault) {
+        let counts = self.message_faults.get_or_insert_default();
+        *match fault {
+            MessageFault::Lost => &mut counts.lost,
+            MessageFault::Parted => &mut counts.parted,
+            MessageFault::Doubled => &mut counts.doubled,
+        } += 1;
     }
 
     /// Takes in a provider's answer to a call for offers.

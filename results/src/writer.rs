@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, OffersMade, ProcessorSet,
-    ProviderId, ShareRecord, Span, Time,
+    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault, OffersMade,
+    ProcessorSet, ProviderId, ShareRecord, Span, Time,
 };
 use serde::Serialize;
 
@@ -124,6 +124,8 @@ pub struct RunWriter {
     attempts: TableFile,
     placements: TableFile,
     messages: Option<TableFile>,
+    /// Open as soon as something has gone wrong with a message.
+    message_faults: Option<TableFile>,
     disclosures: TableFile,
     offers: TableFile,
     failures: TableFile,
@@ -158,6 +160,7 @@ impl RunWriter {
                 Messages::All => Some(open(Table::Messages)?),
                 Messages::Counts | Messages::None => None,
             },
+            message_faults: None,
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
             failures: open(Table::Failures)?,
@@ -310,6 +313,34 @@ impl RunWriter {
         }
     }
 
+    /// Records that something went wrong with a message.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn message_fault(
+        &mut self,
+        time: Time,
+        (from, to): (ActorId, ActorId),
+        kind: &'static str,
+        job: Option<JobId>,
+        fault: MessageFault,
+    ) -> Result<(), ResultsError> {
+        if self.options.messages != Messages::All {
+            return Ok(());
+        }
+        let file = match &mut self.message_faults {
+            Some(file) => file,
+            none => {
+                let (folder, format) = (self.folder.path(), self.options.format);
+                none.insert(TableFile::create(folder, Table::MessageFaults, &self.cast, format)?)
+            }
+        };
+        let mut row = file.buffer.row();
+        row.micros(time.as_micros()).code(from.0).code(to.0);
+        row.word(kind).integer(number(job)).word(fault.name()).done();
+        file.flush_if_full()
+    }
+
     /// Records that `from` let `to` know something about itself.
     ///
     /// # Errors
@@ -347,6 +378,7 @@ impl RunWriter {
         self.usage.write(&self.cast, &mut resources.buffer);
         let mut tables = vec![self.jobs, self.attempts, self.placements];
         tables.extend(self.messages);
+        tables.extend(self.message_faults);
         if self.options.messages == Messages::Counts {
             let mut counts = open(Table::MessageCounts)?;
             let mut sorted: Vec<_> = self.message_counts.into_iter().collect();

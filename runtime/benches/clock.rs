@@ -15,6 +15,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use haggle_agents::{Actor, Effect, Outbox, Phase};
 use haggle_model::{ActorId, Span, Time};
 use haggle_runtime::clock::{Clock, Delivery};
+use haggle_runtime::network::Fate;
 use haggle_runtime::{EventOrder, Network};
 
 const MESSAGES: u64 = 1_000_000;
@@ -77,9 +78,10 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
         mixers[to.index()].on_message(now, from, message, &mut out);
         for effect in out.effects.drain(..) {
             let (at, addressee, message) = match effect {
-                Effect::Send { to: other, message } => {
-                    (network.arrival(now, to, other), other, message)
-                }
+                Effect::Send { to: other, message } => match network.fate(now, to, other) {
+                    Fate::Arrives(at) => (at, other, message),
+                    Fate::Twice(..) | Fate::Lost | Fate::Parted => continue,
+                },
                 Effect::Wake { at, message } => {
                     let Small::Work(word) = message else { continue };
                     (at, ActorId((word % u64::from(actors)) as u32), message)

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase};
 use haggle_model::failures::Outage;
-use haggle_model::{ActorId, JobStories, Observation, Time};
+use haggle_model::{ActorId, JobStories, MessageFault, Observation, Time};
 
 use crate::arrivals::Merged;
 use crate::bounds::{Bounds, is_end_of_time, is_over};
 use crate::clock::{Clock, Delivery};
 use crate::error::RunError;
-use crate::network::Network;
+use crate::network::{Fate, Network};
 use crate::simulation::RunStats;
 use crate::sink::Sink;
 use crate::world::{Outages, World};
@@ -253,7 +253,14 @@ impl<'a> Course<'a> {
                 Effect::Send { to, message } if message.phase() == Phase::Resource => {
                     (now, to, message)
                 }
-                Effect::Send { to, message } => (self.network.arrival(now, actor, to), to, message),
+                Effect::Send { to, message } => match self.network.fate(now, actor, to) {
+                    Fate::Arrives(at) => (at, to, message),
+                    fate => {
+                        let delivery = Delivery { from: actor, to, hops: hops + 1, message };
+                        self.go_wrong(fate, delivery)?;
+                        continue;
+                    }
+                },
                 Effect::Wake { at, message } => (at, actor, message),
             };
             let phase = message.phase();
@@ -266,6 +273,30 @@ impl<'a> Course<'a> {
         if arrival {
             self.admit_next()?;
         }
+        Ok(())
+    }
+
+    /// Says what goes wrong with a message, and lets it arrive twice if it does.
+    #[cold]
+    fn go_wrong(&mut self, fate: Fate, delivery: Delivery<Message>) -> Result<(), RunError> {
+        let fault = match fate {
+            Fate::Arrives(_) => return Ok(()),
+            Fate::Lost => MessageFault::Lost,
+            Fate::Parted => MessageFault::Parted,
+            Fate::Twice(..) => MessageFault::Doubled,
+        };
+        let (now, Delivery { from, to, message, .. }) = (self.clock.now(), &delivery);
+        for sink in &mut self.sinks {
+            sink.fault(now, *from, *to, message, fault).map_err(RunError::Record)?;
+        }
+        let Fate::Twice(first, second) = fate else {
+            self.stats.lost += 1;
+            return Ok(());
+        };
+        self.stats.doubled += 1;
+        let phase = message.phase();
+        self.clock.schedule(first, phase, delivery.clone());
+        self.clock.schedule(second, phase, delivery);
         Ok(())
     }
 

@@ -19,6 +19,10 @@ pub struct RunStats {
     pub jobs: u64,
     /// Messages delivered, wake-ups included.
     pub messages: u64,
+    /// Messages that were lost.
+    pub lost: u64,
+    /// Messages that were sent once and delivered twice.
+    pub doubled: u64,
     /// The instant of the last message; of a run that is over, when it ended.
     pub end: Time,
 }

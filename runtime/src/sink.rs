@@ -1,7 +1,7 @@
 //! Who listens to a run.
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, Observation, Time};
+use haggle_model::{ActorId, MessageFault, Observation, Time};
 
 use crate::simulation::RunStats;
 use crate::world::OutsideError;
@@ -21,6 +21,22 @@ pub trait Sink {
         _from: ActorId,
         _to: ActorId,
         _message: &Message,
+    ) -> Result<(), OutsideError> {
+        Ok(())
+    }
+
+    /// Something goes wrong with `message`, which `from` sends to `to` now. What is lost is never
+    /// delivered, what is doubled is twice.
+    ///
+    /// # Errors
+    /// Whatever stands in the way of taking it down.
+    fn fault(
+        &mut self,
+        _now: Time,
+        _from: ActorId,
+        _to: ActorId,
+        _message: &Message,
+        _fault: MessageFault,
     ) -> Result<(), OutsideError> {
         Ok(())
     }

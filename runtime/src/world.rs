@@ -29,7 +29,7 @@ pub struct World {
     /// When the run stops, whatever still waits or runs; what happens at that very
     /// instant still does. `None` = when every job is over.
     pub horizon: Option<Time>,
-    /// Latencies.
+    /// How long messages travel, and what goes wrong on their way.
     pub network: Network,
     /// What comes first at one instant.
     pub order: EventOrder,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use haggle_agents::Message;
 use haggle_model::grid::{GridJobRecord, GridOutcome};
-use haggle_model::{ActorId, JobOutcome, JobRecord, Observation, Time};
+use haggle_model::{ActorId, JobOutcome, JobRecord, MessageFault, Observation, Time};
 use haggle_results::{GridLedger, GridViolation, SettledJob, TryLoss};
 use haggle_runtime::{OutsideError, RunStats, Sink};
 
@@ -26,6 +26,8 @@ pub(super) use progress::Progress;
 pub(super) enum Fact<'a> {
     /// One actor has told another.
     Message { from: ActorId, to: ActorId, message: &'a Message },
+    /// Something has gone wrong with what one actor told another.
+    Fault { from: ActorId, to: ActorId, message: &'a Message, fault: MessageFault },
     /// An actor has observed something.
     Observed { actor: ActorId, observation: &'a Observation },
     /// A job of a grid was over before now, and all is known of it.
@@ -110,6 +112,17 @@ impl Sink for Books<'_> {
     ) -> Result<(), OutsideError> {
         // What an actor says to itself tells nobody anything.
         if from == to { Ok(()) } else { self.tell(now, Fact::Message { from, to, message }) }
+    }
+
+    fn fault(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+        fault: MessageFault,
+    ) -> Result<(), OutsideError> {
+        self.tell(now, Fact::Fault { from, to, message, fault })
     }
 
     fn observed(

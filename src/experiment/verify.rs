@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, Observation, Time};
+use haggle_model::{ActorId, MessageFault, Observation, Time};
 use haggle_results::Existing;
 use haggle_runtime::{Driver, OutsideError, Sink, run as run_world};
 
@@ -138,6 +138,17 @@ impl<W: Write> Sink for EventLog<W> {
         message: &Message,
     ) -> Result<(), OutsideError> {
         Ok(writeln!(self.0, "{now} {from} -> {to}: {message:?}")?)
+    }
+
+    fn fault(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+        fault: MessageFault,
+    ) -> Result<(), OutsideError> {
+        Ok(writeln!(self.0, "{now} {from} -> {to}: {}: {message:?}", fault.name())?)
     }
 
     fn observed(

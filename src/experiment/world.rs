@@ -14,6 +14,7 @@ use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
 use haggle_model::{
     ActorId, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId, Span, Time,
 };
+use haggle_runtime::network::Partition;
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
@@ -289,18 +290,32 @@ fn network(scenario: &Scenario, addresses: &BTreeMap<&str, ActorId>) -> Network 
         .iter()
         .map(|link| (site(&link.between[0]), site(&link.between[1]), link.latency.0))
         .collect();
+    let parted = scenario.network.partitions.iter();
+    let partitions: Vec<_> = parted.map(|it| partition(it, site)).collect();
     let mut network = Network::new(scenario.network.latency.0, sites);
     for (a, b, latency) in links {
         network.link(a, b, latency);
     }
-    if scenario.network.jitter.0 > Span::ZERO {
-        let mut names: Vec<_> = addresses.iter().map(|(name, id)| (id.index(), *name)).collect();
-        names.sort_unstable();
-        let seed = scenario.scenario.seed;
-        let streams = names.into_iter().map(|(_, name)| stream(seed, name, "jitter")).collect();
-        network.jitter(scenario.network.jitter.0, streams);
+    partitions.into_iter().for_each(|it| network.part(it));
+    let mut names: Vec<_> = addresses.iter().map(|(name, id)| (id.index(), *name)).collect();
+    names.sort_unstable();
+    let seed = scenario.scenario.seed;
+    let streams = |purpose| names.iter().map(|(_, name)| stream(seed, name, purpose)).collect();
+    let file::Network { jitter, reordering, loss, duplication, .. } = &scenario.network;
+    network.jitter(jitter.0, streams("jitter"));
+    network.loss(loss.fraction(), streams("loss"));
+    network.duplication(duplication.fraction(), streams("duplication"), streams("copies"));
+    if *reordering {
+        network.reordering();
     }
     network
+}
+
+fn partition(partition: &file::Partition, site: impl Fn(&file::Name) -> u32) -> Partition {
+    let sites = |group: &Vec<file::Name>| group.iter().map(&site).collect();
+    let groups: Vec<Vec<u32>> = partition.between.iter().map(sites).collect();
+    let until = partition.until.map_or(Time::FOREVER, |until| Time::ZERO + until.0);
+    Partition::new(&groups, Time::ZERO + partition.from.0, until)
 }
 
 fn event_order(order: file::EventsOrder) -> EventOrder {

@@ -18,6 +18,7 @@ const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::grid::checkpoint::SHORTES
 const EACH_MAX: u64 = 2_000_000;
 
 mod actors;
+mod channel;
 mod effect;
 mod failures;
 mod figures;
@@ -61,6 +62,7 @@ impl Check<'_> {
         let names = names::Names::of(&mut self);
         self.check_workloads(&names);
         self.check_actors(&names);
+        self.check_channel(&names);
         self.check_failures(&names);
         self.check_grid();
         self.check_sessions();

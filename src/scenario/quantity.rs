@@ -181,6 +181,14 @@ pub struct Share {
 written_as_string!(Share, "share", "5%", "a share of a whole in percent");
 
 impl Share {
+    /// Nothing of it.
+    pub const ZERO: Share = Share { percent: 0.0 };
+
+    /// Whether it is nothing.
+    pub fn is_zero(&self) -> bool {
+        self.percent == 0.0
+    }
+
     /// The share as a fraction: 0.05 for `"5%"`.
     pub fn fraction(self) -> f64 {
         self.percent / 100.0

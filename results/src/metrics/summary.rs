@@ -100,9 +100,23 @@ pub struct Summary {
     /// What could be found out from providers' answers to calls for offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eavesdropping: Option<Eavesdropping>,
+    /// What went wrong with messages; missing where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_faults: Option<MessageFaults>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+/// What went wrong with messages on their way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageFaults {
+    /// Messages that were lost by chance.
+    pub lost: u64,
+    /// Messages that were lost between actors that were parted.
+    pub parted: u64,
+    /// Messages that arrived twice.
+    pub doubled: u64,
 }
 
 /// How much of one kind of information went from one actor to another.
@@ -338,6 +352,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         grid: grid(metrics),
         failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
+        message_faults: metrics.message_faults,
         warnings: Vec::new(),
         all: all.clone(),
     }

@@ -73,6 +73,14 @@ impl fmt::Display for Summary {
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
         }
+        if let Some(faults) = self.message_faults {
+            let lost = counted(faults.lost + faults.parted, "message");
+            let (parted, doubled) = (faults.parted, faults.doubled);
+            writeln!(
+                f,
+                "  {lost} lost, {parted} of them between parted actors; {doubled} doubled"
+            )?;
+        }
         if self.cut != Cut::default() {
             writeln!(
                 f,

@@ -20,6 +20,8 @@ struct Drawn {
     external: Vec<(i64, i64, i64, u32)>,
     patience: Option<i64>,
     latency: i64,
+    jitter: i64,
+    reordering: bool,
     completions_first: bool,
 }
 
@@ -34,18 +36,23 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         prop::collection::vec(jobs(), 3),
         jobs(),
         prop::option::of(0..30_i64),
-        0..3_i64,
+        (0..3_i64, prop_oneof![Just(0), 1..20_i64], any::<bool>()),
         any::<bool>(),
     )
         .prop_map(
-            |(providers, placement, local, external, patience, latency, completions_first)| Drawn {
-                providers,
-                placement,
-                local,
-                external,
-                patience,
-                latency,
-                completions_first,
+            |(providers, placement, local, external, patience, network, completions_first)| {
+                let (latency, jitter, reordering) = network;
+                Drawn {
+                    providers,
+                    placement,
+                    local,
+                    external,
+                    patience,
+                    latency,
+                    jitter,
+                    reordering,
+                    completions_first,
+                }
             },
         )
 }
@@ -81,6 +88,8 @@ fn setup(drawn: &Drawn) -> Setup {
     }
     setup = setup.user_with_patience(providers, patience, list(&drawn.external));
     setup.latency = Span::from_secs(drawn.latency);
+    setup.jitter = Span::from_secs(drawn.jitter);
+    setup.reordering = drawn.reordering;
     if drawn.completions_first {
         setup.order = EventOrder::CompletionsFirst;
     }

@@ -2,6 +2,7 @@
 
 mod bargaining;
 mod bargaining_invariants;
+mod channel;
 mod disclosure;
 mod examples;
 mod failures;

@@ -32,6 +32,8 @@ pub(crate) struct Setup {
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
+    /// Whether messages may overtake each other; users are then where they submit to, as in scenarios.
+    pub(crate) reordering: bool,
     /// When it stops.
     pub(crate) horizon: Option<Time>,
     /// What fails when.
@@ -158,10 +160,19 @@ impl Setup {
             actors.push(AnyActor::User(User::new(config)));
             arrivals.push((me, Box::new(jobs.clone().into_iter().map(Ok))));
         }
-        let sites: Vec<u32> = (0..actors.len() as u32).collect();
+        let mut sites: Vec<u32> = (0..actors.len() as u32).collect();
+        if self.reordering {
+            let first = actors.len() - self.users.len();
+            for (place, (submits_to, ..)) in self.users.iter().enumerate() {
+                sites[first + place] = *submits_to as u32;
+            }
+        }
         let streams = sites.iter().map(|site| stream(1, &site.to_string(), "jitter")).collect();
         let mut network = Network::new(self.latency, sites);
         network.jitter(self.jitter, streams);
+        if self.reordering {
+            network.reordering();
+        }
         let outages = (!self.failing.is_empty()).then(|| self.outages(&mut actors));
         World {
             actors,

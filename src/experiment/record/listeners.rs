@@ -51,6 +51,7 @@ impl Listener for Metrics {
                 _ => {}
             },
             Fact::Settled(job) => self.job_settled(job),
+            Fact::Fault { fault, .. } => self.message_fault(fault),
             Fact::Over => self.run_over(now),
             Fact::Message { .. } | Fact::Lost(_) => {}
         }
@@ -77,7 +78,7 @@ impl Listener for Check {
                 _ => {}
             },
             Fact::Settled(job) => self.settled(job)?,
-            Fact::Message { .. } | Fact::Lost(_) | Fact::Over => {}
+            Fact::Message { .. } | Fact::Fault { .. } | Fact::Lost(_) | Fact::Over => {}
         }
         Ok(())
     }
@@ -88,6 +89,9 @@ impl Listener for RunWriter {
         match fact {
             Fact::Message { from, to, message } => {
                 self.message(now, from, to, message.kind(), message.job())?;
+            }
+            Fact::Fault { from, to, message, fault } => {
+                self.message_fault(now, (from, to), message.kind(), message.job(), fault)?;
             }
             Fact::Observed { actor, observation } => match observation {
                 Observation::RunLost { job, run } => {

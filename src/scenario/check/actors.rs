@@ -234,8 +234,7 @@ impl Check<'_> {
     }
 
     fn check_links(&mut self, names: &Names) {
-        let mut actors: Vec<&str> = names.providers.keys().map(String::as_str).collect();
-        actors.extend(names.metaschedulers.iter().chain(&names.users).map(String::as_str));
+        let actors = names.actors();
         for (index, link) in self.scenario.network.links.iter().enumerate() {
             let path = Path::root().key("network").key("link").index(index).key("between");
             for (end, actor) in link.between.iter().enumerate() {

@@ -86,6 +86,12 @@ impl Names {
         self.provider_list().into_iter().chain(sites).collect()
     }
 
+    /// Those who talk over the network, or submit to who does.
+    pub(super) fn actors(&self) -> Vec<&str> {
+        let others = self.metaschedulers.iter().chain(&self.users);
+        self.providers.keys().chain(others).map(String::as_str).collect()
+    }
+
     /// The copies of providers that `names` stand for; all for an empty list.
     pub(super) fn copies_meant(&self, names: &[Name]) -> Vec<String> {
         if names.is_empty() {

@@ -58,7 +58,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Figure", "providers") => Role::Names(&[Provider, Site, Resource]),
         ("Figure", "x") => Role::Names(&[Axis]),
         ("Figure", "group-by") => Role::Names(&[Axis, Group, Group]),
-        ("Link", "between") => Role::Names(&[Provider, Metascheduler, User, Grid]),
+        ("Link" | "Partition", "between") => Role::Names(&[Provider, Metascheduler, User, Grid]),
         ("Header", "description") | ("Figure", "title") => Role::Text,
         ("Workload", "log") => Role::Log,
         ("Recorded", "log") => Role::Record,

@@ -1,10 +1,14 @@
 //! Messages that nobody sends, and whose travel is never seen.
 
 use super::flow::Flow;
-use crate::scenario::Scenario;
 use crate::scenario::check::Check;
+use crate::scenario::check::channel::{crossing, site};
 use crate::scenario::check::names::Names;
 use crate::scenario::document::Path;
+use crate::scenario::quantity::TimeSpan;
+
+const NO_WAY: &str = "no message goes that way: users are where they submit to, and providers \
+                      talk to metaschedulers only";
 
 impl Check<'_> {
     /// Users are where they submit to, so that messages travel between metaschedulers and
@@ -14,10 +18,20 @@ impl Check<'_> {
         let travels = flow.metaschedulers.iter().any(|&used| used);
         let why = "without a metascheduler no message travels: users are at their provider";
         let remedy = "remove it, or let users submit to a metascheduler";
-        for key in ["latency", "jitter"] {
+        for key in ["latency", "jitter", "loss", "duplication"] {
             self.uses(&network.key(key), travels, "the network", why, remedy);
         }
         let scenario = self.scenario;
+        let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
+        let why = "every message takes the same time";
+        let remedy = "remove it, or set `jitter`";
+        self.uses(&network.key("reordering"), reorders, "the network", why, remedy);
+        for (index, partition) in scenario.network.partitions.iter().enumerate() {
+            let at = network.key("partition").index(index);
+            let read = !crossing(scenario, names, partition).is_empty();
+            let what = "`partition` of the network";
+            self.has_effect(&at, read, what, NO_WAY, "remove it, or name other actors");
+        }
         for (index, link) in scenario.network.links.iter().enumerate() {
             let [a, b] = &link.between;
             let (site_a, site_b) = (site(scenario, a.as_str()), site(scenario, b.as_str()));
@@ -34,15 +48,7 @@ impl Check<'_> {
             let read = talk(site_a, site_b) || talk(site_b, site_a);
             let at = network.key("link").index(index).key("between");
             let what = format!("the link between \"{a}\" and \"{b}\"");
-            let why = "no message goes that way: users are where they submit to, and providers \
-                       talk to metaschedulers only";
-            self.has_effect(&at, read, &what, why, "remove the link, or name other actors");
+            self.has_effect(&at, read, &what, NO_WAY, "remove the link, or name other actors");
         }
     }
-}
-
-/// Where an actor is: a user, at whom it submits to.
-fn site<'s>(scenario: &'s Scenario, name: &'s str) -> &'s str {
-    let user = scenario.users.iter().find(|user| user.name.as_str() == name);
-    user.map_or(name, |user| user.submits_to.as_str())
 }

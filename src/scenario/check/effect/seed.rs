@@ -23,9 +23,9 @@ impl Check<'_> {
 
 /// Whether the seed can change what comes out.
 fn draws(scenario: &Scenario) -> bool {
-    let padded = |share: Share| share.fraction() > 0.0;
+    let some = |share: Share| !share.is_zero();
     let provider = scenario.providers.iter().any(|it| {
-        let pads = it.offers.as_ref().is_some_and(|offers| padded(offers.padding));
+        let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
         pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
     });
     let places = scenario
@@ -35,6 +35,8 @@ fn draws(scenario: &Scenario) -> bool {
     provider
         || places
         || scenario.network.jitter > TimeSpan::ZERO
+        || some(scenario.network.loss)
+        || some(scenario.network.duplication)
         || scenario.workloads.iter().any(workload_draws)
         || scenario.failures.iter().any(failures_draw)
         || scenario.grid.as_ref().is_some_and(grid_draws)

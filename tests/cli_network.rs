@@ -1,0 +1,245 @@
+//! What a network does to messages: what is refused, what is said, and what stands in the results.
+
+use std::sync::atomic::AtomicBool;
+
+use haggle::experiment::{Conduct, Destination, Figures, Unwatched, run};
+use haggle::scenario::{Experiment, Logs, Source};
+use haggle_results::{Existing, MessageFaults};
+use haggle_runtime::Driver;
+
+use crate::command::Folder;
+
+/// A metascheduler a second away from two providers.
+const WORLD: &str = r#"[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 4, run = "60s", requested = "100s" },
+    { submit = "10s", processors = 4, run = "30s", requested = "50s" },
+]
+
+[[provider]]
+name = "north"
+processors = 4
+
+[[provider]]
+name = "south"
+processors = 4
+
+[[metascheduler]]
+name = "broker"
+placement = "round-robin"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+
+[results]
+format = "csv"
+
+[network]
+latency = "1s"
+"#;
+
+fn shown(text: &str) -> String {
+    Folder::with(&[("world.toml", text)]).haggle(&["validate", "world.toml"])
+}
+
+#[test]
+fn what_would_cost_jobs_is_refused() {
+    let faults = "loss = \"1%\"\nduplication = \"2%\"\n\n[[network.partition]]\n\
+                  between = [[\"users\"], [\"north\"]]\nfrom = \"1h\"\n";
+    insta::assert_snapshot!(shown(&format!("{WORLD}{faults}")), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × metascheduler "broker" places jobs, and messages that are lost would cost jobs
+        ╭─[world.toml:30:8]
+     30 │ loss = "1%"
+        ·        ──┬─
+        ·          ╰── not survived yet
+        ╰────
+      help: set `loss = "0%"`, or let users submit to providers
+
+      × metascheduler "broker" places jobs, and messages that arrive twice would cost jobs
+        ╭─[world.toml:31:15]
+     31 │ duplication = "2%"
+        ·               ──┬─
+        ·                 ╰── not survived yet
+        ╰────
+      help: set `duplication = "0%"`, or let users submit to providers
+
+      × metascheduler "broker" places jobs, and messages that are lost while actors are parted would
+      │ cost jobs
+        ╭─[world.toml:33:1]
+     33 │ [[network.partition]]
+        · ──────────┬──────────
+        ·           ╰── not survived yet
+        ╰────
+      help: remove it, or part actors that have nothing to say to each other, or let users submit to
+            providers
+
+    error: world.toml has 3 problems
+    "#);
+}
+
+#[test]
+fn partitions_are_between_groups_of_actors() {
+    let wrong = r#"
+[[network.partition]]
+between = [["broker"], ["users", "noth"]]
+from = "1h"
+until = "30min"
+
+[[network.partition]]
+between = [["north"]]
+from = "1h"
+
+[[network.partition]]
+between = [["north"], []]
+from = "1h"
+"#;
+    insta::assert_snapshot!(shown(&format!("{WORLD}{wrong}")), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × "users", or who is at the same place, is in two groups
+        ╭─[world.toml:32:25]
+     32 │ between = [["broker"], ["users", "noth"]]
+        ·                         ───┬───
+        ·                            ╰── in another group
+        ╰────
+      help: name it in one group; users are where they submit to
+
+      × no actor is called "noth"
+        ╭─[world.toml:32:34]
+     32 │ between = [["broker"], ["users", "noth"]]
+        ·                                  ───┬──
+        ·                                     ╰── no such actor
+        ╰────
+      help: did you mean "north"?
+
+      × a partition from 1h until 30min parts nobody
+        ╭─[world.toml:34:9]
+     34 │ until = "30min"
+        ·         ───┬───
+        ·            ╰── not after `from`
+        ╰────
+      help: write a later time, or remove it: then they stay parted
+
+      × nobody to be parted from
+        ╭─[world.toml:37:11]
+     37 │ between = [["north"]]
+        ·           ─────┬─────
+        ·                ╰── one group
+        ╰────
+      help: name two groups, such as `between = [["north"], ["south"]]`
+
+      × a group of nobody
+        ╭─[world.toml:41:23]
+     41 │ between = [["north"], []]
+        ·                       ─┬
+        ·                        ╰── empty
+        ╰────
+      help: name an actor, or remove the group
+
+    error: world.toml has 5 problems
+    "#);
+}
+
+#[test]
+fn what_befalls_no_message_is_warned_about() {
+    let vain = "reordering = true\n\n[[network.partition]]\n\
+                between = [[\"south\"], [\"north\"]]\nfrom = \"1h\"\n";
+    insta::assert_snapshot!(shown(&format!("{WORLD}{vain}")), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+      ⚠ `reordering` of the network has no effect: every message takes the same time
+        ╭─[world.toml:30:14]
+     30 │ reordering = true
+        ·              ──┬─
+        ·                ╰── not used
+        ╰────
+      help: remove it, or set `jitter`
+
+      ⚠ `partition` of the network has no effect: no message goes that way: users are where they
+      │ submit to, and providers talk to metaschedulers only
+        ╭─[world.toml:32:1]
+     32 │ [[network.partition]]
+        · ──────────┬──────────
+        ·           ╰── not used
+        ╰────
+      help: remove it, or name other actors
+
+    world.toml: 2 warnings
+    world.toml: valid, 2 providers, 1 workload, 1 run
+    "#);
+}
+
+#[test]
+fn what_bargains_does_not_survive_reordering() {
+    let bags = WORLD
+        .replace("placement = \"round-robin\"", "composition = \"offers-no-lb\"")
+        .replace(
+            "[[provider]]\nname = \"north\"",
+            "[[workload.step]]\nkind = \"bags\"\n\n[[provider]]\nname = \"north\"",
+        )
+        .replace("processors = 4\n", "processors = 4\npolicy = \"edf\"\n");
+    insta::assert_snapshot!(shown(&format!("{bags}jitter = \"2s\"\nreordering = true\n")), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × metascheduler "broker" bargains over bags, and messages that overtake each other would cost
+      │ jobs
+        ╭─[world.toml:38:14]
+     38 │ reordering = true
+        ·              ──┬─
+        ·                ╰── not survived yet
+        ╰────
+      help: set `reordering = false`, or let users submit to providers
+
+    error: world.toml has 1 problem
+    "#);
+}
+
+/// Runs `change` of the scenario, which need not be one that is accepted.
+fn results(folder: &Folder, change: &str) -> haggle_results::Summary {
+    let source = Source::new(folder.path().join("world.toml"), WORLD.to_owned());
+    let experiment = Experiment::read(source, Logs::MustExist).expect("a good scenario");
+    let mut scenario = experiment.runs().next().expect("a run").scenario().clone();
+    scenario.network = toml::from_str(change).expect("a network");
+    let stop = AtomicBool::new(false);
+    let conduct = Conduct {
+        driver: Driver::Sequential,
+        stop: &stop,
+        watch: &Unwatched,
+        check: true,
+        warnings: &[],
+    };
+    let destination = Destination {
+        folder: folder.path().join("out"),
+        existing: Existing::Replace,
+        figures: Figures::Skip,
+    };
+    run(&scenario, folder.path(), Some(&destination), &conduct).expect("to its end").summary
+}
+
+#[test]
+fn what_is_lost_or_doubled_is_counted_and_listed() {
+    let folder = Folder::with(&[]);
+    // From 50 s on, what providers say of the ends of jobs reaches nobody.
+    let parted = "latency = \"1s\"\n[[partition]]\n\
+                  between = [[\"broker\"], [\"north\", \"south\"]]\nfrom = \"50s\"\nuntil = \"5min\"\n";
+    let summary = results(&folder, parted);
+    assert_eq!(summary.message_faults, Some(MessageFaults { lost: 0, parted: 1, doubled: 0 }));
+    assert!(
+        summary.to_string().contains("1 message lost, 1 of them between parted actors; 0 doubled")
+    );
+    let listed = "time,sender,receiver,kind,job,fault\n61.0,north,broker,finished,0,parted\n";
+    assert_eq!(folder.read("out/message_faults.csv"), listed);
+    // Where nothing goes wrong, nothing is said of it.
+    let summary = results(&folder, "latency = \"1s\"\nloss = \"0%\"\n");
+    assert_eq!(summary.message_faults, None);
+    assert!(!folder.path().join("out/message_faults.csv").exists());
+}
