@@ -192,8 +192,8 @@ fn what_bargains_does_not_survive_reordering() {
     ----- stderr -----
       × metascheduler "broker" bargains over bags, and messages that overtake each other would cost
       │ jobs
-        ╭─[world.toml:38:14]
-     38 │ reordering = true
+        ╭─[world.toml:36:14]
+     36 │ reordering = true
         ·              ──┬─
         ·                ╰── not survived yet
         ╰────

@@ -15,12 +15,16 @@ pub struct Network {
     pub jitter: TimeSpan,
     /// Messages from one actor to another may overtake each other, as each has its own jitter.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
+    // what is not written by default is no default to schemars
     pub reordering: bool,
     /// The share of messages that are lost, at random.
     #[serde(skip_serializing_if = "Share::is_zero")]
+    #[schemars(extend("default" = "0%"))]
     pub loss: Share,
     /// The share of messages that arrive twice, at random: at once or, with `reordering`, each when it does.
     #[serde(skip_serializing_if = "Share::is_zero")]
+    #[schemars(extend("default" = "0%"))]
     pub duplication: Share,
     /// Links that differ.
     #[serde(rename = "link", skip_serializing_if = "Vec::is_empty")]
