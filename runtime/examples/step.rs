@@ -64,7 +64,7 @@ pub(crate) fn tell(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     while let Some(next) = simulation.peek()? {
         let messages = simulation.stats().messages;
         writeln!(out, "{time}: {messages} messages so far, the next at {next}")?;
-        time = time + half_a_minute;
+        time += half_a_minute;
         simulation.step_until(time)?;
     }
     Ok(writeln!(out, "over at {}", simulation.now())?)

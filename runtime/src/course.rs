@@ -163,6 +163,7 @@ impl<'a> Course<'a> {
         self.horizon.unwrap_or(self.stats.end)
     }
 
+    #[inline(always)] // once a message, which is moved on the way
     fn next_due(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
         loop {
             if let Some(horizon) = self.horizon

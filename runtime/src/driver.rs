@@ -33,6 +33,7 @@ impl Actors {
     }
 
     /// Hands a message to its addressee, with `out` to be filled.
+    #[inline(always)] // once a message, which is moved on the way
     pub(crate) fn deliver(&mut self, now: Time, delivery: Delivery<Message>, out: &mut Outbox) {
         let Delivery { from, to, message, .. } = delivery;
         match self {

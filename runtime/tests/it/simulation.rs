@@ -100,7 +100,7 @@ fn stretches_of_time_are_the_run() {
             simulation.step_until(time).expect("it goes on");
             assert!(simulation.now() <= time);
             assert!(simulation.peek().expect("it goes on").is_none_or(|next| next > time));
-            time = time + Span::from_secs(seconds);
+            time += Span::from_secs(seconds);
         }
         drop(simulation);
         assert_eq!(lines.0, in_one_go(setup().world()), "{seconds} s");
