@@ -5,7 +5,7 @@ use actix::{Context, Handler, MessageResult};
 use haggle_agents::{Actor, AnyActor, Message, Outbox};
 use haggle_model::{ActorId, Time};
 
-use crate::world::{Course, RunError, RunStats};
+use crate::world::{Course, RunError, RunStats, is_arrival};
 
 /// An actix actor that hosts one of ours.
 struct Host(AnyActor);
@@ -44,7 +44,7 @@ pub(crate) fn finish(mut course: Course<'_>, actors: Vec<AnyActor>) -> Result<Ru
         let mut out = Outbox::default();
         while let Some(delivery) = course.take_next()? {
             let (to, hops) = (delivery.to, delivery.hops);
-            let arrival = matches!(delivery.message, Message::JobDue(_));
+            let arrival = is_arrival(&delivery.message);
             let handover = Handover {
                 now: course.now(),
                 from: delivery.from,

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::error::Error;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, Phase};
+use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, Phase, RunMessage};
 use haggle_model::failures::Outage;
 use haggle_model::{ActorId, Job, JobId, Observation, Span, Time};
 
@@ -199,8 +200,9 @@ pub fn run(
         in_vain_max,
         gone: false,
         horizon,
-        keeps_accounts: actors.iter().map(AnyActor::keeps_accounts).collect(),
+        last_words: last_words(&actors),
         told: None,
+        over: JobSet::default(),
         network,
         recorder,
         stop,
@@ -218,6 +220,40 @@ pub fn run(
     }
 }
 
+/// Whether a job comes to its user.
+pub(crate) fn is_arrival(message: &Message) -> bool {
+    matches!(message, Message::Run(RunMessage::JobDue(_)))
+}
+
+/// Who is told when that a run is over: users last, for what others hold of their jobs they
+/// say more about.
+fn last_words(actors: &[AnyActor]) -> Vec<(ActorId, bool)> {
+    let is_user = |actor: &AnyActor| matches!(actor, AnyActor::User(_));
+    let told = |(index, actor): (usize, &AnyActor)| {
+        (is_user(actor), ActorId(index as u32), actor.keeps_accounts())
+    };
+    let mut told: Vec<_> = actors.iter().enumerate().map(told).collect();
+    told.sort_by_key(|&(is_user, actor, _)| (is_user, actor));
+    told.into_iter().map(|(_, actor, keeps_accounts)| (actor, keeps_accounts)).collect()
+}
+
+/// A set of jobs, a bit each.
+#[derive(Debug, Default)]
+struct JobSet(Vec<u64>);
+
+impl JobSet {
+    /// Adds a job; false if it is in already.
+    fn insert(&mut self, job: JobId) -> bool {
+        let (word, bit) = (job.0 as usize / 64, 1 << (job.0 % 64));
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        let is_new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        is_new
+    }
+}
+
 /// The course of a run: everything but the actors.
 pub(crate) struct Course<'a> {
     clock: Clock<Message>,
@@ -231,10 +267,13 @@ pub(crate) struct Course<'a> {
     /// Whether something has failed that never comes back.
     gone: bool,
     horizon: Option<Time>,
-    /// By actor: whether it has something to file when the run is over, whatever it holds.
-    keeps_accounts: Vec<bool>,
-    /// How many of them have been told that the run is over; `None` while it goes on.
-    told: Option<u32>,
+    /// The actors in the order in which they are told that the run is over, each with whether
+    /// it has something to file then, whatever it holds.
+    last_words: Vec<(ActorId, bool)>,
+    /// How many of them have been told; `None` while the run goes on.
+    told: Option<usize>,
+    /// Jobs that are over.
+    over: JobSet,
     network: Network,
     recorder: &'a mut dyn Recorder,
     stop: &'a AtomicBool,
@@ -283,7 +322,7 @@ impl<'a> Course<'a> {
         let mut out = Outbox::default();
         while let Some(delivery) = self.take_next()? {
             let (to, hops) = (delivery.to, delivery.hops);
-            let arrival = matches!(delivery.message, Message::JobDue(_));
+            let arrival = is_arrival(&delivery.message);
             deliver(self.clock.now(), delivery, &mut out);
             self.carry_out(to, hops, arrival, &mut out)?;
         }
@@ -327,7 +366,7 @@ impl<'a> Course<'a> {
 
     /// Ends a run in which messages go on and on, and nothing else.
     fn count_message(&mut self, delivery: &Delivery<Message>) -> Result<(), RunError> {
-        let arrives = matches!(delivery.message, Message::JobDue(_));
+        let arrives = is_arrival(&delivery.message);
         self.in_vain = if arrives { 0 } else { self.in_vain + 1 };
         if self.in_vain <= self.in_vain_max {
             return Ok(());
@@ -361,7 +400,7 @@ impl<'a> Course<'a> {
             if jobs_left == 0 && !jobs_come && self.horizon.is_none() {
                 continue;
             }
-            if let Message::OutageDue { restore, .. } = delivery.message {
+            if let Message::Run(RunMessage::OutageDue { restore, .. }) = delivery.message {
                 self.gone |= restore == Time::FOREVER;
                 self.count_outage(jobs_left)?;
                 self.admit_outage();
@@ -384,15 +423,9 @@ impl<'a> Course<'a> {
     /// they need never comes back, whoever holds them is asked to say so.
     fn close(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
         let end = self.horizon.unwrap_or(self.stats.end);
-        for delivery in self.clock.stop(end) {
-            match delivery.message {
-                Message::JobDue(_) => self.stats.jobs -= 1,
-                Message::Submit(submission) | Message::Refused { submission, .. } => {
-                    self.observe(delivery.from, submission.unfinished(end))?;
-                }
-                _ => {}
-            }
-        }
+        let on_their_way = self.clock.stop(end);
+        let arrivals = on_their_way.iter().filter(|delivery| is_arrival(&delivery.message));
+        self.stats.jobs -= arrivals.count() as u64;
         self.stats.end = end;
         self.told = Some(0);
         self.tell_next()
@@ -402,18 +435,28 @@ impl<'a> Course<'a> {
         let told = self.told.get_or_insert(0);
         // Without a reason to, none can be left but by a mistake, which is to be seen.
         let may_be_left = self.horizon.is_some() || self.gone;
-        while let Some(keeps_accounts) = self.keeps_accounts.get(*told as usize) {
-            let to = ActorId(*told);
+        while let Some(&(to, keeps_accounts)) = self.last_words.get(*told) {
             *told += 1;
-            if *keeps_accounts || may_be_left && self.stats.jobs > self.jobs_over {
-                return Ok(Some(Delivery { from: to, to, hops: 0, message: Message::RunOver }));
+            if keeps_accounts || may_be_left && self.stats.jobs > self.jobs_over {
+                let message = Message::Run(RunMessage::RunOver);
+                return Ok(Some(Delivery { from: to, to, hops: 0, message }));
             }
         }
         Ok(None)
     }
 
     fn observe(&mut self, actor: ActorId, observation: Observation) -> Result<(), RunError> {
-        let over = matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_));
+        let over = match &observation {
+            Observation::JobOver(record) => Some(record.job.id),
+            Observation::GridJobOver(record) => Some(record.job.id),
+            _ => None,
+        };
+        // At the end, users say of each job on their desks that it is unfinished: of those of
+        // which others have said more, that is no news.
+        if over.is_some_and(|job| !self.over.insert(job)) && self.told.is_some() {
+            return Ok(());
+        }
+        let over = over.is_some();
         self.jobs_over += u64::from(over);
         if over || is_end(&observation) {
             self.in_vain = 0;
@@ -463,7 +506,7 @@ impl<'a> Course<'a> {
         let Some(outages) = &mut self.outages else { return };
         let Some((resource, Outage { fail, restore })) = outages.due.next() else { return };
         let (nature, resource) = (outages.nature, resource as u32);
-        let message = Message::OutageDue { resource, restore };
+        let message = Message::Run(RunMessage::OutageDue { resource, restore });
         let delivery = Delivery { from: nature, to: nature, hops: 0, message };
         self.clock.schedule(fail, Phase::Resource, delivery);
     }
@@ -472,7 +515,7 @@ impl<'a> Course<'a> {
     fn admit_next(&mut self) -> Result<(), RunError> {
         if let Some((user, job)) = self.arrivals.take_next()? {
             self.stats.jobs += 1;
-            let (at, message) = (job.submit, Message::JobDue(Box::new(job)));
+            let (at, message) = (job.submit, Message::Run(RunMessage::JobDue(Arc::new(job))));
             let delivery = Delivery { from: user, to: user, hops: 0, message };
             self.clock.schedule(at, Phase::Submission, delivery);
         }

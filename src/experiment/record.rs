@@ -3,9 +3,10 @@
 mod grid;
 
 use haggle_agents::Message;
+use haggle_agents::protocol::Parties;
 use haggle_model::{
-    ActorId, Cast, JobOutcome, JobRecord, JobStories, Observation, ProcessorSet, ProviderId,
-    Refusal, Time,
+    ActorId, ActorKind, Cast, JobOutcome, JobRecord, JobStories, Observation, ProcessorSet,
+    ProviderId, Refusal, Time,
 };
 use haggle_results::{Availability, Loss, Metrics, MetricsOptions, ResultsError, RunWriter};
 use haggle_runtime::Recorder;
@@ -24,6 +25,10 @@ pub(super) struct Record<'a> {
     pub(super) too_wide: u64,
     /// Messages that have been delivered.
     messages: u64,
+    /// Messages that somebody did not expect.
+    refused: u64,
+    /// By actor.
+    kinds: Vec<ActorKind>,
     stories: JobStories,
     check: Option<Check>,
     watch: &'a dyn Watch,
@@ -43,6 +48,8 @@ impl Record<'_> {
             jobs_over: 0,
             too_wide: 0,
             messages: 0,
+            refused: 0,
+            kinds: cast.actors.iter().map(|actor| actor.kind).collect(),
             stories: JobStories::default(),
             check: conduct.check.then(|| Check::new(cast)),
             watch: conduct.watch,
@@ -66,6 +73,29 @@ impl Record<'_> {
         if self.messages.is_multiple_of(PROGRESS_INTERVAL) {
             self.watch.progress(self.jobs_over, self.messages, now);
         }
+    }
+
+    /// Takes down what a message tells its receiver about its sender.
+    fn disclose(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        let (metrics, writer) = (&mut self.metrics, &mut self.writer);
+        let mut written = Ok(());
+        let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
+        message.disclose(between, &mut |item, count| {
+            metrics.disclosed(from, to, item, count);
+            if let Some(writer) = writer
+                && written.is_ok()
+            {
+                let job = message.job();
+                written = writer.disclosed(now, from, to, item, count, job).map_err(boxed);
+            }
+        });
+        written
     }
 
     /// A provider refuses only what it could never run, a metascheduler what all do.
@@ -112,12 +142,13 @@ impl Recorder for Record<'_> {
     ) -> Result<(), OutsideError> {
         self.count_message(now);
         // What an actor says to itself tells nobody anything.
-        if let Some(writer) = &mut self.writer
-            && from != to
-        {
+        if from == to {
+            return Ok(());
+        }
+        if let Some(writer) = &mut self.writer {
             writer.message(now, from, to, message.kind(), message.job()).map_err(boxed)?;
         }
-        Ok(())
+        self.disclose(now, from, to, message)
     }
 
     fn observed(
@@ -190,14 +221,9 @@ impl Recorder for Record<'_> {
                     None => Ok(()),
                 }
             }
-            Observation::Disclosed { to, item, count, job } => {
-                self.metrics.disclosed(actor, to, item, count);
-                match &mut self.writer {
-                    Some(writer) => {
-                        writer.disclosed(now, actor, to, item, count, job).map_err(boxed)
-                    }
-                    None => Ok(()),
-                }
+            Observation::MessageRefused { .. } => {
+                self.refused += 1;
+                Ok(())
             }
         }
     }

@@ -115,7 +115,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
     metrics.grid_job_over(
         at(130),
-        GridJobRecord { job, class: JobClass::External, share: None, outcome },
+        GridJobRecord { job: job.into(), class: JobClass::External, share: None, outcome },
     );
     let accounts = tries().map(|it| ResourceAccount {
         resource: it.resource,
