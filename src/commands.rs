@@ -71,8 +71,6 @@ pub(crate) enum Error {
         #[source]
         error: io::Error,
     },
-    #[error("interrupted")]
-    Interrupted,
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
 }

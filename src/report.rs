@@ -112,10 +112,6 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::InvalidInput
         }
-        Error::Interrupted => {
-            say("interrupted: nothing was written\n");
-            interrupted()
-        }
         Error::Plot(PlotError::UnknownEnding { .. }) => {
             say(&format!("error: {error}\n"));
             Exit::Usage

@@ -9,6 +9,7 @@ use super::keys::named;
 use super::records;
 use super::size::{Theme, Wish, always, members, most, recurs, usual};
 use super::strings::{Role, role};
+use super::wanted::Wanted;
 use crate::scenario::schema::{SCHEMA, properties, required, type_of, variants, words};
 
 /// Stands for a name, or a way into the scenario, until all that can be named is there.
@@ -29,9 +30,12 @@ impl Draw<'_> {
         Draw { dice, theme, names: 0, fullness: 0 }
     }
 
-    /// A whole scenario.
-    pub(super) fn document(&mut self) -> toml::Table {
+    /// A whole scenario, with what is `wanted` in it.
+    pub(super) fn document(&mut self, wanted: &mut Option<Wanted>) -> toml::Table {
         let mut document = self.table("Scenario", &SCHEMA);
+        if let Some(wanted) = wanted {
+            wanted.put(&mut document, self);
+        }
         fill(&mut document, self);
         document
     }
@@ -47,6 +51,16 @@ impl Draw<'_> {
             return self.tagged(name, tag, word, variant);
         }
         self.rows(name, schema)
+    }
+
+    /// A table of the type `name` with this tag; it is empty where tables have none.
+    pub(super) fn table_of(&mut self, name: &str, schema: &Json, word: &str) -> toml::Table {
+        let variant = variants(schema)
+            .and_then(|(tag, all)| Some((tag, all.into_iter().find(|it| it.0 == word)?.1)));
+        match variant {
+            Some((tag, variant)) => self.tagged(name, tag, word, variant),
+            None => self.table(name, schema),
+        }
     }
 
     fn tagged(&mut self, name: &str, tag: &str, word: &str, variant: &Json) -> toml::Table {
@@ -107,13 +121,9 @@ impl Draw<'_> {
         let count = self.dice.between(least, greatest.min(high.max(least)));
         let mut list: Vec<Value> =
             (0..count).map(|_| self.value(name, key, &schema["items"])).collect();
-        if let Some(word) = self.theme.member(name, key)
-            && let (type_name, inner) = named(&schema["items"])
-            && let Some((tag, variants)) = variants(inner)
-            && let Some((word, variant)) = variants.into_iter().find(|it| it.0 == word)
-        {
-            let table = self.tagged(type_name.unwrap_or(name), tag, word, variant);
-            list.push(Value::Table(table));
+        if let Some(word) = self.theme.member(name, key) {
+            let (type_name, inner) = named(&schema["items"]);
+            list.push(Value::Table(self.table_of(type_name.unwrap_or(name), inner, word)));
         }
         list
     }

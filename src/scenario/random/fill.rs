@@ -179,6 +179,12 @@ impl Places {
     }
 
     fn fill_axis(&self, axis: &mut toml::Table, names: &Names, draw: &mut Draw<'_>) {
+        // An axis has a path or variants.
+        if axis.contains_key("variant") && draw.dice.chance(50) {
+            axis.remove("path");
+            axis.remove("values");
+            return;
+        }
         if self.0.is_empty() {
             return;
         }
