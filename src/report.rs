@@ -156,7 +156,9 @@ fn experiment(error: &ExperimentError) -> Exit {
         ExperimentError::Figure { figure, error: cause } => {
             say(&format!("error: figure \"{figure}\": {cause}\n"));
             match cause {
-                PlotError::Unsuitable(_) | PlotError::UnknownEnding { .. } => Exit::Usage,
+                PlotError::Unsuitable(_)
+                | PlotError::NoJob(_)
+                | PlotError::UnknownEnding { .. } => Exit::Usage,
                 PlotError::Results(_) | PlotError::NoData { .. } => Exit::InvalidInput,
                 _ => Exit::CannotWrite,
             }

@@ -377,10 +377,8 @@ impl Judge<'_> {
     ) -> Result<(), Failure> {
         match drawn {
             Ok(()) => drop(done.figures.insert(kind.name())),
-            Err(ExperimentError::Figure {
-                error: PlotError::NoData { .. } | PlotError::Unsuitable(_),
-                ..
-            }) => {}
+            Err(ExperimentError::Figure { error: PlotError::Unsuitable(_), .. }) => {}
+            Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {}
             Err(error) => return Err(failed(FailureKind::Figure, error)),
         }
         Ok(())

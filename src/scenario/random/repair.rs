@@ -52,6 +52,14 @@ pub(super) fn repair(
     if let Some(wanted) = wanted {
         wanted.put(document, draw);
     }
+    let missing = std::mem::take(&mut draw.missing);
+    if !missing.is_empty() && draw.dice.chance(50) {
+        let key = draw.dice.pick(&missing).table();
+        if !document.contains_key(key) {
+            let table = draw.value("Scenario", key, &SCHEMA["properties"][key]);
+            document.insert(key.to_owned(), table);
+        }
+    }
     fill(document, draw);
 }
 

@@ -160,8 +160,7 @@ fn ways() -> BTreeMap<(String, String), Vec<Link>> {
             for (word, schema) in kinds {
                 let kind = (name.to_owned(), word.to_owned());
                 if !ways.contains_key(&kind) {
-                    let link =
-                        Link { table: table.clone(), tag: tag.clone(), key: key.to_owned() };
+                    let link = Link { table: table.clone(), tag: tag.clone(), key: key.to_owned() };
                     ways.insert(kind.clone(), way.iter().cloned().chain([link]).collect());
                     next.push_back((kind, schema));
                 }
