@@ -39,10 +39,10 @@ use wanted::Wanted;
 use super::{Experiment, InvalidScenario, Logs, Source};
 
 /// How often a drawn scenario is repaired before it is given up.
-const REPAIRS_MAX: u32 = 60;
+const REPAIRS_MAX: u32 = 400;
 
 /// From this repair on, what is wanted of a case may go.
-const REPAIRS_WANTED: u32 = 45;
+const REPAIRS_WANTED: u32 = 360;
 
 /// A scenario that was drawn, and what became of it.
 #[derive(Clone, Debug)]

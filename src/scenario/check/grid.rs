@@ -2,12 +2,12 @@
 
 use haggle_model::Span;
 
-use super::{Check, EACH_MAX};
+use super::{Check, EACH_MAX, SHORTEST};
 use crate::scenario::document::Path;
 use crate::scenario::file::{
     CheckpointRule, Checkpoints, EventsOrder, Grid, GridPolicy, NetworkModel,
 };
-use crate::scenario::quantity::TimeSpan;
+use crate::scenario::quantity::{TimeOrShare, TimeSpan};
 
 impl Check<'_> {
     pub(super) fn check_grid(&mut self) {
@@ -142,6 +142,21 @@ impl Check<'_> {
             ),
             Some(time) => self.check_recurring(&interval, time),
             None => {}
+        }
+        let shrinks = match checkpoints.interval_min {
+            TimeOrShare::Time(time) => time < SHORTEST,
+            TimeOrShare::Share(share) => share.fraction() == 0.0,
+        };
+        if checkpoints.rule == CheckpointRule::MeanFailure
+            && checkpoints.cost == Some(TimeSpan::ZERO)
+            && shrinks
+        {
+            self.report(
+                &at.key("interval-min"),
+                "where a checkpoint costs nothing, the interval may shrink to none".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1min\", or a `cost`".to_owned(),
+            );
         }
         if checkpoints.mtbf == Some(TimeSpan::ZERO) {
             self.report(

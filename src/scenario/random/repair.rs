@@ -54,13 +54,18 @@ pub(super) fn repair(
     }
     let missing = std::mem::take(&mut draw.missing);
     if !missing.is_empty() && draw.dice.chance(50) {
-        let key = draw.dice.pick(&missing).table();
-        if !document.contains_key(key) {
-            let table = draw.value("Scenario", key, &SCHEMA["properties"][key]);
-            document.insert(key.to_owned(), table);
-        }
+        bring_in(document, draw.dice.pick(&missing).table(), draw);
     }
     fill(document, draw);
+}
+
+/// Draws a table of the scenario that has nobody in it.
+fn bring_in(document: &mut toml::Table, key: &str, draw: &mut Draw<'_>) {
+    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+    if document.get(key).is_none_or(is_empty) {
+        let value = draw.value("Scenario", key, &SCHEMA["properties"][key]);
+        document.insert(key.to_owned(), value);
+    }
 }
 
 /// Adds a key that the problem asks for, or changes one that it names, or the value at its place.

@@ -169,39 +169,3 @@ fn ways() -> BTreeMap<(String, String), Vec<Link>> {
     }
     ways
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::scenario::random::dice::Dice;
-    use crate::scenario::random::keys_of;
-
-    /// Whatever a theme draws, the key is there afterwards, and only once put in.
-    #[test]
-    fn every_key_and_every_word_has_its_turn() {
-        let keys = keys();
-        let rounds = keys.iter().map(|key| key.words().count()).max().unwrap_or(0);
-        let mut had = BTreeSet::new();
-        for number in 0..(rounds * keys.len()) as u64 {
-            let Some(mut wanted) = Wanted::of_case(number) else { continue };
-            let mut dice = Dice::new(1, number);
-            let mut draw = Draw::new(&mut dice, Theme::Anything);
-            let mut document = draw.table("Scenario", &SCHEMA);
-            wanted.put(&mut document, &mut draw);
-            let found = keys_of(&document);
-            let key = &keys[number as usize % keys.len()];
-            assert!(found.contains(&key.shown), "{} is not in {document}", key.shown);
-            let put = document.clone();
-            wanted.put(&mut document, &mut draw);
-            assert_eq!(document, put, "what is there is left as it is");
-            let words = key.words().map(|word| format!("{} = {word}", key.shown));
-            had.extend(words.filter(|word| found.contains(word)));
-            had.insert(key.shown.clone());
-        }
-        for key in &keys {
-            assert!(had.contains(&key.shown) || key.shown == "scenario.extends", "{}", key.shown);
-        }
-    }
-}
