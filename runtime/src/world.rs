@@ -300,9 +300,6 @@ fn is_end(observation: &Observation) -> bool {
     )
 }
 
-/// How often, in messages, the stop flag is looked at.
-const STOP_INTERVAL: u64 = 1024;
-
 /// Whether a job has got on by what need not be done again. One that starts and is lost, and
 /// starts and is lost, does not.
 fn gets_on(observation: &Observation) -> bool {
@@ -345,7 +342,8 @@ impl<'a> Course<'a> {
         let Some(delivery) = self.next_delivery()? else {
             return self.close();
         };
-        if self.stats.messages.is_multiple_of(STOP_INTERVAL) && self.stop.load(Ordering::Relaxed) {
+        // At each message, for one may stand for a minute's work.
+        if self.stop.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted);
         }
         self.stats.messages += 1;
