@@ -16,6 +16,7 @@
 //! ```
 
 pub mod actor;
+pub mod agreement;
 pub mod grid;
 pub mod message;
 pub mod metascheduler;
