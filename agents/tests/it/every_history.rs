@@ -12,7 +12,7 @@ fn micros(micros: i64) -> Span {
 }
 
 /// One coordinator, two participants; a message takes at most one microsecond.
-pub fn small(in_doubt: InDoubt, margin: i64) -> Setup {
+pub(crate) fn small(in_doubt: InDoubt, margin: i64) -> Setup {
     Setup {
         coordinators: 1,
         room: vec![1, 1],
@@ -94,10 +94,7 @@ fn way(ways: &[(usize, Option<(Move, usize)>)], mut place: usize, setup: &Setup)
 
 #[test]
 fn sizes() {
-    for f in [
-        "0000", "1000", "0100", "0010", "0001", "1100", "1010", "1001", "0110", "0101", "0011",
-        "1111",
-    ] {
+    for f in ["0001", "0101", "0011"] {
         let n: Vec<u8> = f.bytes().map(|b| b - b'0').collect();
         let mut setup = small(InDoubt::Inquire { every: micros(2) }, 1);
         setup.faults = Faults { losses: n[0], copies: n[1], delays: n[2], crashes: n[3] };

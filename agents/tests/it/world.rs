@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use haggle_agents::agreement::{
     AgreementId, Answer, Coordinator, CoordinatorOutput, CoordinatorRecord, CoordinatorState,
@@ -16,7 +17,7 @@ use haggle_model::{ActorId, Span, Time};
 
 /// What is agreed on: a thing by its number, in all messages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Thing;
+pub(crate) struct Thing;
 
 impl Subject for Thing {
     type Request = u8;
@@ -28,7 +29,7 @@ impl Subject for Thing {
 
 /// Faults that may still happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Faults {
+pub(crate) struct Faults {
     pub losses: u8,
     pub copies: u8,
     /// Messages that take as long as they like.
@@ -38,7 +39,7 @@ pub struct Faults {
 
 /// What does not change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Setup {
+pub(crate) struct Setup {
     pub coordinators: u32,
     /// Holds and shares each participant has room for.
     pub room: Vec<usize>,
@@ -57,14 +58,20 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Whether nobody may be left out at any time: nothing takes longer than the margin, or
-    /// who is in doubt waits.
-    pub fn is_strict(&self) -> bool {
+    /// Whether nobody may be left out at any time: a commit never takes longer than the margin,
+    /// or whoever is in doubt waits.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.rules.in_doubt != InDoubt::Release || self.needed() <= self.rules.margin
+    }
+
+    /// How long it takes at most until a commit has arrived.
+    pub(crate) fn needed(&self) -> Span {
         let Faults { losses, delays, crashes, .. } = self.faults;
-        let waves = i64::from(losses + delays + crashes);
-        let retries = self.rules.retry.map_or(Span::ZERO, |retry| retry * waves);
-        let needed = retries + self.transit + self.outage * i64::from(crashes);
-        self.rules.in_doubt != InDoubt::Release || needed <= self.rules.margin
+        let retry = self.rules.retry.unwrap_or(Span::ZERO).max(Span::TICK);
+        // A crash takes what arrives while somebody is down, and what was under way then.
+        let crash = self.outage + self.transit + retry;
+        let lost = retry * i64::from(losses + delays);
+        lost + crash * i64::from(crashes) + self.transit
     }
 }
 
@@ -84,7 +91,7 @@ struct Flying {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
+pub(crate) enum Timer {
     Coordinator(ActorId, CoordinatorTimer),
     Participant(ActorId, AgreementId),
 }
@@ -98,12 +105,12 @@ struct Side<M, R> {
 
 /// What can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
+pub(crate) enum Move {
     Open,
     /// At once, or as late as may be.
     Deliver(usize, bool),
     Fire(Timer),
-    /// At once, or as late as may be.
+    /// In the instant of the crash, or as late as may be.
     Restart(ActorId, bool),
     Lose(usize),
     Copy(usize),
@@ -112,7 +119,7 @@ pub enum Move {
 }
 
 impl Move {
-    pub fn is_fault(self) -> bool {
+    pub(crate) fn is_fault(self) -> bool {
         matches!(self, Move::Lose(_) | Move::Copy(_) | Move::Delay(_) | Move::Crash(_))
     }
 }
@@ -131,6 +138,8 @@ enum Standing {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 struct Ledger {
     parts: BTreeSet<ActorId>,
+    /// Whether anybody was told of it.
+    spoken_of: bool,
     committed: bool,
     undone: bool,
     told: Option<Fate>,
@@ -145,8 +154,8 @@ enum Fate {
 }
 
 #[derive(Clone, Debug)]
-pub struct World {
-    pub setup: Setup,
+pub(crate) struct World {
+    pub(crate) setup: Rc<Setup>,
     now: Time,
     faults: Faults,
     to_open: usize,
@@ -158,20 +167,21 @@ pub struct World {
     timers: BTreeMap<Timer, Time>,
     ledgers: BTreeMap<AgreementId, Ledger>,
     /// The first thing that must not be.
-    pub violation: Option<String>,
+    pub(crate) violation: Option<String>,
     /// All that happened, if somebody wants to read it.
-    pub log: Option<Vec<String>>,
-    /// Faults that happen when this line is written, for scripts.
-    pub script: Vec<(&'static str, Option<Span>)>,
+    pub(crate) log: Option<Vec<String>>,
+    /// Lines that go wrong, for scripts: a message is lost, or whoever does this crashes
+    /// and is down for so long.
+    pub(crate) script: Vec<(&'static str, Option<Span>)>,
     /// Until when who crashed is down at most.
     down: BTreeMap<ActorId, Time>,
 }
 
-pub fn coordinator(number: u32) -> ActorId {
+pub(crate) fn coordinator(number: u32) -> ActorId {
     ActorId(number)
 }
 
-pub fn participant(number: u32) -> ActorId {
+pub(crate) fn participant(number: u32) -> ActorId {
     ActorId(10 + number)
 }
 
@@ -181,7 +191,7 @@ enum Handled {
 }
 
 impl World {
-    pub fn new(setup: Setup) -> World {
+    pub(crate) fn new(setup: Setup) -> World {
         let mut world = World {
             now: Time::ZERO,
             faults: setup.faults,
@@ -196,7 +206,7 @@ impl World {
             log: None,
             script: Vec::new(),
             down: BTreeMap::new(),
-            setup,
+            setup: Rc::new(setup),
         };
         for number in 0..world.setup.coordinators {
             let side = Side { machine: None, records: Vec::new() };
@@ -212,7 +222,7 @@ impl World {
     }
 
     /// Tells worlds apart. What waits in the channel is in no order.
-    pub fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         let mut flying: Vec<u64> = self.flying.iter().map(hash).collect();
         flying.sort_unstable();
         let clock = (self.now, self.faults, self.to_open);
@@ -221,7 +231,7 @@ impl World {
     }
 
     /// All that can happen; what happens without faults comes first.
-    pub fn moves(&self) -> Vec<Move> {
+    pub(crate) fn moves(&self) -> Vec<Move> {
         let mut moves = Vec::new();
         let first_timer = self.timers.values().min().copied().unwrap_or(Time::FOREVER);
         let first_message = self.flying.iter().map(|it| it.latest).min().unwrap_or(Time::FOREVER);
@@ -245,7 +255,9 @@ impl World {
             moves.extend(due.map(|(&timer, _)| Move::Fire(timer)));
         }
         for (&who, &at) in &self.down {
-            moves.push(Move::Restart(who, false));
+            if at <= self.now || at == self.now + self.setup.outage {
+                moves.push(Move::Restart(who, false));
+            }
             if may_wait(at) {
                 moves.push(Move::Restart(who, true));
             }
@@ -267,9 +279,37 @@ impl World {
         moves
     }
 
+    /// What happens without further faults if everything takes as long as it may; nothing when
+    /// all is over.
+    pub(crate) fn on_time(&self) -> Option<Move> {
+        let moves = self.moves();
+        let rank = |it: &&Move| match it {
+            Move::Open => 0,
+            Move::Deliver(place, _) if self.flying[*place].latest <= self.now => 1,
+            Move::Deliver(_, true) => 2,
+            Move::Restart(who, late) if *late || self.down[who] <= self.now => 3,
+            Move::Fire(_) => 4,
+            Move::Deliver(place, _) if self.flying[*place].latest == Time::FOREVER => 5,
+            _ => 6,
+        };
+        moves.iter().filter(|it| !it.is_fault() && rank(it) < 6).min_by_key(rank).copied()
+    }
+
+    /// Lets all happen that is still to come, on time, within so many moves.
+    pub(crate) fn run_out(&mut self, limit: usize) {
+        for _ in 0..limit {
+            let Some(it) = self.on_time() else {
+                self.check_end();
+                return;
+            };
+            self.make(it, usize::MAX);
+        }
+        self.violation.get_or_insert(format!("it goes on after {limit} moves"));
+    }
+
     /// Makes a move. Whoever acts crashes after `outputs` of what it puts out; returns how many
     /// it carried out.
-    pub fn make(&mut self, it: Move, outputs: usize) -> usize {
+    pub(crate) fn make(&mut self, it: Move, outputs: usize) -> usize {
         match it {
             Move::Open => self.open(outputs),
             Move::Deliver(place, late) => {
@@ -314,7 +354,7 @@ impl World {
         }
     }
 
-    pub fn may_crash(&self) -> bool {
+    pub(crate) fn may_crash(&self) -> bool {
         self.faults.crashes > 0
     }
 
@@ -351,7 +391,8 @@ impl World {
         let machine = machine.expect("who opens is up");
         let number = machine.open(self.now, requests, self.setup.rules, &mut out);
         let id = AgreementId { coordinator: who, number };
-        if self.ledgers.insert(id, Ledger { parts, ..Ledger::default() }).is_some() {
+        let ledger = Ledger { parts, ..Ledger::default() };
+        if self.ledgers.insert(id, ledger).is_some_and(|before| before.spoken_of) {
             self.violation.get_or_insert(format!("{id:?} is used twice"));
         }
         self.carry_out(Handled::Coordinator(who, out), outputs)
@@ -363,7 +404,7 @@ impl World {
             return 0;
         }
         let now = self.now;
-        self.note(format!("{} {from}>{to} {}", now, spell(&body)));
+        self.note(format!("{} {}", tick(now), spell(from, to, &body)));
         let handled = match body {
             Body::Down(message) => {
                 let mut out = Vec::new();
@@ -404,7 +445,7 @@ impl World {
     }
 
     fn crash(&mut self, who: ActorId) {
-        self.note(format!("{} {who} crashes", self.now));
+        self.note(format!("{} {} crashes", tick(self.now), name(who)));
         self.faults.crashes = self.faults.crashes.saturating_sub(1);
         self.down.insert(who, self.now + self.setup.outage);
         self.timers.retain(|timer, _| match timer {
@@ -441,7 +482,7 @@ impl World {
             Handled::Participant(who, out)
         };
         if now > Time::ZERO {
-            self.note(format!("{now} {who} restarts"));
+            self.note(format!("{} {} restarts", tick(now), name(who)));
         }
         self.carry_out(handled, outputs)
     }
@@ -486,9 +527,9 @@ impl World {
 
     fn send(&mut self, from: ActorId, to: ActorId, body: Body) {
         let latest = self.now + self.setup.transit;
-        let lost = self.strikes(&format!("{from}>{to} {}", spell(&body)));
-        if lost.is_some() {
-            self.note(format!("{} {from}>{to} {} is lost", self.now, spell(&body)));
+        let line = spell(from, to, &body);
+        if self.strikes(&line).is_some() {
+            self.note(format!("{} {line} is lost", tick(self.now)));
         } else {
             self.flying.push(Flying { latest, from, to, body });
             self.flying.sort_by_key(|it| it.latest);
@@ -504,6 +545,7 @@ impl World {
         match output {
             Output::Send { to, message } => {
                 let ledger = self.ledgers.entry(message.id).or_default();
+                ledger.spoken_of = true;
                 let guarded = match message.instruction {
                     Instruction::Commit(order) => ledger.committed && u32::from(order) == to.0,
                     Instruction::Undo => ledger.undone,
@@ -516,7 +558,7 @@ impl World {
                 };
                 let body = Body::Down(message);
                 if !guarded {
-                    let line = format!("{who}>{to} {} is not on record", spell(&body));
+                    let line = format!("{} is not on record", spell(who, to, &body));
                     self.violation.get_or_insert(line);
                 }
                 self.send(who, to, body);
@@ -532,7 +574,7 @@ impl World {
                     CoordinatorRecord::Over(number) => format!("over {number}"),
                 };
                 self.coordinators.get_mut(&who).expect("an actor").records.push(record);
-                self.persisted(who, &word);
+                self.happens(who, &format!("persists {word}"));
             }
             Output::Set { timer, at } => {
                 self.timers.insert(Timer::Coordinator(who, timer), at);
@@ -555,15 +597,15 @@ impl World {
         let (number, fate) = match progress {
             Progress::AllReady { number, .. } => {
                 let now = self.now;
-                self.note(format!("{now} {who} all ready {number}"));
                 self.coordinator(who).commit(now, number, |_, &terms| terms, more);
+                self.happens(who, &format!("all ready {number}"));
                 return;
             }
             Progress::Aborted { number, .. } => (number, Fate::Aborted),
             Progress::Committed { number, .. } => (number, Fate::Committed),
             Progress::Broken { number, .. } => (number, Fate::Broken),
         };
-        self.note(format!("{} {who} {} {number}", self.now, format!("{fate:?}").to_lowercase()));
+        self.note(format!("{} {} told {fate:?} {number}", tick(self.now), name(who)));
         let ledger = self.ledgers.entry(AgreementId { coordinator: who, number }).or_default();
         let stands = |it: &Standing| *it == Standing::Committed;
         let all = ledger.parts.iter().all(|part| ledger.standing.get(part).is_some_and(stands));
@@ -617,7 +659,7 @@ impl World {
                 };
                 let body = Body::Up(message);
                 if !guarded {
-                    let line = format!("{who}>{to} {} is not on record", spell(&body));
+                    let line = format!("{} is not on record", spell(who, to, &body));
                     self.violation.get_or_insert(line);
                 }
                 self.send(who, to, body);
@@ -625,7 +667,7 @@ impl World {
             Output::Persist(record) => {
                 let word = self.on_standing(who, &record);
                 self.participants.get_mut(&who).expect("an actor").records.push(record);
-                self.persisted(who, &word);
+                self.happens(who, &format!("persists {word}"));
             }
             Output::Set { timer, at } => {
                 self.timers.insert(Timer::Participant(who, timer), at);
@@ -707,12 +749,12 @@ impl World {
                 if plan.insert(id, true) != Some(false) {
                     self.violation.get_or_insert(format!("{who} has nothing of {id:?}"));
                 }
-                self.note(format!("{now} {who} carries out {}", id.number));
+                self.note(format!("{} {} carries out {}", tick(now), name(who), id.number));
             }
             Task::TakeUnheld { id, order } => {
                 if takes_late && has_room {
                     plan.insert(id, true);
-                    self.note(format!("{now} {who} takes {} late", id.number));
+                    self.note(format!("{} {} takes {} late", tick(now), name(who), id.number));
                     self.participant(who).take(id, order, more);
                 } else {
                     self.participant(who).expired(id, more);
@@ -722,7 +764,7 @@ impl World {
                 if plan.remove(&id).is_none() {
                     self.violation.get_or_insert(format!("{who} has nothing of {id:?}"));
                 }
-                self.note(format!("{now} {who} gives up {}", id.number));
+                self.note(format!("{} {} gives up {}", tick(now), name(who), id.number));
             }
         }
     }
@@ -763,7 +805,7 @@ impl World {
     }
 
     /// What holds when nothing can happen any more.
-    pub fn check_end(&mut self) {
+    pub(crate) fn check_end(&mut self) {
         let open = self
             .coordinators
             .values()
@@ -800,9 +842,10 @@ impl World {
         }
     }
 
-    fn persisted(&mut self, who: ActorId, word: &str) {
-        let line = format!("{who} persists {word}");
-        self.note(format!("{} {line}", self.now));
+    /// Something that somebody may crash after, by the script.
+    fn happens(&mut self, who: ActorId, what: &str) {
+        let line = format!("{} {what}", name(who));
+        self.note(format!("{} {line}", tick(self.now)));
         if let Some(back_after) = self.strikes(&line) {
             self.crash(who);
             self.down.insert(who, self.now + back_after.unwrap_or(self.setup.outage));
@@ -828,28 +871,38 @@ fn by_wire<T: serde::Serialize + serde::de::DeserializeOwned>(record: &T) -> T {
     serde_json::from_str(&text).expect("records can be read")
 }
 
-fn spell(body: &Body) -> String {
-    match body {
+/// Instants are in microseconds.
+fn tick(now: Time) -> i64 {
+    now.as_micros()
+}
+
+fn name(who: ActorId) -> String {
+    if who < participant(0) { format!("c{}", who.0) } else { format!("p{}", who.0 - 10) }
+}
+
+fn spell(from: ActorId, to: ActorId, body: &Body) -> String {
+    let (number, word) = match body {
         Body::Down(message) => {
-            let number = message.id.number;
-            match message.instruction {
-                Instruction::Prepare { .. } => format!("prepare {number}"),
-                Instruction::Commit(_) => format!("commit {number}"),
-                Instruction::Abort => format!("abort {number}"),
-                Instruction::Undo => format!("undo {number}"),
-            }
+            let word = match message.instruction {
+                Instruction::Prepare { .. } => "prepare",
+                Instruction::Commit(_) => "commit",
+                Instruction::Abort => "abort",
+                Instruction::Undo => "undo",
+            };
+            (message.id.number, word)
         }
         Body::Up(message) => {
-            let number = message.id.number;
-            match message.answer {
-                Answer::Ready { .. } => format!("ready {number}"),
-                Answer::NotReady(_) => format!("not ready {number}"),
-                Answer::Committed(None) => format!("committed {number}"),
-                Answer::Committed(Some(_)) => format!("committed late {number}"),
-                Answer::Expired => format!("expired {number}"),
-                Answer::Undone => format!("undone {number}"),
-                Answer::Inquire => format!("inquire {number}"),
-            }
+            let word = match message.answer {
+                Answer::Ready { .. } => "ready",
+                Answer::NotReady(_) => "not ready",
+                Answer::Committed(None) => "committed",
+                Answer::Committed(Some(_)) => "committed late",
+                Answer::Expired => "expired",
+                Answer::Undone => "undone",
+                Answer::Inquire => "inquire",
+            };
+            (message.id.number, word)
         }
-    }
+    };
+    format!("{} > {} {word} {number}", name(from), name(to))
 }
