@@ -103,7 +103,7 @@ fn play(setup: Setup, schedule: &[Choice], log: bool) -> World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn all_or_none(

@@ -143,6 +143,8 @@ struct Ledger {
     committed: bool,
     undone: bool,
     told: Option<Fate>,
+    /// Who has dealt with an abort.
+    aborted: BTreeSet<ActorId>,
     standing: BTreeMap<ActorId, Standing>,
 }
 
@@ -405,19 +407,25 @@ impl World {
         }
         let now = self.now;
         self.note(format!("{} {}", tick(now), spell(from, to, &body)));
-        let handled = match body {
+        match body {
             Body::Down(message) => {
                 let mut out = Vec::new();
+                let abort = (message.instruction == Instruction::Abort).then_some(message.id);
                 self.participant(to).on_message(now, from, message, &mut out);
-                Handled::Participant(to, out)
+                let carried_out = self.carry_out(Handled::Participant(to, out), outputs);
+                if let Some(id) = abort
+                    && self.is_up(to)
+                {
+                    self.ledgers.entry(id).or_default().aborted.insert(to);
+                }
+                carried_out
             }
             Body::Up(message) => {
                 let mut out = Vec::new();
                 self.coordinator(to).on_message(now, from, message, &mut out);
-                Handled::Coordinator(to, out)
+                self.carry_out(Handled::Coordinator(to, out), outputs)
             }
-        };
-        self.carry_out(handled, outputs)
+        }
     }
 
     fn fire(&mut self, timer: Timer, outputs: usize) -> usize {
@@ -713,7 +721,7 @@ impl World {
         let before = ledger.standing.insert(who, next);
         let follows = match (before, next) {
             (None | Some(Standing::Refused), Standing::Over) => true,
-            (None, Standing::Held | Standing::Refused) => true,
+            (None, Standing::Held | Standing::Refused) => !ledger.aborted.contains(&who),
             (Some(Standing::Held), Standing::Committed | Standing::Lapsed | Standing::Over) => true,
             (Some(Standing::Committed), Standing::Over) => ledger.undone,
             (Some(Standing::Lapsed), Standing::Committed | Standing::Over) => true,
@@ -802,6 +810,16 @@ impl World {
         if !told.eq(known.iter()) {
             self.violation.get_or_insert(format!("{who} knows {known:?} and was told {plan:?}"));
         }
+    }
+
+    /// How the agreements ended, by their ledgers.
+    pub(crate) fn endings(&self) -> BTreeSet<&'static str> {
+        let ending = |ledger: &Ledger| match (ledger.committed, ledger.undone) {
+            (_, true) => "broken",
+            (true, false) => "committed",
+            (false, false) => "aborted",
+        };
+        self.ledgers.values().map(ending).collect()
     }
 
     /// What holds when nothing can happen any more.
