@@ -17,6 +17,7 @@ pub(crate) fn small(in_doubt: InDoubt, margin: i64) -> Setup {
         coordinators: 1,
         room: vec![1, 1],
         takes_late: false,
+        thinks: false,
         rules: Rules {
             lease: micros(margin + 3),
             margin: micros(margin),
@@ -117,7 +118,7 @@ fn nobody_is_left_out_within_the_margin() {
         let [losses, copies, delays, crashes] = faults;
         setup.faults = Faults { losses, copies, delays, crashes };
         setup.rules.margin = setup.needed();
-        setup.rules.lease = setup.rules.margin + micros(3);
+        setup.rules.lease = setup.rules.margin + micros(1);
         assert!(setup.is_strict());
         let endings = explore_with(&[faults], &setup);
         assert_eq!(endings, BTreeSet::from(["aborted", "committed"]));

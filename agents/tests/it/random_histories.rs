@@ -29,7 +29,7 @@ fn rules() -> impl Strategy<Value = Rules> {
         Just(InDoubt::Release),
         micros(0..=5).prop_map(|every| InDoubt::Inquire { every })
     ];
-    (micros(0..=30), micros(0..=30), in_doubt, micros(0..=6), any::<bool>()).prop_map(
+    (micros(0..=8), micros(0..=30), in_doubt, micros(0..=6), any::<bool>()).prop_map(
         |(votes, margin, in_doubt, retry, hears_all)| Rules {
             lease: margin + votes,
             margin,
@@ -43,7 +43,7 @@ fn rules() -> impl Strategy<Value = Rules> {
 fn setup() -> impl Strategy<Value = Setup> {
     let agreement = (0_u32..2, prop::collection::btree_set(0_u32..4, 1..=4));
     (
-        (1_u32..=2, prop::collection::vec(0_usize..=3, 4), any::<bool>()),
+        (1_u32..=2, prop::collection::vec(0_usize..=3, 4), any::<bool>(), any::<bool>()),
         rules(),
         (micros(0..=3), micros(0..=4), micros(0..=8)),
         faults(),
@@ -52,7 +52,7 @@ fn setup() -> impl Strategy<Value = Setup> {
         any::<bool>(),
     )
         .prop_map(|(actors, rules, times, faults, agreements, enough)| {
-            let (coordinators, room, takes_late) = actors;
+            let (coordinators, room, takes_late, thinks) = actors;
             let (shorter, transit, outage) = times;
             let agreements = agreements
                 .into_iter()
@@ -61,6 +61,7 @@ fn setup() -> impl Strategy<Value = Setup> {
                 coordinators,
                 room,
                 takes_late,
+                thinks,
                 rules,
                 shorter,
                 transit,

@@ -30,31 +30,33 @@ impl Subject for Thing {
 /// Faults that may still happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Faults {
-    pub losses: u8,
-    pub copies: u8,
+    pub(crate) losses: u8,
+    pub(crate) copies: u8,
     /// Messages that take as long as they like.
-    pub delays: u8,
-    pub crashes: u8,
+    pub(crate) delays: u8,
+    pub(crate) crashes: u8,
 }
 
 /// What does not change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Setup {
-    pub coordinators: u32,
+    pub(crate) coordinators: u32,
     /// Holds and shares each participant has room for.
-    pub room: Vec<usize>,
+    pub(crate) room: Vec<usize>,
     /// Whether a participant takes, late, what it has room for.
-    pub takes_late: bool,
-    pub rules: Rules,
+    pub(crate) takes_late: bool,
+    /// Whether participants take time to answer.
+    pub(crate) thinks: bool,
+    pub(crate) rules: Rules,
     /// Time that participant 10 takes off the lease it is asked for.
-    pub shorter: Span,
+    pub(crate) shorter: Span,
     /// How long a message takes at most, unless it is delayed.
-    pub transit: Span,
+    pub(crate) transit: Span,
     /// How long who crashed is down at most.
-    pub outage: Span,
-    pub faults: Faults,
+    pub(crate) outage: Span,
+    pub(crate) faults: Faults,
     /// Agreements to open, by coordinator, with their participants.
-    pub agreements: Vec<(u32, Vec<u32>)>,
+    pub(crate) agreements: Vec<(u32, Vec<u32>)>,
 }
 
 impl Setup {
@@ -110,6 +112,8 @@ pub(crate) enum Move {
     /// At once, or as late as may be.
     Deliver(usize, bool),
     Fire(Timer),
+    /// The owner of a participant has made up its mind.
+    Answer(ActorId, AgreementId),
     /// In the instant of the crash, or as late as may be.
     Restart(ActorId, bool),
     Lose(usize),
@@ -121,6 +125,32 @@ pub(crate) enum Move {
 impl Move {
     pub(crate) fn is_fault(self) -> bool {
         matches!(self, Move::Lose(_) | Move::Copy(_) | Move::Delay(_) | Move::Crash(_))
+    }
+}
+
+/// What a participant's owner does about an agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Part {
+    /// It thinks about what it is asked to hold for so long.
+    Asked(u8, Span),
+    Held,
+    CarriedOut,
+    /// It thinks about a commit that is too late.
+    Late(u8),
+}
+
+impl Part {
+    /// What follows from a state.
+    fn of(state: &ParticipantState<Thing>) -> Option<Part> {
+        match state {
+            ParticipantState::Asked { request, .. } => Some(Part::Asked(*request, Span::ZERO)),
+            ParticipantState::Held(_) => Some(Part::Held),
+            ParticipantState::Committed { .. } => Some(Part::CarriedOut),
+            ParticipantState::Late(order) => Some(Part::Late(*order)),
+            ParticipantState::Refused(_) | ParticipantState::Lapsed | ParticipantState::Over => {
+                None
+            }
+        }
     }
 }
 
@@ -164,7 +194,7 @@ pub(crate) struct World {
     coordinators: BTreeMap<ActorId, Side<Coordinator<Thing>, CoordinatorRecord<Thing>>>,
     participants: BTreeMap<ActorId, Side<Participant<Thing>, ParticipantRecord<Thing>>>,
     /// What participants hold and carry out, as they were told.
-    plans: BTreeMap<ActorId, BTreeMap<AgreementId, bool>>,
+    plans: BTreeMap<ActorId, BTreeMap<AgreementId, Part>>,
     flying: Vec<Flying>,
     timers: BTreeMap<Timer, Time>,
     ledgers: BTreeMap<AgreementId, Ledger>,
@@ -252,6 +282,11 @@ impl World {
                 moves.push(Move::Deliver(place, true));
             }
         }
+        for (&who, plan) in &self.plans {
+            let asked = |part: &Part| matches!(part, Part::Asked(..) | Part::Late(_));
+            let asked = plan.iter().filter(|(_, part)| asked(part));
+            moves.extend(asked.map(|(&id, _)| Move::Answer(who, id)));
+        }
         if first_timer == first && first_timer < first_message {
             let due = self.timers.iter().filter(|&(_, &at)| at == first);
             moves.extend(due.map(|(&timer, _)| Move::Fire(timer)));
@@ -286,7 +321,7 @@ impl World {
     pub(crate) fn on_time(&self) -> Option<Move> {
         let moves = self.moves();
         let rank = |it: &&Move| match it {
-            Move::Open => 0,
+            Move::Open | Move::Answer(..) => 0,
             Move::Deliver(place, _) if self.flying[*place].latest <= self.now => 1,
             Move::Deliver(_, true) => 2,
             Move::Restart(who, late) if *late || self.down[who] <= self.now => 3,
@@ -320,6 +355,11 @@ impl World {
                     self.pass_time(message.latest);
                 }
                 self.deliver(message, outputs)
+            }
+            Move::Answer(who, id) => {
+                let mut out = Vec::new();
+                self.answer(who, id, &mut out);
+                self.carry_out(Handled::Participant(who, out), outputs)
             }
             Move::Fire(timer) => {
                 let at = self.timers.remove(&timer).expect("it is set");
@@ -481,11 +521,7 @@ impl World {
             let mut out = Vec::new();
             let records = side.records.iter().map(by_wire);
             let machine = side.machine.insert(Participant::start(records, now, &mut out));
-            let plan = machine.states().filter_map(|(id, state)| match state {
-                ParticipantState::Held(_) => Some((id, false)),
-                ParticipantState::Committed { .. } => Some((id, true)),
-                _ => None,
-            });
+            let plan = machine.states().filter_map(|(id, state)| Some((id, Part::of(state)?)));
             self.plans.insert(who, plan.collect());
             Handled::Participant(who, out)
         };
@@ -717,6 +753,18 @@ impl World {
                 return String::new();
             }
         };
+        let records = self.participants[&who].records.iter().rev();
+        let mut states = records.filter_map(|record| match record {
+            ParticipantRecord::Entered(it, state) if *it == id => Some(state),
+            _ => None,
+        });
+        if next == Standing::Committed
+            && let Some(ParticipantState::Held(hold)) = states.next()
+            && hold.in_doubt == InDoubt::Release
+            && hold.until < self.now
+        {
+            self.violation.get_or_insert(format!("{who} {id:?} is committed after its lease"));
+        }
         let ledger = self.ledgers.entry(id).or_default();
         let before = ledger.standing.insert(who, next);
         let follows = match (before, next) {
@@ -739,33 +787,25 @@ impl World {
         task: Task<Thing>,
         more: &mut Vec<ParticipantOutput<Thing>>,
     ) {
-        let (now, takes_late) = (self.now, self.setup.takes_late);
-        let room = self.setup.room[who.index() - 10];
-        let shorter = if who == participant(0) { self.setup.shorter } else { Span::ZERO };
+        let now = self.now;
         let plan = self.plans.get_mut(&who).expect("it is up");
-        let has_room = plan.len() < room;
         match task {
             Task::Consider { id, request, lease } => {
-                if has_room {
-                    plan.insert(id, false);
-                    self.participant(who).ready(now, id, request, lease - shorter, more);
-                } else {
-                    self.participant(who).not_ready(id, request, more);
+                plan.insert(id, Part::Asked(request, lease));
+                if !self.setup.thinks {
+                    self.answer(who, id, more);
                 }
             }
             Task::CarryOut { id, .. } => {
-                if plan.insert(id, true) != Some(false) {
-                    self.violation.get_or_insert(format!("{who} has nothing of {id:?}"));
+                if plan.insert(id, Part::CarriedOut) != Some(Part::Held) {
+                    self.violation.get_or_insert(format!("{who} does not hold {id:?}"));
                 }
                 self.note(format!("{} {} carries out {}", tick(now), name(who), id.number));
             }
             Task::TakeUnheld { id, order } => {
-                if takes_late && has_room {
-                    plan.insert(id, true);
-                    self.note(format!("{} {} takes {} late", tick(now), name(who), id.number));
-                    self.participant(who).take(id, order, more);
-                } else {
-                    self.participant(who).expired(id, more);
+                plan.insert(id, Part::Late(order));
+                if !self.setup.thinks {
+                    self.answer(who, id, more);
                 }
             }
             Task::GiveUp { id } => {
@@ -773,6 +813,31 @@ impl World {
                     self.violation.get_or_insert(format!("{who} has nothing of {id:?}"));
                 }
                 self.note(format!("{} {} gives up {}", tick(now), name(who), id.number));
+            }
+        }
+    }
+
+    /// An owner that was asked something answers, by the room it has.
+    fn answer(&mut self, who: ActorId, id: AgreementId, more: &mut Vec<ParticipantOutput<Thing>>) {
+        let now = self.now;
+        let shorter = if who == participant(0) { self.setup.shorter } else { Span::ZERO };
+        let plan = self.plans.get_mut(&who).expect("it is up");
+        let taken = plan.values().filter(|it| matches!(it, Part::Held | Part::CarriedOut));
+        let has_room = taken.count() < self.setup.room[who.index() - 10];
+        match plan.remove(&id) {
+            Some(Part::Asked(request, lease)) if has_room => {
+                plan.insert(id, Part::Held);
+                self.participant(who).ready(now, id, request, lease - shorter, more);
+            }
+            Some(Part::Asked(request, _)) => self.participant(who).not_ready(id, request, more),
+            Some(Part::Late(order)) if has_room && self.setup.takes_late => {
+                plan.insert(id, Part::CarriedOut);
+                self.note(format!("{} {} takes {} late", tick(now), name(who), id.number));
+                self.participant(who).take(id, order, more);
+            }
+            Some(Part::Late(_)) => self.participant(who).expired(id, more),
+            other => {
+                self.violation.get_or_insert(format!("{who} asked itself {id:?}: {other:?}"));
             }
         }
     }
@@ -796,18 +861,16 @@ impl World {
     /// What a participant was told is what it knows.
     fn check_plan(&mut self, who: ActorId) {
         let Some(machine) = &self.participants[&who].machine else { return };
-        let known: BTreeMap<AgreementId, bool> = machine
-            .states()
-            .filter_map(|(id, state)| match state {
-                ParticipantState::Held(_) => Some((id, false)),
-                ParticipantState::Committed { .. } => Some((id, true)),
-                _ => None,
-            })
-            .collect();
+        let known: BTreeMap<AgreementId, Part> =
+            machine.states().filter_map(|(id, state)| Some((id, Part::of(state)?))).collect();
         // Shares that the agreement has forgotten go on.
         let plan = &self.plans[&who];
-        let told = plan.iter().filter(|(id, carried_out)| known.contains_key(id) || !**carried_out);
-        if !told.eq(known.iter()) {
+        let kind = |(id, part): (&AgreementId, &Part)| (*id, std::mem::discriminant(part));
+        let told = plan
+            .iter()
+            .filter(|(id, part)| known.contains_key(id) || **part != Part::CarriedOut)
+            .map(kind);
+        if !told.eq(known.iter().map(kind)) {
             self.violation.get_or_insert(format!("{who} knows {known:?} and was told {plan:?}"));
         }
     }
