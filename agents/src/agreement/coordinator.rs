@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator};
+use super::{
+    AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
+};
 
 /// Numbers set aside by one record: those that were not used before a crash never are.
 const BLOCK: u64 = 1024;
@@ -130,7 +132,9 @@ pub enum Progress<S: Subject> {
 
 /// What a coordinator puts out.
 pub type CoordinatorOutput<S> =
-    Output<super::ToParticipant<S>, CoordinatorRecord<S>, CoordinatorTimer, Progress<S>>;
+    Output<ToParticipant<S>, CoordinatorRecord<S>, CoordinatorTimer, Progress<S>>;
+
+type Outputs<S> = Vec<CoordinatorOutput<S>>;
 
 /// All agreements that one actor coordinates, see [the page on agreements](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -191,7 +195,7 @@ impl<S: Subject> Coordinator<S> {
         me: ActorId,
         records: impl IntoIterator<Item = CoordinatorRecord<S>>,
         now: Time,
-        out: &mut Vec<CoordinatorOutput<S>>,
+        out: &mut Outputs<S>,
     ) -> Coordinator<S> {
         let mut coordinator = Coordinator { me, next: 0, reserved: 0, open: BTreeMap::new() };
         for record in records {
@@ -223,7 +227,7 @@ impl<S: Subject> Coordinator<S> {
         now: Time,
         requests: BTreeMap<ActorId, S::Request>,
         rules: Rules,
-        out: &mut Vec<CoordinatorOutput<S>>,
+        out: &mut Outputs<S>,
     ) -> u64 {
         let number = self.number(out);
         let decide_by = now + rules.lease - rules.margin;
@@ -243,7 +247,7 @@ impl<S: Subject> Coordinator<S> {
         participant: ActorId,
         order: S::Order,
         retry: Option<Span>,
-        out: &mut Vec<CoordinatorOutput<S>>,
+        out: &mut Outputs<S>,
     ) -> u64 {
         let number = self.number(out);
         let orders = BTreeMap::from([(participant, order)]);
@@ -259,18 +263,15 @@ impl<S: Subject> Coordinator<S> {
         now: Time,
         number: u64,
         mut order: impl FnMut(ActorId, &S::Terms) -> S::Order,
-        out: &mut Vec<CoordinatorOutput<S>>,
+        out: &mut Outputs<S>,
     ) -> bool {
         let Some(CoordinatorState::Voting { rules, decide_by, requests, votes, .. }) =
             self.open.get(&number)
         else {
             return false;
         };
-        let ready = votes.iter().filter_map(|(&who, vote)| match vote {
-            Vote::Ready(terms) => Some((who, order(who, terms))),
-            Vote::NotReady(_) => None,
-        });
-        let orders: BTreeMap<_, _> = ready.collect();
+        let orders: BTreeMap<_, _> =
+            ready(votes).map(|(who, terms)| (who, order(who, terms))).collect();
         if orders.len() < requests.len() || now > *decide_by {
             self.abort(number, out);
             return false;
@@ -284,14 +285,13 @@ impl<S: Subject> Coordinator<S> {
 
     /// Aborts what is not decided yet. That needs no record and no acknowledgement: who asks
     /// later learns that nobody knows of this agreement.
-    pub fn abort(&mut self, number: u64, out: &mut Vec<CoordinatorOutput<S>>) {
-        if !matches!(self.open.get(&number), Some(CoordinatorState::Voting { .. })) {
-            return;
-        }
-        let Some(CoordinatorState::Voting { requests, votes, .. }) = self.open.remove(&number)
+    pub fn abort(&mut self, number: u64, out: &mut Outputs<S>) {
+        let Some(CoordinatorState::Voting { requests, votes, .. }) = self.open.get_mut(&number)
         else {
             return;
         };
+        let (requests, votes) = (std::mem::take(requests), std::mem::take(votes));
+        self.open.remove(&number);
         out.push(Output::Stop(CoordinatorTimer::Decide(number)));
         out.push(Output::Stop(CoordinatorTimer::Retry(number)));
         for &who in requests.keys() {
@@ -308,7 +308,7 @@ impl<S: Subject> Coordinator<S> {
         now: Time,
         from: ActorId,
         message: ToCoordinator<S>,
-        out: &mut Vec<CoordinatorOutput<S>>,
+        out: &mut Outputs<S>,
     ) {
         let ToCoordinator { id: AgreementId { coordinator, number }, answer } = message;
         if coordinator != self.me {
@@ -371,12 +371,7 @@ impl<S: Subject> Coordinator<S> {
     }
 
     /// A timer has gone off.
-    pub fn on_timer(
-        &mut self,
-        now: Time,
-        timer: CoordinatorTimer,
-        out: &mut Vec<CoordinatorOutput<S>>,
-    ) {
+    pub fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
         match timer {
             CoordinatorTimer::Decide(number) => self.abort(number, out),
             CoordinatorTimer::Retry(number) => self.repeat(now, number, out),
@@ -384,7 +379,7 @@ impl<S: Subject> Coordinator<S> {
     }
 
     /// A number that was never used.
-    fn number(&mut self, out: &mut Vec<CoordinatorOutput<S>>) -> u64 {
+    fn number(&mut self, out: &mut Outputs<S>) -> u64 {
         if self.next == self.reserved {
             self.reserved += BLOCK;
             out.push(Output::Persist(CoordinatorRecord::Reserved(self.reserved)));
@@ -394,13 +389,7 @@ impl<S: Subject> Coordinator<S> {
     }
 
     /// A participant may hold for less time than it was asked to.
-    fn shorten(
-        &mut self,
-        now: Time,
-        number: u64,
-        lease: Span,
-        out: &mut Vec<CoordinatorOutput<S>>,
-    ) {
+    fn shorten(&mut self, now: Time, number: u64, lease: Span, out: &mut Outputs<S>) {
         if let Some(CoordinatorState::Voting { rules, opened, decide_by, .. }) =
             self.open.get_mut(&number)
             && *opened + lease - rules.margin < *decide_by
@@ -411,14 +400,7 @@ impl<S: Subject> Coordinator<S> {
         }
     }
 
-    fn vote(
-        &mut self,
-        now: Time,
-        number: u64,
-        from: ActorId,
-        vote: Vote<S>,
-        out: &mut Vec<CoordinatorOutput<S>>,
-    ) {
+    fn vote(&mut self, now: Time, number: u64, from: ActorId, vote: Vote<S>, out: &mut Outputs<S>) {
         let Some(CoordinatorState::Voting { rules, decide_by, requests, votes, .. }) =
             self.open.get_mut(&number)
         else {
@@ -428,34 +410,24 @@ impl<S: Subject> Coordinator<S> {
             return;
         }
         votes.insert(from, vote);
-        let refused = votes.values().any(|vote| matches!(vote, Vote::NotReady(_)));
+        let refused = ready(votes).count() < votes.len();
         let complete = votes.len() == requests.len();
         if now > *decide_by || (refused && (complete || !rules.hears_all)) {
             self.abort(number, out);
         } else if complete {
-            let ready = votes.iter().filter_map(|(&who, vote)| match vote {
-                Vote::Ready(terms) => Some((who, terms.clone())),
-                Vote::NotReady(_) => None,
-            });
-            let terms = ready.collect();
+            let terms = ready(votes).map(|(who, terms)| (who, terms.clone())).collect();
             out.push(Output::Tell(Progress::AllReady { number, terms }));
         }
     }
 
     /// Takes a decision: it is durable before anybody hears of it.
-    fn enter(
-        &mut self,
-        now: Time,
-        number: u64,
-        state: CoordinatorState<S>,
-        out: &mut Vec<CoordinatorOutput<S>>,
-    ) {
+    fn enter(&mut self, now: Time, number: u64, state: CoordinatorState<S>, out: &mut Outputs<S>) {
         out.push(Output::Persist(CoordinatorRecord::Entered(number, state.clone())));
         self.open.insert(number, state);
         self.repeat(now, number, out);
     }
 
-    fn end_if_undone(&mut self, number: u64, out: &mut Vec<CoordinatorOutput<S>>) {
+    fn end_if_undone(&mut self, number: u64, out: &mut Outputs<S>) {
         if let Some(CoordinatorState::Undoing { waiting, expired, .. }) = self.open.get_mut(&number)
             && waiting.is_empty()
         {
@@ -465,7 +437,7 @@ impl<S: Subject> Coordinator<S> {
     }
 
     /// All have acknowledged the decision.
-    fn end(&mut self, number: u64, how: Progress<S>, out: &mut Vec<CoordinatorOutput<S>>) {
+    fn end(&mut self, number: u64, how: Progress<S>, out: &mut Outputs<S>) {
         self.open.remove(&number);
         // A crash between the two has it told again, and never lost.
         out.push(Output::Tell(how));
@@ -474,7 +446,7 @@ impl<S: Subject> Coordinator<S> {
     }
 
     /// Says to all that have not answered what they are to do, now and again later.
-    fn repeat(&self, now: Time, number: u64, out: &mut Vec<CoordinatorOutput<S>>) {
+    fn repeat(&self, now: Time, number: u64, out: &mut Outputs<S>) {
         let Some(state) = self.open.get(&number) else { return };
         let unanswered = state.unanswered();
         if let Some(retry) = state.retry()
@@ -488,16 +460,20 @@ impl<S: Subject> Coordinator<S> {
         }
     }
 
-    fn send(
-        &self,
-        to: ActorId,
-        number: u64,
-        instruction: Instruction<S>,
-        out: &mut Vec<CoordinatorOutput<S>>,
-    ) {
+    fn send(&self, to: ActorId, number: u64, instruction: Instruction<S>, out: &mut Outputs<S>) {
         let id = AgreementId { coordinator: self.me, number };
         let settled = self.open.keys().next().copied().unwrap_or(self.next);
-        let message = super::ToParticipant { id, settled, instruction };
+        let message = ToParticipant { id, settled, instruction };
         out.push(Output::Send { to, message });
     }
+}
+
+/// Whoever is ready, and on what terms.
+fn ready<S: Subject>(
+    votes: &BTreeMap<ActorId, Vote<S>>,
+) -> impl Iterator<Item = (ActorId, &S::Terms)> {
+    votes.iter().filter_map(|(&who, vote)| match vote {
+        Vote::Ready(terms) => Some((who, terms)),
+        Vote::NotReady(_) => None,
+    })
 }

@@ -107,6 +107,8 @@ pub enum Task<S: Subject> {
 pub type ParticipantOutput<S> =
     Output<ToCoordinator<S>, ParticipantRecord<S>, AgreementId, Task<S>>;
 
+type Outputs<S> = Vec<ParticipantOutput<S>>;
+
 /// All agreements that one actor takes part in, see [the page on agreements](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Participant<S: Subject> {
@@ -121,7 +123,7 @@ impl<S: Subject> Participant<S> {
     pub fn start(
         records: impl IntoIterator<Item = ParticipantRecord<S>>,
         now: Time,
-        out: &mut Vec<ParticipantOutput<S>>,
+        out: &mut Outputs<S>,
     ) -> Participant<S> {
         let (states, settled) = (BTreeMap::new(), BTreeMap::new());
         let mut participant = Participant { states, settled };
@@ -155,7 +157,7 @@ impl<S: Subject> Participant<S> {
         now: Time,
         from: ActorId,
         message: ToParticipant<S>,
-        out: &mut Vec<ParticipantOutput<S>>,
+        out: &mut Outputs<S>,
     ) {
         let ToParticipant { id, settled, instruction } = message;
         if from != id.coordinator {
@@ -191,7 +193,7 @@ impl<S: Subject> Participant<S> {
         id: AgreementId,
         terms: S::Terms,
         lease: Span,
-        out: &mut Vec<ParticipantOutput<S>>,
+        out: &mut Outputs<S>,
     ) {
         let Some(ParticipantState::Asked { request, in_doubt }) = self.states.get(&id) else {
             return;
@@ -205,12 +207,7 @@ impl<S: Subject> Participant<S> {
 
     /// What it was asked for cannot be held, but this could; without effect after
     /// [`Task::GiveUp`].
-    pub fn not_ready(
-        &mut self,
-        id: AgreementId,
-        counter: S::Counter,
-        out: &mut Vec<ParticipantOutput<S>>,
-    ) {
+    pub fn not_ready(&mut self, id: AgreementId, counter: S::Counter, out: &mut Outputs<S>) {
         if matches!(self.states.get(&id), Some(ParticipantState::Asked { .. })) {
             self.enter(id, ParticipantState::Refused(counter.clone()), out);
             answer(id, Answer::NotReady(counter), out);
@@ -218,12 +215,7 @@ impl<S: Subject> Participant<S> {
     }
 
     /// What was not held is carried out all the same; without effect after [`Task::GiveUp`].
-    pub fn take(
-        &mut self,
-        id: AgreementId,
-        receipt: S::Receipt,
-        out: &mut Vec<ParticipantOutput<S>>,
-    ) {
+    pub fn take(&mut self, id: AgreementId, receipt: S::Receipt, out: &mut Outputs<S>) {
         if let Some(ParticipantState::Late(order)) = self.states.get(&id) {
             let (order, receipt) = (order.clone(), Some(receipt));
             let committed =
@@ -234,7 +226,7 @@ impl<S: Subject> Participant<S> {
     }
 
     /// What was not held cannot be carried out; without effect after [`Task::GiveUp`].
-    pub fn expired(&mut self, id: AgreementId, out: &mut Vec<ParticipantOutput<S>>) {
+    pub fn expired(&mut self, id: AgreementId, out: &mut Outputs<S>) {
         if matches!(self.states.get(&id), Some(ParticipantState::Late(_))) {
             self.enter(id, ParticipantState::Over, out);
             answer(id, Answer::Expired, out);
@@ -242,7 +234,7 @@ impl<S: Subject> Participant<S> {
     }
 
     /// The lease is over, or it is time to inquire once more.
-    pub fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Vec<ParticipantOutput<S>>) {
+    pub fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Outputs<S>) {
         let Some(ParticipantState::Held(hold)) = self.states.get(&id) else { return };
         if now < hold.until {
             return;
@@ -262,7 +254,7 @@ impl<S: Subject> Participant<S> {
         request: S::Request,
         lease: Span,
         in_doubt: InDoubt,
-        out: &mut Vec<ParticipantOutput<S>>,
+        out: &mut Outputs<S>,
     ) {
         match self.states.get(&id) {
             None => {
@@ -280,13 +272,7 @@ impl<S: Subject> Participant<S> {
         }
     }
 
-    fn on_commit(
-        &mut self,
-        now: Time,
-        id: AgreementId,
-        order: S::Order,
-        out: &mut Vec<ParticipantOutput<S>>,
-    ) {
+    fn on_commit(&mut self, now: Time, id: AgreementId, order: S::Order, out: &mut Outputs<S>) {
         // A crash may have lasted longer than the lease.
         if let Some(ParticipantState::Held(hold)) = self.states.get(&id)
             && hold.in_doubt == InDoubt::Release
@@ -316,24 +302,14 @@ impl<S: Subject> Participant<S> {
         }
     }
 
-    fn enter(
-        &mut self,
-        id: AgreementId,
-        state: ParticipantState<S>,
-        out: &mut Vec<ParticipantOutput<S>>,
-    ) {
+    fn enter(&mut self, id: AgreementId, state: ParticipantState<S>, out: &mut Outputs<S>) {
         out.push(Output::Persist(ParticipantRecord::Entered(id, state.clone())));
         self.states.insert(id, state);
     }
 
     /// Gets into a state in which nothing is held. That is a record even if nothing ever was:
     /// a prepare that was overtaken finds it.
-    fn give_up(
-        &mut self,
-        id: AgreementId,
-        state: ParticipantState<S>,
-        out: &mut Vec<ParticipantOutput<S>>,
-    ) {
+    fn give_up(&mut self, id: AgreementId, state: ParticipantState<S>, out: &mut Outputs<S>) {
         let before = self.states.get(&id);
         if before == Some(&state) {
             return;
@@ -347,7 +323,7 @@ impl<S: Subject> Participant<S> {
     }
 
     /// Forgets what is over: what was not committed by then was aborted.
-    fn settle(&mut self, from: ActorId, settled: u64, out: &mut Vec<ParticipantOutput<S>>) {
+    fn settle(&mut self, from: ActorId, settled: u64, out: &mut Outputs<S>) {
         let known = self.settled.entry(from).or_default();
         if settled <= *known {
             return;
@@ -387,6 +363,6 @@ fn before(id: &AgreementId, coordinator: ActorId, number: u64) -> bool {
     id.coordinator == coordinator && id.number < number
 }
 
-fn answer<S: Subject>(id: AgreementId, answer: Answer<S>, out: &mut Vec<ParticipantOutput<S>>) {
+fn answer<S: Subject>(id: AgreementId, answer: Answer<S>, out: &mut Outputs<S>) {
     out.push(Output::Send { to: id.coordinator, message: ToCoordinator { id, answer } });
 }

@@ -40,7 +40,12 @@ fn explore(setup: &Setup) -> BTreeSet<&'static str> {
     let mut endings = BTreeSet::new();
     let mut ways: Vec<(usize, Option<(Move, usize)>)> = vec![(0, None)];
     let mut frontier = VecDeque::from([(0, start)]);
-    while let Some((place, mut world)) = frontier.pop_front() {
+    // Where there are too many to remember, the last one first.
+    let next = |frontier: &mut VecDeque<_>| match frontier.len() {
+        ..50_000 => frontier.pop_front(),
+        _ => frontier.pop_back(),
+    };
+    while let Some((place, mut world)) = next(&mut frontier) {
         let moves = world.moves();
         if moves.iter().all(|it| it.is_fault()) {
             world.check_end();
@@ -67,6 +72,7 @@ fn explore(setup: &Setup) -> BTreeSet<&'static str> {
             }
         }
     }
+    eprintln!("{:?}: {} worlds", setup.faults, seen.len());
     endings
 }
 

@@ -1,11 +1,14 @@
 //! Short histories in words: what goes wrong is the script, the rest the log. `c` is the
 //! coordinator, `p` are participants; a message takes a microsecond.
 
-use haggle_agents::agreement::InDoubt;
-use haggle_model::Span;
+use haggle_agents::agreement::{
+    AgreementId, Hold, InDoubt, Instruction, Output, Participant, ParticipantRecord,
+    ParticipantState, Task, ToParticipant,
+};
+use haggle_model::{Span, Time};
 
 use crate::every_history::small;
-use crate::world::{Faults, Setup, World};
+use crate::world::{Faults, Setup, Thing, World, coordinator};
 
 /// Two participants hold for 16 us; a commit may need 10 of them.
 fn lease() -> Setup {
@@ -352,4 +355,37 @@ fn a_lease_ends_while_its_participant_is_down() {
 10 p1 persists lapsed 0
 10 p1 gives up 0"
     );
+}
+
+/// The timer has not gone off yet, for its participant was down.
+#[test]
+fn a_commit_that_comes_before_the_timer_is_late_all_the_same() {
+    let id = AgreementId { coordinator: coordinator(0), number: 7 };
+    let until = Time::from_micros(5);
+    let hold = |in_doubt| Hold::<Thing> {
+        request: 1,
+        terms: 1,
+        lease: Span::from_micros(4),
+        until,
+        in_doubt,
+    };
+    let told = |in_doubt, now| {
+        let held = ParticipantRecord::Entered(id, ParticipantState::Held(hold(in_doubt)));
+        let mut out = Vec::new();
+        let mut participant = Participant::start([held], now, &mut out);
+        let instruction = Instruction::Commit(2);
+        let commit = ToParticipant { id, settled: 7, instruction };
+        participant.on_message(now, coordinator(0), commit, &mut out);
+        let told = out.into_iter().filter_map(|output| match output {
+            Output::Tell(task) => Some(task),
+            _ => None,
+        });
+        told.collect::<Vec<Task<Thing>>>()
+    };
+    let later = until + Span::TICK;
+    let inquires = InDoubt::Inquire { every: Span::TICK };
+    assert_eq!(told(InDoubt::Release, until), [Task::CarryOut { id, order: 2 }]);
+    assert_eq!(told(inquires, later), [Task::CarryOut { id, order: 2 }]);
+    let late = [Task::GiveUp { id }, Task::TakeUnheld { id, order: 2 }];
+    assert_eq!(told(InDoubt::Release, later), late);
 }
