@@ -56,11 +56,12 @@
 //!
 //! - **Numbers.** A coordinator sets numbers aside in blocks, by a record that precedes the
 //!   first message with one of them, and after a crash begins behind the last block: no
-//!   number is used twice.
+//!   number is used twice. Their differences disclose how many agreements lie between two.
 //! - **Lease.** A participant says for how long it holds, as a duration; that time begins
 //!   when it gets ready, which is not before the first prepare was sent. So both sides know an
-//!   instant of their own clock until which the hold lasts for sure, and nobody reads the other's clock. Clocks may differ,
-//!   but have to run at the same rate. The messages of an instant come before its timers.
+//!   instant of their own clock until which the hold lasts for sure, and nobody reads the
+//!   other's clock. Clocks may differ, but have to run at the same rate. The messages of an
+//!   instant come before its timers.
 //! - **Commit point.** An agreement is committed when its coordinator has persisted that. It may
 //!   do so while a commit that is sent now still arrives before the first lease ends: until the
 //!   first prepare + the shortest lease - [`Rules::margin`]. Later it aborts, in both modes.
@@ -71,8 +72,9 @@
 //!   answers repeated messages from its state, a coordinator drops repeated answers. Every
 //!   message of a coordinator says which numbers are settled; a participant drops what comes for
 //!   one of those, however late, forgets its state in them, and gives back what it still holds.
-//!   An abort or undo that overtakes the prepare leaves `Over` behind until then. So memory is
-//!   bounded by the agreements of a coordinator that are open at the same time, and a prepare that comes after its abort holds nothing.
+//!   An abort or undo that overtakes the prepare leaves `Over` behind until then, so that a
+//!   prepare that comes after it holds nothing. What is remembered is bounded by the agreements
+//!   of a coordinator that were open at the same time.
 //! - **Late commits.** A participant whose lease ended asks its owner whether it can take its
 //!   part all the same. If not it says so: the agreement is broken, and the coordinator has
 //!   all others undo theirs until they have acknowledged that.

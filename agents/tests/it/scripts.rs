@@ -1,14 +1,17 @@
 //! Short histories in words: what goes wrong is the script, the rest the log. `c` is the
 //! coordinator, `p` are participants; a message takes a microsecond.
 
+use std::collections::BTreeMap;
+
 use haggle_agents::agreement::{
-    AgreementId, Hold, InDoubt, Instruction, Output, Participant, ParticipantRecord,
-    ParticipantState, Task, ToParticipant,
+    AgreementId, Answer, Coordinator, CoordinatorRecord, CoordinatorState, CoordinatorTimer, Hold,
+    InDoubt, Instruction, Output, Participant, ParticipantRecord, ParticipantState, Progress, Task,
+    ToCoordinator, ToParticipant,
 };
 use haggle_model::{Span, Time};
 
 use crate::every_history::small;
-use crate::world::{Faults, Setup, Thing, World, coordinator};
+use crate::world::{Faults, Setup, Thing, World, coordinator, participant};
 
 /// Two participants hold for 16 us; a commit may need 10 of them.
 fn lease() -> Setup {
@@ -388,4 +391,44 @@ fn a_commit_that_comes_before_the_timer_is_late_all_the_same() {
     assert_eq!(told(inquires, later), [Task::CarryOut { id, order: 2 }]);
     let late = [Task::GiveUp { id }, Task::TakeUnheld { id, order: 2 }];
     assert_eq!(told(InDoubt::Release, later), late);
+}
+
+#[test]
+fn a_part_that_was_never_held_is_taken() {
+    let (now, to) = (Time::ZERO, participant(0));
+    let mut out = Vec::new();
+    let mut asks = Coordinator::<Thing>::start(coordinator(0), [], now, &mut out);
+    let number = asks.commit_unprepared(now, to, 5, None, &mut out);
+    let id = AgreementId { coordinator: coordinator(0), number };
+    let (orders, receipts) = (BTreeMap::from([(to, 5)]), BTreeMap::new());
+    let decided = CoordinatorState::Committing { retry: None, orders, receipts };
+    let commit = ToParticipant { id, settled: number, instruction: Instruction::Commit(5) };
+    let expected = [
+        Output::Persist(CoordinatorRecord::Entered(number, decided)),
+        Output::Send { to, message: commit.clone() },
+    ];
+    assert_eq!(out.split_off(1), expected);
+
+    let mut said = Vec::new();
+    let mut takes = Participant::<Thing>::start([], now, &mut said);
+    takes.on_message(now, id.coordinator, commit, &mut said);
+    takes.take(id, 9, &mut said);
+    let (hold, receipt) = (None, Some(9));
+    let taken = ParticipantState::Committed { hold, order: 5, receipt };
+    let committed = ToCoordinator { id, answer: Answer::Committed(receipt) };
+    let expected = [
+        Output::Tell(Task::TakeUnheld { id, order: 5 }),
+        Output::Persist(ParticipantRecord::Entered(id, taken)),
+        Output::Send { to: id.coordinator, message: committed.clone() },
+    ];
+    assert_eq!(said, expected);
+
+    asks.on_message(now, to, committed, &mut out);
+    let receipts = BTreeMap::from([(to, receipt)]);
+    let expected = [
+        Output::Tell(Progress::Committed { number, receipts }),
+        Output::Persist(CoordinatorRecord::Over(number)),
+        Output::Stop(CoordinatorTimer::Retry(number)),
+    ];
+    assert_eq!(out.split_off(1), expected);
 }

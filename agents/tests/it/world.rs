@@ -14,6 +14,8 @@ use haggle_agents::agreement::{
     ToParticipant,
 };
 use haggle_model::{ActorId, Span, Time};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// What is agreed on: a thing by its number, in all messages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +79,7 @@ impl Setup {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Body {
     Down(ToParticipant<Thing>),
     Up(ToCoordinator<Thing>),
@@ -575,6 +577,8 @@ impl World {
         if self.strikes(&line).is_some() {
             self.note(format!("{} {line} is lost", tick(self.now)));
         } else {
+            // Scripts send everything as text.
+            let body = if self.log.is_some() { by_wire(&body) } else { body };
             self.flying.push(Flying { latest, from, to, body });
             self.flying.sort_by_key(|it| it.latest);
         }
@@ -946,8 +950,8 @@ fn hash(it: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// A record as it comes back from a file.
-fn by_wire<T: serde::Serialize + serde::de::DeserializeOwned>(record: &T) -> T {
+/// A record as it comes back from a file, a message as it arrives.
+fn by_wire<T: Serialize + DeserializeOwned>(record: &T) -> T {
     let text = serde_json::to_string(record).expect("records can be written");
     serde_json::from_str(&text).expect("records can be read")
 }
