@@ -16,6 +16,7 @@
 //! ```
 
 pub mod actor;
+pub mod agreement;
 pub mod desk;
 pub mod grid;
 pub mod metascheduler;
