@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
-use haggle::experiment::workload::Workloads;
-use haggle::scenario::{InvalidScenario, ReadError, Scenario};
+use haggle::scenario::{InvalidScenario, ReadError};
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::{ResultsError, RunReader};
@@ -71,8 +70,6 @@ pub(crate) enum Error {
         #[source]
         error: io::Error,
     },
-    #[error("interrupted")]
-    Interrupted,
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
 }
@@ -108,15 +105,6 @@ pub(crate) fn is_pipe(log: &Path) -> bool {
 pub(crate) fn say_waiting(log: &Path) {
     if is_pipe(log) {
         say(&format!("waiting for somebody to write into the pipe `{}`\n", log.display()));
-    }
-}
-
-/// The same for all logs of a scenario that lies in `folder`.
-pub(crate) fn say_waiting_for(scenario: &Scenario, folder: &Path) {
-    // Workloads with mistakes are the run's business.
-    let workloads = Workloads::new(scenario, folder, scenario.scenario.seed);
-    for (_, path) in workloads.iter().flat_map(Workloads::inputs) {
-        say_waiting(&path);
     }
 }
 

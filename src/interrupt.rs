@@ -1,5 +1,6 @@
 //! Ctrl-C, and the signal that ends a batch job: the first one asks everything to stop where
-//! results are whole, the second ends the process at once.
+//! results are whole, the second ends the process at once. Where nothing is to be kept, the first
+//! one does.
 //!
 //! All threads block these signals, and one thread waits for them: a handler could do hardly
 //! anything. Nobody waits for the signal of a file that grows too large: blocked, it
@@ -22,6 +23,9 @@ pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
 /// Whether that was the signal that ends a batch job.
 static TERMINATED: AtomicBool = AtomicBool::new(false);
 
+/// Whether a signal ends the process where it stands: nothing it has done is to be kept.
+static AT_ONCE: Mutex<bool> = Mutex::new(false);
+
 /// Hidden files that are of no use to anybody unless the command comes to its end.
 static HIDDEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -41,11 +45,20 @@ pub(crate) fn listen() {
 
 fn wait(signals: &SigSet) {
     while let Ok(signal) = signals.wait() {
-        if STOP.swap(true, Ordering::Relaxed) {
+        let again = STOP.swap(true, Ordering::Relaxed);
+        if !again {
+            TERMINATED.store(signal == Signal::SIGTERM, Ordering::Relaxed);
+        }
+        // Held to the end of the process, so that nothing is completed meanwhile.
+        let at_once = AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
+        if *at_once && !again {
+            say("interrupted: nothing was written\n");
+        }
+        if *at_once || again {
             remove_hidden();
             std::process::exit(interrupted() as i32);
         }
-        TERMINATED.store(signal == Signal::SIGTERM, Ordering::Relaxed);
+        drop(at_once);
         say(match signal {
             Signal::SIGTERM => "stopping, as told by SIGTERM\n",
             _ => "\nstopping; press Ctrl-C again to stop at once\n",
@@ -56,6 +69,12 @@ fn wait(signals: &SigSet) {
 /// How a command ends that was asked to stop.
 pub(crate) fn interrupted() -> Exit {
     if TERMINATED.load(Ordering::Relaxed) { Exit::Terminated } else { Exit::Interrupted }
+}
+
+/// Has the first signal end the process, as long as nothing is to be kept: who waits for a pipe,
+/// or reads a long log, looks at no flag.
+pub(crate) fn end_at_once(at_once: bool) {
+    *AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner) = at_once;
 }
 
 /// Has a hidden file removed if the command is stopped at once.

@@ -112,10 +112,6 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::InvalidInput
         }
-        Error::Interrupted => {
-            say("interrupted: nothing was written\n");
-            interrupted()
-        }
         Error::Plot(PlotError::UnknownEnding { .. }) => {
             say(&format!("error: {error}\n"));
             Exit::Usage
@@ -160,7 +156,9 @@ fn experiment(error: &ExperimentError) -> Exit {
         ExperimentError::Figure { figure, error: cause } => {
             say(&format!("error: figure \"{figure}\": {cause}\n"));
             match cause {
-                PlotError::Unsuitable(_) | PlotError::UnknownEnding { .. } => Exit::Usage,
+                PlotError::Unsuitable(_)
+                | PlotError::NoJob(_)
+                | PlotError::UnknownEnding { .. } => Exit::Usage,
                 PlotError::Results(_) | PlotError::NoData { .. } => Exit::InvalidInput,
                 _ => Exit::CannotWrite,
             }

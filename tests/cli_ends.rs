@@ -2,6 +2,7 @@
 //! time with an error that names the way out.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 
 use crate::cli_run::{LONG, wait_for};
 use crate::command::{Folder, VALID, ended, stderr_of, stdout_of};
@@ -171,8 +172,6 @@ fn writing_a_log_can_be_interrupted() {
     exit code: 130
     ----- stdout -----
     ----- stderr -----
-
-    stopping; press Ctrl-C again to stop at once
     interrupted: nothing was written
     ");
     assert_eq!(folder.names(), [""; 0]);
@@ -326,9 +325,8 @@ fn what_is_no_text_is_no_log() {
 #[test]
 fn a_pipe_without_a_writer_is_waited_for() {
     let folder = Folder::with(&[]);
+    make_pipe(&folder);
     let pipe = folder.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.is_ok_and(|made| made.success()), "a pipe can be made");
     let replay = ["replay", "pipe", "--processors", "8", "--policy", "easy", "--quiet"];
     let child = folder.start(&replay);
     fs::write(&pipe, log(5, 100)).expect("somebody reads");
@@ -363,4 +361,98 @@ label = ""#
     let shown = folder.haggle(&["reproduce", "mine-1", "--scenarios", "studies", "-o", "out"]);
     assert!(shown.starts_with("exit code: 3\n"), "{shown}");
     assert!(shown.contains("305 characters, at most 300 are drawn"), "{shown}");
+}
+
+fn make_pipe(folder: &Folder) {
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status();
+    assert!(made.is_ok_and(|made| made.success()), "a pipe can be made");
+}
+
+#[test]
+fn who_waits_for_a_pipe_ends_at_the_first_signal() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = Folder::with(&[]);
+        make_pipe(&folder);
+        let mut child = folder.start(&["workload", "convert", "pipe", "out.swf"]);
+        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it can be read");
+        assert!(line.starts_with("waiting for somebody"), "{line}");
+        crate::command::signal(&child, name);
+        assert_eq!(child.wait().expect("it ends").code(), Some(code));
+        assert_eq!(folder.names(), ["pipe"]);
+    }
+}
+
+#[test]
+fn a_scenario_reads_no_pipe() {
+    let jobs = "jobs = [{ submit = \"0s\", processors = 4, requested = \"100s\", run = \"80s\" }]";
+    let sweep = VALID.replace(jobs, "log = \"pipe\"") + "[sweep]\nreplications = 2\n";
+    let folder = Folder::with(&[("sweep.toml", &sweep)]);
+    make_pipe(&folder);
+    let shown = folder.haggle(&["sweep", "sweep.toml"]);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    assert!(shown.contains("log `pipe` is a pipe or a device"), "{shown}");
+}
+
+/// The processes that check cases end with the one that has begun them.
+#[test]
+#[cfg(target_os = "linux")]
+fn random_scenarios_can_be_interrupted() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = Folder::with(&[]);
+        let child = folder.start(&["verify", "--random", "--cases", "100000"]);
+        let begun = || {
+            let tasks = fs::read_dir(format!("/proc/{}/task", child.id()));
+            let children = |task: std::io::Result<fs::DirEntry>| {
+                fs::read_to_string(task.ok()?.path().join("children")).ok()
+            };
+            tasks.into_iter().flatten().filter_map(children).collect::<String>()
+        };
+        wait_for(|| !begun().is_empty());
+        crate::command::signal(&child, name);
+        let shown = ended(child);
+        assert!(shown.starts_with(&format!("exit code: {code}\n")), "{shown}");
+        assert_eq!(folder.names(), [""; 0]);
+    }
+}
+
+#[test]
+fn an_interval_that_may_shrink_to_none_is_refused() {
+    let rule = |least: &str| {
+        let rule = "rule = \"mean-failure\", interval = \"1h\", first = \"0s\", cost = \"0s\"";
+        grid(&format!("checkpoints = {{ {rule}, interval-min = \"{least}\" }}"), "resources = 1")
+    };
+    for (least, is_valid) in [("0s", false), ("0%", false), ("1us", false), ("1min", true)] {
+        let folder = Folder::with(&[("grid.toml", &rule(least))]);
+        let shown = folder.haggle(&["validate", "grid.toml"]);
+        assert_eq!(shown.starts_with("exit code: 0\n"), is_valid, "{shown}");
+        assert_eq!(!shown.contains("the interval may shrink to none"), is_valid, "{shown}");
+    }
+}
+
+/// Each was accepted once, and ended the run: at its beginning, or when all had been computed.
+#[test]
+fn what_would_end_a_run_is_refused_before_it() {
+    let latency = "network = { wan-latency = { law = \"uniform\", low = \"1s\", high = \"0s\" } }";
+    let figure = "[[figure]]\nkind = \"bars\"\nmetric = \"lost-work\"\ngroup-by = \"workload\"\n";
+    for (scenario, said) in [
+        (grid(latency, "resources = 1"), "uniform law: high is 0, expected at least low"),
+        (VALID.to_owned() + figure, "\"lost-work\" belongs to the whole run, not to a workload"),
+    ] {
+        let folder = Folder::with(&[("wrong.toml", &scenario)]);
+        let shown = folder.haggle(&["validate", "wrong.toml"]);
+        assert!(shown.starts_with("exit code: 3\n") && shown.contains(said), "{shown}");
+    }
+}
+
+/// A figure of a job that a run has not costs nothing but itself.
+#[test]
+fn the_timeline_of_a_job_that_is_not_there_is_left_out() {
+    let figure = "\n[[figure]]\nkind = \"job-timeline\"\njob = 9\n";
+    let scenario = grid("", "resources = 1") + figure;
+    let folder = Folder::with(&[("grid.toml", &scenario)]);
+    let shown = folder.haggle(&["run", "grid.toml", "-o", "out", "--quiet"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(shown.contains("figure left out: the run has no job 9"), "{shown}");
 }

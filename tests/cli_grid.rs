@@ -236,7 +236,7 @@ nominal = 50
         ·            ─────┬─────
         ·                 ╰── not used
         ╰────
-      help: remove it, or choose a policy with replicas (`haggle list grid-policies`)
+      help: remove it, or choose a policy with replicas, such as "wqr" or "load-dependent-rep"
 
       × no job writes checkpoints under this policy
         ╭─[wrong.toml:18:15]

@@ -263,7 +263,7 @@ load = { initial-max = "20%" }
         ·            ─────┬─────
         ·                 ╰── not used
         ╰────
-      help: remove it, or choose a policy with replicas (`haggle list grid-policies`)
+      help: remove it, or choose a policy with replicas, such as "wqr" or "load-dependent-rep"
 
       × no job writes checkpoints under this policy
         ╭─[wrong.toml:27:15]

@@ -7,7 +7,7 @@ use haggle_model::{ActorId, Observation, Time};
 use crate::grid::{
     CheckpointServer, DataNetwork, Dispatcher, GridResource, InformationService, Storage,
 };
-use crate::{Message, Metascheduler, Nature, Negotiator, Provider, User};
+use crate::{Message, Metascheduler, Nature, Negotiator, Provider, Timer, User};
 
 /// Something that takes messages.
 ///
@@ -64,18 +64,26 @@ impl<M> Default for Outbox<M> {
 
 impl<M> Outbox<M> {
     /// Sends `message` to `to`.
-    pub fn send(&mut self, to: ActorId, message: M) {
-        self.effects.push(Effect::Send { to, message });
-    }
-
-    /// Wakes the actor itself at `at` with `message`.
-    pub fn wake(&mut self, at: Time, message: M) {
-        self.effects.push(Effect::Wake { at, message });
+    pub fn send(&mut self, to: ActorId, message: impl Into<M>) {
+        self.effects.push(Effect::Send { to, message: message.into() });
     }
 
     /// Files an observation.
     pub fn observe(&mut self, observation: Observation) {
         self.observations.push(observation);
+    }
+}
+
+impl Outbox {
+    /// Wakes the actor itself at `at`.
+    pub fn wake(&mut self, at: Time, timer: impl Into<Timer>) {
+        self.effects.push(Effect::Wake { at, message: Message::Wake(timer.into()) });
+    }
+
+    /// Notes that `from` has said what the actor does not expect of it now. It changes nothing,
+    /// and is counted.
+    pub fn refuse(&mut self, from: ActorId, kind: &'static str) {
+        self.observe(Observation::MessageRefused { from, kind });
     }
 }
 
@@ -119,7 +127,8 @@ impl fmt::Debug for OtherActor {
 }
 
 impl AnyActor {
-    /// Whether it has something to file when the run is over, see [`Message::RunOver`].
+    /// Whether it has something to file when the run is over, see
+    /// [`RunMessage::RunOver`](crate::RunMessage::RunOver).
     pub fn keeps_accounts(&self) -> bool {
         matches!(
             self,

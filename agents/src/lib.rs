@@ -16,19 +16,22 @@
 //! ```
 
 pub mod actor;
+pub mod agreement;
+pub mod desk;
 pub mod grid;
-pub mod message;
 pub mod metascheduler;
 pub mod nature;
 pub mod negotiator;
+pub mod protocol;
 pub mod provider;
 pub mod user;
 
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
-pub use message::{Call, Message, Phase, Submission, Timer};
+pub use desk::Desk;
 pub use metascheduler::{Metascheduler, MetaschedulerConfig};
 pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
+pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
     Bargaining, Estimates, MAX_ATTEMPTS, OnFailure, Overrun, Provider, ProviderConfig,
 };

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use haggle_model::observation::DisclosedItem;
 use haggle_model::random::Stream;
-use haggle_model::{ActorId, JobId, JobOutcome, JobRecord, Observation, Refusal, Time};
+use haggle_model::{ActorId, JobId, JobOutcome, Refusal, Time};
 use haggle_scheduling::placement::{Answer, Placement, Question, rank};
 use rand::RngExt;
 
-use crate::message::{Message, Submission};
+use crate::desk::{Desk, Entry, Withdrawal};
+use crate::protocol::{Message, QueryMessage, RunMessage, Submission, SubmissionMessage};
 use crate::{Actor, Outbox};
 
 /// A metascheduler as a scenario describes it.
@@ -31,21 +31,30 @@ pub struct Metascheduler {
     stream: Stream,
     /// Provider whose turn it is.
     turn: usize,
-    /// Jobs that no provider has accepted yet. A policy that asks first has one
-    /// at a time, so that an answer accounts for every job placed before.
-    open: BTreeMap<JobId, Open>,
+    desk: Desk<Stage>,
     /// Jobs that come after the one being placed.
-    backlog: VecDeque<(ActorId, Box<Submission>)>,
-    /// Jobs at providers, with who submitted them.
-    placed: BTreeMap<JobId, Placed>,
+    backlog: VecDeque<JobId>,
+    /// Jobs that are being placed. A policy that asks first has one at a time, so that an
+    /// answer accounts for every job placed before.
+    open: usize,
+}
+
+/// How far a job has come.
+#[derive(Debug)]
+enum Stage {
+    /// Its turn has not come.
+    Backlog,
+    /// Providers are being asked or tried.
+    Open(Open),
+    /// A provider has it.
+    Placed,
 }
 
 /// A job for which providers are being asked or tried.
 #[derive(Debug)]
 struct Open {
-    /// `None` while a provider looks at it.
-    submission: Option<Box<Submission>>,
-    submitter: ActorId,
+    /// The provider that looks at it.
+    tried: Option<ActorId>,
     /// Provider from which turns are counted.
     turn: usize,
     /// Answers so far: by provider, or in the order of asking where one is asked after the other.
@@ -53,7 +62,6 @@ struct Open {
     /// Answers that are there.
     answered: usize,
     candidates: Candidates,
-    withdrawn: bool,
 }
 
 /// Providers still to be tried.
@@ -77,10 +85,13 @@ enum Candidates {
     Ranked(Vec<usize>),
 }
 
-#[derive(Debug)]
-struct Placed {
-    submitter: ActorId,
-    provider: ActorId,
+impl Entry<Stage> {
+    fn open(&mut self) -> Option<&mut Open> {
+        match &mut self.stage {
+            Stage::Open(open) => Some(open),
+            Stage::Backlog | Stage::Placed => None,
+        }
+    }
 }
 
 impl Metascheduler {
@@ -92,91 +103,97 @@ impl Metascheduler {
             places,
             stream,
             turn: 0,
-            open: BTreeMap::new(),
+            desk: Desk::default(),
             backlog: VecDeque::new(),
-            placed: BTreeMap::new(),
+            open: 0,
         }
+    }
+
+    fn on_submitted(&mut self, submitter: ActorId, submission: Submission) -> bool {
+        let job = submission.job.id;
+        let is_new = self.desk.take_in(submitter, submission, Stage::Backlog);
+        if is_new {
+            self.backlog.push_back(job);
+        }
+        is_new
     }
 
     /// Takes up the jobs whose turn has come.
     fn take_up_backlog(&mut self, now: Time, out: &mut Outbox) {
         let asks = self.config.placement.question() != Question::None;
-        while !asks || self.open.is_empty() {
-            let Some((submitter, submission)) = self.backlog.pop_front() else { break };
-            self.take_up(now, submitter, submission, out);
+        while !asks || self.open == 0 {
+            let Some(job) = self.backlog.pop_front() else { break };
+            self.take_up(now, job, out);
         }
     }
 
-    fn take_up(
-        &mut self,
-        now: Time,
-        submitter: ActorId,
-        submission: Box<Submission>,
-        out: &mut Outbox,
-    ) {
-        let id = submission.job.id;
+    fn take_up(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        // One that was withdrawn meanwhile is not there any more.
+        let Some(entry) = self.desk.get_mut(id) else { return };
         let providers = self.config.providers.len();
         let turn = self.turn;
         self.turn = (turn + 1) % providers.max(1);
-        let mut open = Open {
-            submission: Some(submission),
-            submitter,
+        self.open += 1;
+        let question = self.config.placement.question();
+        let asked: &[ActorId] = match question {
+            Question::None => &[],
+            Question::EstimateOfAll | Question::LoadOfAll => &self.config.providers,
+            Question::EstimateOneByOne => {
+                self.config.providers.get(turn..=turn).unwrap_or_default()
+            }
+        };
+        for &provider in asked {
+            out.send(provider, ask(question, &entry.submission));
+        }
+        entry.stage = Stage::Open(Open {
+            tried: None,
             turn,
-            answers: Vec::new(),
+            answers: match question {
+                Question::EstimateOfAll | Question::LoadOfAll => vec![None; providers],
+                Question::None | Question::EstimateOneByOne => Vec::new(),
+            },
             answered: 0,
             candidates: match self.config.placement {
                 Placement::RoundRobin => Candidates::InTurn { tried: 0 },
                 Placement::Random => Candidates::Drawn { tried: Vec::new() },
                 _ => Candidates::Unknown,
             },
-            withdrawn: false,
-        };
-        match self.config.placement.question() {
-            Question::None => {
-                self.open.insert(id, open);
-                self.try_next(now, id, out);
-            }
-            Question::EstimateOfAll | Question::LoadOfAll => {
-                open.answers = vec![None; providers];
-                for &provider in &self.config.providers {
-                    out.send(provider, self.question(&open));
-                }
-                self.open.insert(id, open);
-            }
-            Question::EstimateOneByOne => {
-                if let Some(&first) = self.config.providers.get(turn) {
-                    out.send(first, self.question(&open));
-                }
-                self.open.insert(id, open);
-            }
+        });
+        if question == Question::None {
+            self.try_next(now, id, out);
         }
     }
 
-    fn question(&self, open: &Open) -> Message {
-        let job = &open.submission.as_ref().expect("nobody has it yet").job;
-        match self.config.placement.question() {
-            Question::LoadOfAll => Message::LoadRequest { job: job.id },
-            _ => Message::EstimateRequest {
-                job: job.id,
-                processors: job.processors,
-                requested_time: job.requested_time,
-            },
-        }
-    }
-
-    fn on_answer(&mut self, now: Time, from: ActorId, id: JobId, answer: Answer, out: &mut Outbox) {
+    /// An answer to a question that was asked, and has not been answered.
+    fn on_answer(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        id: JobId,
+        answer: Answer,
+        out: &mut Outbox,
+    ) -> bool {
         let providers = self.config.providers.len();
-        let one_by_one = self.config.placement.question() == Question::EstimateOneByOne;
-        let Some(open) = self.open.get_mut(&id) else { return };
-        open.answered += 1;
-        let starts_now = matches!(answer, Answer::Estimate { start, .. } if start <= now);
+        let question = self.config.placement.question();
+        let one_by_one = question == Question::EstimateOneByOne;
+        let Some(&place) = self.places.get(&from) else { return false };
+        let Some(entry) = self.desk.get_mut(id) else { return false };
+        let Some(open) = entry.open().filter(|open| open.answered < providers) else {
+            return false;
+        };
         if one_by_one {
+            if (open.turn + open.answered) % providers != place {
+                return false;
+            }
             open.answers.push(Some(answer));
         } else {
-            let place = self.places.get(&from).expect("only those asked answer");
-            open.answers[*place] = Some(answer);
+            let Some(free @ None) = open.answers.get_mut(place) else { return false };
+            *free = Some(answer);
         }
+        open.answered += 1;
+        let starts_now = matches!(answer, Answer::Estimate { start, .. } if start <= now);
         if open.answered == providers || (one_by_one && starts_now) {
+            open.answered = providers;
             let answers: Vec<Answer> = open.answers.iter().copied().flatten().collect();
             let turn = open.turn;
             let provider = |place| if one_by_one { (turn + place) % providers } else { place };
@@ -185,76 +202,134 @@ impl Metascheduler {
             self.try_next(now, id, out);
         } else if one_by_one {
             let next = self.config.providers[(open.turn + open.answered) % providers];
-            let open = &self.open[&id];
-            out.send(next, self.question(open));
+            out.send(next, ask(question, &entry.submission));
         }
+        true
     }
 
     /// Submits the job to the best provider not tried yet, or gives it back.
     fn try_next(&mut self, now: Time, id: JobId, out: &mut Outbox) {
-        let open = self.open.get_mut(&id).expect("an open job");
-        let submission = open.submission.take().expect("nobody has it");
-        if open.withdrawn {
-            self.open.remove(&id);
-            cancel(now, *submission, out);
+        let providers = &self.config.providers;
+        let Some(entry) = self.desk.get_mut(id) else { return };
+        let withdrawn = entry.withdrawn;
+        let Some(open) = entry.open() else { return };
+        if withdrawn {
+            self.open -= 1;
+            self.desk.cancel(now, id, out);
             return;
         }
-        let providers = self.config.providers.len();
-        match open.next_candidate(providers, &mut self.stream) {
-            Some(best) => out.send(self.config.providers[best], Message::Submit(submission)),
+        let next = open.next_candidate(providers.len(), &mut self.stream);
+        open.tried = next.map(|best| providers[best]);
+        match open.tried {
+            Some(best) => out.send(best, SubmissionMessage::Submit(entry.submission.clone())),
             None => {
-                let submitter = open.submitter;
-                self.open.remove(&id);
-                let reason = Refusal::NoProvider;
-                let (to, item) = (submitter, DisclosedItem::Refusal);
-                out.observe(Observation::Disclosed { to, item, count: 1, job: Some(id) });
-                out.send(submitter, Message::Refused { submission, reason });
+                self.open -= 1;
+                self.desk.refuse(id, Refusal::NoProvider, out);
             }
         }
     }
 
-    fn on_accepted(&mut self, provider: ActorId, id: JobId, out: &mut Outbox) {
-        let open = self.open.remove(&id).expect("a provider accepts what was submitted to it");
-        if open.withdrawn {
-            out.send(provider, Message::Withdraw { job: id });
-        }
-        self.placed.insert(id, Placed { submitter: open.submitter, provider });
-        out.send(open.submitter, Message::Accepted { job: id });
+    /// The entry of a job that this provider looks at.
+    fn tried_by(&mut self, provider: ActorId, job: JobId) -> Option<&mut Entry<Stage>> {
+        let entry = self.desk.get_mut(job)?;
+        (entry.open()?.tried == Some(provider)).then_some(entry)
     }
 
-    fn on_refused(&mut self, now: Time, submission: Box<Submission>, out: &mut Outbox) {
-        let id = submission.job.id;
-        let open = self.open.get_mut(&id).expect("a provider refuses what was submitted to it");
-        open.submission = Some(submission);
-        self.try_next(now, id, out);
+    fn on_accepted(&mut self, provider: ActorId, job: JobId, out: &mut Outbox) -> bool {
+        let Some(entry) = self.tried_by(provider, job) else { return false };
+        entry.at = Some(provider);
+        entry.stage = Stage::Placed;
+        if entry.withdrawn {
+            out.send(provider, SubmissionMessage::Withdraw { job });
+        }
+        out.send(entry.submitter, SubmissionMessage::Accepted { job });
+        self.open -= 1;
+        true
+    }
+
+    fn on_refused(&mut self, now: Time, provider: ActorId, job: JobId, out: &mut Outbox) -> bool {
+        let is_tried = self.tried_by(provider, job).is_some();
+        if is_tried {
+            self.try_next(now, job, out);
+        }
+        is_tried
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
-        if let Some(placed) = self.placed.get(&job) {
-            out.send(placed.provider, Message::Withdraw { job });
-        } else if let Some(open) = self.open.get_mut(&job) {
-            open.withdrawn = true;
-        } else if let Some(place) = self.backlog.iter().position(|(_, s)| s.job.id == job) {
-            let (_, submission) = self.backlog.remove(place).expect("found there");
-            cancel(now, *submission, out);
-        } else {
-            out.send(from, Message::NotWithdrawn { job });
+        if self.desk.withdraw(from, job, out) == Withdrawal::Here
+            && self.desk.get(job).is_some_and(|entry| matches!(entry.stage, Stage::Backlog))
+        {
+            self.desk.cancel(now, job, out);
         }
     }
 
-    /// What no provider has yet is unfinished.
-    fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
-        let open = std::mem::take(&mut self.open).into_values();
-        let backlog = self.backlog.drain(..).map(|(_, submission)| submission);
-        for submission in open.filter_map(|open| open.submission).chain(backlog) {
-            out.observe(submission.unfinished(now));
+    /// What a provider says about a job goes on to its submitter; false if it does not have it.
+    fn relay(&mut self, from: ActorId, message: SubmissionMessage, out: &mut Outbox) -> bool {
+        let Some(entry) = self.desk.at(message.job(), from) else { return false };
+        out.send(entry.submitter, message);
+        true
+    }
+
+    fn on_finished(
+        &mut self,
+        from: ActorId,
+        job: JobId,
+        outcome: JobOutcome,
+        out: &mut Outbox,
+    ) -> bool {
+        let is_there = self.desk.at(job, from).is_some();
+        if is_there {
+            self.desk.finish(job, outcome, out);
+        }
+        is_there
+    }
+
+    fn on_submission(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: SubmissionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            SubmissionMessage::Submit(submission) => self.on_submitted(from, submission),
+            SubmissionMessage::Accepted { job } => self.on_accepted(from, job, out),
+            SubmissionMessage::Refused { job, .. } => self.on_refused(now, from, job, out),
+            SubmissionMessage::Finished { job, outcome } => {
+                self.on_finished(from, job, outcome, out)
+            }
+            SubmissionMessage::Started { .. } => self.relay(from, message, out),
+            SubmissionMessage::Withdraw { job } => {
+                self.on_withdrawn(now, from, job, out);
+                true
+            }
+            SubmissionMessage::NotWithdrawn { .. } => {
+                // It may be late, and the job over.
+                self.relay(from, message, out);
+                self.places.contains_key(&from)
+            }
+            SubmissionMessage::Promise { .. } => false,
         }
     }
 
-    fn on_finished(&mut self, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
-        if let Some(placed) = self.placed.remove(&job) {
-            out.send(placed.submitter, Message::Finished { job, outcome });
-        }
+    fn on_query(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: QueryMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        let (job, answer) = match message {
+            QueryMessage::Estimate { job, start, completion } => {
+                (job, Answer::Estimate { start, completion })
+            }
+            QueryMessage::Load { job, drain_time } => (job, Answer::Load(drain_time)),
+            QueryMessage::NoAnswer { job, .. } => (job, Answer::Refused),
+            QueryMessage::EstimateRequest { .. } | QueryMessage::LoadRequest { .. } => {
+                return false;
+            }
+        };
+        self.on_answer(now, from, job, answer, out)
     }
 }
 
@@ -283,43 +358,32 @@ impl Open {
     }
 }
 
-/// Records a job that was withdrawn before any provider queued it.
-fn cancel(now: Time, submission: Submission, out: &mut Outbox) {
-    let Submission { job, class, user } = submission;
-    out.send(user, Message::Finished { job: job.id, outcome: JobOutcome::Cancelled });
-    let record = JobRecord::never_queued(job, class, JobOutcome::Cancelled, now);
-    out.observe(Observation::JobOver(Box::new(record)));
+fn ask(question: Question, submission: &Submission) -> QueryMessage {
+    let job = &submission.job;
+    match question {
+        Question::LoadOfAll => QueryMessage::LoadRequest { job: job.id },
+        _ => QueryMessage::EstimateRequest {
+            job: job.id,
+            processors: job.processors,
+            requested_time: job.requested_time,
+        },
+    }
 }
 
 impl Actor for Metascheduler {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        match message {
-            Message::Submit(submission) => self.backlog.push_back((from, submission)),
-            Message::Estimate { job, start, completion } => {
-                self.on_answer(now, from, job, Answer::Estimate { start, completion }, out);
-            }
-            Message::Load { job, drain_time } => {
-                self.on_answer(now, from, job, Answer::Load(drain_time), out);
-            }
-            Message::NoAnswer { job, .. } => self.on_answer(now, from, job, Answer::Refused, out),
-            Message::Accepted { job } => self.on_accepted(from, job, out),
-            Message::Refused { submission, .. } => self.on_refused(now, submission, out),
-            Message::Started { job } => {
-                if let Some(placed) = self.placed.get(&job) {
-                    out.send(placed.submitter, Message::Started { job });
-                }
-            }
-            Message::Finished { job, outcome } => self.on_finished(job, outcome, out),
-            Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
-            Message::NotWithdrawn { job } => {
-                if let Some(placed) = self.placed.get(&job) {
-                    out.send(placed.submitter, Message::NotWithdrawn { job });
-                }
-            }
-            Message::RunOver => return self.on_run_over(now, out),
-            other => unreachable!("nobody sends a metascheduler {other:?}"),
+        let kind = message.kind();
+        let expected = match message {
+            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Query(message) => self.on_query(now, from, message, out),
+            // Its jobs are on their users' desks, too.
+            Message::Run(RunMessage::RunOver) => return,
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from, kind);
         }
         self.take_up_backlog(now, out);
     }

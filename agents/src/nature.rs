@@ -2,7 +2,7 @@
 
 use haggle_model::{ActorId, ProcessorSet, Time};
 
-use crate::message::{Message, Timer};
+use crate::protocol::{Message, ResourceMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
 /// Tells the owners of resources when something of theirs fails and when it is back.
@@ -24,16 +24,16 @@ impl Nature {
 
     fn on_outage(&mut self, resource: u32, restore: Time, out: &mut Outbox) {
         for (owner, processors) in self.resources[resource as usize].clone() {
-            out.send(owner, Message::Failed { processors });
+            out.send(owner, ResourceMessage::Failed { processors });
         }
         if restore < Time::FOREVER {
-            out.wake(restore, Message::Wake(Timer::RestoreDue { resource }));
+            out.wake(restore, Timer::RestoreDue { resource });
         }
     }
 
     fn on_restore_due(&mut self, resource: u32, out: &mut Outbox) {
         for (owner, processors) in self.resources[resource as usize].clone() {
-            out.send(owner, Message::Restored { processors });
+            out.send(owner, ResourceMessage::Restored { processors });
         }
     }
 }
@@ -41,13 +41,15 @@ impl Nature {
 impl Actor for Nature {
     type Message = Message;
 
-    fn on_message(&mut self, _now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+    fn on_message(&mut self, _now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::OutageDue { resource, restore } => self.on_outage(resource, restore, out),
+            Message::Run(RunMessage::OutageDue { resource, restore }) => {
+                self.on_outage(resource, restore, out);
+            }
             Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
             // It holds nobody's jobs.
-            Message::RunOver => {}
-            other => unreachable!("nobody sends nature {other:?}"),
+            Message::Run(RunMessage::RunOver) => {}
+            other => out.refuse(from, other.kind()),
         }
     }
 }

@@ -6,24 +6,29 @@ mod load;
 mod negotiation;
 mod rescheduling;
 mod shares;
+mod slots;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use haggle_model::JobShape;
-use haggle_model::observation::DisclosedItem;
 use haggle_model::random::Stream;
 use haggle_model::{
-    ActorId, Disclosure, JobClass, JobId, JobOutcome, JobRecord, Observation, ProcessorSet,
-    ProviderId, Refusal, Span, Time,
+    ActorId, Disclosure, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, ProviderId,
+    Refusal, Span, Time,
 };
 use haggle_scheduling::checkpoints::Progress;
 use haggle_scheduling::{LocalScheduler, Request, Scheduling, Slot};
+use rustc_hash::FxHashMap;
 
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
 use self::rescheduling::Coordinated;
 use self::shares::Share;
-use crate::message::{Message, Submission, Timer};
+use self::slots::Slots;
+use crate::protocol::{
+    AgreementMessage, BargainMessage, Message, QueryMessage, ResourceMessage, RunMessage,
+    ShareMessage, Submission, SubmissionMessage, Timer,
+};
 use crate::{Actor, Outbox};
 
 pub use failures::{MAX_ATTEMPTS, OnFailure};
@@ -88,10 +93,11 @@ pub struct Provider {
     config: ProviderConfig,
     scheduler: Box<dyn LocalScheduler>,
     free: ProcessorSet,
-    /// Jobs waiting and running, by slot.
-    jobs: Vec<Option<Held>>,
-    unused: Vec<Slot>,
-    slots: HashMap<JobId, Slot>,
+    /// Those that have failed.
+    down: ProcessorSet,
+    /// Jobs waiting and running.
+    jobs: Slots<Held>,
+    slots: FxHashMap<JobId, Slot>,
     load: Load,
     /// The next planned start for which a wake-up is on its way.
     wake: Option<Time>,
@@ -121,7 +127,7 @@ enum Held {
 /// A rigid job in the provider's hands.
 #[derive(Debug)]
 struct HeldJob {
-    submission: Box<Submission>,
+    submission: Submission,
     submitter: ActorId,
     queued: Time,
     /// Requested time on this machine: for so long it may compute.
@@ -170,22 +176,13 @@ impl HeldJob {
 
     /// Its story if it ends now, without having run.
     fn over(self, provider: ProviderId, outcome: JobOutcome, now: Time) -> JobRecord {
-        let Submission { job, class, .. } = *self.submission;
+        let Submission { job, class, .. } = self.submission;
         JobRecord {
             provider: Some(provider),
             queued: Some(self.queued),
             walltime: self.walltime,
             promised_end: self.promised_end,
             ..JobRecord::never_queued(job, class, outcome, now)
-        }
-    }
-
-    /// Tells its submitter how it fares. A provider's own users hear of their own jobs; only
-    /// what leaves the provider is disclosed.
-    fn tell_status(&self, message: Message, out: &mut Outbox) {
-        match self.submission.class {
-            JobClass::External => tell(out, self.submitter, DisclosedItem::JobStatus, message),
-            JobClass::Local => out.send(self.submitter, message),
         }
     }
 
@@ -210,9 +207,9 @@ impl Provider {
             bargains: scheduler.bargainer().is_some(),
             scheduler,
             free: ProcessorSet::range(0, config.processors),
-            jobs: Vec::new(),
-            unused: Vec::new(),
-            slots: HashMap::new(),
+            down: ProcessorSet::new(),
+            jobs: Slots::default(),
+            slots: FxHashMap::default(),
             load: Load::default(),
             wake: None,
             started: Vec::new(),
@@ -228,23 +225,24 @@ impl Provider {
         &mut self,
         now: Time,
         submitter: ActorId,
-        submission: Box<Submission>,
+        submission: Submission,
         out: &mut Outbox,
-    ) {
+    ) -> bool {
         let job = &submission.job;
         let id = job.id;
-        let refusal = if job.shape == JobShape::Bag {
+        if self.slots.contains_key(&id) {
+            return false;
+        }
+        let refusal = if job.shape == JobShape::Bag || job.processors == 0 {
             Some(Refusal::WrongShape)
         } else {
             (job.processors > self.config.processors).then_some(Refusal::TooWide)
         };
         if let Some(reason) = refusal {
-            tell(out, submitter, DisclosedItem::Refusal, Message::Refused { submission, reason });
-            return;
+            out.send(submitter, SubmissionMessage::Refused { job: id, reason });
+            return true;
         }
-        let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
         let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
-        self.slots.insert(id, slot);
         let mut held = HeldJob {
             submission,
             submitter,
@@ -255,17 +253,13 @@ impl Provider {
             saved: Span::ZERO,
             run: None,
         };
-        let request = held.request(slot, false, &self.config);
+        let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
         held.promised_end = self.scheduler.submit(now, request);
-        let held = Some(Held::Job(held));
-        if slot.index() == self.jobs.len() {
-            self.jobs.push(held);
-        } else {
-            self.jobs[slot.index()] = held;
-        }
-        out.send(submitter, Message::Accepted { job: id });
+        self.slots.insert(id, self.jobs.insert(Held::Job(held)));
+        out.send(submitter, SubmissionMessage::Accepted { job: id });
         self.plan_changed(now, out);
+        true
     }
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
@@ -274,17 +268,17 @@ impl Provider {
             Held::Job(held) => held.run.as_ref().is_some_and(|run| run.end == now),
             Held::Share(_) | Held::Part => false,
         };
-        if !self.jobs[slot.index()].as_ref().is_some_and(ends) {
+        if !self.jobs.get(slot).is_some_and(ends) {
             return;
         }
         self.scheduler.finished(now, slot);
-        let mut held = self.release_job(slot);
-        let run = held.run.take().expect("only a running job ends");
+        let Some(mut held) = self.release_job(slot) else { return };
+        let Some(run) = held.run.take() else { return };
         let checkpointing = held.progress(&run, now, &self.config).overhead;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
         self.load.ended(held.submission.job.processors, run.planned_end);
-        held.tell_status(Message::Finished { job: id, outcome: run.outcome }, out);
+        out.send(held.submitter, SubmissionMessage::Finished { job: id, outcome: run.outcome });
         let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
         let over = held.over(self.config.id, outcome, now);
         let over = JobRecord { start, processors, checkpointing, ..over };
@@ -294,9 +288,7 @@ impl Provider {
 
     fn on_plan_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         // The job may have ended at this very instant, and its slot have a new one.
-        let Some(Held::Job(held)) = self.jobs[slot.index()].as_mut() else {
-            return;
-        };
+        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
         let Some(run) = held.run.as_mut().filter(|run| run.planned_end == now) else {
             return;
         };
@@ -304,22 +296,25 @@ impl Provider {
         self.load.extended(held.submission.job.processors, planned_end - now);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
-        out.wake(planned_end, Message::Wake(Timer::PlanEnds { slot: slot.0 }));
+        out.wake(planned_end, Timer::PlanEnds { slot: slot.0 });
         self.plan_changed(now, out);
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         let slot = self.slots.get(&job).copied();
-        let rigid = |slot: &Slot| matches!(self.jobs[slot.index()], Some(Held::Job(_)));
-        let slot = slot.filter(rigid);
+        let is_theirs = |slot: &Slot| match self.jobs.get(*slot) {
+            Some(Held::Job(held)) => held.submitter == from,
+            _ => false,
+        };
+        let slot = slot.filter(is_theirs);
         let Some(slot) = slot.filter(|&slot| self.scheduler.withdraw(now, slot)) else {
-            out.send(from, Message::NotWithdrawn { job });
+            out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
         };
-        let held = self.release_job(slot);
+        let Some(held) = self.release_job(slot) else { return };
         self.load.waiting -= work(held.submission.job.processors, held.planned(&self.config));
         let outcome = JobOutcome::Cancelled;
-        held.tell_status(Message::Finished { job, outcome }, out);
+        out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
         let over = held.over(self.config.id, outcome, now);
         out.observe(Observation::JobOver(Box::new(over)));
         self.plan_changed(now, out);
@@ -338,29 +333,26 @@ impl Provider {
         let checkpoints = self.config.on_failure.checkpoints();
         let span = walltime.map(|walltime| checkpoints.lasts(walltime, false));
         let Some(start) = self.scheduler.estimate_start(now, processors, span) else {
-            let message = Message::NoAnswer { job, reason: Refusal::TooWide };
-            tell(out, from, DisclosedItem::Refusal, message);
+            out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::TooWide });
             return;
         };
         let completion = start + span.unwrap_or(Span::FOREVER);
-        let message = Message::Estimate { job, start, completion };
-        tell(out, from, DisclosedItem::Estimate, message);
+        out.send(from, QueryMessage::Estimate { job, start, completion });
     }
 
     fn on_load_requested(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         if self.config.disclosure < Disclosure::Load {
-            let message = Message::NoAnswer { job, reason: Refusal::NotDisclosed };
-            tell(out, from, DisclosedItem::Refusal, message);
+            out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::NotDisclosed });
             return;
         }
         let drain_time = self.load.drain_time(now, self.config.processors);
-        tell(out, from, DisclosedItem::Load, Message::Load { job, drain_time });
+        out.send(from, QueryMessage::Load { job, drain_time });
     }
 
     /// The run stops: what waits and runs is unfinished.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         let provider = self.config.id;
-        for held in std::mem::take(&mut self.jobs).into_iter().flatten() {
+        for held in self.jobs.drain() {
             match held {
                 Held::Job(mut held) => {
                     let run = held.run.take();
@@ -392,11 +384,11 @@ impl Provider {
         self.negotiation.changed = true;
         let bargainer = self.scheduler.bargainer().expect("it bargains");
         if bargainer.wants_rescheduling() && !std::mem::replace(&mut self.reschedules, true) {
-            out.wake(now, Message::Wake(Timer::Reschedule));
+            out.wake(now, Timer::Reschedule);
         }
         if self.wake != Some(now) {
             self.wake = Some(now);
-            out.wake(now, Message::Wake(Timer::PlanDue));
+            out.wake(now, Timer::PlanDue);
         }
     }
 
@@ -443,12 +435,12 @@ impl Provider {
             && self.wake.is_none_or(|wake| wake <= now || start < wake)
         {
             self.wake = Some(start);
-            out.wake(start, Message::Wake(Timer::PlanDue));
+            out.wake(start, Timer::PlanDue);
         }
     }
 
     fn start(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(Held::Job(held)) = self.jobs[slot.index()].as_mut() else {
+        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("the scheduler starts queued jobs")
         };
         let job = &held.submission.job;
@@ -469,18 +461,19 @@ impl Provider {
         let computing = computes - held.saved;
         let lasts = self.config.on_failure.checkpoints().lasts(computing, held.resumes());
         if now + lasts > planned_end {
-            out.wake(planned_end, Message::Wake(Timer::PlanEnds { slot: slot.0 }));
+            out.wake(planned_end, Timer::PlanEnds { slot: slot.0 });
         }
         self.load.waiting -= work(job.processors, planned);
         self.load.started(job.processors, planned_end);
-        out.wake(now + lasts, Message::Wake(Timer::RunEnds { slot: slot.0 }));
-        held.tell_status(Message::Started { job: job.id }, out);
+        out.wake(now + lasts, Timer::RunEnds { slot: slot.0 });
+        out.send(held.submitter, SubmissionMessage::Started { job: job.id });
         let end = now + lasts;
         held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors });
     }
 
-    fn release(&mut self, slot: Slot) -> Held {
-        let held = self.jobs[slot.index()].take().expect("a slot in use holds something");
+    /// What a slot holds is over.
+    fn release(&mut self, slot: Slot) -> Option<Held> {
+        let held = self.jobs.take(slot)?;
         let job = match &held {
             Held::Job(held) => Some(held.submission.job.id),
             Held::Share(share) => Some(share.call.job),
@@ -489,62 +482,134 @@ impl Provider {
         if let Some(job) = job {
             self.slots.remove(&job);
         }
-        self.unused.push(slot);
-        held
+        Some(held)
     }
 
-    fn release_job(&mut self, slot: Slot) -> HeldJob {
-        match self.release(slot) {
-            Held::Job(held) => held,
-            other => unreachable!("a rigid job, not {other:?}"),
+    fn release_job(&mut self, slot: Slot) -> Option<HeldJob> {
+        match self.release(slot)? {
+            Held::Job(held) => Some(held),
+            Held::Share(_) | Held::Part => None,
         }
     }
 }
 
-/// Says something about a job that discloses one item. Saying and noting are one act, so that
-/// nothing is said that is not on record.
-fn tell(out: &mut Outbox, to: ActorId, item: DisclosedItem, message: Message) {
-    out.observe(Observation::Disclosed { to, item, count: 1, job: message.job() });
-    out.send(to, message);
+/// What each protocol asks of a provider; false if it does not expect that.
+impl Provider {
+    fn on_submission(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: SubmissionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            SubmissionMessage::Submit(submission) => self.on_submitted(now, from, submission, out),
+            SubmissionMessage::Withdraw { job } => {
+                self.on_withdrawn(now, from, job, out);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn on_query(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: QueryMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            QueryMessage::EstimateRequest { job, processors, requested_time } => {
+                self.on_estimate_requested(now, from, job, processors, requested_time, out);
+            }
+            QueryMessage::LoadRequest { job } => self.on_load_requested(now, from, job, out),
+            _ => return false,
+        }
+        true
+    }
+
+    fn on_bargain(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: BargainMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            BargainMessage::Call(call) => self.on_called(now, from, call, out),
+            BargainMessage::Refresh { job } => self.on_refresh(now, from, job, out),
+            BargainMessage::Offers(_) | BargainMessage::Probe { .. } => false,
+        }
+    }
+
+    fn on_agreement(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: AgreementMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            AgreementMessage::Prepare { job, award } => {
+                self.on_prepare(now, from, job, &award, out)
+            }
+            AgreementMessage::Commit { job, expected, unheld } => {
+                self.on_commit(now, from, job, expected, unheld, out)
+            }
+            AgreementMessage::Abort { job } => self.on_given_up(now, from, job, false, out),
+            AgreementMessage::Release { job } => self.on_given_up(now, from, job, true, out),
+            _ => false,
+        }
+    }
+
+    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Outbox) -> bool {
+        match timer {
+            Timer::RunEnds { slot } => self.on_run_ended(now, Slot(slot), out),
+            Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
+            Timer::Reschedule => self.on_reschedule(now, out),
+            Timer::PlanDue => self.on_plan_due(now, out),
+            Timer::TasksEnd { slot, run } => self.on_tasks_ended(now, Slot(slot), run, out),
+            Timer::TasksPlanEnds { slot, run } => {
+                self.on_tasks_plan_ended(now, Slot(slot), run, out);
+            }
+            Timer::EstimateReady { job } => self.answer(now, job, out),
+            _ => return false,
+        }
+        true
+    }
 }
 
 impl Actor for Provider {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        match message {
-            Message::Submit(submission) => self.on_submitted(now, from, submission, out),
-            Message::Wake(Timer::RunEnds { slot }) => self.on_run_ended(now, Slot(slot), out),
-            Message::Wake(Timer::PlanEnds { slot }) => self.on_plan_ended(now, Slot(slot), out),
-            Message::Wake(Timer::Reschedule) => self.on_reschedule(now, out),
-            Message::Wake(Timer::PlanDue) => self.on_plan_due(now, out),
-            Message::Wake(Timer::TasksEnd { slot, run }) => {
-                self.on_tasks_ended(now, Slot(slot), run, out);
+        let kind = message.kind();
+        let expected = match message {
+            Message::Wake(timer) => self.on_timer(now, timer, out),
+            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Query(message) => self.on_query(now, from, message, out),
+            Message::Bargain(message) => self.on_bargain(now, from, message, out),
+            Message::Agreement(message) => self.on_agreement(now, from, message, out),
+            Message::Share(ShareMessage::BagCompletion { job, completion }) => {
+                self.on_bag_completion(from, job, completion, out)
             }
-            Message::Wake(Timer::TasksPlanEnds { slot, run }) => {
-                self.on_tasks_plan_ended(now, Slot(slot), run, out);
+            Message::Resource(ResourceMessage::Failed { processors }) => {
+                self.on_failed(now, processors, out);
+                true
             }
-            Message::Wake(Timer::EstimateReady { job }) => self.answer(now, job, out),
-            Message::Call(call) => self.on_called(now, from, call, out),
-            Message::Refresh { job } => self.on_refresh(now, job, out),
-            Message::Prepare { job, award } => self.on_prepare(now, job, &award, out),
-            Message::Commit { job, expected, unheld } => {
-                self.on_commit(now, from, job, expected, unheld, out);
+            Message::Resource(ResourceMessage::Restored { processors }) => {
+                self.on_restored(now, &processors, out);
+                true
             }
-            Message::Abort { job } => self.on_given_up(now, job, false, out),
-            Message::Release { job } => self.on_given_up(now, job, true, out),
-            Message::BagCompletion { job, completion } => {
-                self.on_bag_completion(job, completion, out);
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(now, out);
+                true
             }
-            Message::Failed { processors } => self.on_failed(now, &processors, out),
-            Message::Restored { processors } => self.on_restored(now, &processors, out),
-            Message::RunOver => self.on_run_over(now, out),
-            Message::Withdraw { job } => self.on_withdrawn(now, from, job, out),
-            Message::EstimateRequest { job, processors, requested_time } => {
-                self.on_estimate_requested(now, from, job, processors, requested_time, out);
-            }
-            Message::LoadRequest { job } => self.on_load_requested(now, from, job, out),
-            other => unreachable!("nobody sends a provider {other:?}"),
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from, kind);
         }
     }
 }

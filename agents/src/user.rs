@@ -1,12 +1,12 @@
-//! Users: they submit the jobs of one workload to one place, each when it is ready.
+//! Users: they submit the jobs of one workload to one place, each when it is ready, and keep
+//! each until it is over.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use haggle_model::{
-    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
-};
+use haggle_model::{ActorId, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
 
-use crate::message::{Message, Submission, Timer};
+use crate::desk::Desk;
+use crate::protocol::{Message, RunMessage, Submission, SubmissionMessage, Timer};
 use crate::{Actor, Outbox};
 
 /// Users as a scenario describes them.
@@ -26,47 +26,89 @@ pub struct UserConfig {
 #[derive(Debug)]
 pub struct User {
     config: UserConfig,
-    /// Jobs that may still be withdrawn; kept only where patience is limited.
-    waiting: BTreeSet<JobId>,
+    /// Their jobs that are not over.
+    desk: Desk<Stage>,
+}
+
+/// How far a job has come, as far as its user knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It is not submitted before it is ready.
+    NotReady,
+    /// It waits, and may be withdrawn.
+    Waiting,
+    /// It has started, or been withdrawn.
+    Settled,
 }
 
 impl User {
     /// Users with nothing submitted yet.
     pub fn new(config: UserConfig) -> User {
-        User { config, waiting: BTreeSet::new() }
+        User { config, desk: Desk::default() }
     }
 
-    /// A job has come. Nobody could start it before it is ready, so nobody gets it before: it
-    /// is on its way until then, and its user's patience begins with its arrival.
-    fn on_job_due(&mut self, now: Time, job: Job, out: &mut Outbox) {
-        let ready = job.ready.filter(|&ready| ready > now);
-        let (class, user) = (self.config.class, self.config.me);
-        let submission = Box::new(Submission { job, class, user });
+    /// A job has come. Nobody could start it before it is ready, so nobody gets it before:
+    /// its user's patience begins when it is submitted.
+    fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
+        let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now));
+        let submission = Submission { job, class: self.config.class, user: self.config.me };
+        if !self.desk.take_in(self.config.me, submission, Stage::NotReady) {
+            return false;
+        }
         match ready {
-            Some(ready) => out.wake(ready, Message::Submit(submission)),
-            None => self.submit(now, submission, out),
+            Some(ready) => out.wake(ready, Timer::JobReady { job: id }),
+            None => self.submit(now, id, out),
         }
+        true
     }
 
-    fn submit(&mut self, now: Time, submission: Box<Submission>, out: &mut Outbox) {
+    fn submit(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        entry.at = Some(self.config.submits_to);
+        entry.stage = Stage::Waiting;
+        let submission = entry.submission.clone();
         if let Some(patience) = self.config.patience {
-            let job = submission.job.id;
-            self.waiting.insert(job);
-            out.wake(now + patience, Message::Wake(Timer::PatienceOver { job }));
+            out.wake(now + patience, Timer::PatienceOver { job });
         }
-        out.send(self.config.submits_to, Message::Submit(submission));
+        out.send(self.config.submits_to, SubmissionMessage::Submit(submission));
     }
 
-    fn on_refused(&mut self, now: Time, submission: Submission, reason: Refusal, out: &mut Outbox) {
-        self.waiting.remove(&submission.job.id);
-        let Submission { job, class, .. } = submission;
-        let record = JobRecord::never_queued(job, class, JobOutcome::Rejected(reason), now);
-        out.observe(Observation::JobOver(Box::new(record)));
+    fn on_refused(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
+        if let Some(entry) = self.desk.close(job) {
+            out.observe(entry.submission.never_queued(JobOutcome::Rejected(reason), now));
+        }
     }
 
     fn on_patience_over(&mut self, job: JobId, out: &mut Outbox) {
-        if self.waiting.remove(&job) {
-            out.send(self.config.submits_to, Message::Withdraw { job });
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        if entry.stage == Stage::Waiting {
+            entry.stage = Stage::Settled;
+            out.send(self.config.submits_to, SubmissionMessage::Withdraw { job });
+        }
+    }
+
+    /// The run is over: what is still here is unfinished, unless who has it says more.
+    fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        for job in self.desk.jobs() {
+            if let Some(entry) = self.desk.close(job) {
+                out.observe(entry.submission.never_queued(JobOutcome::Unfinished, now));
+            }
+        }
+    }
+
+    /// What they hear of a job; the news may be late, and the job over.
+    fn on_news(&mut self, now: Time, message: SubmissionMessage, out: &mut Outbox) {
+        match message {
+            SubmissionMessage::Refused { job, reason } => self.on_refused(now, job, reason, out),
+            SubmissionMessage::Finished { job, .. } => {
+                self.desk.close(job);
+            }
+            SubmissionMessage::Started { job } => {
+                if let Some(entry) = self.desk.get_mut(job) {
+                    entry.stage = Stage::Settled;
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -74,21 +116,37 @@ impl User {
 impl Actor for User {
     type Message = Message;
 
-    fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
-        match message {
-            Message::JobDue(job) => self.on_job_due(now, *job, out),
-            Message::Submit(submission) => self.submit(now, submission, out),
-            Message::Refused { submission, reason } => {
-                self.on_refused(now, *submission, reason, out);
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        let kind = message.kind();
+        let expected = match message {
+            Message::Run(RunMessage::JobDue(job)) => self.on_job_due(now, job, out),
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(now, out);
+                true
             }
-            Message::Started { job } | Message::Finished { job, .. } => {
-                self.waiting.remove(&job);
+            Message::Wake(Timer::JobReady { job }) => {
+                self.submit(now, job, out);
+                true
             }
-            Message::Wake(Timer::PatienceOver { job }) => self.on_patience_over(job, out),
-            // Its jobs are with others, who say what becomes of them.
-            Message::RunOver => {}
-            Message::Accepted { .. } | Message::Promise { .. } | Message::NotWithdrawn { .. } => {}
-            other => unreachable!("nobody sends a user {other:?}"),
+            Message::Wake(Timer::PatienceOver { job }) => {
+                self.on_patience_over(job, out);
+                true
+            }
+            Message::Submission(
+                message @ (SubmissionMessage::Accepted { .. }
+                | SubmissionMessage::Refused { .. }
+                | SubmissionMessage::Started { .. }
+                | SubmissionMessage::Finished { .. }
+                | SubmissionMessage::Promise { .. }
+                | SubmissionMessage::NotWithdrawn { .. }),
+            ) if from == self.config.submits_to => {
+                self.on_news(now, message, out);
+                true
+            }
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from, kind);
         }
     }
 }

@@ -7,6 +7,7 @@ mod fate;
 pub use fate::{JobFate, ReplicaFate, fate};
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use crate::work::{Fraction, Work};
 use crate::{Job, JobClass, JobId, ProviderId, Span, Time};
@@ -139,7 +140,7 @@ pub struct CheckpointRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridJobRecord {
     /// The job as it was submitted.
-    pub job: Job,
+    pub job: Arc<Job>,
     /// Who placed it.
     pub class: JobClass,
     /// The share of a resource that it reserves as a session; `None` where shares are equal.

@@ -74,7 +74,7 @@ impl Refusal {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
     /// The job as it was submitted.
-    pub job: Job,
+    pub job: Arc<Job>,
     /// Who placed it.
     pub class: JobClass,
     /// How it ended.
@@ -200,9 +200,14 @@ pub struct OffersMade {
 
 impl JobRecord {
     /// The story of a job that left the system at `end` and was never queued at a provider.
-    pub fn never_queued(job: Job, class: JobClass, outcome: JobOutcome, end: Time) -> JobRecord {
+    pub fn never_queued(
+        job: impl Into<Arc<Job>>,
+        class: JobClass,
+        outcome: JobOutcome,
+        end: Time,
+    ) -> JobRecord {
         JobRecord {
-            job,
+            job: job.into(),
             class,
             outcome,
             provider: None,
@@ -261,9 +266,42 @@ pub enum DisclosedItem {
     ExpectedCompletion,
     /// When a whole bag is expected to be done, told by its metascheduler.
     BagCompletion,
+    /// A bag as its user describes it, told in a call for offers.
+    Bag,
+    /// A job as its user describes it, told in a question or to who runs it.
+    Job,
+    /// Whether a resource of a grid is up, how fast it is and what it runs.
+    ResourceStatus,
+    /// How far a job has come on a resource of a grid.
+    Progress,
+    /// How busy the links of a grid are.
+    Traffic,
 }
 
 impl DisclosedItem {
+    /// Whether it says something about its owner's resources or plans; the others describe a job,
+    /// or say what became of it.
+    pub const fn is_of_owner(self) -> bool {
+        match self {
+            DisclosedItem::JobStatus
+            | DisclosedItem::Refusal
+            | DisclosedItem::Bag
+            | DisclosedItem::Job => false,
+            DisclosedItem::Estimate
+            | DisclosedItem::Load
+            | DisclosedItem::Offer
+            | DisclosedItem::Power
+            | DisclosedItem::FreeSlots
+            | DisclosedItem::Queue
+            | DisclosedItem::Change
+            | DisclosedItem::ExpectedCompletion
+            | DisclosedItem::BagCompletion
+            | DisclosedItem::ResourceStatus
+            | DisclosedItem::Progress
+            | DisclosedItem::Traffic => true,
+        }
+    }
+
     /// The word used in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -278,6 +316,11 @@ impl DisclosedItem {
             DisclosedItem::Change => "change",
             DisclosedItem::ExpectedCompletion => "expected_completion",
             DisclosedItem::BagCompletion => "bag_completion",
+            DisclosedItem::Bag => "bag",
+            DisclosedItem::Job => "job",
+            DisclosedItem::ResourceStatus => "resource_status",
+            DisclosedItem::Progress => "progress",
+            DisclosedItem::Traffic => "traffic",
         }
     }
 }
@@ -356,15 +399,11 @@ pub enum Observation {
     ShareOver(Box<ShareRecord>),
     /// A provider has answered a call for offers.
     OffersMade(Box<OffersMade>),
-    /// Information about the observed actor went to `to`.
-    Disclosed {
-        /// Who learned it.
-        to: ActorId,
-        /// What kind of information.
-        item: DisclosedItem,
-        /// How many items.
-        count: u32,
-        /// The job it was about, if any.
-        job: Option<JobId>,
+    /// The observed actor has been told what it does not expect; it changed nothing.
+    MessageRefused {
+        /// Who said it.
+        from: ActorId,
+        /// The kind of the message.
+        kind: &'static str,
     },
 }

@@ -15,6 +15,9 @@ pub enum PlotError {
         /// What is missing.
         reason: &'static str,
     },
+    /// The run has no such job.
+    #[error("the run has no job {0}")]
+    NoJob(i64),
     /// The figure cannot show what it is asked for.
     #[error("{0}")]
     Unsuitable(String),
@@ -48,4 +51,11 @@ pub enum PlotError {
     /// The results cannot be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
+}
+
+impl PlotError {
+    /// Whether the run lacks what would be drawn: another run of the same scenario may have it.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, PlotError::NoData { .. } | PlotError::NoJob(_))
+    }
 }

@@ -39,7 +39,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
         let ran = (!rejected).then_some(());
         let width = 1 + id % 8;
         let record = JobRecord {
-            job: Job::new(id, submit, width, Span::from_secs(100)),
+            job: Job::new(id, submit, width, Span::from_secs(100)).into(),
             class: if id % 3 == 0 { JobClass::External } else { JobClass::Local },
             outcome: match ran {
                 Some(()) => JobOutcome::Completed,

@@ -96,7 +96,7 @@ fn run(folder: &Path) -> RunReader {
     }
     for (id, end) in [(1, 510), (0, 1_040)] {
         let record = JobRecord {
-            job: Job::new(id, second(50), 1, Span::from_secs(400)),
+            job: Job::new(id, second(50), 1, Span::from_secs(400)).into(),
             class: JobClass::External,
             outcome: JobOutcome::Completed,
             provider: Some(ProviderId(0)),

@@ -327,10 +327,10 @@ const MESSAGE_FAULTS: &[Column] = &[
 
 #[rustfmt::skip]
 const DISCLOSURES: &[Column] = &[
-    column("time", Seconds, "s", "when it was disclosed", Never),
+    column("time", Seconds, "s", "when it arrived", Never),
     column("sender", Word, "", "the actor it was about", Never),
     column("receiver", Word, "", "the actor that learned it", Never),
-    column("item", Word, "", "`estimate`, `offer`, `power`, `load`, `free_slots`, `queue`, `change`, `expected_completion`, `bag_completion`, `job_status` or `refusal`", Never),
+    column("item", Word, "", "what was told: of providers `estimate`, `offer`, `power`, `load`, `free_slots`, `queue`, `change`, `expected_completion`; of metaschedulers `bag_completion`; of grids `resource_status`, `progress`, `traffic`; of a job `job`, `bag`, `job_status`, `refusal`", Never),
     column("count", Integer, "items", "how many items", Never),
     column("job", Integer, "", "the job it was about, number in this run", Empty("about no job")),
 ];

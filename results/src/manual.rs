@@ -63,7 +63,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.availability`, `busy`, `full` | time up, time with anything to compute or write, and time in which no further job was taken, / time from zero to the end of the run; mean over resources. `grid.resources` has them one by one if there are at most 1,000, with their `work`, `tries` and `data` |
 | `grid.sessions.accepted`, `rejected`, `accepted_percent` | where resources reserve shares: jobs that were placed, that were not since no resource had room, and 100 accepted / (accepted + rejected). Light and heavy ones are told apart by workload: `outcomes.jobs` and `outcomes.rejected` in `workloads`, which a cut makes those of the steady state |
 | `grid.sessions.mean_share`, `reserved`, `per_resource` | share that an accepted session asked for, mean; Σ share × time held / time, mean over resources, and for each in `grid.resources`; sessions on a resource, mean over time and resources |
-| `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum without `job_status` and `refusal` |
+| `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum of what is told about resources and plans (all but `job`, `bag`, `job_status`, `refusal`) |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
 | `message_faults.lost`, `parted`, `doubled` | messages that were lost by chance, were lost between actors that were parted, and arrived twice; missing where none was |
 

@@ -8,9 +8,10 @@ use std::error::Error;
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
+use haggle_agents::protocol::SubmissionMessage;
 use haggle_agents::{
     Actor, AnyActor, Message, Metascheduler, MetaschedulerConfig, Outbox, Provider, ProviderConfig,
-    Submission, Timer, User, UserConfig,
+    RunMessage, Submission, Timer, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::{
@@ -34,16 +35,16 @@ impl Cloud {
         let job = submission.job.id;
         let number = u64::from(job.0);
         let end = now + submission.job.run_time.reveal_to_machine();
-        out.send(from, Message::Accepted { job });
-        out.send(from, Message::Started { job });
-        out.wake(end, Message::Wake(Timer::Other(number)));
+        out.send(from, SubmissionMessage::Accepted { job });
+        out.send(from, SubmissionMessage::Started { job });
+        out.wake(end, Timer::Other(number));
         self.running.insert(number, (from, now, submission));
     }
 
     fn end(&mut self, now: Time, number: u64, out: &mut Outbox) {
         let Some((from, start, submission)) = self.running.remove(&number) else { return };
         let (Submission { job, class, .. }, outcome) = (submission, JobOutcome::Completed);
-        out.send(from, Message::Finished { job: job.id, outcome });
+        out.send(from, SubmissionMessage::Finished { job: job.id, outcome });
         let never_queued = JobRecord::never_queued(job, class, outcome, now);
         let (provider, start) = (Some(self.id), Some(start));
         out.observe(Observation::JobOver(Box::new(JobRecord { provider, start, ..never_queued })));
@@ -55,10 +56,13 @@ impl Actor for Cloud {
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Submit(submission) => self.start(now, from, *submission, out),
+            Message::Submission(SubmissionMessage::Submit(submission)) => {
+                self.start(now, from, submission, out);
+            }
             Message::Wake(Timer::Other(number)) => self.end(now, number, out),
-            // Nobody asks it anything, and it holds nothing when the run is over.
-            _ => {}
+            // It holds nothing that its users have not, so it has nothing to say at the end.
+            Message::Run(RunMessage::RunOver) => {}
+            other => out.refuse(from, other.kind()),
         }
     }
 }

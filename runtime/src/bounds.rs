@@ -1,7 +1,7 @@
 //! When a run is given up: messages that go on and on while no job gets on.
 
-use haggle_agents::Message;
-use haggle_model::{Observation, Span, Time};
+use haggle_agents::{Message, RunMessage};
+use haggle_model::{JobId, Observation, Span, Time};
 
 use crate::clock::{Delivery, HOPS_MAX};
 use crate::error::RunError;
@@ -54,7 +54,7 @@ impl Bounds {
         if delivery.hops > HOPS_MAX {
             return Err(RunError::ZeroTimeCycle { time, actor, kind: delivery.message.kind() });
         }
-        let arrives = matches!(delivery.message, Message::JobDue(_));
+        let arrives = is_arrival(&delivery.message);
         self.messages = if arrives { 0 } else { self.messages + 1 };
         if self.messages <= self.messages_max {
             return Ok(());
@@ -74,7 +74,7 @@ impl Bounds {
 
     /// Takes in what has become of a job.
     pub(crate) fn observe(&mut self, observation: &Observation) {
-        let over = is_over(observation);
+        let over = over(observation).is_some();
         if over || is_end(observation) {
             self.messages = 0;
         }
@@ -89,9 +89,18 @@ pub(crate) fn is_end_of_time(time: Time) -> bool {
     time >= END_OF_TIME
 }
 
-/// Whether a job is over.
-pub(crate) fn is_over(observation: &Observation) -> bool {
-    matches!(observation, Observation::JobOver(_) | Observation::GridJobOver(_))
+/// The job that is over.
+pub(crate) fn over(observation: &Observation) -> Option<JobId> {
+    match observation {
+        Observation::JobOver(record) => Some(record.job.id),
+        Observation::GridJobOver(record) => Some(record.job.id),
+        _ => None,
+    }
+}
+
+/// Whether a job comes to its user.
+pub(crate) fn is_arrival(message: &Message) -> bool {
+    matches!(message, Message::Run(RunMessage::JobDue(_)))
 }
 
 /// Whether a part of a job has ended, or a try of it.

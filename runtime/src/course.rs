@@ -1,23 +1,21 @@
 //! The course of a run: what is delivered next, what comes of it, and when it ends. Everything
 //! but the actors.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase};
+use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase, RunMessage};
 use haggle_model::failures::Outage;
-use haggle_model::{ActorId, JobStories, MessageFault, Observation, Time};
+use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Time};
 
 use crate::arrivals::Merged;
-use crate::bounds::{Bounds, is_end_of_time, is_over};
+use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
 use crate::clock::{Clock, Delivery};
 use crate::error::RunError;
 use crate::network::{Fate, Network};
 use crate::simulation::RunStats;
 use crate::sink::Sink;
 use crate::world::{Outages, World};
-
-/// How often, in messages, the stop flag is looked at.
-const STOP_INTERVAL: u64 = 1024;
 
 /// What goes on around the actors.
 pub(crate) struct Course<'a> {
@@ -30,8 +28,9 @@ pub(crate) struct Course<'a> {
     /// Whether something has failed that never comes back.
     gone: bool,
     horizon: Option<Time>,
-    /// By actor: whether it has something to file when the run is over, whatever it holds.
-    keeps_accounts: Vec<bool>,
+    /// The actors in the order in which they are told that the run is over, each with whether
+    /// it has something to file then, whatever it holds.
+    last_words: Vec<(ActorId, bool)>,
     ending: Ending,
     network: Network,
     stories: JobStories,
@@ -39,6 +38,8 @@ pub(crate) struct Course<'a> {
     stop: Option<&'a AtomicBool>,
     stats: RunStats,
     jobs_over: u64,
+    /// Which jobs are over.
+    over: JobSet,
 }
 
 /// How far a run is with its end.
@@ -47,7 +48,7 @@ enum Ending {
     /// It goes on.
     Not,
     /// So many actors have been told that it is over, or need not be.
-    Told(u32),
+    Told(usize),
     /// It has ended.
     Over,
 }
@@ -62,7 +63,7 @@ pub(crate) struct Cause {
 
 impl From<&Delivery<Message>> for Cause {
     fn from(delivery: &Delivery<Message>) -> Cause {
-        let arrival = matches!(delivery.message, Message::JobDue(_));
+        let arrival = is_arrival(&delivery.message);
         Cause { actor: delivery.to, hops: delivery.hops, arrival }
     }
 }
@@ -84,7 +85,7 @@ impl<'a> Course<'a> {
             bounds,
             gone: false,
             horizon,
-            keeps_accounts: actors.iter().map(AnyActor::keeps_accounts).collect(),
+            last_words: last_words(&actors),
             ending: Ending::Not,
             network,
             stories: JobStories::default(),
@@ -92,6 +93,7 @@ impl<'a> Course<'a> {
             stop: None,
             stats: RunStats::default(),
             jobs_over: 0,
+            over: JobSet::default(),
         };
         course.admit_next()?;
         course.admit_outage();
@@ -149,9 +151,9 @@ impl<'a> Course<'a> {
         Ok(Some(delivery))
     }
 
+    /// Looked at for each message, for one may stand for a minute's work.
     fn is_stopped(&self) -> bool {
-        self.stats.messages.is_multiple_of(STOP_INTERVAL)
-            && self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     fn jobs_left(&self) -> u64 {
@@ -184,7 +186,7 @@ impl<'a> Course<'a> {
             if !has_jobs && self.horizon.is_none() {
                 continue;
             }
-            if let Message::OutageDue { restore, .. } = delivery.message {
+            if let Message::Run(RunMessage::OutageDue { restore, .. }) = delivery.message {
                 self.gone |= restore == Time::FOREVER;
                 self.bounds.count_outage(self.clock.now(), jobs)?;
                 self.admit_outage();
@@ -197,15 +199,9 @@ impl<'a> Course<'a> {
     /// they need never comes back, whoever holds them is asked to say so.
     fn close(&mut self) -> Result<(), RunError> {
         let end = self.end();
-        for delivery in self.clock.stop(end) {
-            match delivery.message {
-                Message::JobDue(_) => self.stats.jobs -= 1,
-                Message::Submit(submission) | Message::Refused { submission, .. } => {
-                    self.observe(delivery.from, submission.unfinished(end))?;
-                }
-                _ => {}
-            }
-        }
+        let on_their_way = self.clock.stop(end);
+        let arrivals = on_their_way.iter().filter(|delivery| is_arrival(&delivery.message));
+        self.stats.jobs -= arrivals.count() as u64;
         self.stats.end = end;
         self.ending = Ending::Told(0);
         Ok(())
@@ -216,11 +212,11 @@ impl<'a> Course<'a> {
         // Without a reason to, none can be left but by a mistake, which is to be seen.
         let may_be_left = self.horizon.is_some() || self.gone;
         let jobs_left = self.stats.jobs > self.jobs_over;
-        while let Some(keeps_accounts) = self.keeps_accounts.get(*told as usize) {
-            let to = ActorId(*told);
+        while let Some(&(to, keeps_accounts)) = self.last_words.get(*told) {
             *told += 1;
-            if *keeps_accounts || may_be_left && jobs_left {
-                return Ok(Some(Delivery { from: to, to, hops: 0, message: Message::RunOver }));
+            if keeps_accounts || may_be_left && jobs_left {
+                let message = Message::Run(RunMessage::RunOver);
+                return Ok(Some(Delivery { from: to, to, hops: 0, message }));
             }
         }
         self.ending = Ending::Over;
@@ -230,7 +226,15 @@ impl<'a> Course<'a> {
     }
 
     fn observe(&mut self, actor: ActorId, mut observation: Observation) -> Result<(), RunError> {
-        self.jobs_over += u64::from(is_over(&observation));
+        if let Some(job) = over(&observation) {
+            // At the end, users say of each job on their desks that it is unfinished: of those
+            // of which others have said more, that is no news.
+            if !self.over.insert(job) && self.ending != Ending::Not {
+                return Ok(());
+            }
+            self.jobs_over += 1;
+        }
+        self.stats.refused += u64::from(matches!(observation, Observation::MessageRefused { .. }));
         self.bounds.observe(&observation);
         self.stories.complete(&mut observation);
         let now = self.clock.now();
@@ -306,7 +310,7 @@ impl<'a> Course<'a> {
         let Some(outages) = &mut self.outages else { return };
         let Some((resource, Outage { fail, restore })) = outages.due.next() else { return };
         let (nature, resource) = (outages.nature, resource as u32);
-        let message = Message::OutageDue { resource, restore };
+        let message = Message::Run(RunMessage::OutageDue { resource, restore });
         let delivery = Delivery { from: nature, to: nature, hops: 0, message };
         self.clock.schedule(fail, Phase::Resource, delivery);
     }
@@ -315,10 +319,39 @@ impl<'a> Course<'a> {
     fn admit_next(&mut self) -> Result<(), RunError> {
         if let Some((user, job)) = self.arrivals.take_next()? {
             self.stats.jobs += 1;
-            let (at, message) = (job.submit, Message::JobDue(Box::new(job)));
+            let (at, message) = (job.submit, Message::Run(RunMessage::JobDue(Arc::new(job))));
             let delivery = Delivery { from: user, to: user, hops: 0, message };
             self.clock.schedule(at, Phase::Submission, delivery);
         }
         Ok(())
+    }
+}
+
+/// Who is told when that a run is over: users last, for what others hold of their jobs they
+/// say more about.
+fn last_words(actors: &[AnyActor]) -> Vec<(ActorId, bool)> {
+    let told = (0..).zip(actors).map(|(index, actor)| {
+        let is_user = matches!(actor, AnyActor::User(_));
+        (is_user, ActorId(index), actor.keeps_accounts())
+    });
+    let mut told = Vec::from_iter(told);
+    told.sort_by_key(|&(is_user, actor, _)| (is_user, actor));
+    told.into_iter().map(|(_, actor, keeps_accounts)| (actor, keeps_accounts)).collect()
+}
+
+/// A set of jobs, a bit each.
+#[derive(Debug, Default)]
+struct JobSet(Vec<u64>);
+
+impl JobSet {
+    /// Adds a job; false if it is in already.
+    fn insert(&mut self, job: JobId) -> bool {
+        let (word, bit) = (job.0 as usize / 64, 1 << (job.0 % 64));
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        let is_new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        is_new
     }
 }

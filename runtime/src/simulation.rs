@@ -23,6 +23,8 @@ pub struct RunStats {
     pub lost: u64,
     /// Messages that were sent once and delivered twice.
     pub doubled: u64,
+    /// Messages that somebody did not expect, and that changed nothing.
+    pub refused: u64,
     /// The instant of the last message; of a run that is over, when it ended.
     pub end: Time,
 }

@@ -9,7 +9,7 @@ use haggle_results::{Existing, Summary};
 use haggle_runtime::Driver;
 use serde_json::json;
 
-use super::{Error, print, say_waiting_for, table};
+use super::{Error, print, table};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -118,7 +118,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };
-    say_waiting_for(&scenario, &folder);
     let watch = OneRun::new(Show::unless(args.quiet || args.json));
     let conduct = Conduct {
         driver: args.driver.driver(),

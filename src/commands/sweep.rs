@@ -8,7 +8,7 @@ use haggle::experiment::sweep::{SweepConduct, look, sweep};
 use haggle::scenario::{Experiment, Logs, Source};
 use serde_json::json;
 
-use super::{Error, print, say_waiting_for};
+use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
@@ -62,9 +62,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
     if progress.done > 0 && !args.quiet {
         say(&format!("{} of {} runs are done already\n", progress.done, progress.runs));
-    }
-    if let Some(run) = experiment.runs().next() {
-        say_waiting_for(&run.scenario(), &folder);
     }
     let bar = many_runs(Show::unless(args.quiet), progress.runs as u64, progress.done as u64);
     let conduct = SweepConduct {

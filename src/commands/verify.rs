@@ -12,7 +12,7 @@ use haggle::experiment::compare::changed_tables;
 use haggle::experiment::verify::{Difference, Verdict, verify};
 use haggle::scenario::{Experiment, Logs, Source};
 
-use super::{Error, open_run, print, say_waiting_for};
+use super::{Error, open_run, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::report::{warn, warn_of};
@@ -69,7 +69,6 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
     let some = args.variants.map_or(all, NonZeroUsize::get).min(all);
     for place in 0..some {
         let variant = &experiment.variants[place * all / some];
-        say_waiting_for(&variant.scenario, &folder);
         let (verdict, warnings) = verify(&variant.scenario, &folder, scratch.path(), &STOP)?;
         warn_of(&warnings);
         match verdict {

@@ -7,6 +7,7 @@ use haggle_model::workload::{Source, Step, Workload};
 
 use super::{Error, say_waiting};
 use crate::exit::Exit;
+use crate::interrupt;
 
 mod convert;
 mod generate;
@@ -33,6 +34,7 @@ enum Command {
 
 /// Carries out what was typed.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    interrupt::end_at_once(true);
     match &args.command {
         Command::Inspect(args) => inspect::run(args),
         Command::Convert(args) => convert::run(args),

@@ -275,7 +275,8 @@ mod tests {
     fn record(number: u32, start: i64, end: i64, first: u32) -> JobRecord {
         let start = Time::from_secs(start);
         JobRecord {
-            job: Job::new(number, Time::ZERO, 2, Span::from_secs(end) - (start - Time::ZERO)),
+            job: Job::new(number, Time::ZERO, 2, Span::from_secs(end) - (start - Time::ZERO))
+                .into(),
             class: JobClass::Local,
             outcome: JobOutcome::Completed,
             provider: Some(ProviderId(0)),
@@ -333,7 +334,8 @@ mod tests {
     fn a_job_that_is_done_twice_is_found() {
         let (job, now) = (Job::new(0, Time::ZERO, 1, Span::from_secs(1)), Time::from_secs(1));
         let outcome = GridOutcome::Done { winner: 1, computed: now, end: now };
-        let over = GridJobRecord { job, class: JobClass::External, share: None, outcome };
+        let over =
+            GridJobRecord { job: job.into(), class: JobClass::External, share: None, outcome };
         let mut check = Check::new(&Cast::default());
         assert_eq!(check.grid_job_over(&over), Ok(()));
         assert_eq!(check.grid_job_over(&over), Err(Violation::DoneTwice { job: 1 }));

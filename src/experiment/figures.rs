@@ -52,7 +52,7 @@ pub fn draw_all(
         let file = file_name(figure);
         match draw(figure, scenario, &tables, &folder.join(&file)) {
             Ok(()) => drawn.files.push(file),
-            Err(ExperimentError::Figure { error: error @ PlotError::NoData { .. }, .. }) => {
+            Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
                 drawn.left_out.push(error.to_string());
             }
             Err(error) => return Err(error),
@@ -267,7 +267,7 @@ fn bars(
 ) -> Result<BarChart, PlotError> {
     let metric = figure.metric.unwrap_or(Metric::MeanBoundedSlowdown);
     let summary = run.summary()?;
-    let whole = figure.group_by.is_none() && metric::is_whole(metric);
+    let whole = figure.group_by.is_none() && metric.is_whole();
     let (what, mut bars) = if whole {
         let value = match metric {
             Metric::Messages => messages(run)?,
@@ -276,7 +276,7 @@ fn bars(
         (metric::title(metric).to_owned(), vec![("whole run".to_owned(), value)])
     } else {
         let grouping = Grouping::of(figure)?;
-        if metric::is_whole(metric) {
+        if metric.is_whole() {
             return Err(PlotError::Unsuitable(format!(
                 "\"{}\" belongs to the whole run, not to a {}: remove `group-by`",
                 metric.name(),

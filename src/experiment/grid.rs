@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{
-    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, GridTimer, JobData, PlannedResource,
-    Routes, StorageLimits,
+    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, JobData, PlannedResource, Routes,
+    StorageLimits,
 };
+use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Timer};
 use haggle_model::network::{
     Capacity, NetworkError, Path, Sharing as LinkSharing, Star, StarParameters,

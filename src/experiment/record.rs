@@ -11,8 +11,12 @@ mod progress;
 use std::sync::Arc;
 
 use haggle_agents::Message;
+use haggle_agents::protocol::Parties;
 use haggle_model::grid::{GridJobRecord, GridOutcome};
-use haggle_model::{ActorId, JobOutcome, JobRecord, MessageFault, Observation, Time};
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{
+    ActorId, ActorKind, Cast, JobId, JobOutcome, JobRecord, MessageFault, Observation, Time,
+};
 use haggle_results::{GridLedger, GridViolation, SettledJob, TryLoss};
 use haggle_runtime::{OutsideError, RunStats, Sink};
 
@@ -26,6 +30,8 @@ pub(super) use progress::Progress;
 pub(super) enum Fact<'a> {
     /// One actor has told another.
     Message { from: ActorId, to: ActorId, message: &'a Message },
+    /// What one actor has told another discloses so many items about its sender.
+    Disclosed { from: ActorId, to: ActorId, item: DisclosedItem, count: u32, job: Option<JobId> },
     /// Something has gone wrong with what one actor told another.
     Fault { from: ActorId, to: ActorId, message: &'a Message, fault: MessageFault },
     /// An actor has observed something.
@@ -52,12 +58,16 @@ pub(super) struct Books<'a> {
     /// Open as soon as a grid has been heard of.
     ledger: Option<GridLedger>,
     in_grid: bool,
+    /// By actor.
+    kinds: Vec<ActorKind>,
     listeners: Vec<&'a mut dyn Listener>,
 }
 
 impl<'a> Books<'a> {
-    pub(super) fn new(in_grid: bool, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
-        Books { ledger: None, in_grid, listeners }
+    pub(super) fn new(cast: &Cast, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
+        let in_grid = !cast.sites.is_empty();
+        let kinds = cast.actors.iter().map(|actor| actor.kind).collect();
+        Books { ledger: None, in_grid, kinds, listeners }
     }
 
     /// The books of a grid, closed when the run was over.
@@ -111,7 +121,19 @@ impl Sink for Books<'_> {
         message: &Message,
     ) -> Result<(), OutsideError> {
         // What an actor says to itself tells nobody anything.
-        if from == to { Ok(()) } else { self.tell(now, Fact::Message { from, to, message }) }
+        if from == to {
+            return Ok(());
+        }
+        self.tell(now, Fact::Message { from, to, message })?;
+        let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
+        let mut told = Ok(());
+        message.disclose(between, &mut |item, count| {
+            if told.is_ok() {
+                let job = message.job();
+                told = self.tell(now, Fact::Disclosed { from, to, item, count, job });
+            }
+        });
+        told
     }
 
     fn fault(

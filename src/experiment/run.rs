@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use haggle_model::Time;
 use haggle_model::workload as model;
 use haggle_model::workload::CleaningReport;
+use haggle_model::{Cast, Time};
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Messages, Metrics, MetricsOptions,
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
@@ -185,7 +185,7 @@ pub fn run(
         check: conduct.check.then(|| Check::new(&cast)),
         writer,
     };
-    let stats = record.take_down(world, !cast.sites.is_empty(), conduct)?;
+    let stats = record.take_down(world, &cast, conduct)?;
     let Record { metrics, too_wide: TooWide(too_wide), writer, .. } = record;
     let mut summary = metrics.summarise();
     warnings.extend(in_vain(&steps, &reports, &summary, !scenario.failures.is_empty()));
@@ -225,14 +225,14 @@ impl Record {
     fn take_down(
         &mut self,
         world: World,
-        in_grid: bool,
+        cast: &Cast,
         conduct: &Conduct<'_>,
     ) -> Result<RunStats, ExperimentError> {
         let mut progress = Progress::new(conduct.watch);
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
         listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
         listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
-        let mut books = Books::new(in_grid, listeners);
+        let mut books = Books::new(cast, listeners);
         let stats = {
             let mut simulation =
                 Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?;

@@ -8,7 +8,8 @@
 //!
 //! The generator follows the schema, so a new key is drawn as soon as it exists. Which keys go
 //! together is said nowhere here: what `validate` refuses is repaired at the place that it names,
-//! so every key meets every other. What a schema cannot say of a string (whom it names) is in
+//! so every key meets every other. That each key is there at times, each case wants one of them:
+//! see `wanted`. What a schema cannot say of a string (whom it names) is in
 //! `strings`, and how large a world is in `size`.
 
 mod dice;
@@ -21,6 +22,7 @@ mod simpler;
 mod size;
 mod split;
 mod strings;
+mod wanted;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -32,11 +34,15 @@ pub use split::split;
 use dice::Dice;
 use draw::Draw;
 use size::Theme;
+use wanted::Wanted;
 
 use super::{Experiment, InvalidScenario, Logs, Source};
 
 /// How often a drawn scenario is repaired before it is given up.
-const REPAIRS_MAX: u32 = 60;
+const REPAIRS_MAX: u32 = 400;
+
+/// From this repair on, what is wanted of a case may go.
+const REPAIRS_WANTED: u32 = 360;
 
 /// A scenario that was drawn, and what became of it.
 #[derive(Clone, Debug)]
@@ -56,9 +62,12 @@ pub struct Drawn {
 /// If a file cannot be written.
 pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     let mut dice = Dice::new(seed, number);
-    let theme = *dice.pick(&Theme::ALL);
+    let mut wanted = Wanted::of_case(number);
+    let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
+    let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
+    let theme = *dice.pick(&themes);
     let mut draw = Draw::new(&mut dice, theme);
-    let mut document = draw.document();
+    let mut document = draw.document(&mut wanted);
     let mut repairs = 0;
     loop {
         let text = to_text(&document);
@@ -70,7 +79,10 @@ pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
             return Ok(Drawn { document, repairs, refused: Some(first_line(&invalid)) });
         }
         repairs += 1;
-        repair::repair(&mut document, &invalid, repairs, &mut draw);
+        if repairs == REPAIRS_WANTED {
+            wanted = None;
+        }
+        repair::repair(&mut document, &invalid, repairs, &mut wanted, &mut draw);
     }
 }
 

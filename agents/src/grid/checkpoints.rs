@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use haggle_model::{ActorId, JobId, Time};
 
-use super::message::{GridMessage, Saved};
-use crate::message::Message;
+use crate::protocol::{CheckpointMessage, Message, RunMessage, Saved};
 use crate::{Actor, Outbox};
 
 /// Keeps the newest checkpoint of every job that is not done, and tells the dispatcher.
@@ -28,7 +27,7 @@ impl CheckpointServer {
         let rank = |it: &Saved| (it.done, it.at, it.number);
         if rank(&saved) >= rank(newest) {
             *newest = *saved;
-            out.send(self.dispatcher, GridMessage::CheckpointAvailable(saved).into());
+            out.send(self.dispatcher, CheckpointMessage::CheckpointAvailable(saved));
         }
     }
 }
@@ -36,14 +35,14 @@ impl CheckpointServer {
 impl Actor for CheckpointServer {
     type Message = Message;
 
-    fn on_message(&mut self, _now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+    fn on_message(&mut self, _now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Grid(GridMessage::Saved(saved)) => self.on_saved(saved, out),
-            Message::Grid(GridMessage::Forget { job }) => {
+            Message::Checkpoint(CheckpointMessage::Saved(saved)) => self.on_saved(saved, out),
+            Message::Checkpoint(CheckpointMessage::Forget { job }) => {
                 self.newest.remove(&job);
             }
-            Message::RunOver => {}
-            other => unreachable!("nobody sends a checkpoint server {other:?}"),
+            Message::Run(RunMessage::RunOver) => {}
+            other => out.refuse(from, other.kind()),
         }
     }
 }

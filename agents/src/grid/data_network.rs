@@ -7,8 +7,7 @@ use std::sync::Arc;
 use haggle_model::network::{FlowId, Flows, Node, Path, Sharing, Star};
 use haggle_model::{ActorId, Span, Time};
 
-use super::message::{GridMessage, GridTimer};
-use crate::message::{Message, Timer};
+use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
 /// The path of a transfer.
@@ -21,6 +20,13 @@ pub enum Routes {
 }
 
 impl Routes {
+    fn connects(&self, nodes: [Node; 2]) -> bool {
+        match self {
+            Routes::Constant(_) => true,
+            Routes::Star(star) => nodes.iter().all(|&node| star.has(node)),
+        }
+    }
+
     fn path(&self, from: Node, to: Node) -> Path {
         match self {
             _ if from == to => Path::local(),
@@ -103,11 +109,16 @@ impl DataNetwork {
         }
     }
 
-    fn start(&mut self, now: Time, order: Order, bytes: u64) {
+    fn start(&mut self, now: Time, order: Order, bytes: u64) -> bool {
         let [from, to] = order.ends;
+        let is_new = !self.flow_of.contains_key(&(order.owner, order.number));
+        if !is_new || !self.routes.connects(order.ends) {
+            return false;
+        }
         let flow = self.flows.start(now, self.routes.path(from, to), bytes);
         self.under_way.insert(flow, order);
         self.flow_of.insert((order.owner, order.number), flow);
+        true
     }
 
     fn abort(&mut self, now: Time, flow: FlowId) -> Option<Order> {
@@ -125,7 +136,7 @@ impl DataNetwork {
         let hit: Vec<FlowId> = self.under_way.iter().filter_map(hit).collect();
         for flow in hit {
             if let Some(Order { owner, number, .. }) = self.abort(now, flow) {
-                out.send(owner, GridMessage::TransferAborted { number }.into());
+                out.send(owner, DataMessage::TransferAborted { number });
             }
         }
     }
@@ -136,14 +147,14 @@ impl DataNetwork {
             let Some(order) = self.under_way.remove(&completion.flow) else { continue };
             let Order { owner, number, .. } = order;
             self.flow_of.remove(&(owner, number));
-            out.send(owner, GridMessage::Transferred { number }.into());
+            out.send(owner, DataMessage::Transferred { number });
         }
         let next = self.flows.next_event().filter(|&next| next < Time::FOREVER);
         if let Some(next) = next
             && self.wakes.is_none_or(|wakes| wakes <= now || next < wakes)
         {
             self.wakes = Some(next);
-            out.wake(next, Message::Wake(Timer::Grid(GridTimer::DataArrive)));
+            out.wake(next, GridTimer::DataArrive);
         }
     }
 }
@@ -153,25 +164,28 @@ impl Actor for DataNetwork {
 
     fn on_message(&mut self, now: Time, sender: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Grid(GridMessage::Transfer { number, from, to, bytes }) => {
-                self.start(now, Order { owner: sender, number, ends: [from, to] }, bytes);
+            Message::Data(DataMessage::Transfer { number, from, to, bytes }) => {
+                let order = Order { owner: sender, number, ends: [from, to] };
+                if !self.start(now, order, bytes) {
+                    out.refuse(sender, "transfer");
+                }
             }
-            Message::Grid(GridMessage::AbortTransfer { number }) => {
+            Message::Data(DataMessage::AbortTransfer { number }) => {
                 if let Some(&flow) = self.flow_of.get(&(sender, number)) {
                     self.abort(now, flow);
                 }
             }
-            Message::Grid(GridMessage::NodeFailed { node }) => {
+            Message::Data(DataMessage::NodeFailed { node }) => {
                 self.on_node_failed(now, sender, node, out);
             }
-            Message::Grid(GridMessage::TrafficRequest) => {
+            Message::Data(DataMessage::TrafficRequest) => {
                 let (routes, flows) = (self.routes.clone(), self.flows.clone());
                 let traffic = Box::new(Traffic { routes, flows });
-                out.send(sender, GridMessage::Traffic(traffic).into());
+                out.send(sender, DataMessage::Traffic(traffic));
             }
             Message::Wake(Timer::Grid(GridTimer::DataArrive)) => {}
-            Message::RunOver => return,
-            other => unreachable!("nobody sends a network {other:?}"),
+            Message::Run(RunMessage::RunOver) => return,
+            other => out.refuse(sender, other.kind()),
         }
         self.settle(now, out);
     }

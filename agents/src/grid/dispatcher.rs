@@ -1,6 +1,6 @@
 //! The grid's scheduler: takes jobs from users and sends each to one or several resources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::grid::{GridJobRecord, GridOutcome, RoundsAccount};
 use haggle_model::network::Node;
@@ -14,11 +14,14 @@ use haggle_scheduling::grid::{
 };
 use rand::RngExt;
 
-use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
 use super::resource::{Checkpoints, JobData};
 use super::superseded::{CancelMode, Superseded};
 use super::{Rounds, Traffic};
-use crate::message::{Message, Submission, Timer};
+use crate::desk::{Desk, Entry, Withdrawal};
+use crate::protocol::{
+    CheckpointMessage, DataMessage, Dispatch, DispatchMessage, GridTimer, InformationMessage,
+    Message, RunMessage, Saved, Status, Submission, SubmissionMessage, Timer,
+};
 use crate::{Actor, Outbox};
 
 /// A resource as the dispatcher knows it when the run begins.
@@ -70,7 +73,8 @@ pub struct Dispatcher {
     view: View,
     /// The resources' numbers, by address.
     by_actor: Vec<Option<ResourceId>>,
-    jobs: BTreeMap<JobId, Held>,
+    /// Jobs that are not done.
+    desk: Desk<Tries>,
     /// Jobs of which no try has been computed yet.
     open: usize,
     moving: BTreeMap<JobId, Moving>,
@@ -81,10 +85,9 @@ pub struct Dispatcher {
     answers: Answers,
 }
 
-/// A job that is not done.
-#[derive(Debug)]
-struct Held {
-    submission: Box<Submission>,
+/// The tries of a job.
+#[derive(Debug, Default)]
+struct Tries {
     tries: u32,
     /// Tries that are believed alive, and where.
     alive: Vec<(ResourceId, u32)>,
@@ -123,7 +126,10 @@ enum Meanwhile {
 /// What resources and network have answered before a round.
 #[derive(Debug, Default)]
 struct Answers {
-    awaited: usize,
+    /// Whose progress has been asked for, and where.
+    asked: BTreeSet<(JobId, ResourceId)>,
+    /// Whether the network has been asked.
+    asked_traffic: bool,
     progress: BTreeMap<(JobId, ResourceId), (Work, bool)>,
     traffic: Option<Traffic>,
 }
@@ -132,7 +138,7 @@ struct Answers {
 struct Insights<'a> {
     answers: &'a Answers,
     config: &'a DispatcherConfig,
-    jobs: &'a BTreeMap<JobId, Held>,
+    desk: &'a Desk<Tries>,
 }
 
 impl Insight for Insights<'_> {
@@ -141,7 +147,8 @@ impl Insight for Insights<'_> {
     }
 
     fn session(&self, job: JobId) -> Session {
-        let Job { workload, origin, .. } = &self.jobs[&job].submission.job;
+        let entry = self.desk.get(job).expect("a policy asks about jobs that are not done");
+        let Job { workload, origin, .. } = &*entry.submission.job;
         let share = self.config.data[usize::from(*workload)].share;
         Session { user: User(origin.user), share }
     }
@@ -149,7 +156,7 @@ impl Insight for Insights<'_> {
     fn moving_time(&self, job: JobId, from: ResourceId, to: ResourceId) -> Option<Span> {
         let &(_, computes) = self.answers.progress.get(&(job, from))?;
         let traffic = self.answers.traffic.as_ref()?;
-        let submission = &self.jobs.get(&job)?.submission;
+        let submission = &self.desk.get(job)?.submission;
         let data = self.config.data[usize::from(submission.job.workload)];
         let (cost, recovery) = self
             .config
@@ -183,7 +190,7 @@ impl Dispatcher {
             policy,
             view,
             by_actor,
-            jobs: BTreeMap::new(),
+            desk: Desk::default(),
             open: 0,
             moving: BTreeMap::new(),
             superseded: Superseded::default(),
@@ -198,8 +205,8 @@ impl Dispatcher {
         self.config.resources[resource.index()].actor
     }
 
-    fn tell(&self, resource: ResourceId, message: GridMessage, out: &mut Outbox) {
-        out.send(self.actor(resource), message.into());
+    fn tell(&self, resource: ResourceId, message: DispatchMessage, out: &mut Outbox) {
+        out.send(self.actor(resource), message);
     }
 
     /// Sees to it that a round takes place, at the latest when the next one is due. None
@@ -219,7 +226,7 @@ impl Dispatcher {
 
     fn wake_for_round(&mut self, at: Time, out: &mut Outbox) {
         self.next = NextRound::Awaited;
-        out.wake(at, wake(GridTimer::Round));
+        out.wake(at, GridTimer::Round);
     }
 
     /// Something has happened that an event-driven scheduler reacts to.
@@ -232,29 +239,36 @@ impl Dispatcher {
     fn on_submit(
         &mut self,
         now: Time,
-        submission: Box<Submission>,
         from: ActorId,
+        submission: Submission,
         out: &mut Outbox,
-    ) {
-        let job = submission.job.id;
-        if submission.job.processors != 1 || submission.job.shape != JobShape::Rigid {
-            out.send(from, Message::Refused { submission, reason: Refusal::WrongShape });
-            return;
+    ) -> bool {
+        let (job, length) = (submission.job.id, length(&submission));
+        let fits = submission.job.processors == 1 && submission.job.shape == JobShape::Rigid;
+        let is_new = !self.view.jobs().has(job);
+        if !is_new || !self.desk.take_in(from, submission, Tries::default()) {
+            return false;
         }
-        self.view.submit(job, now, length(&submission));
-        let held = Held { submission, tries: 0, alive: Vec::new(), saved_by: None, winner: None };
-        self.jobs.insert(job, held);
+        if !fits {
+            self.desk.refuse(job, Refusal::WrongShape, out);
+            return true;
+        }
+        self.view.submit(job, now, length);
         self.open += 1;
         // Who does not queue cannot say before the round.
         if self.policy.queues() {
-            out.send(from, Message::Accepted { job });
+            out.send(from, SubmissionMessage::Accepted { job });
         }
         self.await_round(now, out);
+        true
     }
 
-    fn on_withdraw(&mut self, now: Time, job: JobId, from: ActorId, out: &mut Outbox) {
-        if self.jobs.get(&job).is_none_or(|held| held.tries > 0) {
-            out.send(from, Message::NotWithdrawn { job });
+    fn on_withdraw(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        if self.desk.withdraw(from, job, out) != Withdrawal::Here {
+            return;
+        }
+        if self.desk.get(job).is_some_and(|entry| entry.stage.tries > 0) {
+            out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
         }
         self.view.withdraw(job);
@@ -263,9 +277,8 @@ impl Dispatcher {
     }
 
     fn over(&mut self, job: JobId, outcome: GridOutcome, word: JobOutcome, out: &mut Outbox) {
-        let held = self.jobs.remove(&job).expect("a job is over once");
-        out.send(held.submission.user, Message::Finished { job, outcome: word });
-        let record = self.record(*held.submission, outcome);
+        let Some(entry) = self.desk.finish(job, word, out) else { return };
+        let record = self.record(entry.submission, outcome);
         match self.superseded.has(job) {
             true => self.superseded.over.push(record),
             false => out.observe(Observation::GridJobOver(Box::new(record))),
@@ -289,8 +302,7 @@ impl Dispatcher {
         if self.view.job(job).dispatches > 0 {
             return self.over(job, GridOutcome::Lost(now), JobOutcome::Failed, out);
         }
-        let Held { submission, .. } = self.jobs.remove(&job).expect("a job is given up once");
-        out.send(submission.user, Message::Refused { submission, reason: Refusal::NoRoom });
+        self.desk.refuse(job, Refusal::NoRoom, out);
     }
 
     // Rounds.
@@ -300,7 +312,7 @@ impl Dispatcher {
         self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
         match self.config.rounds.query {
             Span::ZERO => self.on_answered(now, out),
-            query => out.wake(now + query, wake(GridTimer::Answered)),
+            query => out.wake(now + query, GridTimer::Answered),
         }
     }
 
@@ -308,42 +320,61 @@ impl Dispatcher {
     /// repairs and load.
     fn on_answered(&mut self, now: Time, out: &mut Outbox) {
         for loss in self.view.consult() {
-            if let Some(held) = self.jobs.get_mut(&loss.job) {
-                held.alive.retain(|&(resource, _)| resource != loss.resource);
-            }
+            self.forget_try(loss.job, loss.resource);
         }
         match self.config.rounds.schedule {
             Span::ZERO => self.on_decided(now, out),
-            schedule => out.wake(now + schedule, wake(GridTimer::Decided)),
+            schedule => out.wake(now + schedule, GridTimer::Decided),
         }
     }
 
     /// The round decides now that its time has passed: jobs may have come or ended meanwhile.
     fn on_decided(&mut self, now: Time, out: &mut Outbox) {
         let Questions { progress, traffic } = self.policy.questions(&self.view);
-        self.answers = Answers { awaited: progress.len(), ..Answers::default() };
+        self.answers = Answers { asked_traffic: traffic, ..Answers::default() };
         for (job, resource) in progress {
-            self.tell(resource, GridMessage::ProgressRequest { job }, out);
+            self.answers.asked.insert((job, resource));
+            self.tell(resource, DispatchMessage::ProgressRequest { job }, out);
         }
         if traffic {
-            self.answers.awaited += 1;
-            out.send(self.config.network, GridMessage::TrafficRequest.into());
+            out.send(self.config.network, DataMessage::TrafficRequest);
         }
-        if self.answers.awaited == 0 {
-            self.decide(now, out);
-        }
+        self.decide_if_answered(now, out);
     }
 
-    fn answered(&mut self, now: Time, out: &mut Outbox) {
-        self.answers.awaited -= 1;
-        if self.answers.awaited == 0 {
+    fn on_progress(
+        &mut self,
+        now: Time,
+        (job, resource): (JobId, ResourceId),
+        progress: (Work, bool),
+        out: &mut Outbox,
+    ) -> bool {
+        let asked = self.answers.asked.remove(&(job, resource));
+        if asked {
+            self.answers.progress.insert((job, resource), progress);
+            self.decide_if_answered(now, out);
+        }
+        asked
+    }
+
+    fn on_traffic(&mut self, now: Time, traffic: Traffic, out: &mut Outbox) -> bool {
+        let asked = std::mem::take(&mut self.answers.asked_traffic);
+        if asked {
+            self.answers.traffic = Some(traffic);
+            self.decide_if_answered(now, out);
+        }
+        asked
+    }
+
+    fn decide_if_answered(&mut self, now: Time, out: &mut Outbox) {
+        if self.answers.asked.is_empty() && !self.answers.asked_traffic {
             self.decide(now, out);
         }
     }
 
     fn decide(&mut self, now: Time, out: &mut Outbox) {
         self.cancel_superseded(out);
-        let insight = Insights { answers: &self.answers, config: &self.config, jobs: &self.jobs };
+        let insight = Insights { answers: &self.answers, config: &self.config, desk: &self.desk };
         let stream = &mut self.stream;
         let mut draw = |bound: usize| stream.random_range(0..bound);
         let mut round = Round::new(now, &insight, &mut draw);
@@ -373,12 +404,13 @@ impl Dispatcher {
         match action {
             Action::Cancel { job, resource } => {
                 self.forget_try(job, resource);
-                self.tell(resource, GridMessage::Cancel { job }, out);
+                self.tell(resource, DispatchMessage::Cancel { job }, out);
             }
             Action::GiveUp { job } => self.give_up(now, job, out),
             Action::Checkpointing { job, on } => {
-                for &(resource, _) in &self.jobs[&job].alive {
-                    self.tell(resource, GridMessage::Checkpointing { job, on }, out);
+                let tries = self.desk.get(job).map(|entry| &entry.stage);
+                for &(resource, _) in tries.into_iter().flat_map(|tries| &tries.alive) {
+                    self.tell(resource, DispatchMessage::Checkpointing { job, on }, out);
                 }
             }
             Action::Dispatch { job, resource, from } => {
@@ -390,9 +422,9 @@ impl Dispatcher {
                     self.moving.insert(job, Moving { since: now, from, to });
                     self.dispatch(job, to, Work::ZERO, true, out);
                     let to = self.actor(to);
-                    self.tell(from, GridMessage::Move { job, to }, out);
+                    self.tell(from, DispatchMessage::Move { job, to }, out);
                 } else {
-                    self.tell(from, GridMessage::Cancel { job }, out);
+                    self.tell(from, DispatchMessage::Cancel { job }, out);
                     self.view.leave(job, from);
                     self.dispatch(job, to, Work::ZERO, false, out);
                 }
@@ -406,29 +438,51 @@ impl Dispatcher {
             Checkpointing::Always => true,
             Checkpointing::Switched => self.view.job(job).checkpointing,
         };
-        let held = self.jobs.get_mut(&job).expect("who is dispatched is not done");
-        held.tries += 1;
-        held.alive.push((to, held.tries));
-        let Submission { job: described, user, .. } = &*held.submission;
+        let Some(Entry { submission, submitter, stage: tries, .. }) = self.desk.get_mut(job) else {
+            return;
+        };
+        tries.tries += 1;
+        tries.alive.push((to, tries.tries));
         if !self.policy.queues() {
-            out.send(*user, Message::Accepted { job });
+            out.send(*submitter, SubmissionMessage::Accepted { job });
         }
         let dispatch = Dispatch {
             job,
-            number: held.tries,
-            workload: described.workload,
-            run_time: described.run_time,
+            number: tries.tries,
+            workload: submission.job.workload,
+            run_time: submission.job.run_time,
             from,
-            parent: held.saved_by.filter(|_| from > Work::ZERO),
+            parent: tries.saved_by.filter(|_| from > Work::ZERO),
             checkpointing,
             moves,
         };
-        self.tell(to, GridMessage::Dispatch(Box::new(dispatch)), out);
+        self.tell(to, DispatchMessage::Dispatch(Box::new(dispatch)), out);
+    }
+
+    /// The tries of a job that is not done.
+    fn tries(&mut self, job: JobId) -> Option<&mut Tries> {
+        self.desk.get_mut(job).map(|entry| &mut entry.stage)
+    }
+
+    /// Whether no try of the job has been computed yet.
+    fn is_open(&self, job: JobId) -> bool {
+        self.desk.get(job).is_some_and(|entry| entry.stage.winner.is_none())
+    }
+
+    /// Whether this try of a job is believed alive there.
+    fn is_alive(&self, job: JobId, at: ResourceId, number: impl Into<Option<u32>>) -> bool {
+        let number = number.into();
+        self.desk.get(job).is_some_and(|entry| {
+            let is_it = |&(resource, its): &(ResourceId, u32)| {
+                resource == at && number.is_none_or(|number| number == its)
+            };
+            entry.stage.alive.iter().any(is_it)
+        })
     }
 
     fn forget_try(&mut self, job: JobId, resource: ResourceId) {
-        if let Some(held) = self.jobs.get_mut(&job) {
-            held.alive.retain(|&(at, _)| at != resource);
+        if let Some(tries) = self.tries(job) {
+            tries.alive.retain(|&(at, _)| at != resource);
         }
     }
 
@@ -436,9 +490,7 @@ impl Dispatcher {
 
     fn on_refused(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
         // One that had been noticed as lost, or is done, is refused to nobody.
-        let expected = self.jobs.get(&job).is_some_and(|held| {
-            held.winner.is_none() && held.alive.iter().any(|&(at, _)| at == resource)
-        });
+        let expected = self.is_open(job) && self.is_alive(job, resource, None);
         if expected {
             self.view.refuse(job, resource);
             self.forget_try(job, resource);
@@ -456,19 +508,22 @@ impl Dispatcher {
         resource: ResourceId,
         delivered: bool,
         out: &mut Outbox,
-    ) {
-        let is_open = self.jobs.get(&job).is_some_and(|held| held.winner.is_none());
-        if !is_open {
+    ) -> bool {
+        if !self.is_open(job) {
             // Another try was faster, in this very instant.
             if !delivered {
-                self.tell(resource, GridMessage::Cancel { job }, out);
+                self.tell(resource, DispatchMessage::Cancel { job }, out);
             }
-            return;
+            return true;
+        }
+        if !self.is_alive(job, resource, number) {
+            return false;
         }
         self.policy.computed(now, job);
-        let held = self.jobs.get_mut(&job).expect("it is open");
         if delivered || self.config.output_survives {
-            held.winner = Some((number, now));
+            if let Some(tries) = self.tries(job) {
+                tries.winner = Some((number, now));
+            }
             self.complete(now, job, resource, out);
             if delivered {
                 self.done(now, job, out);
@@ -477,14 +532,15 @@ impl Dispatcher {
             self.view.computed(job, resource);
         }
         self.react(now, out);
+        true
     }
 
     /// A job cannot be lost any more: its copies are not needed.
     fn complete(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
         self.open -= 1;
         if let Some(Moving { from, to, .. }) = self.moving.remove(&job) {
-            self.tell(from, GridMessage::Cancel { job }, out);
-            self.tell(to, GridMessage::Cancel { job }, out);
+            self.tell(from, DispatchMessage::Cancel { job }, out);
+            self.tell(to, DispatchMessage::Cancel { job }, out);
         }
         // No round sees that those which go on hold their slots: it cancels them first.
         let copies = self.view.complete(job, resource).into_iter().map(|copy| (job, copy));
@@ -500,52 +556,73 @@ impl Dispatcher {
         let Superseded { copies, over } = std::mem::take(&mut self.superseded);
         for (job, copy) in copies {
             self.forget_try(job, copy);
-            self.tell(copy, GridMessage::Cancel { job }, out);
+            self.tell(copy, DispatchMessage::Cancel { job }, out);
         }
         for record in over {
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
     }
 
-    fn on_delivered(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
-        let Some(held) = self.jobs.get_mut(&job) else { return };
-        if held.winner.is_none() {
-            let number = held.alive.iter().find(|&&(at, _)| at == resource);
+    fn on_delivered(
+        &mut self,
+        now: Time,
+        job: JobId,
+        resource: ResourceId,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(tries) = self.tries(job) else { return true };
+        if tries.winner.is_none() {
+            let number = tries.alive.iter().find(|&&(at, _)| at == resource);
+            let Some(&(_, number)) = number else { return false };
             // It has been computed before; when exactly stands in the try's record.
-            held.winner = number.map(|&(_, number)| (number, now));
+            tries.winner = Some((number, now));
             self.complete(now, job, resource, out);
             self.react(now, out);
         }
         self.done(now, job, out);
+        true
     }
 
     fn done(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let held = &self.jobs[&job];
-        if held.saved_by.is_some() {
-            out.send(self.config.checkpoint_server, GridMessage::Forget { job }.into());
+        let Some(entry) = self.desk.get(job) else { return };
+        if entry.stage.saved_by.is_some() {
+            out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
         }
-        let Some((winner, computed)) = held.winner else { return };
+        let Some((winner, computed)) = entry.stage.winner else { return };
         let outcome = GridOutcome::Done { winner, computed, end: now };
         self.over(job, outcome, JobOutcome::Completed, out);
     }
 
-    fn on_left(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
-        self.moving.remove(&job);
+    fn on_left(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) -> bool {
+        if self.moving.get(&job).is_some_and(|moving| moving.from == resource) {
+            self.moving.remove(&job);
+        }
         self.view.leave(job, resource);
         self.react(now, out);
+        true
     }
 
     /// What a job was to start from has not arrived.
-    fn on_stranded(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
-        if self.jobs.get(&job).is_some_and(|held| held.winner.is_none()) {
+    fn on_stranded(
+        &mut self,
+        now: Time,
+        job: JobId,
+        resource: ResourceId,
+        out: &mut Outbox,
+    ) -> bool {
+        if self.is_open(job) && self.is_alive(job, resource, None) {
             self.view.cancel(job, resource);
             self.forget_try(job, resource);
             self.react(now, out);
         }
+        true
     }
 
-    fn on_report(&mut self, now: Time, status: Status, out: &mut Outbox) {
+    fn on_report(&mut self, now: Time, status: Status, out: &mut Outbox) -> bool {
         let Status { resource, report } = status;
+        if resource.index() >= self.config.resources.len() {
+            return false;
+        }
         // Who was to leave a resource that has failed will arrive nowhere.
         let lost = |(job, moving): (&JobId, &Moving)| {
             let gone = moving.from == resource
@@ -558,7 +635,7 @@ impl Dispatcher {
             self.moving.remove(&job);
             self.view.cancel(job, to);
             self.forget_try(job, to);
-            self.tell(to, GridMessage::Cancel { job }, out);
+            self.tell(to, DispatchMessage::Cancel { job }, out);
         }
         let before = *self.view.resources().get(resource);
         let (restored, failed) = (report.up && !before.up, !report.up);
@@ -566,16 +643,17 @@ impl Dispatcher {
         if restored || failed && self.policy.detection() != Detection::None {
             self.react(now, out);
         }
+        true
     }
 
     fn on_checkpoint_available(&mut self, saved: &Saved, out: &mut Outbox) {
         let job = saved.job;
-        let Some(held) = self.jobs.get_mut(&job) else {
-            out.send(self.config.checkpoint_server, GridMessage::Forget { job }.into());
+        let Some(tries) = self.desk.get_mut(job).map(|entry| &mut entry.stage) else {
+            out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
             return;
         };
         if saved.done >= self.view.job(saved.job).saved {
-            held.saved_by = Some(saved.number);
+            tries.saved_by = Some(saved.number);
             self.view.save(saved.job, saved.done);
         }
     }
@@ -587,60 +665,105 @@ impl Dispatcher {
         }
         let restarts = self.policy.detection() != Detection::None && self.policy.queues();
         let wanted = self.config.policy.replicas();
-        for (id, held) in std::mem::take(&mut self.jobs) {
+        for id in self.desk.jobs() {
+            let Some(Entry { submission, stage: tries, .. }) = self.desk.close(id) else {
+                continue;
+            };
             let notices = |&(resource, number): &(ResourceId, u32)| {
                 (number, restarts && self.view.may_notice(id, resource))
             };
-            let believed = held.alive.iter().map(notices).collect();
+            let believed = tries.alive.iter().map(notices).collect();
             let outcome = GridOutcome::Open { end: now, wanted, believed, restarts };
-            let record = self.record(*held.submission, outcome);
+            let record = self.record(submission, outcome);
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
         out.observe(Observation::RoundsAccount(self.account));
     }
 }
 
-fn wake(timer: GridTimer) -> Message {
-    Message::Wake(Timer::Grid(timer))
+/// What each protocol tells the dispatcher; false if it does not expect that.
+impl Dispatcher {
+    fn on_submission(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: SubmissionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            SubmissionMessage::Submit(submission) => self.on_submit(now, from, submission, out),
+            SubmissionMessage::Withdraw { job } => {
+                self.on_withdraw(now, from, job, out);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn on_dispatch(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: DispatchMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(resource) = self.by_actor.get(from.index()).copied().flatten() else {
+            return false;
+        };
+        match message {
+            DispatchMessage::Refused { job, .. } => {
+                self.on_refused(now, job, resource, out);
+                true
+            }
+            DispatchMessage::Computed { job, number, delivered } => {
+                self.on_computed(now, (job, number), resource, delivered, out)
+            }
+            DispatchMessage::Delivered { job } => self.on_delivered(now, job, resource, out),
+            DispatchMessage::Left { job } => self.on_left(now, job, resource, out),
+            DispatchMessage::Stranded { job } => self.on_stranded(now, job, resource, out),
+            DispatchMessage::Progress { job, done, computes } => {
+                self.on_progress(now, (job, resource), (*done, computes), out)
+            }
+            _ => false,
+        }
+    }
+
+    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Outbox) -> bool {
+        match timer {
+            Timer::Grid(GridTimer::Round) => self.on_round(now, out),
+            Timer::Grid(GridTimer::Answered) => self.on_answered(now, out),
+            Timer::Grid(GridTimer::Decided) => self.on_decided(now, out),
+            _ => return false,
+        }
+        true
+    }
 }
 
 impl Actor for Dispatcher {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        match message {
-            Message::Submit(submission) => self.on_submit(now, submission, from, out),
-            Message::Withdraw { job } => self.on_withdraw(now, job, from, out),
-            Message::RunOver => self.on_run_over(now, out),
-            Message::Wake(Timer::Grid(GridTimer::Round)) => self.on_round(now, out),
-            Message::Wake(Timer::Grid(GridTimer::Answered)) => self.on_answered(now, out),
-            Message::Wake(Timer::Grid(GridTimer::Decided)) => self.on_decided(now, out),
-            Message::Grid(GridMessage::Report(status)) => self.on_report(now, *status, out),
-            Message::Grid(GridMessage::CheckpointAvailable(saved)) => {
+        let kind = message.kind();
+        let expected = match message {
+            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Dispatch(message) => self.on_dispatch(now, from, message, out),
+            Message::Wake(timer) => self.on_timer(now, timer, out),
+            Message::Information(InformationMessage::Report(status)) => {
+                self.on_report(now, *status, out)
+            }
+            Message::Checkpoint(CheckpointMessage::CheckpointAvailable(saved)) => {
                 self.on_checkpoint_available(&saved, out);
+                true
             }
-            Message::Grid(GridMessage::Traffic(traffic)) => {
-                self.answers.traffic = Some(*traffic);
-                self.answered(now, out);
+            Message::Data(DataMessage::Traffic(traffic)) => self.on_traffic(now, *traffic, out),
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(now, out);
+                true
             }
-            Message::Grid(message) => {
-                let resource = self.by_actor[from.index()].expect("a resource speaks");
-                match message {
-                    GridMessage::Refused { job, .. } => self.on_refused(now, job, resource, out),
-                    GridMessage::Computed { job, number, delivered } => {
-                        self.on_computed(now, (job, number), resource, delivered, out);
-                    }
-                    GridMessage::Delivered { job } => self.on_delivered(now, job, resource, out),
-                    GridMessage::Left { job } => self.on_left(now, job, resource, out),
-                    GridMessage::Stranded { job } => self.on_stranded(now, job, resource, out),
-                    GridMessage::Progress { job, done, computes } => {
-                        self.answers.progress.insert((job, resource), (*done, computes));
-                        self.answered(now, out);
-                    }
-                    other => unreachable!("nobody sends a dispatcher {other:?}"),
-                }
-            }
-            other => unreachable!("nobody sends a dispatcher {other:?}"),
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from, kind);
         }
     }
 }

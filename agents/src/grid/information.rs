@@ -6,8 +6,7 @@ use haggle_model::random::Stream;
 use haggle_model::{ActorId, Span, Time};
 use rand::RngExt;
 
-use super::message::{GridMessage, GridTimer, Status};
-use crate::message::{Message, Timer};
+use crate::protocol::{GridTimer, InformationMessage, Message, RunMessage, Status, Timer};
 use crate::{Actor, Outbox};
 use haggle_scheduling::grid::ResourceId;
 
@@ -61,17 +60,17 @@ impl InformationService {
             }
         };
         if at == now {
-            out.send(self.dispatcher, GridMessage::Report(status).into());
+            out.send(self.dispatcher, InformationMessage::Report(status));
             return;
         }
         self.received += 1;
         self.pending.insert((at, self.received), status);
-        out.wake(at, Message::Wake(Timer::Grid(GridTimer::ReportDue)));
+        out.wake(at, GridTimer::ReportDue);
     }
 
     fn on_report_due(&mut self, now: Time, out: &mut Outbox) {
         while let Some(entry) = self.pending.first_entry().filter(|entry| entry.key().0 <= now) {
-            out.send(self.dispatcher, GridMessage::Report(entry.remove()).into());
+            out.send(self.dispatcher, InformationMessage::Report(entry.remove()));
         }
     }
 }
@@ -79,12 +78,14 @@ impl InformationService {
 impl Actor for InformationService {
     type Message = Message;
 
-    fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Grid(GridMessage::Status(status)) => self.on_status(now, status, out),
+            Message::Information(InformationMessage::Status(status)) => {
+                self.on_status(now, status, out)
+            }
             Message::Wake(Timer::Grid(GridTimer::ReportDue)) => self.on_report_due(now, out),
-            Message::RunOver => {}
-            other => unreachable!("nobody sends an information service {other:?}"),
+            Message::Run(RunMessage::RunOver) => {}
+            other => out.refuse(from, other.kind()),
         }
     }
 }

@@ -28,8 +28,10 @@ use haggle_scheduling::grid::{
 };
 
 use super::Rounds;
-use super::message::{Dispatch, GridMessage, GridTimer, Saved, Status};
-use crate::message::{Message, Timer};
+use crate::protocol::{
+    DataMessage, Dispatch, DispatchMessage, GridTimer, InformationMessage, Message,
+    ResourceMessage, RunMessage, Saved, Status, Timer,
+};
 use crate::{Actor, Outbox};
 
 pub use load::BackgroundLoad;
@@ -243,12 +245,17 @@ impl GridResource {
 
     fn on_dispatch(&mut self, now: Time, dispatch: &Dispatch, out: &mut Outbox) {
         let Dispatch { job, number, workload, from, .. } = *dispatch;
+        let is_known = usize::from(workload) < self.rules.data.len();
+        if !is_known || self.replicas.contains_key(&job) {
+            out.refuse(self.rules.home.dispatcher, "dispatch");
+            return;
+        }
         let length = work_of(dispatch.run_time);
         let share = self.data(workload).share;
         // A user may have said less than the job takes: what a checkpoint holds is never more.
         let from = from.min(length);
         if self.machine.reserve(now, job, length, from, share).is_err() {
-            out.send(self.rules.home.dispatcher, GridMessage::Refused { job, number }.into());
+            out.send(self.rules.home.dispatcher, DispatchMessage::Refused { job, number });
             return;
         }
         self.dead.remove(&job);
@@ -294,7 +301,7 @@ impl GridResource {
     fn wake(&mut self, at: Time, timer: GridTimer, out: &mut Outbox) {
         match &mut self.alone {
             Some(alone) => alone.wake(at, timer),
-            None => out.wake(at, wake(timer)),
+            None => out.wake(at, timer),
         }
     }
 
@@ -345,7 +352,7 @@ impl GridResource {
         let jobs = self.replicas.keys().copied().collect();
         let up = self.machine.is_up();
         let status = Status::new(self.id, now, up, self.machine.avail(), jobs);
-        out.send(self.rules.home.information, GridMessage::Status(status).into());
+        out.send(self.rules.home.information, InformationMessage::Status(status));
     }
 
     fn on_progress_request(&mut self, now: Time, job: JobId, out: &mut Outbox) {
@@ -358,11 +365,11 @@ impl GridResource {
             None => (dead, false),
         };
         let done = Box::new(done);
-        let answer = GridMessage::Progress { job, done, computes };
-        out.send(self.rules.home.dispatcher, answer.into());
+        let answer = DispatchMessage::Progress { job, done, computes };
+        out.send(self.rules.home.dispatcher, answer);
     }
 
-    fn on_timer(&mut self, now: Time, timer: GridTimer, out: &mut Outbox) {
+    fn on_timer(&mut self, now: Time, timer: GridTimer, out: &mut Outbox) -> bool {
         match timer {
             GridTimer::Ends { generation } => self.on_ends(now, generation, out),
             GridTimer::Prepared { job, number } => {
@@ -382,8 +389,52 @@ impl GridResource {
             GridTimer::LoadChanges => self.on_load_changes(now, out),
             GridTimer::Seen => self.on_seen(now),
             GridTimer::Tell => self.on_tell(now, out),
-            other => unreachable!("a resource does not wake up for {other:?}"),
+            _ => return false,
         }
+        true
+    }
+
+    fn on_dispatch_message(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: DispatchMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        let is_order = from == self.rules.home.dispatcher;
+        match message {
+            DispatchMessage::Moved(moved) => self.on_moved(now, &moved, out),
+            _ if !is_order => return false,
+            DispatchMessage::Dispatch(dispatch) => self.on_dispatch(now, &dispatch, out),
+            DispatchMessage::Cancel { job } => self.on_cancel(now, job, out),
+            DispatchMessage::Checkpointing { job, on } => self.on_checkpointing(now, job, on, out),
+            DispatchMessage::Move { job, to } => self.on_move(now, job, to, out),
+            DispatchMessage::ProgressRequest { job } => self.on_progress_request(now, job, out),
+            _ => return false,
+        }
+        true
+    }
+
+    fn on_data(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: DataMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        let (of_network, of_storage) =
+            (from == self.rules.home.network, Some(from) == self.rules.home.storage);
+        match message {
+            DataMessage::Transferred { number } if of_network => {
+                self.on_transferred(now, number, out);
+            }
+            DataMessage::TransferAborted { number } if of_network => {
+                self.on_stranded(now, number, out);
+            }
+            DataMessage::Room { job } if of_storage => self.send_output(now, job, out),
+            _ => return false,
+        }
+        true
     }
 }
 
@@ -392,35 +443,32 @@ pub(super) fn work_of(run_time: HiddenRunTime) -> Work {
     Speed::from_mips(1).over(run_time.reveal_to_machine())
 }
 
-fn wake(timer: GridTimer) -> Message {
-    Message::Wake(Timer::Grid(timer))
-}
-
 impl Actor for GridResource {
     type Message = Message;
 
-    fn on_message(&mut self, now: Time, _from: ActorId, message: Message, out: &mut Outbox) {
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         self.catch_up(now, message.phase(), out);
-        match message {
-            Message::Failed { .. } => self.on_failed(now, out),
-            Message::Restored { .. } => self.on_restored(now, out),
-            Message::RunOver => self.on_run_over(now, out),
-            Message::Grid(message) => match message {
-                GridMessage::Dispatch(dispatch) => self.on_dispatch(now, &dispatch, out),
-                GridMessage::Cancel { job } => self.on_cancel(now, job, out),
-                GridMessage::Checkpointing { job, on } => {
-                    self.on_checkpointing(now, job, on, out);
-                }
-                GridMessage::Move { job, to } => self.on_move(now, job, to, out),
-                GridMessage::Moved(moved) => self.on_moved(now, &moved, out),
-                GridMessage::ProgressRequest { job } => self.on_progress_request(now, job, out),
-                GridMessage::Transferred { number } => self.on_transferred(now, number, out),
-                GridMessage::TransferAborted { number } => self.on_stranded(now, number, out),
-                GridMessage::Room { job } => self.send_output(now, job, out),
-                other => unreachable!("nobody sends a resource {other:?}"),
-            },
+        let kind = message.kind();
+        let expected = match message {
+            Message::Dispatch(message) => self.on_dispatch_message(now, from, message, out),
+            Message::Data(message) => self.on_data(now, from, message, out),
             Message::Wake(Timer::Grid(timer)) => self.on_timer(now, timer, out),
-            other => unreachable!("nobody sends a resource {other:?}"),
+            Message::Resource(ResourceMessage::Failed { .. }) => {
+                self.on_failed(now, out);
+                true
+            }
+            Message::Resource(ResourceMessage::Restored { .. }) => {
+                self.on_restored(now, out);
+                true
+            }
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(now, out);
+                true
+            }
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from, kind);
         }
         self.await_completion(out);
         self.await_others(now, out);

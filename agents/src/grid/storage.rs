@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use haggle_model::grid::StorageAccount;
 use haggle_model::{ActorId, JobId, Observation, Span, Time};
 
-use super::message::{GridMessage, GridTimer};
-use crate::message::{Message, Timer};
+use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
 /// What a storage can hold, and for how long.
@@ -31,6 +30,8 @@ pub struct Storage {
     counted: Time,
     account: StorageAccount,
     waiting: VecDeque<Request>,
+    /// The room that was given and may be given back: whose it is, and how much.
+    given: BTreeMap<(JobId, ActorId), u64>,
     /// What is fetched when.
     stays: BTreeMap<Time, u64>,
 }
@@ -53,6 +54,7 @@ impl Storage {
             counted: Time::ZERO,
             account: StorageAccount::default(),
             waiting: VecDeque::new(),
+            given: BTreeMap::new(),
             stays: BTreeMap::new(),
         }
     }
@@ -81,10 +83,13 @@ impl Storage {
             self.waiting.pop_front();
             self.count_wait(now, &request);
             self.used += bytes;
-            out.send(resource, GridMessage::Room { job }.into());
+            out.send(resource, DataMessage::Room { job });
+            // What stays for a while is given back when that is over.
             if let Some(kept) = self.limits.kept {
                 *self.stays.entry(now + kept).or_insert(0) += bytes;
-                out.wake(now + kept, Message::Wake(Timer::Grid(GridTimer::OutputFetched)));
+                out.wake(now + kept, GridTimer::OutputFetched);
+            } else {
+                *self.given.entry((job, resource)).or_insert(0) += bytes;
             }
         }
     }
@@ -96,16 +101,14 @@ impl Actor for Storage {
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         self.count(now);
         match message {
-            Message::Grid(GridMessage::RoomRequest { job, bytes }) => {
+            Message::Data(DataMessage::RoomRequest { job, bytes }) => {
                 self.waiting.push_back(Request { job, resource: from, bytes, since: now });
             }
-            Message::Grid(GridMessage::RoomUnused { job, bytes }) => {
+            Message::Data(DataMessage::RoomUnused { job, .. }) => {
                 let place = self.waiting.iter().position(|it| (it.job, it.resource) == (job, from));
                 match place.and_then(|place| self.waiting.remove(place)) {
                     Some(request) => self.count_wait(now, &request),
-                    // What stays for a while is given back when that is over.
-                    None if self.limits.kept.is_none() => self.used -= bytes,
-                    None => {}
+                    None => self.used -= self.given.remove(&(job, from)).unwrap_or(0),
                 }
             }
             Message::Wake(Timer::Grid(GridTimer::OutputFetched)) => {
@@ -113,13 +116,13 @@ impl Actor for Storage {
                     self.used -= entry.remove();
                 }
             }
-            Message::RunOver => {
+            Message::Run(RunMessage::RunOver) => {
                 for request in std::mem::take(&mut self.waiting) {
                     self.count_wait(now, &request);
                 }
                 out.observe(Observation::StorageAccount(self.account));
             }
-            other => unreachable!("nobody sends a storage {other:?}"),
+            other => out.refuse(from, other.kind()),
         }
         self.give(now, out);
     }

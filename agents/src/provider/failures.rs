@@ -13,7 +13,7 @@ use super::load::work;
 use super::shares::{Running, worse};
 use super::{Held, Provider, Run};
 use crate::Outbox;
-use crate::message::Message;
+use crate::protocol::SubmissionMessage;
 
 /// How often a job is started unless a scenario says otherwise: more often than any
 /// that has a chance to end, and few enough for a run to end where one has none.
@@ -44,15 +44,17 @@ impl OnFailure {
 }
 
 impl Provider {
-    pub(super) fn on_failed(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
-        let provider = self.config.id;
+    pub(super) fn on_failed(&mut self, now: Time, mut processors: ProcessorSet, out: &mut Outbox) {
+        let down = processors.intersection(&self.down);
+        processors.remove_all(&down);
+        self.down.insert_all(&processors);
+        let (provider, processors) = (self.config.id, &processors);
         let mut killed = Vec::new();
         let mut lost_jobs = Vec::new();
         let mut lost_tasks = Vec::new();
-        for index in 0..self.jobs.len() {
-            let slot = Slot(index as u32);
-            match self.jobs[index].as_mut() {
-                Some(Held::Job(held)) => {
+        for (slot, held) in self.jobs.iter_mut() {
+            match held {
+                Held::Job(held) => {
                     let hit = |run: &mut Run| run.processors.intersects(processors);
                     let Some(run) = held.run.take_if(hit) else { continue };
                     self.free.insert_all(&run.processors);
@@ -73,7 +75,7 @@ impl Provider {
                     out.observe(Observation::RunLost { job: held.submission.job.id, run });
                     lost_jobs.push(slot);
                 }
-                Some(Held::Share(share)) => {
+                Held::Share(share) => {
                     let mut tasks = 0;
                     for run in &mut share.running {
                         let Some((start, planned_end, lost)) = Running::lose(run, processors)
@@ -99,7 +101,7 @@ impl Provider {
                         lost_tasks.push((slot, tasks));
                     }
                 }
-                Some(Held::Part) | None => {}
+                Held::Part => {}
             }
         }
         out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });
@@ -116,14 +118,15 @@ impl Provider {
 
     /// A rigid job has lost its processors, and the scheduler has forgotten it.
     fn lost_job(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(Held::Job(held)) = &mut self.jobs[slot.index()] else {
+        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("a lost job is held until it is over")
         };
         held.lost += 1;
         if self.config.on_failure == OnFailure::Fail || held.lost >= self.config.max_attempts {
-            let held = self.release_job(slot);
+            let Some(held) = self.release_job(slot) else { return };
             let outcome = JobOutcome::Failed;
-            held.tell_status(Message::Finished { job: held.submission.job.id, outcome }, out);
+            let job = held.submission.job.id;
+            out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
             let over = held.over(self.config.id, outcome, now);
             out.observe(Observation::JobOver(Box::new(over)));
             return;
@@ -138,7 +141,7 @@ impl Provider {
     /// Tasks of a share have lost their processors. Tasks have no names, so how often
     /// they have been started is counted over the whole share.
     fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32, out: &mut Outbox) {
-        let Some(Held::Share(share)) = &mut self.jobs[slot.index()] else {
+        let Some(Held::Share(share)) = self.jobs.get_mut(slot) else {
             unreachable!("a share is held until its last task is over")
         };
         share.lost += u64::from(tasks);
@@ -162,6 +165,8 @@ impl Provider {
     }
 
     pub(super) fn on_restored(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
+        let processors = &self.down.intersection(processors);
+        self.down.remove_all(processors);
         let provider = self.config.id;
         out.observe(Observation::ProcessorsRestored { provider, processors: processors.clone() });
         self.free.insert_all(processors);

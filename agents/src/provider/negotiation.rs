@@ -16,20 +16,17 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use haggle_model::job::Lot;
-use haggle_model::observation::DisclosedItem;
 use haggle_model::random::Stream;
-use haggle_model::{
-    ActorId, Disclosure, JobId, JobOutcome, Observation, OffersMade, Refusal, Span, Time,
-};
+use haggle_model::{ActorId, JobId, JobOutcome, Observation, OffersMade, Refusal, Span, Time};
 use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
 use haggle_scheduling::{Award, BagRequest, Bargainer, Offer, Scheduling, Slot};
 use rand::RngExt;
 
 use super::load::work;
 use super::shares::Share;
-use super::{Held, Provider, tell};
+use super::{Held, Provider};
 use crate::Outbox;
-use crate::message::{Call, Message, Timer};
+use crate::protocol::{AgreementMessage, Answer, BargainMessage, Call, QueryMessage, Timer};
 
 /// Where a provider's run time estimates come from.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -139,18 +136,19 @@ impl Provider {
         from: ActorId,
         call: Box<Call>,
         out: &mut Outbox,
-    ) {
+    ) -> bool {
         let job = call.job;
+        if self.slots.contains_key(&job) || self.negotiation.open.contains_key(&job) {
+            return false;
+        }
         let reason = if self.config.disclosure < call.asks {
             Some(Refusal::NotDisclosed)
-        } else if !self.bargains {
-            Some(Refusal::WrongShape)
         } else {
-            None
+            (!self.bargains || call.tasks == 0).then_some(Refusal::WrongShape)
         };
         if let Some(reason) = reason {
-            tell(out, from, DisclosedItem::Refusal, Message::NoAnswer { job, reason });
-            return;
+            out.send(from, QueryMessage::NoAnswer { job, reason });
+            return true;
         }
         let wait = self.config.bargaining.delay + self.profiling_time(call.lot);
         let open = OpenCall {
@@ -164,10 +162,11 @@ impl Provider {
         };
         self.negotiation.open.insert(job, open);
         if wait > Span::ZERO {
-            out.wake(now + wait, Message::Wake(Timer::EstimateReady { job }));
+            out.wake(now + wait, Timer::EstimateReady { job });
         } else {
             self.answer(now, job, out);
         }
+        true
     }
 
     /// How long it takes to profile this bag's program.
@@ -198,14 +197,17 @@ impl Provider {
 
     /// Offers for an open call, and what else it asked for.
     pub(super) fn answer(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let Some(view) = self.make_offers(now, job, out) else { return };
-        let open = &self.negotiation.open[&job];
-        let (to, answer) = (open.metascheduler, open.answers);
-        let valid = (now, open.valid_until);
-        out.send(to, Message::Offers { job, answer, valid, view: Box::new(view) });
+        if let Some((to, answer)) = self.make_offers(now, job, out) {
+            out.send(to, BargainMessage::Offers(Box::new(answer)));
+        }
     }
 
-    fn make_offers(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Option<AnyView> {
+    fn make_offers(
+        &mut self,
+        now: Time,
+        job: JobId,
+        out: &mut Outbox,
+    ) -> Option<(ActorId, Answer)> {
         self.negotiation.count_epoch();
         let epoch = self.negotiation.epoch;
         let validity = self.config.bargaining.validity;
@@ -217,7 +219,7 @@ impl Provider {
         let padding =
             if padding > 0.0 { padding * self.negotiation.stream.random::<f64>() } else { 0.0 };
         let open = &self.negotiation.open[&job];
-        let (to, asks) = (open.metascheduler, open.call.asks);
+        let (to, asks, answer) = (open.metascheduler, open.call.asks, open.answers);
         let request = self.request(&open.call, open.call.tasks, earliest);
         let mut facts = Lookup {
             now,
@@ -230,12 +232,12 @@ impl Provider {
         };
         let view = AnyView::disclose(asks, &mut facts);
         let (power, load) = (facts.power, facts.load);
-        self.note_answer(to, job, &view, power, load, out);
-        Some(view)
+        self.note_offers(to, job, &view, power, load, out);
+        Some((to, Answer { job, answer, valid: (now, valid_until), view }))
     }
 
-    /// Observes what an answer disclosed, and what it did not.
-    fn note_answer(
+    /// Observes what was offered, and what was kept to oneself.
+    fn note_offers(
         &self,
         to: ActorId,
         job: JobId,
@@ -244,18 +246,6 @@ impl Provider {
         load: u128,
         out: &mut Outbox,
     ) {
-        let level = view.disclosure();
-        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let told = [
-            (DisclosedItem::Offer, count(view.offers().len())),
-            (DisclosedItem::Power, u32::from(level >= Disclosure::Power)),
-            (DisclosedItem::Load, u32::from(level >= Disclosure::Load)),
-            (DisclosedItem::FreeSlots, count(view.free_time().map_or(0, |it| it.slots.len()))),
-            (DisclosedItem::Queue, count(view.queue().len())),
-        ];
-        for (item, count) in told.into_iter().filter(|&(_, count)| count > 0) {
-            out.observe(Observation::Disclosed { to, item, count, job: Some(job) });
-        }
         let call = &self.negotiation.open[&job].call;
         out.observe(Observation::OffersMade(Box::new(OffersMade {
             to,
@@ -263,7 +253,7 @@ impl Provider {
             tasks: call.tasks,
             task_time: call.task_time,
             deadline: call.deadline,
-            level,
+            level: view.disclosure(),
             offers: view.offers().iter().map(|offer| (offer.tasks, offer.completion)).collect(),
             power,
             load,
@@ -276,28 +266,46 @@ impl Provider {
         here * u128::from(power(1, self.config.speed))
     }
 
-    pub(super) fn on_refresh(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        self.answer(now, job, out);
+    /// The open call of this metascheduler for a bag, to which it has been given an answer.
+    fn open_call(&self, from: ActorId, job: JobId) -> Option<&OpenCall> {
+        let open = self.negotiation.open.get(&job)?;
+        (open.metascheduler == from && open.offered.is_some()).then_some(open)
     }
 
-    pub(super) fn on_prepare(&mut self, now: Time, job: JobId, award: &Award, out: &mut Outbox) {
-        let Some(open) = self.negotiation.open.get(&job) else { return };
-        let to = open.metascheduler;
+    pub(super) fn on_refresh(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        out: &mut Outbox,
+    ) -> bool {
+        let is_open = self.open_call(from, job).is_some_and(|open| open.held.is_none());
+        if is_open {
+            self.answer(now, job, out);
+        }
+        is_open
+    }
+
+    pub(super) fn on_prepare(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        award: &Award,
+        out: &mut Outbox,
+    ) -> bool {
+        let open = self.open_call(from, job).filter(|open| open.held.is_none());
+        let Some(open) = open else { return false };
         let in_time = now <= open.valid_until;
         let request = self.request(&open.call, open.call.tasks, open.earliest);
-        let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
+        let slot = self.jobs.next();
         let bargainer = self.scheduler.bargainer().expect("it bargains");
         let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
         let Some(completion) = booked else {
-            if slot.index() < self.jobs.len() {
-                self.unused.push(slot);
+            if let Some((to, answer)) = self.make_offers(now, job, out) {
+                out.send(to, AgreementMessage::NotReady(Box::new(answer)));
             }
-            if let Some(view) = self.make_offers(now, job, out) {
-                let open = &self.negotiation.open[&job];
-                let (answer, valid) = (open.answers, (now, open.valid_until));
-                out.send(to, Message::NotReady { job, answer, valid, view: Box::new(view) });
-            }
-            return;
+            return true;
         };
         let (tasks, promised_end) = match award {
             Award::Offered { tasks, offer } => (*tasks, self.promised(*offer, completion)),
@@ -305,18 +313,15 @@ impl Provider {
                 (batches.iter().map(|batch| batch.tasks).sum(), *deadline)
             }
         };
-        if slot.index() == self.jobs.len() {
-            self.jobs.push(Some(Held::Part));
-        } else {
-            self.jobs[slot.index()] = Some(Held::Part);
-        }
+        self.jobs.insert(Held::Part);
         self.load.waiting += work(tasks, Some(request.span));
-        let open = self.negotiation.open.get_mut(&job).expect("looked up above");
-        open.held = Some(Hold { slot, tasks, promised_end });
+        if let Some(open) = self.negotiation.open.get_mut(&job) {
+            open.held = Some(Hold { slot, tasks, promised_end });
+        }
         // Its own metascheduler knows of this change.
         self.plan_changed(now, out);
-        let message = Message::Ready { job, completion: promised_end };
-        tell(out, to, DisclosedItem::Estimate, message);
+        out.send(from, AgreementMessage::Ready { job, completion: promised_end });
+        true
     }
 
     /// What an award promises: planned completions never grow under conservative
@@ -336,8 +341,11 @@ impl Provider {
         expected: Option<Time>,
         unheld: u32,
         out: &mut Outbox,
-    ) {
-        let Some(open) = self.negotiation.open.remove(&job) else { return };
+    ) -> bool {
+        if self.open_call(from, job).is_none() || unheld == 0 {
+            return false;
+        }
+        let Some(open) = self.negotiation.open.remove(&job) else { return false };
         let mut share = Share {
             walltime: self.planned_span(&open.call),
             call: open.call,
@@ -353,41 +361,57 @@ impl Provider {
         let slot = match open.held {
             Some(Hold { slot, tasks, promised_end }) => {
                 (share.tasks, share.left, share.promised_end) = (tasks, tasks, promised_end);
-                out.send(from, Message::Committed { job, completion: None });
+                out.send(from, AgreementMessage::Committed { job, completion: None });
                 slot
             }
             None => {
                 let slot = self.take_unheld(now, &mut share, out);
-                let message = Message::Committed { job, completion: Some(share.promised_end) };
-                tell(out, from, DisclosedItem::Estimate, message);
+                let completion = Some(share.promised_end);
+                out.send(from, AgreementMessage::Committed { job, completion });
                 slot
             }
         };
-        self.jobs[slot.index()] = Some(Held::Share(Box::new(share)));
+        self.jobs.replace(slot, Held::Share(Box::new(share)));
         self.slots.insert(job, slot);
         self.expect(job, slot, expected, out);
+        true
     }
 
     /// Queues a share for which nothing was held: as soon as it fits, whenever that is.
     fn take_unheld(&mut self, now: Time, share: &mut Share, out: &mut Outbox) -> Slot {
         let request = self.request(&share.call, share.tasks, now);
-        let slot = self.unused.pop().unwrap_or(Slot(self.jobs.len() as u32));
+        let slot = self.jobs.insert(Held::Part);
         let bargainer = self.scheduler.bargainer().expect("it bargains");
         let offer = bargainer.offers(now, &request).pop().expect("the whole bag is offered");
         let award = Award::Offered { tasks: share.tasks, offer };
         let completion =
             bargainer.award(now, slot, &request, &award).expect("the plan has not changed");
         share.promised_end = self.promised(offer, completion);
-        if slot.index() == self.jobs.len() {
-            self.jobs.push(None);
-        }
         self.load.waiting += work(share.tasks, Some(share.walltime));
         self.plan_changed(now, out);
         slot
     }
 
     /// Gives up what is held for a bag; `over` = the metascheduler needs no more offers.
-    pub(super) fn on_given_up(&mut self, now: Time, job: JobId, over: bool, out: &mut Outbox) {
+    pub(super) fn on_given_up(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        over: bool,
+        out: &mut Outbox,
+    ) -> bool {
+        match self.negotiation.open.get(&job) {
+            Some(open) if open.metascheduler == from => {
+                self.give_up(now, job, over, out);
+                true
+            }
+            // The call may have been refused, or what was held been given back.
+            open => open.is_none(),
+        }
+    }
+
+    fn give_up(&mut self, now: Time, job: JobId, over: bool, out: &mut Outbox) {
         let Some(open) = self.negotiation.open.get_mut(&job) else { return };
         let held = open.held.take();
         let span = self.planned_span(&self.negotiation.open[&job].call);
@@ -397,8 +421,7 @@ impl Provider {
         if let Some(Hold { slot, tasks, .. }) = held {
             let withdrawn = self.scheduler.withdraw(now, slot);
             assert!(withdrawn, "no task of a held part has started");
-            self.jobs[slot.index()] = None;
-            self.unused.push(slot);
+            self.jobs.take(slot);
             self.load.waiting -= work(tasks, Some(span));
             self.plan_changed(now, out);
         }
@@ -410,7 +433,7 @@ impl Provider {
         let due = |open: &OpenCall| open.held.is_some() && open.earliest <= now;
         let due: Vec<JobId> = held.filter(|(_, open)| due(open)).map(|(&job, _)| job).collect();
         for job in due {
-            self.on_given_up(now, job, false, out);
+            self.give_up(now, job, false, out);
         }
     }
 
@@ -424,8 +447,8 @@ impl Provider {
         for (&job, open) in &self.negotiation.open {
             let stale = open.offered.is_some_and(|offered| offered < epoch);
             if stale && open.held.is_none() {
-                let message = Message::Probe { job, answer: open.answers };
-                tell(out, open.metascheduler, DisclosedItem::Change, message);
+                let message = BargainMessage::Probe { job, answer: open.answers };
+                out.send(open.metascheduler, message);
             }
         }
     }

@@ -1,13 +1,12 @@
 //! A provider's side of coordinated rescheduling: what it is told of whole bags,
 //! and what it reports when its own plan has moved up (Netto 2009, section 7.3).
 
-use haggle_model::observation::DisclosedItem;
-use haggle_model::{ActorId, JobId, Observation, Time};
+use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::{Holder, Slot};
 
 use super::{Held, Provider};
 use crate::Outbox;
-use crate::message::Message;
+use crate::protocol::ShareMessage;
 
 /// A share whose bag is rescheduled in step with its other shares.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ impl Provider {
         out: &mut Outbox,
     ) {
         let Some(expected) = expected else { return };
-        let Some(Held::Share(share)) = &self.jobs[slot.index()] else { return };
+        let Some(Held::Share(share)) = self.jobs.get(slot) else { return };
         let metascheduler = share.metascheduler;
         let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
         let own = bargainer.latest_completion(slot).unwrap_or(expected);
@@ -42,8 +41,18 @@ impl Provider {
     }
 
     /// The whole bag is expected to be done at `completion`.
-    pub(super) fn on_bag_completion(&mut self, job: JobId, completion: Time, out: &mut Outbox) {
-        let Some(coordinated) = self.coordinated.get_mut(&job) else { return };
+    pub(super) fn on_bag_completion(
+        &mut self,
+        from: ActorId,
+        job: JobId,
+        completion: Time,
+        out: &mut Outbox,
+    ) -> bool {
+        // It may be late, and the share over.
+        let Some(coordinated) = self.coordinated.get_mut(&job) else { return true };
+        if coordinated.metascheduler != from {
+            return false;
+        }
         let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
         let latest = match coordinated.at {
             Ok(slot) => {
@@ -57,6 +66,7 @@ impl Provider {
             self.report(metascheduler, vec![(job, news)], out);
         }
         self.forget_if_settled(job);
+        true
     }
 
     /// All that ends in this instant has ended, some of it early: waiting work moves up.
@@ -113,13 +123,6 @@ impl Provider {
     }
 
     fn report(&self, to: ActorId, entries: Vec<(JobId, Time)>, out: &mut Outbox) {
-        let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-        let job = match entries[..] {
-            [(job, _)] => Some(job),
-            _ => None,
-        };
-        let item = DisclosedItem::ExpectedCompletion;
-        out.observe(Observation::Disclosed { to, item, count, job });
-        out.send(to, Message::NewCompletionTimes { entries });
+        out.send(to, ShareMessage::NewCompletionTimes { entries });
     }
 }

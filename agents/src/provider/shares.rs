@@ -7,10 +7,9 @@ use haggle_model::{
 use haggle_scheduling::{Slot, promise};
 
 use super::load::work;
-use super::{Held, Overrun, Provider, tell};
+use super::{Held, Overrun, Provider};
 use crate::Outbox;
-use crate::message::{Call, Message, Timer};
-use haggle_model::observation::DisclosedItem;
+use crate::protocol::{Call, ShareMessage, Timer};
 
 /// A share in the provider's hands.
 #[derive(Debug)]
@@ -72,7 +71,7 @@ impl Provider {
             .free
             .take_lowest(tasks)
             .expect("the scheduler starts tasks only if their processors are free");
-        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else {
+        let Some(Held::Share(share)) = self.jobs.get_mut(slot) else {
             unreachable!("the scheduler starts tasks of shares")
         };
         let run_time = share.call.program.reveal_to_machine().at_speed(self.config.speed);
@@ -87,15 +86,14 @@ impl Provider {
         self.load.started(tasks, planned_end);
         if share.running.is_empty() {
             let job = share.call.job;
-            let message = Message::ShareStarted { job };
-            tell(out, share.metascheduler, DisclosedItem::JobStatus, message);
+            out.send(share.metascheduler, ShareMessage::Started { job });
         }
         let run = share.running.len() as u32;
         let end = now + lasts;
         share.running.push(Some(Running { start: now, end, planned_end, outcome, processors }));
-        out.wake(end, Message::Wake(Timer::TasksEnd { slot: slot.0, run }));
+        out.wake(end, Timer::TasksEnd { slot: slot.0, run });
         if end > planned_end {
-            out.wake(planned_end, Message::Wake(Timer::TasksPlanEnds { slot: slot.0, run }));
+            out.wake(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
         }
     }
 
@@ -108,21 +106,21 @@ impl Provider {
         out: &mut Outbox,
     ) {
         // They may have been lost, or have ended at this very instant.
-        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else { return };
+        let Some(Held::Share(share)) = self.jobs.get_mut(slot) else { return };
         let running = share.running.get_mut(run as usize).and_then(Option::as_mut);
         let Some(running) = running.filter(|it| it.planned_end == now) else { return };
         let planned_end = now + (now - running.start);
         self.load.extended(running.processors.count(), planned_end - now);
         running.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
-        out.wake(planned_end, Message::Wake(Timer::TasksPlanEnds { slot: slot.0, run }));
+        out.wake(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
         self.plan_changed(now, out);
     }
 
     /// Tasks that ran together have come to their end.
     pub(super) fn on_tasks_ended(&mut self, now: Time, slot: Slot, run: u32, out: &mut Outbox) {
         // They may have been lost, and their slot be used by another share.
-        let Some(Held::Share(share)) = self.jobs[slot.index()].as_mut() else { return };
+        let Some(Held::Share(share)) = self.jobs.get_mut(slot) else { return };
         let running = share.running.get_mut(run as usize);
         let Some(running) = running.and_then(|it| it.take_if(|it| it.end == now)) else { return };
         let Running { start, planned_end, outcome, processors, .. } = running;
@@ -148,12 +146,13 @@ impl Provider {
     }
 
     pub(super) fn finish_share(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Held::Share(share) = self.release(slot) else { unreachable!("a share was finished") };
+        let Some(Held::Share(share)) = self.release(slot) else {
+            unreachable!("a share was finished")
+        };
         let job = share.call.job;
         self.coordinated_share_over(job, now);
         let outcome = share.outcome;
-        let message = Message::ShareFinished { job, outcome };
-        tell(out, share.metascheduler, DisclosedItem::JobStatus, message);
+        out.send(share.metascheduler, ShareMessage::Finished { job, outcome });
         out.observe(share.over(self.config.id));
     }
 }

@@ -139,6 +139,14 @@ impl Star {
         self.network.path(&self.route(from, to)).expect("a route has links of its own network")
     }
 
+    /// Whether there is such a node.
+    pub fn has(&self, node: Node) -> bool {
+        match node {
+            Node::Resource(index) => index < self.site_of.len(),
+            Node::Service(index) => index < self.services,
+        }
+    }
+
     /// The link of a node to the switch of its site.
     pub fn link_of(&self, node: Node) -> LinkId {
         self.place(node).1

@@ -86,7 +86,7 @@ pub fn job_timeline(
         let title = title.to_owned();
         return Err(match job {
             None => PlotError::NoData { title, reason: "no job was sent anywhere" },
-            Some(job) => PlotError::Unsuitable(format!("the run has no job {job}")),
+            Some(job) => PlotError::NoJob(job),
         });
     };
     let mut tries: Vec<&TryRow> = run.tries()?.iter().filter(|it| it.job == row.job).collect();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobClass, JobOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +84,8 @@ pub struct Summary {
     /// Who told whom how much of what, as in the table `disclosures`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disclosures: Vec<DisclosedCount>,
-    /// Items disclosed, those apart that only say what became of a job.
+    /// Items disclosed about resources and plans; those apart that only describe a job, or say
+    /// what became of it.
     #[serde(default)]
     pub items_disclosed: u64,
     /// Items disclosed by kind, sums over everybody.
@@ -343,9 +343,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         items_disclosed: metrics
             .disclosed
             .iter()
-            .filter(|((_, _, item), _)| {
-                !matches!(item, DisclosedItem::JobStatus | DisclosedItem::Refusal)
-            })
+            .filter(|((_, _, item), _)| item.is_of_owner())
             .map(|(_, count)| count)
             .sum(),
         disclosed,

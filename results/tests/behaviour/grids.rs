@@ -114,7 +114,10 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     }
     let outcome = GridOutcome::Done { winner: 2, computed: at(125), end: at(130) };
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
-    books.job_over(at(130), GridJobRecord { job, class: JobClass::External, share: None, outcome });
+    books.job_over(
+        at(130),
+        GridJobRecord { job: job.into(), class: JobClass::External, share: None, outcome },
+    );
     let accounts = tries().map(|it| ResourceAccount {
         resource: it.resource,
         down: Span::from_secs(50),

@@ -124,7 +124,7 @@ impl Site {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
-            job,
+            job: job.into(),
         };
         if record.job.processors > self.info.processors {
             return record;

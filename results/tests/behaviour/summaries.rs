@@ -12,7 +12,7 @@ use crate::made_up;
 fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRecord {
     let span = Span::from_secs(end - start);
     JobRecord {
-        job: Job::new(id, Time::from_secs(submit), processors, span),
+        job: Job::new(id, Time::from_secs(submit), processors, span).into(),
         class: JobClass::Local,
         outcome: JobOutcome::Completed,
         provider: Some(ProviderId(0)),

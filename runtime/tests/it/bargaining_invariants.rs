@@ -209,7 +209,7 @@ proptest! {
         let ran = setup.run_on_both();
         let stats = ran.result.as_ref().expect("the run reaches its end");
         prop_assert_eq!(ran.records.len() as u64, stats.jobs);
-        ran.assert_disclosures_are_messages(setup.providers.len(), 1, false);
+        ran.assert_disclosures();
         for record in &ran.records {
             let (job, deadline) = (&record.job, record.job.deadline);
             prop_assert!(record.end < Time::from_secs(100_000), "job {} waited", job.number);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
+use haggle_agents::protocol::{ResourceMessage, SubmissionMessage};
 use haggle_agents::{Actor, AnyActor, Message, Outbox, Timer};
 use haggle_model::random::stream;
 use haggle_model::{ActorId, Job, JobId, MessageFault, ProcessorSet, Span, Time};
@@ -27,12 +28,17 @@ impl Actor for Talker {
         match message {
             Message::Wake(Timer::Other(number)) if number < self.count => {
                 for to in (0..self.actors).filter(|&to| to != self.me) {
-                    out.send(ActorId(to), Message::Withdraw { job: JobId(number as u32) });
+                    out.send(
+                        ActorId(to),
+                        SubmissionMessage::Withdraw { job: JobId(number as u32) },
+                    );
                 }
-                out.wake(now + Span::from_secs(1), Message::Wake(Timer::Other(number + 1)));
+                out.wake(now + Span::from_secs(1), Timer::Other(number + 1));
             }
-            Message::Withdraw { job } if self.echoes && self.heard.insert((from, job)) => {
-                out.send(from, Message::NotWithdrawn { job });
+            Message::Submission(SubmissionMessage::Withdraw { job })
+                if self.echoes && self.heard.insert((from, job)) =>
+            {
+                out.send(from, SubmissionMessage::NotWithdrawn { job });
             }
             _ => {}
         }
@@ -277,7 +283,8 @@ fn what_needs_no_network_is_never_lost() {
     assert_eq!(together.wakes, 3 * 11);
     // Jobs come from nowhere, and nature is everywhere.
     let mut world = talk.world();
-    let failed = Message::Failed { processors: ProcessorSet::range(0, 1) };
+    let failed =
+        Message::Resource(ResourceMessage::Failed { processors: ProcessorSet::range(0, 1) });
     world.initial.push((Time::ZERO, ActorId(1), failed));
     let job = Job::new(0, Time::from_secs(1), 1, Span::from_secs(1));
     world.arrivals.push((ActorId(0), Box::new(std::iter::once(Ok(job)))));

@@ -19,7 +19,7 @@ fn the_end_of_a_job_that_never_ran_is_on_record() {
         )
         .run_on_both();
     assert_eq!(ran.outcomes(), [JobOutcome::Completed, JobOutcome::Cancelled]);
-    ran.assert_disclosures_are_messages(1, 1, false);
+    ran.assert_disclosures();
 }
 
 #[test]

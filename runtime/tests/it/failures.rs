@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_agents::protocol::SubmissionMessage;
 use haggle_agents::{MAX_ATTEMPTS, Message, OnFailure, Overrun};
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
@@ -440,7 +441,10 @@ fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
 
 /// When its user heard that a job was over.
 fn told_to_be_over(ran: &Ran, record: &JobRecord) -> Option<Time> {
-    let over = |message: &Message| matches!(message, Message::Finished { job, .. } if *job == record.job.id);
+    let over = |message: &Message| {
+        let finished = |it: &SubmissionMessage| matches!(it, SubmissionMessage::Finished { .. });
+        matches!(message, Message::Submission(it) if finished(it) && it.job() == record.job.id)
+    };
     ran.messages.iter().find(|(.., message)| over(message)).map(|&(now, ..)| now)
 }
 
@@ -461,7 +465,7 @@ proptest! {
         let ran = setup.run_on_both();
         let jobs = ran.result.as_ref().expect("it ends").jobs;
         prop_assert_eq!(ran.records.len() as u64, jobs);
-        ran.assert_disclosures_are_messages(setup.providers.len(), 1, horizon.is_some());
+        ran.assert_disclosures();
         let mut uses = uses(&ran, &setup);
         for ((provider, processor), stretches) in &mut uses {
             stretches.sort_unstable();

@@ -125,48 +125,56 @@ fn an_external_job_goes_where_it_ends_first_and_messages_take_time() {
 2 3>2 submit 1
 2 3>3 job_due 2
 2 2>0 estimate_request 0
-2 0 | tells 2 estimate
+2 2 | tells 0 job
 2 2>1 estimate_request 0
-2 1 | tells 2 estimate
+2 2 | tells 1 job
 3 3>2 submit 2
 3 0>2 estimate 0
+3 0 | tells 2 estimate
 3 1>2 estimate 0
+3 1 | tells 2 estimate
 4 2>0 submit 0
-4 0 | tells 2 job_status
+4 2 | tells 0 job
 5 0>2 accepted 0
 5 0>2 started 0
+5 0 | tells 2 job_status
 6 2>3 accepted 0
 6 2>0 estimate_request 1
-6 0 | tells 2 refusal
+6 2 | tells 0 job
 6 2>1 estimate_request 1
-6 1 | tells 2 estimate
+6 2 | tells 1 job
 6 2>3 started 0
 7 0>2 no_answer_too_wide 1
+7 0 | tells 2 refusal
 7 1>2 estimate 1
+7 1 | tells 2 estimate
 8 2>1 submit 1
-8 1 | tells 2 job_status
+8 2 | tells 1 job
 9 1>2 accepted 1
 9 1>2 started 1
+9 1 | tells 2 job_status
 10 2>3 accepted 1
 10 2>0 estimate_request 2
-10 0 | tells 2 refusal
+10 2 | tells 0 job
 10 2>1 estimate_request 2
-10 1 | tells 2 refusal
+10 2 | tells 1 job
 10 2>3 started 1
 11 0>2 no_answer_too_wide 2
+11 0 | tells 2 refusal
 11 1>2 no_answer_too_wide 2
-11 2 | tells 3 refusal
+11 1 | tells 2 refusal
 12 2>3 refused_no_provider 2
+12 2 | tells 3 refusal
 12 3 | 3 rejected []
 14 0>0 wake -
-14 0 | tells 2 job_status
 14 0 | 1 completed [0-3]
 15 0>2 finished 0
+15 0 | tells 2 job_status
 16 2>3 finished 0
 18 1>1 wake -
-18 1 | tells 2 job_status
 18 1 | 2 completed [0-5]
 19 1>2 finished 1
+19 1 | tells 2 job_status
 20 2>3 finished 1
 ";
     assert_eq!(ran.log, expected);

@@ -2,8 +2,9 @@
 //! twice or counted wrong. [`Grid::run_on_both`] checks it; here are the grids.
 
 use haggle_agents::grid::{
-    BackgroundLoad, CancelMode, Checkpoints, Delay, GridTimer, JobData, Routes, StorageLimits,
+    BackgroundLoad, CancelMode, Checkpoints, Delay, JobData, Routes, StorageLimits,
 };
+use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Timer};
 use haggle_model::failures::{Outage, OutageList};
 use haggle_model::grid::{GridOutcome, TryEnd, TryRecord};
@@ -91,7 +92,7 @@ fn outages(draws: &mut Stream) -> OutageList {
     OutageList::new(list).expect("in order")
 }
 
-fn grid(seed: u64) -> Grid {
+pub(crate) fn grid(seed: u64) -> Grid {
     let draws = &mut stream(seed, "grids", "random");
     let mut grid = Grid::new(policy(draws));
     let sites = draws.random_range(1..4_u32);

@@ -2,8 +2,8 @@
 //! which it shows.
 
 use haggle_agents::Message;
-use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, GridTimer, JobData, StorageLimits};
-use haggle_agents::message::Timer;
+use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, JobData, StorageLimits};
+use haggle_agents::protocol::{GridTimer, Timer};
 use haggle_model::grid::{GridOutcome, TryRecord};
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Span};

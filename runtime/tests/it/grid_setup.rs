@@ -143,7 +143,7 @@ impl Grid {
         self
     }
 
-    fn world(&self) -> World {
+    pub(crate) fn world(&self) -> World {
         let built = self.plan.actors();
         let mut actors = built.actors;
         let me = ActorId(actors.len() as u32);

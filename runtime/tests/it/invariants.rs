@@ -133,7 +133,7 @@ proptest! {
         let all: Vec<i64> = (1..=stats.jobs as i64).collect();
         prop_assert_eq!(numbers, all);
         assert_processors_are_held_once(&ran.records);
-        ran.assert_disclosures_are_messages(setup.providers.len(), 1, false);
+        ran.assert_disclosures();
         for record in &ran.records {
             let provider = record.provider.map(|id| &setup.providers[id.index()]);
             match record.outcome {

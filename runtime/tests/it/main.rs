@@ -1,5 +1,6 @@
 //! Small worlds with their exact event logs, on both drivers.
 
+mod any_message;
 mod bargaining;
 mod bargaining_invariants;
 mod channel;

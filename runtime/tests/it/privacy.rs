@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agents::Message;
+use haggle_agents::protocol::{AgreementMessage, BargainMessage, RunMessage, SubmissionMessage};
 use haggle_model::{Disclosure, Job, JobShape, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
@@ -116,8 +117,10 @@ fn t3_messages_have_the_fields_on_record() {
                 all.entry(kind).or_default().extend(fields);
             }
             for (.., message) in &ran.messages {
-                if let Message::Offers { view, .. } | Message::NotReady { view, .. } = message {
-                    let printed = format!("{view:?}");
+                if let Message::Bargain(BargainMessage::Offers(answer))
+                | Message::Agreement(AgreementMessage::NotReady(answer)) = message
+                {
+                    let printed = format!("{:?}", answer.view);
                     assert!(printed.starts_with(extra), "{level:?} answers with {printed}");
                 }
             }
@@ -147,7 +150,9 @@ const LEVELS: [(CompositionPolicy, Disclosure, &str); 4] = [
 /// What a provider has answered until its first agreement, printed.
 fn first_offers(ran: &Ran, provider: u32) -> Vec<String> {
     let said = ran.messages.iter().filter(|(_, from, ..)| from.0 == provider);
-    let until = said.take_while(|(.., message)| !matches!(message, Message::Ready { .. }));
+    let until = said.take_while(|(.., message)| {
+        !matches!(message, Message::Agreement(AgreementMessage::Ready { .. }))
+    });
     until.map(|(now, .., message)| format!("{now} {message:?}")).collect()
 }
 
@@ -199,7 +204,12 @@ fn what_is_over_leaves_no_trace_in_what_is_answered() {
 
 /// Calls and submissions carry the program itself, which only machines run.
 fn fields_are_public(message: &Message) -> bool {
-    !matches!(message, Message::Call(_) | Message::Submit(_) | Message::JobDue(_))
+    !matches!(
+        message,
+        Message::Bargain(BargainMessage::Call(_))
+            | Message::Submission(SubmissionMessage::Submit(_))
+            | Message::Run(RunMessage::JobDue(_))
+    )
 }
 
 /// Until something ends, nobody can tell how long anything really runs.

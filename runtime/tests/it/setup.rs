@@ -1,9 +1,11 @@
 //! Builds small worlds and writes down all that happens in them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
+use haggle_agents::protocol::{
+    AgreementMessage, BargainMessage, Parties, QueryMessage, ShareMessage, SubmissionMessage,
+};
 use haggle_agents::{
     AnyActor, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
     Provider, ProviderConfig, User, UserConfig,
@@ -13,8 +15,8 @@ use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
 use haggle_model::{
-    ActorId, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun, Observation, ProcessorSet,
-    ProviderId, Span, Time,
+    ActorId, ActorKind, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun, Observation,
+    ProcessorSet, ProviderId, Span, Time,
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{Driver, EventOrder, Network, RunError, RunStats, Sink, World, run};
@@ -56,12 +58,9 @@ pub(crate) struct Ran {
     pub(crate) messages: Vec<(Time, ActorId, ActorId, Message)>,
     /// (provider, start, end, processors) of all that was lost.
     pub(crate) lost: Vec<(u32, Time, Time, ProcessorSet)>,
-    /// How often one actor told another such an item about a job.
-    disclosed: Disclosures,
+    /// What kind of actor each is.
+    kinds: Vec<ActorKind>,
 }
-
-/// By (from, to, item, job).
-type Disclosures = BTreeMap<(u32, u32, &'static str, Option<u32>), u32>;
 
 impl Setup {
     pub(crate) fn provider(mut self, processors: u32, policy: Policy) -> Setup {
@@ -204,10 +203,13 @@ impl Setup {
     }
 
     pub(crate) fn run(&self, driver: Driver) -> Ran {
-        let mut log = Log::default();
-        let result = run(self.world(), driver, &mut log, &AtomicBool::new(false));
-        let Log { text: log, records, messages, lost, disclosed, .. } = log;
-        Ran { result, log, records, messages, lost, disclosed }
+        let world = self.world();
+        let kinds: Vec<ActorKind> = world.actors.iter().map(kind).collect();
+        let mut log = Log { kinds, ..Log::default() };
+        let result = run(world, driver, &mut log, &AtomicBool::new(false));
+        let Log { text: log, records, messages, lost, kinds, refused, .. } = log;
+        assert!(refused.is_empty(), "nobody expected this: {refused:#?}");
+        Ran { result, log, records, messages, lost, kinds }
     }
 
     /// Runs on both drivers, which have to agree to the letter.
@@ -236,39 +238,21 @@ impl Ran {
         records.iter().map(|record| record.provider.map(|provider| provider.0)).collect()
     }
 
-    /// What providers (the first so many actors) and metaschedulers (the next so many) have let
-    /// each other know is on record, item by item, and nothing else is; what is still on its way
-    /// when the run stops has been noted already.
-    pub(crate) fn assert_disclosures_are_messages(
-        &self,
-        providers: usize,
-        metaschedulers: usize,
-        stopped: bool,
-    ) {
-        let provider = |actor: u32| (actor as usize) < providers;
-        let metascheduler =
-            |actor: u32| (providers..providers + metaschedulers).contains(&(actor as usize));
-        let between =
-            |from, to| provider(from) && metascheduler(to) || metascheduler(from) && provider(to);
-        let mut told: Disclosures = BTreeMap::new();
-        for (_, from, to, message) in &self.messages {
-            for item in items(message).into_iter().filter(|_| between(from.0, to.0)) {
-                let job = match message {
-                    Message::NewCompletionTimes { entries } if entries.len() != 1 => None,
-                    Message::NewCompletionTimes { entries } => Some(entries[0].0),
-                    message => message.job(),
-                };
-                let what = (from.0, to.0, item.name(), job.map(|job| job.0));
-                *told.entry(what).or_default() += 1;
-            }
-        }
-        let noted = self.disclosed.iter().filter(|((from, to, ..), _)| between(*from, *to));
-        for (what, &count) in noted.clone() {
-            let heard = told.get(what).copied().unwrap_or(0);
-            assert!(heard == count || stopped && heard < count, "{what:?}: {heard} of {count}");
-        }
-        for what in told.keys() {
-            assert!(noted.clone().any(|(noted, _)| noted == what), "not on record: {what:?}");
+    fn parties(&self, from: ActorId, to: ActorId) -> Parties {
+        Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] }
+    }
+
+    /// What each message discloses is what this file says of it, too.
+    pub(crate) fn assert_disclosures(&self) {
+        for (now, from, to, message) in &self.messages {
+            let between = self.parties(*from, *to);
+            let mut told = Vec::new();
+            message.disclose(between, &mut |item, count| {
+                assert!(count > 0, "{now} {from} {to} {message:?}");
+                told.push(item);
+            });
+            let expected = items(message, between);
+            assert_eq!(told, expected, "{now} {from} {to} {message:?}");
         }
     }
 
@@ -285,7 +269,8 @@ struct Log {
     records: Vec<JobRecord>,
     messages: Vec<(Time, ActorId, ActorId, Message)>,
     lost: Vec<(u32, Time, Time, ProcessorSet)>,
-    disclosed: Disclosures,
+    kinds: Vec<ActorKind>,
+    refused: Vec<String>,
 }
 
 impl Sink for Log {
@@ -300,6 +285,12 @@ impl Sink for Log {
         writeln!(self.text, "{now} {}>{} {} {job}", from.0, to.0, message.kind())?;
         if from != to {
             self.messages.push((now, from, to, message.clone()));
+            let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
+            let text = &mut self.text;
+            message.disclose(between, &mut |item, _| {
+                let item = item.name();
+                writeln!(text, "{now} {} | tells {} {item}", from.0, to.0).expect("a string");
+            });
         }
         Ok(())
     }
@@ -340,35 +331,52 @@ impl Sink for Log {
                 )?;
                 self.records.push(JobRecord::clone(record));
             }
-            Observation::Disclosed { to, item, job, .. } => {
-                let what = (actor.0, to.0, item.name(), job.map(|job| job.0));
-                *self.disclosed.entry(what).or_default() += 1;
-                writeln!(self.text, "{now} {} | tells {} {}", actor.0, to.0, item.name())?;
+            Observation::MessageRefused { from, kind } => {
+                self.refused.push(format!("{now} {from} to {actor}: {kind}"));
             }
         }
         Ok(())
     }
 }
 
-/// What a message lets its receiver know about its sender.
-fn items(message: &Message) -> Vec<DisclosedItem> {
-    match message {
-        Message::Refused { .. } | Message::NoAnswer { .. } => vec![DisclosedItem::Refusal],
-        Message::Estimate { .. }
-        | Message::Ready { .. }
-        | Message::Committed { completion: Some(_), .. } => vec![DisclosedItem::Estimate],
-        Message::Load { .. } => vec![DisclosedItem::Load],
-        Message::Probe { .. } => vec![DisclosedItem::Change],
-        Message::Started { .. }
-        | Message::Finished { .. }
-        | Message::ShareStarted { .. }
-        | Message::ShareFinished { .. } => vec![DisclosedItem::JobStatus],
-        Message::NewCompletionTimes { .. } => vec![DisclosedItem::ExpectedCompletion],
-        Message::BagCompletion { .. } | Message::Commit { expected: Some(_), .. } => {
-            vec![DisclosedItem::BagCompletion]
+fn kind(actor: &AnyActor) -> ActorKind {
+    match actor {
+        AnyActor::User(_) => ActorKind::User,
+        AnyActor::Provider(_) | AnyActor::GridResource(_) => ActorKind::Provider,
+        AnyActor::Metascheduler(_) | AnyActor::Negotiator(_) | AnyActor::Dispatcher(_) => {
+            ActorKind::Metascheduler
         }
-        Message::Offers { view, .. } | Message::NotReady { view, .. } => {
-            let level = view.disclosure();
+        AnyActor::Nature(_) => ActorKind::Nature,
+        _ => ActorKind::Service,
+    }
+}
+
+/// What a message lets its receiver know about its sender.
+fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
+    let with_user = [between.from, between.to].contains(&ActorKind::User);
+    let item = match message {
+        Message::Submission(
+            SubmissionMessage::Submit(_)
+            | SubmissionMessage::Started { .. }
+            | SubmissionMessage::Finished { .. },
+        ) if with_user => return Vec::new(),
+        Message::Submission(message) => match message {
+            SubmissionMessage::Submit(_) => DisclosedItem::Job,
+            SubmissionMessage::Refused { .. } => DisclosedItem::Refusal,
+            SubmissionMessage::Started { .. } | SubmissionMessage::Finished { .. } => {
+                DisclosedItem::JobStatus
+            }
+            _ => return Vec::new(),
+        },
+        Message::Query(QueryMessage::EstimateRequest { .. }) => DisclosedItem::Job,
+        Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,
+        Message::Query(QueryMessage::Load { .. }) => DisclosedItem::Load,
+        Message::Query(QueryMessage::NoAnswer { .. }) => DisclosedItem::Refusal,
+        Message::Bargain(BargainMessage::Call(_)) => DisclosedItem::Bag,
+        Message::Bargain(BargainMessage::Probe { .. }) => DisclosedItem::Change,
+        Message::Bargain(BargainMessage::Offers(answer))
+        | Message::Agreement(AgreementMessage::NotReady(answer)) => {
+            let (view, level) = (&answer.view, answer.view.disclosure());
             let told = [
                 (DisclosedItem::Offer, !view.offers().is_empty()),
                 (DisclosedItem::Power, level >= Disclosure::Power),
@@ -376,10 +384,25 @@ fn items(message: &Message) -> Vec<DisclosedItem> {
                 (DisclosedItem::FreeSlots, view.free_time().is_some_and(|it| !it.slots.is_empty())),
                 (DisclosedItem::Queue, !view.queue().is_empty()),
             ];
-            told.into_iter().filter(|&(_, told)| told).map(|(item, _)| item).collect()
+            return told.into_iter().filter(|&(_, told)| told).map(|(item, _)| item).collect();
         }
-        _ => Vec::new(),
-    }
+        Message::Agreement(
+            AgreementMessage::Ready { .. }
+            | AgreementMessage::Committed { completion: Some(_), .. },
+        ) => DisclosedItem::Estimate,
+        Message::Agreement(AgreementMessage::Commit { expected: Some(_), .. }) => {
+            DisclosedItem::BagCompletion
+        }
+        Message::Share(ShareMessage::Started { .. } | ShareMessage::Finished { .. }) => {
+            DisclosedItem::JobStatus
+        }
+        Message::Share(ShareMessage::NewCompletionTimes { .. }) => {
+            DisclosedItem::ExpectedCompletion
+        }
+        Message::Share(ShareMessage::BagCompletion { .. }) => DisclosedItem::BagCompletion,
+        _ => return Vec::new(),
+    };
+    vec![item]
 }
 
 /// A job in seconds: submitted, requested (0 = no limit), run, processors.

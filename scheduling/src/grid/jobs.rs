@@ -71,6 +71,11 @@ impl Jobs {
         self.file(id);
     }
 
+    /// Whether a job has been submitted, be it done or not.
+    pub fn has(&self, id: JobId) -> bool {
+        self.all.get(id.index()).is_some_and(Option::is_some)
+    }
+
     /// A job that has been submitted.
     ///
     /// # Panics

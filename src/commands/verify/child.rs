@@ -1,9 +1,13 @@
 //! One case in a process of its own, so that a panic, an abort and a run without end are found
 //! like any other failure.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use haggle::experiment::random::{Bounds, Failure, FailureKind, Outcome, Verdict, judge};
 use haggle::scenario::random::draw;
@@ -31,6 +35,9 @@ const MEMORY: u64 = 3 << 30;
 
 /// Processor time of a case, s; only where messages do not tell.
 const SECONDS: u64 = 60;
+
+/// How often it is looked whether somebody wants it all to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Draws a case if it is asked for by number, and judges it.
 pub(super) fn run(path: &Path, args: &random::Args) -> Result<Exit, Error> {
@@ -73,22 +80,35 @@ fn judge_with(path: &Path, args: &random::Args, arguments: &[&str]) -> Result<Ve
         .stderr(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    // Both are small, and standard error is empty unless something broke.
-    let (mut said, mut broke) = (String::new(), Vec::new());
-    if let Some(out) = &mut child.stdout {
-        out.read_to_string(&mut said).map_err(failed)?;
-    }
-    if let Some(err) = &mut child.stderr {
-        err.read_to_end(&mut broke).map_err(failed)?;
-    }
+    let (said, broke) = read_both(&mut child).map_err(failed)?;
     let status = child.wait().map_err(failed)?;
-    let verdict = serde_json::from_str(&said).ok().filter(|_| status.success());
+    let verdict = serde_json::from_slice(&said).ok().filter(|_| status.success());
     Ok(verdict.unwrap_or_else(|| Verdict {
         outcome: Outcome::Failed(broken(status, &String::from_utf8_lossy(&broke))),
         repairs: 0,
         keys: Default::default(),
         features: Default::default(),
     }))
+}
+
+/// What a process says on standard output and standard error until it ends. Both are small, and
+/// the second is empty unless something broke. It is killed once somebody wants this one to stop.
+fn read_both(child: &mut Child) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let (reading, read) = mpsc::channel::<()>();
+    let reader = thread::spawn(move || {
+        let (mut said, mut broke) = (Vec::new(), Vec::new());
+        out.map_or(Ok(0), |mut out| out.read_to_end(&mut said))?;
+        err.map_or(Ok(0), |mut err| err.read_to_end(&mut broke))?;
+        drop(reading); // now the other side wakes up
+        Ok((said, broke))
+    });
+    while read.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        if STOP.load(Ordering::Relaxed) {
+            child.kill()?;
+        }
+    }
+    reader.join().expect("reading does not panic")
 }
 
 /// What a process that gave no verdict died of.

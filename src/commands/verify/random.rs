@@ -18,7 +18,7 @@ use super::coverage::Coverage;
 use crate::commands::table::count;
 use crate::commands::{Error, print};
 use crate::exit::Exit;
-use crate::interrupt::STOP;
+use crate::interrupt::{STOP, interrupted};
 use crate::progress::{Show, cases as show_cases};
 use crate::report::say;
 
@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Seed of all cases
     #[arg(long, value_name = "S", default_value_t = 1, requires = "random")]
     pub(super) seed: u64,
-    /// Messages that a run may have; a small world with more of them goes on for ever
+    /// Messages of a run that is looked at; with more it only has to end, within ten times as many
     #[arg(long, value_name = "N", default_value_t = 300_000)]
     pub(super) messages: u64,
     /// Cases side by side; without it, one for each processor core
@@ -76,6 +76,8 @@ struct Report {
     refused: u64,
     /// They ended with an error that the manual names.
     stopped: u64,
+    /// They ended after more messages than are looked at.
+    long: u64,
     /// Repairs of all accepted cases.
     repairs: u64,
     failed: u64,
@@ -119,6 +121,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
             held: 0,
             refused: 0,
             stopped: 0,
+            long: 0,
             repairs: 0,
             failed: 0,
             failures: BTreeMap::new(),
@@ -138,7 +141,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         true => format!("{:#}\n", json!(report)),
         false => as_text(&report),
     })?;
-    Ok(if report.failures.is_empty() { Exit::Success } else { Exit::Differs })
+    Ok(match report.failures.is_empty() {
+        _ if STOP.load(Ordering::Relaxed) => interrupted(),
+        true => Exit::Success,
+        false => Exit::Differs,
+    })
 }
 
 /// Real time bounds how many cases there are, and nothing of what comes of one.
@@ -197,6 +204,7 @@ impl Session<'_> {
             Outcome::Held => report.held += 1,
             Outcome::Refused(_) => report.refused += 1,
             Outcome::Stopped(_) => report.stopped += 1,
+            Outcome::Long => report.long += 1,
             Outcome::Failed(failure) => {
                 report.failed += 1;
                 say(&format!("case {number} fails: {}\n", first_line(failure)));
@@ -205,9 +213,9 @@ impl Session<'_> {
         if !matches!(verdict.outcome, Outcome::Refused(_)) {
             report.coverage.add(verdict);
         }
-        let Report { held, refused, stopped, failed, .. } = *report;
+        let Report { held, refused, stopped, long, failed, .. } = *report;
         self.bar.set_message(format!(
-            "{held} held, {stopped} stopped, {refused} refused, {failed} failed"
+            "{held} held, {stopped} stopped, {long} long, {refused} refused, {failed} failed"
         ));
         self.bar.inc(1);
     }
@@ -278,12 +286,12 @@ fn first_line(failure: &Failure) -> String {
 }
 
 fn as_text(report: &Report) -> String {
-    let Report { seed, cases, held, refused, stopped, repairs, failed, .. } = report;
+    let Report { seed, cases, held, refused, stopped, long, repairs, failed, .. } = report;
     let all = count(*cases as usize, "case");
     let mut text = format!(
         "seed {seed}: {all}\n  {held} held\n  {stopped} ended with an error that the \
-         manual names\n  {refused} refused, whatever was repaired; {repairs} repairs in all\n  \
-         {failed} failed\n"
+         manual names\n  {long} ended after more messages than are looked at\n  \
+         {refused} refused, whatever was repaired; {repairs} repairs in all\n  {failed} failed\n"
     );
     for Failing { cases, failure, file, smallest } in report.failures.values() {
         text.push_str(&format!("\n{}\n", first_line(failure)));

@@ -1,7 +1,6 @@
 //! Writing a workload as a log, job by job.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use haggle_model::Span;
 use haggle_model::workload::OpenWorkload;
@@ -10,7 +9,7 @@ use haggle_model::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 use super::Target;
 use crate::commands::Error;
 use crate::commands::output::{Output, failed};
-use crate::interrupt::STOP;
+use crate::interrupt;
 
 /// The program and its version, for notes in headers.
 pub(super) const PROGRAM: &str = concat!("haggle ", env!("CARGO_PKG_VERSION"));
@@ -37,13 +36,12 @@ pub(super) fn write(
     let mut writer = SwfWriter::new(Output::create(path, target.force)?, &header).map_err(fail)?;
     let mut written = 0;
     for job in std::iter::once(Ok(first)).chain(jobs) {
-        if STOP.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
         writer.write(&SwfRecord::from_job(&job?)).map_err(fail)?;
         written += 1;
     }
-    writer.finish().map_err(fail)?.finish()?;
+    let output = writer.finish().map_err(fail)?;
+    interrupt::end_at_once(false);
+    output.finish()?;
     Ok(written)
 }
 

@@ -87,6 +87,14 @@ impl Findings {
     }
 }
 
+/// Whether two spans in microseconds are the same, as far as instants up to `latest` tell: tables
+/// hold seconds as floats, which are exact to the microsecond for the first 142 years at least.
+pub(super) fn is_same(a: i64, b: i64, latest: i64) -> bool {
+    // At most half of the last place for each instant and each span.
+    let place = latest.unsigned_abs() >> 52;
+    a.abs_diff(b) <= if place == 0 { 0 } else { 2 * (place + 1) }
+}
+
 fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + 1e-6
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haggle_results::metrics::GridSummary;
 
 use super::Books;
-use super::findings::Findings;
+use super::findings::{Findings, is_same};
 use super::rows::Try;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -41,7 +41,10 @@ fn each(it: &Try, findings: &mut Findings) {
         format!("{}: {course:?}", place())
     });
     let spent = it.computing + it.writing + it.waiting;
-    findings.equal("a slot's time is all for something", place(), spent, it.left - it.dispatched);
+    let held = it.left - it.dispatched;
+    findings.expect(is_same(spent, held, it.left), "a slot's time is all for something", || {
+        format!("{}: {spent} and {held}", place())
+    });
     findings.expect(it.waiting >= 0, "a try waits for data no negative time", place);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Books;
-use super::findings::Findings;
+use super::findings::{Findings, is_same};
 use super::rows::Job;
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
@@ -57,14 +57,20 @@ fn spans(job: &Job, findings: &mut Findings) {
     let name = named(job);
     let ended = job.started.filter(|_| job.outcome != "unfinished");
     let turnaround = ended.map(|_| job.left - job.submitted);
-    findings.expect(job.turnaround == turnaround, "turnaround = finish - submission", || {
+    let holds = match (job.turnaround, turnaround) {
+        (Some(told), Some(derived)) => is_same(told, derived, job.left),
+        (told, derived) => told == derived,
+    };
+    findings.expect(holds, "turnaround = finish - submission", || {
         format!("{name}: {:?} and {turnaround:?}", job.turnaround)
     });
     if let (Some(waited), Some(ran)) = (job.waited, job.ran) {
         let whole = job.left - job.submitted;
-        findings.expect(waited + ran == whole, "waiting + execution = turnaround", || {
-            format!("{name}: {waited} + {ran} us and {whole} us")
-        });
+        findings.expect(
+            is_same(waited + ran, whole, job.left),
+            "waiting + execution = turnaround",
+            || format!("{name}: {waited} + {ran} us and {whole} us"),
+        );
     }
     let waits = job.waited.is_some() == job.started.is_some();
     findings.expect(waits, "what started has a waiting time", || name.clone());

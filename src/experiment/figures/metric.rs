@@ -39,16 +39,10 @@ pub fn of_group(group: &Group, metric: Metric) -> Option<f64> {
         Metric::RejectedJobs => Some(group.outcomes.rejected as f64),
         Metric::FailedJobs => Some(group.outcomes.failed as f64),
         whole => {
-            debug_assert!(is_whole(whole));
+            debug_assert!(whole.is_whole());
             None
         }
     }
-}
-
-/// Whether a metric is one of the whole run only.
-pub(super) fn is_whole(metric: Metric) -> bool {
-    use Metric::{Availability, LostWork, Makespan, Messages};
-    matches!(metric, Makespan | LostWork | Availability | Messages)
 }
 
 /// A metric in words.

@@ -2,21 +2,21 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, Time};
+use haggle_model::{ActorId, Observation, Time};
 use haggle_plots::PlotError;
 use haggle_plots::load::Tables;
 use haggle_results::{Existing, RunReader};
-use haggle_runtime::{Driver, OutsideError, RunError, Simulation, Sink};
+use haggle_runtime::{Driver, OutsideError, RunError, Sink, run as run_world};
 
 use super::features::{self, Done};
 use super::{Failure, FailureKind, Outcome, Verdict};
 use crate::experiment::compare::compare;
 use crate::experiment::explain::Chronicle;
-use crate::experiment::figures::{draw, scenario_of};
+use crate::experiment::figures::{SweepData, draw, draw_sweep, scenario_of};
 use crate::experiment::run::unwrap_run_error;
 use crate::experiment::sweep::{SweepConduct, sweep};
 use crate::experiment::verify::{self, EventLog};
@@ -31,14 +31,17 @@ use crate::scenario::{Experiment, InvalidScenario, Logs, Scenario, Source};
 /// What a case may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Messages of a run.
+    /// Messages of a run that is looked at; a longer one has to end within [`LONGER`] times as many.
     pub messages: u64,
     /// Runs of a sweep.
     pub runs: usize,
 }
 
-/// Judges the scenario in the file at `path`, with folders of results in `scratch`. A run
-/// that is too long is stopped by `stop`.
+/// How many times as long a run may be that is only to end.
+const LONGER: u64 = 10;
+
+/// Judges the scenario in the file at `path`, with folders of results in `scratch`; `stop` is
+/// raised to stop.
 pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> Verdict {
     let mut verdict = Verdict {
         outcome: Outcome::Held,
@@ -74,6 +77,17 @@ pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> 
     }
     verdict.features = features::of(&experiment.scenario, &done);
     verdict
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ended {
+    /// It came to its end.
+    Over,
+    /// With this error, which the manual names.
+    Stopped(String),
+    /// It was stopped, for it had more messages than it may have.
+    Beyond,
 }
 
 /// Why the variants of a scenario are not looked at any further.
@@ -149,59 +163,67 @@ impl Judge<'_> {
 
     /// Judges a scenario without a sweep.
     fn one(&self, scenario: &Scenario, number: usize, done: &mut Done) -> Ending {
-        let first = self.log(scenario, Driver::Sequential, "first")?;
+        let (first, other) = (self.scratch.join("first"), self.scratch.join("other"));
+        let ended = self.log(scenario, Driver::Sequential, &first)?;
+        if ended == Ended::Beyond {
+            return self.long(scenario);
+        }
         for (run, driver) in
             [("the second run", Driver::Sequential), ("the run over actix", Driver::Actix)]
         {
-            let other = self.log(scenario, driver, "other")?;
-            self.same_lines(run, &first.0, &other.0)?;
-            if first.1 != other.1 {
-                let what = format!("{:?} ended the first run, {:?} {run}", first.1, other.1);
+            let again = self.log(scenario, driver, &other)?;
+            self.same_lines(run, &first, &other)?;
+            if ended != again {
+                let what = format!("{ended:?} is how the first run ended, {again:?} {run}");
                 return Err(failed(FailureKind::Difference, what));
             }
         }
         done.drivers = true;
-        if let Some(why) = first.1 {
+        if let Ended::Stopped(why) = ended {
             return Ok(Outcome::Stopped(why));
         }
         self.folders(scenario, number, done)?;
         Ok(Outcome::Held)
     }
 
-    /// Writes the event log of a run; with the error that ended it, if the manual names it.
-    fn log(
+    /// Writes the event log of a run to `path`.
+    fn log(&self, scenario: &Scenario, driver: Driver, path: &Path) -> Result<Ended, Failure> {
+        let outside = |error: std::io::Error| failed(FailureKind::RunError, error);
+        let mut log = EventLog(BufWriter::new(File::create(path).map_err(outside)?));
+        let ended = self.run(scenario, driver, Some(&mut log), self.bounds.messages)?;
+        log.0.flush().map_err(outside)?;
+        Ok(ended)
+    }
+
+    /// Whether a run that was too long to be looked at has an end at all.
+    fn long(&self, scenario: &Scenario) -> Ending {
+        let most = self.bounds.messages.saturating_mul(LONGER);
+        match self.run(scenario, Driver::Sequential, None, most)? {
+            Ended::Beyond => {
+                Err(failed(FailureKind::TooLong, format!("more than {most} messages")))
+            }
+            Ended::Over | Ended::Stopped(_) => Ok(Outcome::Long),
+        }
+    }
+
+    /// Runs for at most so many messages.
+    fn run(
         &self,
         scenario: &Scenario,
         driver: Driver,
-        name: &str,
-    ) -> Result<(PathBuf, Option<String>), Failure> {
-        let path = self.scratch.join(name);
-        let outside = |error: std::io::Error| failed(FailureKind::RunError, error);
-        let file = File::create(&path).map_err(outside)?;
-        let mut log = EventLog(BufWriter::new(file));
-        let mut bound = Bound { messages: 0, most: self.bounds.messages, stop: self.stop };
-        let ended = Stage::set(scenario, self.folder).map_err(ExperimentError::Stage);
-        let ended = ended.and_then(|stage| {
-            let run = || {
-                let mut simulation = Simulation::new(stage.world, driver)?;
-                simulation.listen(&mut bound);
-                simulation.listen(&mut log);
-                simulation.stop_on(self.stop);
-                simulation.run()
-            };
-            run().map_err(unwrap_run_error)
-        });
-        log.0.flush().map_err(outside)?;
-        if bound.messages > self.bounds.messages {
-            let what = format!("more than {} messages", self.bounds.messages);
-            return Err(failed(FailureKind::TooLong, what));
-        }
+        log: Option<&mut EventLog<BufWriter<File>>>,
+        most: u64,
+    ) -> Result<Ended, Failure> {
+        let mut log = Bounded { log, messages: 0, most };
+        let ended =
+            Stage::set(scenario, self.folder).map_err(ExperimentError::Stage).and_then(|stage| {
+                run_world(stage.world, driver, &mut log, self.stop).map_err(unwrap_run_error)
+            });
         match ended {
-            Ok(_) => Ok((path, None)),
-            Err(error) => match allowed(&error) {
-                true => Ok((path, Some(error.to_string()))),
-                false => Err(failed(kind_of(&error), error)),
-            },
+            _ if log.messages > most => Ok(Ended::Beyond),
+            Ok(_) => Ok(Ended::Over),
+            Err(error) if allowed(&error) => Ok(Ended::Stopped(error.to_string())),
+            Err(error) => Err(failed(kind_of(&error), error)),
         }
     }
 
@@ -303,14 +325,7 @@ impl Judge<'_> {
             }
             let figure = plain_figure(kind);
             let path = folder.join(format!("{}.svg", kind.name()));
-            match draw(&figure, &resolved, &tables, &path) {
-                Ok(()) => drop(done.figures.insert(kind.name())),
-                Err(ExperimentError::Figure {
-                    error: PlotError::NoData { .. } | PlotError::Unsuitable(_),
-                    ..
-                }) => {}
-                Err(error) => return Err(failed(FailureKind::Figure, error)),
-            }
+            self.drawn(kind, draw(&figure, &resolved, &tables, &path), done)?;
         }
         Ok(())
     }
@@ -323,9 +338,7 @@ impl Judge<'_> {
         let output = self.scratch.join("sweep");
         let swept = self.swept(experiment, &output, 2)?;
         done.sweep = true;
-        if experiment.figures.iter().any(|figure| figure.kind == FigureKind::Lines) {
-            done.figures.insert(FigureKind::Lines.name());
-        }
+        self.lines(experiment, &output, done)?;
         let Some(run) = experiment.runs().last() else { return Ok(()) };
         let trouble = |error: std::io::Error| failed(FailureKind::Sweep, error);
         fs::remove_dir_all(output.join(run.folder())).map_err(trouble)?;
@@ -333,6 +346,40 @@ impl Judge<'_> {
             return Err(failed(FailureKind::Sweep, "a sweep that is resumed has other results"));
         }
         done.resume = true;
+        Ok(())
+    }
+
+    /// Draws lines over every axis of a sweep.
+    fn lines(
+        &self,
+        experiment: &Experiment,
+        output: &Path,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Sweep, error);
+        let data = SweepData::read(experiment, output).map_err(trouble)?;
+        let axes = experiment.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+        for x in axes.map(|axis| axis.title()) {
+            let figure = Figure { x: x.parse().ok(), ..plain_figure(FigureKind::Lines) };
+            let path = self.scratch.join("lines.svg");
+            self.drawn(figure.kind, draw_sweep(&figure, &data, &path), done)?;
+        }
+        Ok(())
+    }
+
+    /// Notes what was drawn. There may be nothing to draw.
+    fn drawn(
+        &self,
+        kind: FigureKind,
+        drawn: Result<(), ExperimentError>,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        match drawn {
+            Ok(()) => drop(done.figures.insert(kind.name())),
+            Err(ExperimentError::Figure { error: PlotError::Unsuitable(_), .. }) => {}
+            Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {}
+            Err(error) => return Err(failed(FailureKind::Figure, error)),
+        }
         Ok(())
     }
 
@@ -409,25 +456,34 @@ fn kind_of(error: &ExperimentError) -> FailureKind {
     }
 }
 
-/// Raises the stop flag when there are too many messages.
-struct Bound<'a> {
+/// An event log, or none, of a run that ends with an error when there are too many messages.
+struct Bounded<'a> {
+    log: Option<&'a mut EventLog<BufWriter<File>>>,
     messages: u64,
     most: u64,
-    stop: &'a AtomicBool,
 }
 
-impl Sink for Bound<'_> {
+impl Sink for Bounded<'_> {
     fn delivered(
         &mut self,
-        _now: Time,
-        _from: ActorId,
-        _to: ActorId,
-        _message: &Message,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
     ) -> Result<(), OutsideError> {
         self.messages += 1;
         if self.messages > self.most {
-            self.stop.store(true, Ordering::Relaxed);
+            return Err("too many messages".into());
         }
-        Ok(())
+        self.log.as_mut().map_or(Ok(()), |log| log.delivered(now, from, to, message))
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: &Observation,
+    ) -> Result<(), OutsideError> {
+        self.log.as_mut().map_or(Ok(()), |log| log.observed(now, actor, observation))
     }
 }

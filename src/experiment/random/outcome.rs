@@ -28,6 +28,8 @@ pub enum Outcome {
     Refused(String),
     /// It ended with an error that the manual names, and with the same one on both drivers.
     Stopped(String),
+    /// It ended, but after so many messages that nothing else was looked at.
+    Long,
     /// Something that must hold did not.
     Failed(Failure),
 }
@@ -49,7 +51,7 @@ pub enum FailureKind {
     Panic,
     /// The program was ended by a signal, as when it gets no memory.
     Abort,
-    /// A run had more messages, or took more time, than such a small world needs.
+    /// A run did not end, whatever it was granted: such a small world needs less.
     TooLong,
     /// The schema and the reader of scenarios disagree.
     Schema,

@@ -39,9 +39,6 @@ impl Listener for Metrics {
             Fact::Observed { actor, observation } => match observation {
                 Observation::JobOver(record) => self.job_over(record),
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer),
-                Observation::Disclosed { to, item, count, .. } => {
-                    self.disclosed(actor, *to, *item, *count);
-                }
                 Observation::ProcessorsFailed { provider, processors } => {
                     self.processors_failed(now, *provider, processors.count());
                 }
@@ -50,6 +47,7 @@ impl Listener for Metrics {
                 }
                 _ => {}
             },
+            Fact::Disclosed { from, to, item, count, .. } => self.disclosed(from, to, item, count),
             Fact::Settled(job) => self.job_settled(job),
             Fact::Fault { fault, .. } => self.message_fault(fault),
             Fact::Over => self.run_over(now),
@@ -78,7 +76,11 @@ impl Listener for Check {
                 _ => {}
             },
             Fact::Settled(job) => self.settled(job)?,
-            Fact::Message { .. } | Fact::Fault { .. } | Fact::Lost(_) | Fact::Over => {}
+            Fact::Message { .. }
+            | Fact::Disclosed { .. }
+            | Fact::Fault { .. }
+            | Fact::Lost(_)
+            | Fact::Over => {}
         }
         Ok(())
     }
@@ -89,6 +91,9 @@ impl Listener for RunWriter {
         match fact {
             Fact::Message { from, to, message } => {
                 self.message(now, from, to, message.kind(), message.job())?;
+            }
+            Fact::Disclosed { from, to, item, count, job } => {
+                self.disclosed(now, from, to, item, count, job)?;
             }
             Fact::Fault { from, to, message, fault } => {
                 self.message_fault(now, (from, to), message.kind(), message.job(), fault)?;
@@ -101,9 +106,6 @@ impl Listener for RunWriter {
                 Observation::ResourceAccount(account) => self.resource_account(account)?,
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer)?,
-                Observation::Disclosed { to, item, count, job } => {
-                    self.disclosed(now, actor, *to, *item, *count, *job)?;
-                }
                 Observation::ProcessorsFailed { provider, processors } => {
                     self.processors_changed(now, *provider, processors, Availability::Failed)?;
                 }

@@ -168,6 +168,19 @@ impl Check<'_> {
         {
             self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
         }
+        if let (Some(group), Some(metric)) = (&figure.group_by, figure.metric)
+            && metric.is_whole()
+            && GROUPS.contains(&group.as_str())
+            && !axes.contains(&group.as_str())
+        {
+            let (metric, group) = (metric.name(), group.as_str());
+            self.report(
+                &path.key("group-by"),
+                format!("\"{metric}\" belongs to the whole run, not to a {group}"),
+                "no group has it",
+                "remove `group-by`, or choose another `metric`".to_owned(),
+            );
+        }
         if let Some(group) = &figure.group_by {
             let measures = matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
             let axes = axes.iter().copied().filter(|_| measures);

@@ -2,12 +2,12 @@
 
 use haggle_model::Span;
 
-use super::{Check, EACH_MAX};
+use super::{Check, EACH_MAX, SHORTEST};
 use crate::scenario::document::Path;
 use crate::scenario::file::{
     CheckpointRule, Checkpoints, EventsOrder, Grid, GridPolicy, NetworkModel,
 };
-use crate::scenario::quantity::TimeSpan;
+use crate::scenario::quantity::{TimeOrShare, TimeSpan};
 
 impl Check<'_> {
     pub(super) fn check_grid(&mut self) {
@@ -31,6 +31,7 @@ impl Check<'_> {
         self.check_messages();
         self.check_order();
         self.check_room(&path, grid);
+        self.check_latencies(&path, grid);
         if grid.network.model == NetworkModel::Constant && grid.network.service_bandwidth.is_some()
         {
             self.report(
@@ -38,6 +39,23 @@ impl Check<'_> {
                 "a constant network has no links to services".to_owned(),
                 "not used",
                 "remove it, or set `model = \"stars\"`".to_owned(),
+            );
+        }
+    }
+
+    fn check_latencies(&mut self, path: &Path, grid: &Grid) {
+        let (at, law) = (path.key("network").key("wan-latency"), &grid.network.wan_latency);
+        let weights = law.weights();
+        self.weights(&at, weights);
+        if grid.network.model == NetworkModel::Stars
+            && weights.is_none_or(|(values, weights)| values == weights)
+            && let Err(problem) = law.to_model().validate()
+        {
+            self.report(
+                &at,
+                problem.to_string().replace('_', "-"),
+                "no law of a latency",
+                "the smaller time comes first, and no mean is zero".to_owned(),
             );
         }
     }
@@ -58,7 +76,7 @@ impl Check<'_> {
                 &at,
                 "this policy sends one replica of each job".to_owned(),
                 "not used",
-                "remove it, or choose a policy with replicas (`haggle list grid-policies`)"
+                "remove it, or choose a policy with replicas, such as \"wqr\" or \"load-dependent-rep\""
                     .to_owned(),
             );
         }
@@ -124,6 +142,21 @@ impl Check<'_> {
             ),
             Some(time) => self.check_recurring(&interval, time),
             None => {}
+        }
+        let shrinks = match checkpoints.interval_min {
+            TimeOrShare::Time(time) => time < SHORTEST,
+            TimeOrShare::Share(share) => share.fraction() == 0.0,
+        };
+        if checkpoints.rule == CheckpointRule::MeanFailure
+            && checkpoints.cost == Some(TimeSpan::ZERO)
+            && shrinks
+        {
+            self.report(
+                &at.key("interval-min"),
+                "where a checkpoint costs nothing, the interval may shrink to none".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1min\", or a `cost`".to_owned(),
+            );
         }
         if checkpoints.mtbf == Some(TimeSpan::ZERO) {
             self.report(

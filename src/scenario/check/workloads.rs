@@ -153,6 +153,14 @@ impl Check<'_> {
                 "a folder",
                 "name a file in it".to_owned(),
             ),
+            Ok(file) if file.exists() && !file.is_file() => self.report(
+                path,
+                format!("log `{}` is a pipe or a device", file.display()),
+                "can be read only once",
+                "write it into a file: a scenario's log is read once for each run, and again for its \
+                 hash; `haggle replay` reads a pipe"
+                    .to_owned(),
+            ),
             Ok(file) if !file.is_file() => self.report(
                 path,
                 format!("log `{}` is not there", file.display()),

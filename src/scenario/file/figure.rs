@@ -175,6 +175,12 @@ impl Metric {
         Metric::Messages,
     ];
 
+    /// Whether it is one of the whole run only, and not of groups of jobs.
+    pub const fn is_whole(self) -> bool {
+        use Metric::{Availability, LostWork, Makespan, Messages};
+        matches!(self, Makespan | LostWork | Availability | Messages)
+    }
+
     /// The word in scenarios.
     pub const fn name(self) -> &'static str {
         match self {

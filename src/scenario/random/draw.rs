@@ -7,8 +7,10 @@ use super::dice::Dice;
 use super::fill::fill;
 use super::keys::named;
 use super::records;
-use super::size::{Theme, Wish, always, members, most, recurs, usual};
-use super::strings::{Role, role};
+use super::size::{Theme, Wish, always, ascending, members, most, recurs, usual};
+use super::strings::{Kind, Role, role};
+use super::wanted::Wanted;
+use crate::scenario::quantity::TimeSpan;
 use crate::scenario::schema::{SCHEMA, properties, required, type_of, variants, words};
 
 /// Stands for a name, or a way into the scenario, until all that can be named is there.
@@ -18,6 +20,8 @@ pub(super) const OPEN: &str = "?";
 pub(super) struct Draw<'d> {
     pub(super) dice: &'d mut Dice,
     pub(super) theme: Theme,
+    /// Whom somebody names, and nobody is.
+    pub(super) missing: Vec<Kind>,
     /// How many things have been given a name.
     names: usize,
     /// How likely an optional key is there, in percent; some tables are fuller than others.
@@ -26,12 +30,15 @@ pub(super) struct Draw<'d> {
 
 impl Draw<'_> {
     pub(super) fn new(dice: &mut Dice, theme: Theme) -> Draw<'_> {
-        Draw { dice, theme, names: 0, fullness: 0 }
+        Draw { dice, theme, missing: Vec::new(), names: 0, fullness: 0 }
     }
 
-    /// A whole scenario.
-    pub(super) fn document(&mut self) -> toml::Table {
+    /// A whole scenario, with what is `wanted` in it.
+    pub(super) fn document(&mut self, wanted: &mut Option<Wanted>) -> toml::Table {
         let mut document = self.table("Scenario", &SCHEMA);
+        if let Some(wanted) = wanted {
+            wanted.put(&mut document, self);
+        }
         fill(&mut document, self);
         document
     }
@@ -47,6 +54,16 @@ impl Draw<'_> {
             return self.tagged(name, tag, word, variant);
         }
         self.rows(name, schema)
+    }
+
+    /// A table of the type `name` with this tag; it is empty where tables have none.
+    pub(super) fn table_of(&mut self, name: &str, schema: &Json, word: &str) -> toml::Table {
+        let variant = variants(schema)
+            .and_then(|(tag, all)| Some((tag, all.into_iter().find(|it| it.0 == word)?.1)));
+        match variant {
+            Some((tag, variant)) => self.tagged(name, tag, word, variant),
+            None => self.table(name, schema),
+        }
     }
 
     fn tagged(&mut self, name: &str, tag: &str, word: &str, variant: &Json) -> toml::Table {
@@ -107,13 +124,12 @@ impl Draw<'_> {
         let count = self.dice.between(least, greatest.min(high.max(least)));
         let mut list: Vec<Value> =
             (0..count).map(|_| self.value(name, key, &schema["items"])).collect();
-        if let Some(word) = self.theme.member(name, key)
-            && let (type_name, inner) = named(&schema["items"])
-            && let Some((tag, variants)) = variants(inner)
-            && let Some((word, variant)) = variants.into_iter().find(|it| it.0 == word)
-        {
-            let table = self.tagged(type_name.unwrap_or(name), tag, word, variant);
-            list.push(Value::Table(table));
+        if ascending(name, key) {
+            list.sort_by(|a, b| size_of(a).total_cmp(&size_of(b)));
+        }
+        if let Some(word) = self.theme.member(name, key) {
+            let (type_name, inner) = named(&schema["items"]);
+            list.push(Value::Table(self.table_of(type_name.unwrap_or(name), inner, word)));
         }
         list
     }
@@ -179,6 +195,12 @@ impl Draw<'_> {
         let drawn = drawn.clamp(least, largest.unwrap_or(f64::MAX).max(least));
         if above == Some(drawn) { largest.unwrap_or(1.0).min(0.5) } else { drawn }
     }
+}
+
+/// How much a number or a time is.
+fn size_of(value: &Value) -> f64 {
+    let time = |text: &str| text.parse::<TimeSpan>().map_or(0.0, |time| time.0.as_secs_f64());
+    value.as_float().or_else(|| value.as_str().map(time)).unwrap_or_default()
 }
 
 /// Times between what happens again and again.

@@ -10,7 +10,7 @@ use super::size::Theme;
 use super::strings::{Kind, Role, role};
 use crate::scenario::schema::SCHEMA;
 
-/// Fills in everything that is open.
+/// Fills in everything that is open, or names somebody who is no longer there.
 pub(super) fn fill(document: &mut toml::Table, draw: &mut Draw<'_>) {
     let names = Names::of(document);
     names.fill_table(document, "Scenario", &SCHEMA, draw);
@@ -54,12 +54,18 @@ impl Names {
         Names(names)
     }
 
+    /// Whether somebody of these kinds is called so.
+    fn has(&self, kinds: &[Kind], name: &str) -> bool {
+        self.0.iter().any(|(kind, it)| kinds.contains(kind) && it == name)
+    }
+
     /// One of the names of any of these kinds: first a kind, then a name of it.
     fn pick(&self, kinds: &[Kind], draw: &mut Draw<'_>) -> String {
         let of = |kind: Kind| self.0.iter().filter(move |it| it.0 == kind).map(|it| &it.1);
         let known: Vec<Kind> =
             kinds.iter().copied().filter(|&kind| of(kind).next().is_some()).collect();
         if known.is_empty() {
+            draw.missing.extend(kinds);
             return "nobody".to_owned();
         }
         let kind = *draw.dice.pick(&known);
@@ -85,7 +91,9 @@ impl Names {
         draw: &mut Draw<'_>,
     ) {
         match value {
-            Value::String(text) if text == OPEN => match role(at.0, at.1) {
+            Value::String(text) => match role(at.0, at.1) {
+                // Who was named may have been drawn again, by another name.
+                Some(Role::Names(kinds)) if self.has(kinds, text) => {}
                 // Where there are bags, most go to who composes them.
                 Some(Role::Names(kinds)) if draw.theme == Theme::Bags && at.0 == "User" => {
                     let composed = kinds.contains(&Kind::Metascheduler) && draw.dice.chance(85);
@@ -93,7 +101,7 @@ impl Names {
                     *text = self.pick(kinds, draw);
                 }
                 Some(Role::Names(kinds)) => *text = self.pick(kinds, draw),
-                Some(Role::Record) => *text = records::record(at.2),
+                Some(Role::Record) if text == OPEN => *text = records::record(at.2),
                 _ => {}
             },
             Value::Array(items) => {
@@ -179,6 +187,12 @@ impl Places {
     }
 
     fn fill_axis(&self, axis: &mut toml::Table, names: &Names, draw: &mut Draw<'_>) {
+        // An axis has a path or variants.
+        if axis.contains_key("variant") && draw.dice.chance(50) {
+            axis.remove("path");
+            axis.remove("values");
+            return;
+        }
         if self.0.is_empty() {
             return;
         }

@@ -141,7 +141,8 @@ fn prefix_of(name: &str, place: &str, uses: usize) -> String {
     if uses == 1 { format!("{place}.") } else { format!("{}.", kebab(name)) }
 }
 
-fn is_table(schema: &Json) -> bool {
+/// Whether it is the schema of a table.
+pub(super) fn is_table(schema: &Json) -> bool {
     type_of(schema) == Some("object") || variants(schema).is_some()
 }
 
@@ -176,7 +177,7 @@ pub fn keys_of(document: &toml::Table) -> BTreeSet<String> {
 }
 
 /// Of a key of a tagged table, the tag: the last but one part of its name.
-fn tag_of(key: &Key) -> String {
+pub(super) fn tag_of(key: &Key) -> String {
     let definition = &SCHEMA["$defs"][&key.table];
     match variants(definition) {
         Some(_) => key.shown.rsplit('.').nth(1).unwrap_or_default().to_owned(),

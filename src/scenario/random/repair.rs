@@ -7,19 +7,21 @@ use super::draw::Draw;
 use super::fill::fill;
 use super::keys::{chosen, named};
 use super::size::{always, members, most};
+use super::wanted::Wanted;
 use crate::scenario::document::{self, Path, Step};
-use crate::scenario::schema::{SCHEMA, plain, properties, required};
+use crate::scenario::schema::{SCHEMA, plain, properties, required, words};
 use crate::scenario::{InvalidScenario, Problem};
 
 /// From this round on, what is mended may be more than what the problem names.
 const PATIENT_ROUNDS: u32 = 12;
 
 /// Mends the problems of `document`, the last one first, so that what is taken out moves none of
-/// the others.
+/// the others. What is `wanted` stays: something else has to give way.
 pub(super) fn repair(
     document: &mut toml::Table,
     invalid: &InvalidScenario,
     round: u32,
+    wanted: &mut Option<Wanted>,
     draw: &mut Draw<'_>,
 ) {
     let Ok(places) = document::parse(&invalid.source.text) else { return };
@@ -37,21 +39,43 @@ pub(super) fn repair(
         let up = if round > PATIENT_ROUNDS { draw.dice.below(3) } else { 0 };
         // But no problem of a member costs a whole list of the scenario.
         let length = path.0.len().saturating_sub(up).max(path.0.len().min(2));
-        mend(&mut root, problem, &path.0[..length], draw);
+        mend(&mut root, problem, &path.0[..length], wanted.as_ref(), draw);
         last = Some(path);
     }
     // And the problem may be of two parts, of which it names the one that could stay.
     if round > PATIENT_ROUNDS {
-        prune(&mut root, draw);
+        prune(&mut root, wanted.as_ref(), draw);
     }
     if let Value::Table(mended) = root {
         *document = mended;
     }
+    if let Some(wanted) = wanted {
+        wanted.put(document, draw);
+    }
+    let missing = std::mem::take(&mut draw.missing);
+    if !missing.is_empty() && draw.dice.chance(50) {
+        bring_in(document, draw.dice.pick(&missing).table(), draw);
+    }
     fill(document, draw);
 }
 
+/// Draws a table of the scenario that has nobody in it.
+fn bring_in(document: &mut toml::Table, key: &str, draw: &mut Draw<'_>) {
+    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+    if document.get(key).is_none_or(is_empty) {
+        let value = draw.value("Scenario", key, &SCHEMA["properties"][key]);
+        document.insert(key.to_owned(), value);
+    }
+}
+
 /// Adds a key that the problem asks for, or changes one that it names, or the value at its place.
-fn mend(root: &mut Value, problem: &Problem, steps: &[Step], draw: &mut Draw<'_>) {
+fn mend(
+    root: &mut Value,
+    problem: &Problem,
+    steps: &[Step],
+    wanted: Option<&Wanted>,
+    draw: &mut Draw<'_>,
+) {
     let place = Place::find(root, steps);
     if let Some(help) = &problem.help
         && draw.dice.chance(60)
@@ -62,8 +86,7 @@ fn mend(root: &mut Value, problem: &Problem, steps: &[Step], draw: &mut Draw<'_>
     let mut target = place.clone();
     if let Some(table) = at(root, &place.steps).and_then(Value::as_table) {
         let keys = chosen(table, place.schema).1;
-        let texts = [Some(&problem.message), Some(&problem.label), problem.help.as_ref()];
-        let words = texts.into_iter().flatten().flat_map(|text| named_in(text));
+        let words = texts(problem).flat_map(named_in);
         let (present, absent): (Vec<&str>, Vec<&str>) = words
             .filter(|word| keys["properties"].get(*word).is_some())
             .partition(|word| table.contains_key(*word));
@@ -78,7 +101,61 @@ fn mend(root: &mut Value, problem: &Problem, steps: &[Step], draw: &mut Draw<'_>
             target = Place::find(root, &steps);
         }
     }
+    if let Some(wanted) = wanted.filter(|it| it.is_in(&target.steps))
+        && !(wanted.is_open() && draw.dice.chance(40))
+        && give_way(root, problem, &target, wanted, draw)
+    {
+        return;
+    }
     target.change(root, draw);
+}
+
+/// Changes something beside or around what is wanted: a key that the problem names, or one that
+/// can be a word which it quotes, or any other; whether there was one.
+fn give_way(
+    root: &mut Value,
+    problem: &Problem,
+    target: &Place,
+    wanted: &Wanted,
+    draw: &mut Draw<'_>,
+) -> bool {
+    let mut said = Vec::new();
+    let mut any = Vec::new();
+    for length in 0..target.steps.len() {
+        let place = Place::find(root, &target.steps[..length]);
+        let Some(table) = at(root, &place.steps).and_then(Value::as_table) else { continue };
+        for (key, property) in properties(chosen(table, place.schema).1) {
+            let steps: Vec<Step> =
+                place.steps.iter().cloned().chain([Step::Key(key.to_owned())]).collect();
+            if wanted.is_in(&steps) || property["const"].is_string() {
+                continue;
+            }
+            let words = words(property).unwrap_or_default();
+            let is_quoted = |word: &&str| {
+                texts(problem).any(|text| text.contains(&format!("\"{word}\"")))
+                    && table.get(key).and_then(Value::as_str) != Some(*word)
+            };
+            let quoted = words.into_iter().filter(is_quoted);
+            said.extend(quoted.map(|word| (place.clone(), key, Some(word))));
+            if texts(problem).any(|text| named_in(text).any(|name| name == key)) {
+                said.push((place.clone(), key, None));
+            }
+            any.push((place.clone(), key, None));
+        }
+    }
+    let remedies = if said.is_empty() || draw.dice.chance(25) { any } else { said };
+    if remedies.is_empty() {
+        return false;
+    }
+    let (place, key, word) = draw.dice.pick(&remedies);
+    place.set(root, key, *word, draw);
+    true
+}
+
+/// All that a problem says.
+fn texts(problem: &Problem) -> impl Iterator<Item = &str> {
+    let texts = [Some(&problem.message), Some(&problem.label), problem.help.as_ref()];
+    texts.into_iter().flatten().map(String::as_str)
 }
 
 /// Writes what a help text says to write, such as `period = "0s"`; whether it did.
@@ -121,7 +198,7 @@ fn bounded(value: Value, name: &str, key: &str, schema: &Json) -> Value {
 }
 
 /// Takes out something that the document holds without.
-fn prune(root: &mut Value, draw: &mut Draw<'_>) {
+fn prune(root: &mut Value, wanted: Option<&Wanted>, draw: &mut Draw<'_>) {
     let mut steps = Vec::new();
     loop {
         match at(root, &steps) {
@@ -135,7 +212,8 @@ fn prune(root: &mut Value, draw: &mut Draw<'_>) {
             _ => return,
         }
         let place = Place::find(root, &steps);
-        if place.optional && steps.len() > 1 && draw.dice.chance(50) {
+        let spare = place.optional && wanted.is_none_or(|it| !it.is_in(&steps));
+        if spare && steps.len() > 1 && draw.dice.chance(50) {
             return place.put(root, None);
         }
     }
@@ -204,6 +282,19 @@ impl Place {
         let name = named(self.schema).0.unwrap_or("Scenario");
         if let Some((_, property)) = properties(keys).find(|it| it.0 == key) {
             table.insert(key.to_owned(), draw.value(name, key, property));
+        }
+    }
+
+    /// Makes a key of the table here this word, or another value than it is.
+    fn set(&self, root: &mut Value, key: &str, word: Option<&str>, draw: &mut Draw<'_>) {
+        let Some(Value::Table(table)) = at_mut(root, &self.steps) else { return };
+        match word {
+            Some(word) => drop(table.insert(key.to_owned(), Value::String(word.to_owned()))),
+            None if table.contains_key(key) => {
+                let steps = [&self.steps[..], &[Step::Key(key.to_owned())]].concat();
+                Place::find(root, &steps).change(root, draw);
+            }
+            None => self.add(root, key, draw),
         }
     }
 

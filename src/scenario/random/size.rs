@@ -123,6 +123,11 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
     })
 }
 
+/// Whether the numbers of a list are in order.
+pub(super) fn ascending(table: &str, key: &str) -> bool {
+    matches!((table, key), ("Law" | "TimeLaw", "edges"))
+}
+
 /// Whether a time is how often something happens again: such a time is long enough for a run to
 /// end within bounds.
 pub(super) fn recurs(table: &str, key: &str) -> bool {

@@ -36,6 +36,20 @@ pub(super) enum Kind {
     Group,
 }
 
+impl Kind {
+    /// The table of a scenario that has things of this kind in it.
+    pub(super) const fn table(self) -> &'static str {
+        match self {
+            Kind::Workload => "workload",
+            Kind::Provider => "provider",
+            Kind::Metascheduler => "metascheduler",
+            Kind::User => "user",
+            Kind::Grid | Kind::Site | Kind::Resource => "grid",
+            Kind::Axis | Kind::Group => "sweep",
+        }
+    }
+}
+
 /// What the string at a key of a table means; of a list, its members.
 pub(super) fn role(table: &str, key: &str) -> Option<Role> {
     use Kind::{Axis, Grid, Group, Metascheduler, Provider, Resource, Site, User, Workload};

@@ -14,9 +14,9 @@ use haggle_model::network::{Flows, Node, Path, Sharing as LinkSharing};
 use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::checkpoint::execution;
 
-use super::{GridResource, Purpose, Stage, wake};
+use super::{GridResource, Purpose, Stage};
 use crate::grid::Routes;
-use crate::grid::message::GridTimer;
+use crate::protocol::GridTimer;
 use crate::{Outbox, Phase};
 
 /// The agenda and the transfers of a resource.
@@ -168,7 +168,9 @@ impl GridResource {
             let step = self.alone.as_mut().and_then(|alone| alone.next((now, last)));
             let Some(step) = step else { break };
             match step {
-                Step::Timer(at, timer) => self.on_timer(at, timer, out),
+                Step::Timer(at, timer) => {
+                    self.on_timer(at, timer, out);
+                }
                 Step::Arrivals(at) => {
                     let arrived = self.alone.as_mut().map(|alone| alone.flows.advance(at));
                     for completion in arrived.into_iter().flatten() {
@@ -227,7 +229,7 @@ impl GridResource {
         let wakes = &mut alone.wakes[place];
         if let Some(at) = at.filter(|&at| wakes.is_none_or(|wakes| at < wakes)) {
             *wakes = Some(at);
-            out.wake(at, wake(timer));
+            out.wake(at, timer);
         }
     }
 

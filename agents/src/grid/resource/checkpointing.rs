@@ -7,7 +7,7 @@ use haggle_scheduling::grid::checkpoint::{Situation, execution};
 
 use super::{Checkpoints, GridResource, Purpose, Stage};
 use crate::Outbox;
-use crate::grid::message::{GridMessage, GridTimer, Moved};
+use crate::protocol::{DispatchMessage, GridTimer, Moved};
 
 impl GridResource {
     /// What the interval until the next checkpoint of a job depends on.
@@ -124,8 +124,8 @@ impl GridResource {
             self.machine.release(now, job);
             self.abort_transfers(now, job, out);
             self.record(job, (now, now), TryEnd::Moved, done, out);
-            out.send(to, GridMessage::Moved(Box::new(moved)).into());
-            out.send(self.rules.home.dispatcher, GridMessage::Left { job }.into());
+            out.send(to, DispatchMessage::Moved(Box::new(moved)));
+            out.send(self.rules.home.dispatcher, DispatchMessage::Left { job });
             return;
         }
         replica.stage = Stage::Computing;

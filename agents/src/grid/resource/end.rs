@@ -9,7 +9,7 @@ use haggle_scheduling::grid::Sharing;
 
 use super::{GridResource, Replica, Stage};
 use crate::Outbox;
-use crate::grid::message::GridMessage;
+use crate::protocol::{DataMessage, DispatchMessage};
 
 impl GridResource {
     /// Takes down the end of a try that gave its slot back at `left` and was over at `end`.
@@ -68,7 +68,7 @@ impl GridResource {
                 if let Some(storage) = storage
                     && ending != TryEnd::Open
                 {
-                    out.send(storage, GridMessage::RoomUnused { job, bytes }.into());
+                    out.send(storage, DataMessage::RoomUnused { job, bytes });
                 }
                 return self.record(job, (left, now), ending, length, out);
             }
@@ -90,7 +90,7 @@ impl GridResource {
         let Some((job, _)) = self.transfers.remove(&number) else { return };
         let done = self.machine.release(now, job);
         self.end(now, job, TryEnd::Stranded, done, out);
-        out.send(self.rules.home.dispatcher, GridMessage::Stranded { job }.into());
+        out.send(self.rules.home.dispatcher, DispatchMessage::Stranded { job });
     }
 
     /// The resource fails under all its jobs.
@@ -109,7 +109,7 @@ impl GridResource {
         }
         if self.rules.moves {
             let node = self.node();
-            out.send(self.rules.home.network, GridMessage::NodeFailed { node }.into());
+            out.send(self.rules.home.network, DataMessage::NodeFailed { node });
         }
     }
 

@@ -6,9 +6,9 @@ use haggle_model::{Span, Time};
 use haggle_scheduling::grid::ResourceId;
 use rand::RngExt;
 
-use super::{GridResource, wake};
+use super::GridResource;
 use crate::Outbox;
-use crate::grid::message::GridTimer;
+use crate::protocol::GridTimer;
 
 /// How the load by others varies (Chtepen 2011, section 5.6.1): every period it is
 /// set to its initial value, more or less a drawn part of that.
@@ -70,7 +70,7 @@ impl GridResource {
         let background = (initial * (1.0 + sign * part)).clamp(0.0, most).round() as u64;
         self.machine.set_background(now, Speed::from_micro_mips(background));
         if let Some(period) = load.law.period {
-            out.wake(now + period, wake(GridTimer::LoadChanges));
+            out.wake(now + period, GridTimer::LoadChanges);
         }
         self.tell_status(now, out);
     }

@@ -20,7 +20,7 @@ use haggle_scheduling::grid::Routine;
 use haggle_scheduling::grid::checkpoint::execution;
 
 use super::{Checkpoints, GridResource, Stage};
-use crate::grid::message::GridTimer;
+use crate::protocol::GridTimer;
 
 /// How many times a gap between transfers is looked for.
 const GAPS_TRIED: usize = 32;

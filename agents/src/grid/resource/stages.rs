@@ -7,7 +7,7 @@ use haggle_model::{JobId, Span, Time};
 
 use super::{GridResource, Purpose, Stage};
 use crate::Outbox;
-use crate::grid::message::{GridMessage, GridTimer, Moved, Saved};
+use crate::protocol::{CheckpointMessage, DataMessage, DispatchMessage, GridTimer, Moved, Saved};
 
 impl GridResource {
     pub(super) fn is_waiting(&self, job: JobId, number: u32) -> bool {
@@ -32,8 +32,8 @@ impl GridResource {
             let service = if from == node { to } else { from };
             return alone.start_transfer(now, number, service, bytes);
         }
-        let transfer = GridMessage::Transfer { number, from, to, bytes };
-        out.send(self.rules.home.network, transfer.into());
+        let transfer = DataMessage::Transfer { number, from, to, bytes };
+        out.send(self.rules.home.network, transfer);
     }
 
     /// What is under way for a job is not needed any more.
@@ -43,7 +43,7 @@ impl GridResource {
             match &mut self.alone {
                 _ if other != job => {}
                 Some(alone) => alone.abort_transfer(now, number),
-                None => out.send(network, GridMessage::AbortTransfer { number }.into()),
+                None => out.send(network, DataMessage::AbortTransfer { number }),
             }
             other != job
         });
@@ -118,18 +118,19 @@ impl GridResource {
             replica.stage = Stage::Output;
             replica.since = now;
             match self.rules.home.storage {
-                Some(storage) => out.send(storage, GridMessage::RoomRequest { job, bytes }.into()),
+                Some(storage) => out.send(storage, DataMessage::RoomRequest { job, bytes }),
                 None => self.send_output(now, job, out),
             }
         }
-        let message = GridMessage::Computed { job, number, delivered };
-        out.send(self.rules.home.dispatcher, message.into());
+        let message = DispatchMessage::Computed { job, number, delivered };
+        out.send(self.rules.home.dispatcher, message);
     }
 
     /// There is room for the output.
     pub(super) fn send_output(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(replica) = self.replicas.get(&job) else { return };
-        if replica.stage != Stage::Output {
+        let is_on_its_way = self.transfers.values().any(|it| *it == (job, Purpose::Output));
+        if replica.stage != Stage::Output || is_on_its_way {
             return;
         }
         let bytes = self.rules.data[usize::from(replica.workload)].output;
@@ -140,7 +141,8 @@ impl GridResource {
     pub(super) fn on_transferred(&mut self, now: Time, number: u32, out: &mut Outbox) {
         // Of what was aborted in the same instant the arrival does not matter.
         let Some((job, purpose)) = self.transfers.remove(&number) else { return };
-        let data = self.data(self.replicas[&job].workload);
+        let Some(replica) = self.replicas.get(&job) else { return };
+        let data = self.data(replica.workload);
         match purpose {
             Purpose::Input => {
                 self.deliveries.input(data.input);
@@ -164,7 +166,7 @@ impl GridResource {
                 let replica = &self.replicas[&job];
                 let (left, length) = (replica.since, replica.length);
                 self.record(job, (left, now), TryEnd::Computed, length, out);
-                out.send(self.rules.home.dispatcher, GridMessage::Delivered { job }.into());
+                out.send(self.rules.home.dispatcher, DispatchMessage::Delivered { job });
             }
         }
     }
@@ -205,7 +207,7 @@ impl GridResource {
     pub(super) fn tell(&mut self, job: JobId, out: &mut Outbox) {
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
         if let Some((_, saved)) = replica.untold.take() {
-            out.send(self.rules.home.checkpoints, GridMessage::Saved(Box::new(saved)).into());
+            out.send(self.rules.home.checkpoints, CheckpointMessage::Saved(Box::new(saved)));
         }
     }
 
@@ -216,6 +218,7 @@ impl GridResource {
         if replica.stage != Stage::Expected {
             return;
         }
+        let done = done.min(replica.length);
         replica.stage = Stage::Waiting;
         (replica.from, replica.parent) = (done, Some(number));
         let workload = replica.workload;

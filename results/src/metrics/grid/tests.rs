@@ -57,7 +57,7 @@ fn checkpoint(
 
 fn over(length: i64, outcome: GridOutcome) -> GridJobRecord {
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(length));
-    GridJobRecord { job, class: JobClass::External, share: None, outcome }
+    GridJobRecord { job: job.into(), class: JobClass::External, share: None, outcome }
 }
 
 fn done(winner: u32, end: i64) -> GridOutcome {
@@ -300,7 +300,7 @@ fn sessions_reserve_shares_while_they_run() {
         ledger.try_over(record.clone());
     }
     let lost = GridJobRecord {
-        job: Job::new(1, Time::ZERO, 1, Span::from_secs(9)),
+        job: Job::new(1, Time::ZERO, 1, Span::from_secs(9)).into(),
         share: session(30),
         ..over(9, GridOutcome::Lost(at(6)))
     };

@@ -48,7 +48,7 @@ fn sample(done_length: i64, submitted: Span) -> GridSummary {
         let id = JobId(number as u32);
         ledger.try_over(TryRecord { job: id, ..record });
         let job = Job::new(id.0, Time::ZERO, 1, length);
-        ledger.job_over(at(end), GridJobRecord { job, ..over(0, outcome) });
+        ledger.job_over(at(end), GridJobRecord { job: job.into(), ..over(0, outcome) });
     };
     for number in 0..DONE {
         let length = done_length / DONE + i64::from(number < done_length % DONE);

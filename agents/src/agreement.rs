@@ -1,0 +1,143 @@
+//! Agreements: several actors carry out their parts of something, or none of them does.
+//!
+//! A [`Coordinator`] asks [`Participant`]s to hold a part each. When all hold theirs it decides
+//! to commit, otherwise to abort: two-phase commit with presumed abort, with a lease on every
+//! hold. What is held is the [`Subject`]; these machines know nothing of it. Neither do they
+//! know of a clock, an outbox or chance: they take messages, timers and the time, and put out
+//! [`Output`]s, to be carried out in order.
+//!
+//! ```text
+//!  coordinator        all ready,                   all have committed
+//!          ┌────────┐ in time    ┌────────────┐
+//!   open ─▶│ Voting │───────────▶│ Committing │──────────────────────▶ forgotten
+//!          └────────┘            └────────────┘                            ▲
+//!              │ not ready,            │ one expired  ┌─────────┐ all have │
+//!              │ decide-by, crash      └─────────────▶│ Undoing │──────────┤
+//!              │                                      └─────────┘ undone   │
+//!              └───────────────────────────────────────────────────────────┘
+//!
+//!  participant            held           Commit
+//!             ┌───────┐       ┌──────┐            ┌───────────┐
+//!   Prepare ─▶│ Asked │──────▶│ Held │───────────▶│ Committed │◀─────────┐
+//!             └───────┘       └──────┘            └───────────┘          │
+//!        cannot │  │ Abort      │ │ lease over         │ Undo            │
+//!               ▼  │            │ ▼ (Release)          │                 │
+//!       ┌─────────┐│     Abort, │ ┌────────┐ Commit    │   ┌──────┐ taken │
+//!       │ Refused ││     Undo   │ │ Lapsed │───────────┼──▶│ Late │──────┘
+//!       └─────────┘│            │ └────────┘           │   └──────┘
+//!             │    ▼            ▼    │                 ▼       │ cannot
+//!             │   ┌────────────────────────────────────────┐   │
+//!             └──▶│                  Over                  │◀──┘
+//!                 └────────────────────────────────────────┘
+//! ```
+//!
+//! Asked and Late are questions to the participant's owner and are lost in a crash, as is
+//! Voting; everything else is on record before anybody hears of it:
+//!
+//! ```text
+//!   c            p1            p2
+//!   ├─ Prepare ─▶│             │
+//!   ├─ Prepare ──┼────────────▶│     c: the last instant to decide is the first prepare
+//!   │            ● Held        │        + the shortest lease - margin
+//!   │◀── Ready ──┤             ● Held
+//!   │◀───────────┼──── Ready ──┤
+//!   ● Committing │             │     ● = persisted; from here on it is committed
+//!   ├─ Commit ──▶│             │
+//!   ├─ Commit ───┼──── lost    │
+//!   │            ● Committed   │
+//!   │◀ Committed ┤             │
+//!   ├─ Commit ───┼────────────▶│     again after `retry`
+//!   │            │             ● Committed
+//!   │◀───────────┼─ Committed ─┤
+//!   ● over       │             │
+//! ```
+//!
+//! # Rules
+//!
+//! - **Numbers.** A coordinator sets numbers aside in blocks, by a record that precedes the
+//!   first message with one of them, and after a crash begins behind the last block: no
+//!   number is used twice. Their differences disclose how many agreements lie between two.
+//! - **Lease.** A participant says for how long it holds, as a duration; that time begins
+//!   when it gets ready, which is not before the first prepare was sent. So both sides know an
+//!   instant of their own clock until which the hold lasts for sure, and nobody reads the
+//!   other's clock. Clocks may differ, but have to run at the same rate. The messages of an
+//!   instant come before its timers.
+//! - **Commit point.** An agreement is committed when its coordinator has persisted that. It may
+//!   do so while a commit that is sent now still arrives before the first lease ends: until the
+//!   first prepare + the shortest lease - [`Rules::margin`]. Later it aborts, in both modes.
+//! - **Presumed abort.** An abort is neither persisted nor acknowledged. Whoever is ready, or
+//!   inquires, and is not waited for by a coordinator is told to abort: the agreement was never
+//!   decided, or this participant's commit is acknowledged already, and then it ignores that.
+//! - **Repetition.** What is not answered is sent again under the same number. A participant
+//!   answers repeated messages from its state, a coordinator drops repeated answers. Every
+//!   message of a coordinator says which numbers are settled; a participant drops what comes for
+//!   one of those, however late, forgets its state in them, and gives back what it still holds.
+//!   An abort or undo that overtakes the prepare leaves `Over` behind until then, so that a
+//!   prepare that comes after it holds nothing. What is remembered is bounded by the agreements
+//!   of a coordinator that were open at the same time.
+//! - **Late commits.** A participant whose lease ended asks its owner whether it can take its
+//!   part all the same. If not it says so: the agreement is broken, and the coordinator has
+//!   all others undo theirs until they have acknowledged that.
+//!
+//! # What is guaranteed
+//!
+//! Two parties cannot agree for sure over a channel that may lose everything, and a hold that
+//! ends by itself can end while the commit is under way. So a participant in doubt either
+//! gives its hold back or waits, and the agreement says which ([`InDoubt`]):
+//!
+//! | | `Release` (lease with abort) | `Inquire` (blocking) |
+//! |---|---|---|
+//! | an uncommitted hold ends with its lease | always, or at its owner's restart | no: when the coordinator answers |
+//! | nobody is left out: once one has committed, the others hold or have committed | if every decided commit arrives within the margin, losses, crashes and restarts included | always |
+//! | at the end all have committed or none has | if losses end and whoever crashes restarts: what broke is undone | the same, and nothing breaks |
+//! | there is an end | if losses end and whoever crashes restarts | the same |
+//!
+//! "Losses end" means that of each message that is repeated one arrives, and a crash takes no
+//! records with it. With `Release` a part can have been carried out for a while before it is
+//! undone; who needs certainty before it begins uses `Inquire`.
+//!
+//! # How to drive them
+//!
+//! Carry out outputs in order. What an owner is told to do may lead to more calls; their outputs
+//! come after those that are there. A timer that is set anew or stopped does not go off as it was
+//! set before. After a crash, [`Coordinator::start`] and [`Participant::start`] take the records
+//! in the order in which they were persisted, without them at the first start.
+//!
+//! # Bags as agreements
+//!
+//! The two phases by which bags are placed are an agreement about [`Award`]s, in the mode `Release`:
+//!
+//! | negotiator and provider | here |
+//! |---|---|
+//! | a round of composition is prepared | [`Coordinator::open`], one number a round; `hears_all`, for `NotReady` brings new offers |
+//! | `Prepare { award }` | [`Instruction::Prepare`] → [`Task::Consider`] |
+//! | `Ready { completion }` | [`Participant::ready`], lease = until the first task is due (`earliest`) |
+//! | `NotReady { answer, valid, view }` | [`Participant::not_ready`] → [`Vote::NotReady`] |
+//! | all parts have answered | [`Progress::AllReady`], or [`Progress::Aborted`] with the votes |
+//! | `Commit { expected, unheld }` | [`Coordinator::commit`] → [`Task::CarryOut`], or [`Task::TakeUnheld`] if the hold has lapsed |
+//! | `Committed { completion }` | the machine's answer; [`Participant::take`] brings the receipt |
+//! | all have committed: `Promise` to the user | [`Progress::Committed`] |
+//! | a bag goes unheld to one provider | [`Coordinator::commit_unprepared`] |
+//! | `Abort`, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
+//! | `expire_holds`, before anything starts | [`Participant::on_timer`] |
+//! | `Release` of those that hold nothing | not part of an agreement |
+//!
+//! Without losses `retry` is `None` and no timer is set but those of leases and decisions.
+//!
+//! [`Award`]: haggle_scheduling::Award
+
+mod coordinator;
+mod participant;
+mod wire;
+
+pub use coordinator::{
+    Coordinator, CoordinatorOutput, CoordinatorRecord, CoordinatorState, CoordinatorTimer,
+    Progress, Rules, Vote,
+};
+pub use participant::{
+    Hold, Participant, ParticipantOutput, ParticipantRecord, ParticipantState, Task,
+};
+pub use wire::{
+    AgreementId, Answer, InDoubt, Instruction, Output, Payload, Subject, ToCoordinator,
+    ToParticipant,
+};

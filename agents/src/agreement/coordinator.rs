@@ -1,0 +1,479 @@
+//! Who asks for votes and decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_model::{ActorId, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
+};
+
+/// Numbers set aside by one record: those that were not used before a crash never are.
+const BLOCK: u64 = 1024;
+
+/// How an agreement is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Rules {
+    /// For how long participants are asked to hold.
+    pub lease: Span,
+    /// In how long a commit reaches every participant, retries and restarts included. With
+    /// [`InDoubt::Release`] nobody is left out as long as that is true.
+    pub margin: Span,
+    /// What participants do when the lease is over.
+    pub in_doubt: InDoubt,
+    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    pub retry: Option<Span>,
+    /// Whether all votes are awaited when one participant is not ready, for their counter
+    /// proposals.
+    pub hears_all: bool,
+}
+
+/// Where an agreement stands; what is over is forgotten.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub enum CoordinatorState<S: Subject> {
+    /// Votes are awaited. Never persisted: after a crash it was aborted.
+    Voting {
+        /// How it is reached.
+        rules: Rules,
+        /// When the first prepare was sent: no lease began before.
+        opened: Time,
+        /// The last instant at which a commit is in time for everybody.
+        decide_by: Time,
+        /// Who is asked for what.
+        requests: BTreeMap<ActorId, S::Request>,
+        /// What they said so far.
+        votes: BTreeMap<ActorId, Vote<S>>,
+    },
+    /// It is decided that all commit.
+    Committing {
+        /// Time between repetitions.
+        retry: Option<Span>,
+        /// Who has not acknowledged it, and what they are told.
+        orders: BTreeMap<ActorId, S::Order>,
+        /// Who has.
+        receipts: BTreeMap<ActorId, Option<S::Receipt>>,
+    },
+    /// A lease ended before the commit came: the others give up what they committed.
+    Undoing {
+        /// Time between repetitions.
+        retry: Option<Span>,
+        /// Who has not acknowledged it.
+        waiting: BTreeSet<ActorId>,
+        /// Whose lease ended.
+        expired: BTreeSet<ActorId>,
+    },
+}
+
+/// What a participant voted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub enum Vote<S: Subject> {
+    /// It holds what was asked for.
+    Ready(S::Terms),
+    /// It does not.
+    NotReady(S::Counter),
+}
+
+/// What a coordinator must not forget.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub enum CoordinatorRecord<S: Subject> {
+    /// Smaller numbers may have been used.
+    Reserved(u64),
+    /// The agreement with this number got into this state.
+    Entered(u64, CoordinatorState<S>),
+    /// All have acknowledged the decision about it.
+    Over(u64),
+}
+
+/// When a coordinator is to be woken up, for which agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CoordinatorTimer {
+    /// No commit would be in time after that.
+    Decide(u64),
+    /// What is not answered is repeated.
+    Retry(u64),
+}
+
+/// What the actor that owns a coordinator learns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress<S: Subject> {
+    /// All hold their parts: it is time for [`Coordinator::commit`] or [`Coordinator::abort`].
+    AllReady {
+        /// The agreement.
+        number: u64,
+        /// What they hold them on.
+        terms: BTreeMap<ActorId, S::Terms>,
+    },
+    /// Nobody commits.
+    Aborted {
+        /// The agreement.
+        number: u64,
+        /// The votes that came in time.
+        votes: BTreeMap<ActorId, Vote<S>>,
+    },
+    /// Everybody has committed.
+    Committed {
+        /// The agreement.
+        number: u64,
+        /// What those said that had to take their part although they no longer held it.
+        receipts: BTreeMap<ActorId, Option<S::Receipt>>,
+    },
+    /// It was decided to commit, some could not any more, the others have undone their parts.
+    Broken {
+        /// The agreement.
+        number: u64,
+        /// Who could not.
+        expired: BTreeSet<ActorId>,
+    },
+}
+
+/// What a coordinator puts out.
+pub type CoordinatorOutput<S> =
+    Output<ToParticipant<S>, CoordinatorRecord<S>, CoordinatorTimer, Progress<S>>;
+
+type Outputs<S> = Vec<CoordinatorOutput<S>>;
+
+/// All agreements that one actor coordinates, see [the page on agreements](super).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Coordinator<S: Subject> {
+    me: ActorId,
+    next: u64,
+    /// The first number that is not set aside.
+    reserved: u64,
+    open: BTreeMap<u64, CoordinatorState<S>>,
+}
+
+impl<S: Subject> CoordinatorState<S> {
+    /// Whether an answer of this participant is of interest.
+    fn asks(&self, participant: ActorId) -> bool {
+        match self {
+            CoordinatorState::Voting { requests, .. } => requests.contains_key(&participant),
+            CoordinatorState::Committing { orders, .. } => orders.contains_key(&participant),
+            CoordinatorState::Undoing { waiting, .. } => waiting.contains(&participant),
+        }
+    }
+
+    /// What is to be said, once more, to those that have not answered.
+    fn unanswered(&self) -> Vec<(ActorId, Instruction<S>)> {
+        match self {
+            CoordinatorState::Voting { rules, requests, votes, .. } => {
+                let silent = requests.iter().filter(|(who, _)| !votes.contains_key(who));
+                let &Rules { lease, in_doubt, .. } = rules;
+                let prepare = |request: &S::Request| Instruction::Prepare {
+                    request: request.clone(),
+                    lease,
+                    in_doubt,
+                };
+                silent.map(|(&who, request)| (who, prepare(request))).collect()
+            }
+            CoordinatorState::Committing { orders, .. } => {
+                let commit = |order: &S::Order| Instruction::Commit(order.clone());
+                orders.iter().map(|(&who, order)| (who, commit(order))).collect()
+            }
+            CoordinatorState::Undoing { waiting, .. } => {
+                waiting.iter().map(|&who| (who, Instruction::Undo)).collect()
+            }
+        }
+    }
+
+    fn retry(&self) -> Option<Span> {
+        match self {
+            CoordinatorState::Voting { rules, .. } => rules.retry,
+            CoordinatorState::Committing { retry, .. }
+            | CoordinatorState::Undoing { retry, .. } => *retry,
+        }
+    }
+}
+
+impl<S: Subject> Coordinator<S> {
+    /// A coordinator with these records, none at its first start: it goes on with what was
+    /// decided, and has aborted the rest.
+    pub fn start(
+        me: ActorId,
+        records: impl IntoIterator<Item = CoordinatorRecord<S>>,
+        now: Time,
+        out: &mut Outputs<S>,
+    ) -> Coordinator<S> {
+        let mut coordinator = Coordinator { me, next: 0, reserved: 0, open: BTreeMap::new() };
+        for record in records {
+            match record {
+                CoordinatorRecord::Reserved(number) => coordinator.reserved = number,
+                CoordinatorRecord::Entered(number, state) => {
+                    coordinator.open.insert(number, state);
+                }
+                CoordinatorRecord::Over(number) => {
+                    coordinator.open.remove(&number);
+                }
+            }
+        }
+        coordinator.next = coordinator.reserved;
+        for &number in coordinator.open.keys() {
+            coordinator.repeat(now, number, out);
+        }
+        coordinator
+    }
+
+    /// The agreements that are not over, by their numbers.
+    pub fn states(&self) -> impl Iterator<Item = (u64, &CoordinatorState<S>)> {
+        self.open.iter().map(|(&number, state)| (number, state))
+    }
+
+    /// Asks all of these to hold what is requested of them. Returns the agreement's number.
+    pub fn open(
+        &mut self,
+        now: Time,
+        requests: BTreeMap<ActorId, S::Request>,
+        rules: Rules,
+        out: &mut Outputs<S>,
+    ) -> u64 {
+        let number = self.number(out);
+        let decide_by = now + rules.lease - rules.margin;
+        let votes = BTreeMap::new();
+        let state = CoordinatorState::Voting { rules, opened: now, decide_by, requests, votes };
+        self.open.insert(number, state);
+        out.push(Output::Set { timer: CoordinatorTimer::Decide(number), at: decide_by.max(now) });
+        self.repeat(now, number, out);
+        number
+    }
+
+    /// Has one participant carry out what it was never asked to hold, if it can. Returns the
+    /// agreement's number.
+    pub fn commit_unprepared(
+        &mut self,
+        now: Time,
+        participant: ActorId,
+        order: S::Order,
+        retry: Option<Span>,
+        out: &mut Outputs<S>,
+    ) -> u64 {
+        let number = self.number(out);
+        let orders = BTreeMap::from([(participant, order)]);
+        let receipts = BTreeMap::new();
+        self.enter(now, number, CoordinatorState::Committing { retry, orders, receipts }, out);
+        number
+    }
+
+    /// Decides to commit if all are ready and it is in time, otherwise to abort. Returns
+    /// whether all commit.
+    pub fn commit(
+        &mut self,
+        now: Time,
+        number: u64,
+        mut order: impl FnMut(ActorId, &S::Terms) -> S::Order,
+        out: &mut Outputs<S>,
+    ) -> bool {
+        let Some(CoordinatorState::Voting { rules, decide_by, requests, votes, .. }) =
+            self.open.get(&number)
+        else {
+            return false;
+        };
+        let orders: BTreeMap<_, _> =
+            ready(votes).map(|(who, terms)| (who, order(who, terms))).collect();
+        if orders.len() < requests.len() || now > *decide_by {
+            self.abort(number, out);
+            return false;
+        }
+        let retry = rules.retry;
+        out.push(Output::Stop(CoordinatorTimer::Decide(number)));
+        let receipts = BTreeMap::new();
+        self.enter(now, number, CoordinatorState::Committing { retry, orders, receipts }, out);
+        true
+    }
+
+    /// Aborts what is not decided yet. That needs no record and no acknowledgement: who asks
+    /// later learns that nobody knows of this agreement.
+    pub fn abort(&mut self, number: u64, out: &mut Outputs<S>) {
+        let Some(CoordinatorState::Voting { requests, votes, .. }) = self.open.get_mut(&number)
+        else {
+            return;
+        };
+        let (requests, votes) = (std::mem::take(requests), std::mem::take(votes));
+        self.open.remove(&number);
+        out.push(Output::Stop(CoordinatorTimer::Decide(number)));
+        out.push(Output::Stop(CoordinatorTimer::Retry(number)));
+        for &who in requests.keys() {
+            if !matches!(votes.get(&who), Some(Vote::NotReady(_))) {
+                self.send(who, number, Instruction::Abort, out);
+            }
+        }
+        out.push(Output::Tell(Progress::Aborted { number, votes }));
+    }
+
+    /// A participant has said something.
+    pub fn on_message(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: ToCoordinator<S>,
+        out: &mut Outputs<S>,
+    ) {
+        let ToCoordinator { id: AgreementId { coordinator, number }, answer } = message;
+        if coordinator != self.me {
+            return;
+        }
+        let state = self.open.get_mut(&number).filter(|state| state.asks(from));
+        match (state, answer) {
+            // What nobody knows of was aborted; whoever has committed no longer listens.
+            (None, Answer::Ready { .. } | Answer::Inquire) => {
+                self.send(from, number, Instruction::Abort, out);
+            }
+            (Some(CoordinatorState::Voting { .. }), Answer::Ready { terms, lease }) => {
+                self.shorten(now, number, lease, out);
+                self.vote(now, number, from, Vote::Ready(terms), out);
+            }
+            (Some(CoordinatorState::Voting { .. }), Answer::NotReady(counter)) => {
+                self.vote(now, number, from, Vote::NotReady(counter), out);
+            }
+            (
+                Some(CoordinatorState::Committing { orders, .. }),
+                Answer::Ready { .. } | Answer::Inquire,
+            ) => {
+                let commit = Instruction::Commit(orders[&from].clone());
+                self.send(from, number, commit, out);
+            }
+            (
+                Some(CoordinatorState::Committing { orders, receipts, .. }),
+                Answer::Committed(receipt),
+            ) => {
+                orders.remove(&from);
+                receipts.insert(from, receipt);
+                if orders.is_empty() {
+                    let receipts = std::mem::take(receipts);
+                    self.end(number, Progress::Committed { number, receipts }, out);
+                }
+            }
+            (Some(CoordinatorState::Committing { retry, orders, receipts }), Answer::Expired) => {
+                let all = orders.keys().chain(receipts.keys()).copied();
+                let waiting: BTreeSet<_> = all.filter(|&who| who != from).collect();
+                let (retry, expired) = (*retry, BTreeSet::from([from]));
+                self.enter(now, number, CoordinatorState::Undoing { retry, waiting, expired }, out);
+                self.end_if_undone(number, out);
+            }
+            (Some(CoordinatorState::Undoing { .. }), Answer::Ready { .. } | Answer::Inquire) => {
+                self.send(from, number, Instruction::Undo, out);
+            }
+            (
+                Some(CoordinatorState::Undoing { waiting, expired, .. }),
+                answer @ (Answer::Undone | Answer::Expired),
+            ) => {
+                waiting.remove(&from);
+                if answer == Answer::Expired {
+                    expired.insert(from);
+                }
+                self.end_if_undone(number, out);
+            }
+            // Repeated or overtaken.
+            _ => {}
+        }
+    }
+
+    /// A timer has gone off.
+    pub fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
+        match timer {
+            CoordinatorTimer::Decide(number) => self.abort(number, out),
+            CoordinatorTimer::Retry(number) => self.repeat(now, number, out),
+        }
+    }
+
+    /// A number that was never used.
+    fn number(&mut self, out: &mut Outputs<S>) -> u64 {
+        if self.next == self.reserved {
+            self.reserved += BLOCK;
+            out.push(Output::Persist(CoordinatorRecord::Reserved(self.reserved)));
+        }
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// A participant may hold for less time than it was asked to.
+    fn shorten(&mut self, now: Time, number: u64, lease: Span, out: &mut Outputs<S>) {
+        if let Some(CoordinatorState::Voting { rules, opened, decide_by, .. }) =
+            self.open.get_mut(&number)
+            && *opened + lease - rules.margin < *decide_by
+        {
+            *decide_by = *opened + lease - rules.margin;
+            let at = now.max(*decide_by);
+            out.push(Output::Set { timer: CoordinatorTimer::Decide(number), at });
+        }
+    }
+
+    fn vote(&mut self, now: Time, number: u64, from: ActorId, vote: Vote<S>, out: &mut Outputs<S>) {
+        let Some(CoordinatorState::Voting { rules, decide_by, requests, votes, .. }) =
+            self.open.get_mut(&number)
+        else {
+            return;
+        };
+        if votes.contains_key(&from) {
+            return;
+        }
+        votes.insert(from, vote);
+        let refused = ready(votes).count() < votes.len();
+        let complete = votes.len() == requests.len();
+        if now > *decide_by || (refused && (complete || !rules.hears_all)) {
+            self.abort(number, out);
+        } else if complete {
+            let terms = ready(votes).map(|(who, terms)| (who, terms.clone())).collect();
+            out.push(Output::Tell(Progress::AllReady { number, terms }));
+        }
+    }
+
+    /// Takes a decision: it is durable before anybody hears of it.
+    fn enter(&mut self, now: Time, number: u64, state: CoordinatorState<S>, out: &mut Outputs<S>) {
+        out.push(Output::Persist(CoordinatorRecord::Entered(number, state.clone())));
+        self.open.insert(number, state);
+        self.repeat(now, number, out);
+    }
+
+    fn end_if_undone(&mut self, number: u64, out: &mut Outputs<S>) {
+        if let Some(CoordinatorState::Undoing { waiting, expired, .. }) = self.open.get_mut(&number)
+            && waiting.is_empty()
+        {
+            let expired = std::mem::take(expired);
+            self.end(number, Progress::Broken { number, expired }, out);
+        }
+    }
+
+    /// All have acknowledged the decision.
+    fn end(&mut self, number: u64, how: Progress<S>, out: &mut Outputs<S>) {
+        self.open.remove(&number);
+        // A crash between the two has it told again, and never lost.
+        out.push(Output::Tell(how));
+        out.push(Output::Persist(CoordinatorRecord::Over(number)));
+        out.push(Output::Stop(CoordinatorTimer::Retry(number)));
+    }
+
+    /// Says to all that have not answered what they are to do, now and again later.
+    fn repeat(&self, now: Time, number: u64, out: &mut Outputs<S>) {
+        let Some(state) = self.open.get(&number) else { return };
+        let unanswered = state.unanswered();
+        if let Some(retry) = state.retry()
+            && !unanswered.is_empty()
+        {
+            let at = now + retry.max(Span::TICK);
+            out.push(Output::Set { timer: CoordinatorTimer::Retry(number), at });
+        }
+        for (who, instruction) in unanswered {
+            self.send(who, number, instruction, out);
+        }
+    }
+
+    fn send(&self, to: ActorId, number: u64, instruction: Instruction<S>, out: &mut Outputs<S>) {
+        let id = AgreementId { coordinator: self.me, number };
+        let settled = self.open.keys().next().copied().unwrap_or(self.next);
+        let message = ToParticipant { id, settled, instruction };
+        out.push(Output::Send { to, message });
+    }
+}
+
+/// Whoever is ready, and on what terms.
+fn ready<S: Subject>(
+    votes: &BTreeMap<ActorId, Vote<S>>,
+) -> impl Iterator<Item = (ActorId, &S::Terms)> {
+    votes.iter().filter_map(|(&who, vote)| match vote {
+        Vote::Ready(terms) => Some((who, terms)),
+        Vote::NotReady(_) => None,
+    })
+}

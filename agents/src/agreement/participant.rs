@@ -1,0 +1,368 @@
+//! Who holds, and carries out what it holds or gives it back.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{ActorId, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
+};
+
+/// What is held, on what terms, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Hold<S: Subject> {
+    /// What was asked for.
+    pub request: S::Request,
+    /// What was answered.
+    pub terms: S::Terms,
+    /// How long that was good for when it was first said.
+    pub lease: Span,
+    /// When that ends, by the participant's own clock.
+    pub until: Time,
+    /// What comes after that.
+    pub in_doubt: InDoubt,
+}
+
+/// Where a participant stands in one agreement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub enum ParticipantState<S: Subject> {
+    /// Its owner considers the request. Never persisted: after a crash it is asked again.
+    Asked {
+        /// What is to be held.
+        request: S::Request,
+        /// What comes after the lease.
+        in_doubt: InDoubt,
+    },
+    /// It said that it cannot hold that, but this.
+    Refused(S::Counter),
+    /// It is bound until the lease ends, or until it is told.
+    Held(Hold<S>),
+    /// It carries it out.
+    Committed {
+        /// What was held; `None` = it took its part although it held nothing.
+        hold: Option<Hold<S>>,
+        /// What it was told.
+        order: S::Order,
+        /// What it said.
+        receipt: Option<S::Receipt>,
+    },
+    /// The lease ended before a decision came.
+    Lapsed,
+    /// A commit came although nothing is held, and its owner considers that. Never persisted:
+    /// after a crash the commit comes again.
+    Late(S::Order),
+    /// Nothing is held, and nothing ever will be.
+    Over,
+}
+
+/// What a participant must not forget.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub enum ParticipantRecord<S: Subject> {
+    /// It got into this state in this agreement.
+    Entered(AgreementId, ParticipantState<S>),
+    /// All agreements of this coordinator with smaller numbers are over.
+    Settled(ActorId, u64),
+}
+
+/// What the actor that owns a participant has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task<S: Subject> {
+    /// Say whether it can hold this: [`Participant::ready`] or [`Participant::not_ready`],
+    /// now or later.
+    Consider {
+        /// The agreement.
+        id: AgreementId,
+        /// What is to be held.
+        request: S::Request,
+        /// For how long.
+        lease: Span,
+    },
+    /// Carry out what is held.
+    CarryOut {
+        /// The agreement.
+        id: AgreementId,
+        /// What it has to know for that.
+        order: S::Order,
+    },
+    /// Say whether it can be carried out although it is no longer held, or never was:
+    /// [`Participant::take`] or [`Participant::expired`].
+    TakeUnheld {
+        /// The agreement.
+        id: AgreementId,
+        /// What it has to know for that.
+        order: S::Order,
+    },
+    /// Give up what is considered, held or carried out.
+    GiveUp {
+        /// The agreement.
+        id: AgreementId,
+    },
+}
+
+/// What a participant puts out. Its timers are named by their agreements: one each.
+pub type ParticipantOutput<S> =
+    Output<ToCoordinator<S>, ParticipantRecord<S>, AgreementId, Task<S>>;
+
+type Outputs<S> = Vec<ParticipantOutput<S>>;
+
+/// All agreements that one actor takes part in, see [the page on agreements](super).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Participant<S: Subject> {
+    states: BTreeMap<AgreementId, ParticipantState<S>>,
+    /// By coordinator: all smaller numbers are over.
+    settled: BTreeMap<ActorId, u64>,
+}
+
+impl<S: Subject> Participant<S> {
+    /// A participant with these records, none at its first start. Before it carries out what
+    /// is put out, its owner takes from [`Participant::states`] what it holds and carries out.
+    pub fn start(
+        records: impl IntoIterator<Item = ParticipantRecord<S>>,
+        now: Time,
+        out: &mut Outputs<S>,
+    ) -> Participant<S> {
+        let (states, settled) = (BTreeMap::new(), BTreeMap::new());
+        let mut participant = Participant { states, settled };
+        for record in records {
+            match record {
+                ParticipantRecord::Entered(id, state) => {
+                    participant.states.insert(id, state);
+                }
+                ParticipantRecord::Settled(coordinator, number) => {
+                    participant.settled.insert(coordinator, number);
+                    participant.states.retain(|id, _| !before(id, coordinator, number));
+                }
+            }
+        }
+        for (&timer, state) in &participant.states {
+            if let ParticipantState::Held(hold) = state {
+                out.push(Output::Set { timer, at: hold.until.max(now) });
+            }
+        }
+        participant
+    }
+
+    /// Where it stands in the agreements that are not over for all it knows.
+    pub fn states(&self) -> impl Iterator<Item = (AgreementId, &ParticipantState<S>)> {
+        self.states.iter().map(|(&id, state)| (id, state))
+    }
+
+    /// The coordinator has said something.
+    pub fn on_message(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: ToParticipant<S>,
+        out: &mut Outputs<S>,
+    ) {
+        let ToParticipant { id, settled, instruction } = message;
+        if from != id.coordinator {
+            return;
+        }
+        self.settle(from, settled, out);
+        if self.is_settled(id) {
+            return;
+        }
+        match instruction {
+            Instruction::Prepare { request, lease, in_doubt } => {
+                self.on_prepare(id, request, lease, in_doubt, out);
+            }
+            Instruction::Commit(order) => self.on_commit(now, id, order, out),
+            Instruction::Abort => {
+                // One that was sent before the commit was acknowledged comes too late.
+                if !matches!(self.states.get(&id), Some(ParticipantState::Committed { .. })) {
+                    self.give_up(id, ParticipantState::Over, out);
+                }
+            }
+            Instruction::Undo => {
+                self.give_up(id, ParticipantState::Over, out);
+                answer(id, Answer::Undone, out);
+            }
+        }
+    }
+
+    /// What it was asked for is held for so long from now on; without effect after
+    /// [`Task::GiveUp`].
+    pub fn ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        terms: S::Terms,
+        lease: Span,
+        out: &mut Outputs<S>,
+    ) {
+        let Some(ParticipantState::Asked { request, in_doubt }) = self.states.get(&id) else {
+            return;
+        };
+        let (request, in_doubt, until) = (request.clone(), *in_doubt, now + lease);
+        let hold = Hold { request, terms: terms.clone(), lease, until, in_doubt };
+        self.enter(id, ParticipantState::Held(hold), out);
+        answer(id, Answer::Ready { terms, lease }, out);
+        out.push(Output::Set { timer: id, at: until.max(now) });
+    }
+
+    /// What it was asked for cannot be held, but this could; without effect after
+    /// [`Task::GiveUp`].
+    pub fn not_ready(&mut self, id: AgreementId, counter: S::Counter, out: &mut Outputs<S>) {
+        if matches!(self.states.get(&id), Some(ParticipantState::Asked { .. })) {
+            self.enter(id, ParticipantState::Refused(counter.clone()), out);
+            answer(id, Answer::NotReady(counter), out);
+        }
+    }
+
+    /// What was not held is carried out all the same; without effect after [`Task::GiveUp`].
+    pub fn take(&mut self, id: AgreementId, receipt: S::Receipt, out: &mut Outputs<S>) {
+        if let Some(ParticipantState::Late(order)) = self.states.get(&id) {
+            let (order, receipt) = (order.clone(), Some(receipt));
+            let committed =
+                ParticipantState::Committed { hold: None, order, receipt: receipt.clone() };
+            self.enter(id, committed, out);
+            answer(id, Answer::Committed(receipt), out);
+        }
+    }
+
+    /// What was not held cannot be carried out; without effect after [`Task::GiveUp`].
+    pub fn expired(&mut self, id: AgreementId, out: &mut Outputs<S>) {
+        if matches!(self.states.get(&id), Some(ParticipantState::Late(_))) {
+            self.enter(id, ParticipantState::Over, out);
+            answer(id, Answer::Expired, out);
+        }
+    }
+
+    /// The lease is over, or it is time to inquire once more.
+    pub fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Outputs<S>) {
+        let Some(ParticipantState::Held(hold)) = self.states.get(&id) else { return };
+        if now < hold.until {
+            return;
+        }
+        match hold.in_doubt {
+            InDoubt::Release => self.give_up(id, ParticipantState::Lapsed, out),
+            InDoubt::Inquire { every } => {
+                answer(id, Answer::Inquire, out);
+                out.push(Output::Set { timer: id, at: now + every.max(Span::TICK) });
+            }
+        }
+    }
+
+    fn on_prepare(
+        &mut self,
+        id: AgreementId,
+        request: S::Request,
+        lease: Span,
+        in_doubt: InDoubt,
+        out: &mut Outputs<S>,
+    ) {
+        match self.states.get(&id) {
+            None => {
+                let state = ParticipantState::Asked { request: request.clone(), in_doubt };
+                self.states.insert(id, state);
+                out.push(Output::Tell(Task::Consider { id, request, lease }));
+            }
+            Some(ParticipantState::Refused(counter)) => {
+                answer(id, Answer::NotReady(counter.clone()), out);
+            }
+            Some(ParticipantState::Held(Hold { terms, lease, .. })) => {
+                answer(id, Answer::Ready { terms: terms.clone(), lease: *lease }, out);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn on_commit(&mut self, now: Time, id: AgreementId, order: S::Order, out: &mut Outputs<S>) {
+        // A crash may have lasted longer than the lease.
+        if let Some(ParticipantState::Held(hold)) = self.states.get(&id)
+            && hold.in_doubt == InDoubt::Release
+            && hold.until < now
+        {
+            self.give_up(id, ParticipantState::Lapsed, out);
+        }
+        match self.states.get(&id) {
+            Some(ParticipantState::Held(hold)) => {
+                let hold = Some(hold.clone());
+                let committed =
+                    ParticipantState::Committed { hold, order: order.clone(), receipt: None };
+                self.enter(id, committed, out);
+                out.push(Output::Stop(id));
+                out.push(Output::Tell(Task::CarryOut { id, order }));
+                answer(id, Answer::Committed(None), out);
+            }
+            Some(ParticipantState::Committed { receipt, .. }) => {
+                answer(id, Answer::Committed(receipt.clone()), out);
+            }
+            Some(ParticipantState::Over) => answer(id, Answer::Expired, out),
+            Some(ParticipantState::Late(_)) => {}
+            _ => {
+                self.states.insert(id, ParticipantState::Late(order.clone()));
+                out.push(Output::Tell(Task::TakeUnheld { id, order }));
+            }
+        }
+    }
+
+    fn enter(&mut self, id: AgreementId, state: ParticipantState<S>, out: &mut Outputs<S>) {
+        out.push(Output::Persist(ParticipantRecord::Entered(id, state.clone())));
+        self.states.insert(id, state);
+    }
+
+    /// Gets into a state in which nothing is held. That is a record even if nothing ever was:
+    /// a prepare that was overtaken finds it.
+    fn give_up(&mut self, id: AgreementId, state: ParticipantState<S>, out: &mut Outputs<S>) {
+        let before = self.states.get(&id);
+        if before == Some(&state) {
+            return;
+        }
+        let bound = before.is_some_and(ParticipantState::binds);
+        self.enter(id, state, out);
+        if bound {
+            out.push(Output::Stop(id));
+            out.push(Output::Tell(Task::GiveUp { id }));
+        }
+    }
+
+    /// Forgets what is over: what was not committed by then was aborted.
+    fn settle(&mut self, from: ActorId, settled: u64, out: &mut Outputs<S>) {
+        let known = self.settled.entry(from).or_default();
+        if settled <= *known {
+            return;
+        }
+        *known = settled;
+        out.push(Output::Persist(ParticipantRecord::Settled(from, settled)));
+        let over = |id: &AgreementId| before(id, from, settled);
+        for (&id, state) in self.states.iter().filter(|(id, _)| over(id)) {
+            if state.binds() && !matches!(state, ParticipantState::Committed { .. }) {
+                out.push(Output::Stop(id));
+                out.push(Output::Tell(Task::GiveUp { id }));
+            }
+        }
+        self.states.retain(|id, _| !over(id));
+    }
+
+    fn is_settled(&self, id: AgreementId) -> bool {
+        self.settled.get(&id.coordinator).is_some_and(|&settled| id.number < settled)
+    }
+}
+
+impl<S: Subject> ParticipantState<S> {
+    /// Whether its owner has something to give up.
+    fn binds(&self) -> bool {
+        matches!(
+            self,
+            ParticipantState::Asked { .. }
+                | ParticipantState::Held(_)
+                | ParticipantState::Committed { .. }
+                | ParticipantState::Late(_)
+        )
+    }
+}
+
+/// Whether it is an agreement of this coordinator with a smaller number.
+fn before(id: &AgreementId, coordinator: ActorId, number: u64) -> bool {
+    id.coordinator == coordinator && id.number < number
+}
+
+fn answer<S: Subject>(id: AgreementId, answer: Answer<S>, out: &mut Outputs<S>) {
+    out.push(Output::Send { to: id.coordinator, message: ToCoordinator { id, answer } });
+}

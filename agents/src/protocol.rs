@@ -1,0 +1,182 @@
+//! Everything that is said: a file a protocol, and [`Message`], the closed sum of them all.
+//!
+//! | protocol | between | about |
+//! |---|---|---|
+//! | [`submission`] | user, metascheduler, provider | a job as a whole |
+//! | [`query`] | metascheduler, provider | what would become of a rigid job |
+//! | [`bargain`] | metascheduler, provider | offers for a bag |
+//! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
+//! | [`share`] | metascheduler, provider | how a share of a bag fares |
+//! | [`resource`] | nature, owner | failures and repairs |
+//! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
+//! | [`information`] | resource, information service, dispatcher | the state of resources |
+//! | [`data`] | resource, network, storage, dispatcher | transfers and room |
+//! | [`checkpoint`] | resource, checkpoint server, dispatcher | checkpoints |
+//! | [`run`] | the world, everybody | what comes, and the end of the run |
+//!
+//! Each protocol says beside its messages what they are called, which job they are about, when
+//! in an instant they are delivered, and what they disclose about their sender. A message that
+//! an actor does not expect it refuses ([`Outbox::refuse`](crate::Outbox::refuse)).
+
+pub mod agreement;
+pub mod bargain;
+pub mod checkpoint;
+pub mod data;
+pub mod dispatch;
+pub mod information;
+pub mod phase;
+pub mod query;
+pub mod resource;
+pub mod run;
+pub mod share;
+pub mod submission;
+pub mod timer;
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{ActorKind, JobId};
+
+pub use agreement::AgreementMessage;
+pub use bargain::{Answer, BargainMessage, Call};
+pub use checkpoint::{CheckpointMessage, Saved};
+pub use data::DataMessage;
+pub use dispatch::{Dispatch, DispatchMessage, Moved};
+pub use information::{InformationMessage, Status};
+pub use phase::Phase;
+pub use query::QueryMessage;
+pub use resource::ResourceMessage;
+pub use run::RunMessage;
+pub use share::ShareMessage;
+pub use submission::{Submission, SubmissionMessage};
+pub use timer::{GridTimer, Timer};
+
+/// Takes down how many items of a kind somebody learns.
+pub type Tell<'a> = dyn FnMut(DisclosedItem, u32) + 'a;
+
+/// Who talks to whom, as far as that decides what is disclosed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parties {
+    /// What the sender is.
+    pub from: ActorKind,
+    /// What the receiver is.
+    pub to: ActorKind,
+}
+
+/// Makes the sum of all protocols, so that a protocol is named in one place.
+macro_rules! messages {
+    ($($(#[$doc:meta])* $protocol:ident($message:ty),)*) => {
+        /// What one actor says to another, or to itself later.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Message {
+            $($(#[$doc])* $protocol($message),)*
+            /// An actor to itself.
+            Wake(Timer),
+        }
+
+        $(impl From<$message> for Message {
+            fn from(message: $message) -> Message {
+                Message::$protocol(message)
+            }
+        })*
+
+        impl Message {
+            /// The word used in the table of messages.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Message::$protocol(message) => message.kind(),)*
+                    Message::Wake(_) => "wake",
+                }
+            }
+        }
+    };
+}
+
+messages! {
+    /// The world to an actor.
+    Run(RunMessage),
+    /// About a job as a whole.
+    Submission(SubmissionMessage),
+    /// Before a rigid job is placed.
+    Query(QueryMessage),
+    /// Before a bag is agreed on.
+    Bargain(BargainMessage),
+    /// To agree on a composition.
+    Agreement(AgreementMessage),
+    /// About a share that is committed.
+    Share(ShareMessage),
+    /// Nature to the owners of resources.
+    Resource(ResourceMessage),
+    /// About tries of jobs of a grid.
+    Dispatch(DispatchMessage),
+    /// About the state of resources of a grid.
+    Information(InformationMessage),
+    /// About data of a grid.
+    Data(DataMessage),
+    /// About checkpoints of a grid.
+    Checkpoint(CheckpointMessage),
+}
+
+impl From<Timer> for Message {
+    fn from(timer: Timer) -> Message {
+        Message::Wake(timer)
+    }
+}
+
+impl Message {
+    /// The job it is about, if it is about one.
+    pub fn job(&self) -> Option<JobId> {
+        match self {
+            Message::Run(message) => message.job(),
+            Message::Submission(message) => Some(message.job()),
+            Message::Query(message) => Some(message.job()),
+            Message::Bargain(message) => Some(message.job()),
+            Message::Agreement(message) => Some(message.job()),
+            Message::Share(message) => message.job(),
+            Message::Dispatch(message) => Some(message.job()),
+            Message::Data(message) => message.job(),
+            Message::Checkpoint(message) => Some(message.job()),
+            Message::Wake(timer) => timer.job(),
+            Message::Resource(_) | Message::Information(_) => None,
+        }
+    }
+
+    /// When in an instant it is delivered.
+    pub fn phase(&self) -> Phase {
+        match self {
+            Message::Run(message) => message.phase(),
+            Message::Submission(message) => message.phase(),
+            Message::Share(message) => message.phase(),
+            Message::Data(message) => message.phase(),
+            Message::Wake(timer) => timer.phase(),
+            Message::Resource(_) => Phase::Resource,
+            Message::Query(_)
+            | Message::Bargain(_)
+            | Message::Agreement(_)
+            | Message::Dispatch(_)
+            | Message::Information(_)
+            | Message::Checkpoint(_) => Phase::Conversation,
+        }
+    }
+
+    /// Whether it would come again for ever, whatever becomes of the jobs: what fails
+    /// and comes back, and the rounds of a scheduler.
+    pub fn recurs(&self) -> bool {
+        self.phase() == Phase::Resource || *self == Message::Wake(Timer::Grid(GridTimer::Round))
+    }
+
+    /// Tells what its receiver learns of its sender.
+    pub fn disclose(&self, between: Parties, tell: &mut Tell<'_>) {
+        match self {
+            Message::Submission(message) => message.disclose(between, tell),
+            Message::Query(message) => message.disclose(tell),
+            Message::Bargain(message) => message.disclose(tell),
+            Message::Agreement(message) => message.disclose(tell),
+            Message::Share(message) => message.disclose(tell),
+            Message::Dispatch(message) => message.disclose(tell),
+            Message::Information(message) => message.disclose(tell),
+            Message::Data(message) => message.disclose(tell),
+            Message::Checkpoint(message) => message.disclose(tell),
+            // Nature and the world have no secrets, and an actor none from itself.
+            Message::Run(_) | Message::Resource(_) | Message::Wake(_) => {}
+        }
+    }
+}

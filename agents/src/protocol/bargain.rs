@@ -1,0 +1,124 @@
+//! Bargaining: a metascheduler calls for offers for a bag of tasks (Netto 2009, chapter 6).
+//!
+//! ```text
+//!   metascheduler                 provider
+//!       │ ── Call ────────────────────▶ │
+//!       │ ◀─── Offers (or NoAnswer) ─── │
+//!       │ ◀── Probe ─────────────────── │  its plan has changed: the offers are stale
+//!       │ ── Refresh ─────────────────▶ │
+//!       │ ◀─────────────────── Offers ─ │
+//! ```
+
+use haggle_model::job::{HiddenRunTime, Lot};
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{Disclosure, JobId, Span, Time};
+use haggle_scheduling::composition::AnyView;
+
+use super::Tell;
+
+/// What is said before a bag is agreed on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BargainMessage {
+    /// Metascheduler to provider: what would you do of this bag? Discloses the
+    /// bag as its user describes it.
+    Call(Box<Call>),
+    /// Provider to metascheduler: its offers, and what the level asked for adds.
+    Offers(Box<Answer>),
+    /// Provider to metascheduler: its plan has changed since it made offers for
+    /// this bag. Discloses that it did.
+    Probe {
+        /// The bag.
+        job: JobId,
+        /// The answer with these offers; all before it are stale, too.
+        answer: u32,
+    },
+    /// Metascheduler to provider: make your offers for this bag anew.
+    Refresh {
+        /// The bag.
+        job: JobId,
+    },
+}
+
+/// A metascheduler's call for offers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The bag.
+    pub job: JobId,
+    /// Its tasks, each on one processor.
+    pub tasks: u32,
+    /// The user's estimate for one task on the reference processor.
+    pub task_time: Span,
+    /// The program itself: a provider that profiles runs it, and its machine will.
+    pub program: HiddenRunTime,
+    /// By what is drawn for the program, wherever it is run.
+    pub lot: Lot,
+    /// When the user wants it done; `None` = as early as possible.
+    pub deadline: Option<Time>,
+    /// What the provider is asked to disclose.
+    pub asks: Disclosure,
+    /// Whether offers are wanted: a policy that places tasks in free time slots needs none.
+    pub wants_offers: bool,
+}
+
+/// A provider's answer to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The bag.
+    pub job: JobId,
+    /// Which of the answers to this call it is, counted from 1. How often the plan has
+    /// changed is nobody's business.
+    pub answer: u32,
+    /// When the offers were made, and until when they can be taken up.
+    pub valid: (Time, Time),
+    /// Offers, and whatever else the level includes.
+    pub view: AnyView,
+}
+
+impl Answer {
+    /// Tells what its receiver learns of its sender.
+    pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
+        let (view, level) = (&self.view, self.view.disclosure());
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let told = [
+            (DisclosedItem::Offer, count(view.offers().len())),
+            (DisclosedItem::Power, u32::from(level >= Disclosure::Power)),
+            (DisclosedItem::Load, u32::from(level >= Disclosure::Load)),
+            (DisclosedItem::FreeSlots, count(view.free_time().map_or(0, |it| it.slots.len()))),
+            (DisclosedItem::Queue, count(view.queue().len())),
+        ];
+        for (item, count) in told.into_iter().filter(|&(_, count)| count > 0) {
+            tell(item, count);
+        }
+    }
+}
+
+impl BargainMessage {
+    /// The word used in the table of messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            BargainMessage::Call(_) => "call",
+            BargainMessage::Offers(_) => "offers",
+            BargainMessage::Probe { .. } => "probe",
+            BargainMessage::Refresh { .. } => "refresh",
+        }
+    }
+
+    /// The bag it is about.
+    pub fn job(&self) -> JobId {
+        match self {
+            BargainMessage::Call(call) => call.job,
+            BargainMessage::Offers(answer) => answer.job,
+            BargainMessage::Probe { job, .. } | BargainMessage::Refresh { job } => *job,
+        }
+    }
+
+    /// Tells what its receiver learns of its sender.
+    pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
+        match self {
+            BargainMessage::Call(_) => tell(DisclosedItem::Bag, 1),
+            BargainMessage::Offers(answer) => answer.disclose(tell),
+            BargainMessage::Probe { .. } => tell(DisclosedItem::Change, 1),
+            BargainMessage::Refresh { .. } => {}
+        }
+    }
+}

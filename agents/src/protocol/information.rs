@@ -1,0 +1,55 @@
+//! Information: resources of a grid report their state, and an information service lets the
+//! scheduler know, now or later.
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::work::Speed;
+use haggle_model::{JobId, Time};
+use haggle_scheduling::grid::{Report, ResourceId};
+
+use super::Tell;
+
+/// What is said about the state of resources.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InformationMessage {
+    /// Resource to information service: something has changed here.
+    Status(Box<Status>),
+    /// Information service to dispatcher: what is known of a resource.
+    Report(Box<Status>),
+}
+
+/// What is found at a resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// Its number in the scheduler's view.
+    pub resource: ResourceId,
+    /// What is found.
+    pub report: Report,
+}
+
+impl Status {
+    /// What is found at `resource` now.
+    pub fn new(
+        resource: ResourceId,
+        taken: Time,
+        up: bool,
+        avail: Speed,
+        jobs: Vec<JobId>,
+    ) -> Box<Status> {
+        Box::new(Status { resource, report: Report { taken, up, avail, jobs } })
+    }
+}
+
+impl InformationMessage {
+    /// The word used in the table of messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            InformationMessage::Status(_) => "status",
+            InformationMessage::Report(_) => "report",
+        }
+    }
+
+    /// Tells what its receiver learns of the resource.
+    pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
+        tell(DisclosedItem::ResourceStatus, 1);
+    }
+}

@@ -1,0 +1,28 @@
+//! Resources: nature tells their owners of failures and repairs.
+
+use haggle_model::ProcessorSet;
+
+/// Nature to the owner of processors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResourceMessage {
+    /// Processors of yours fail now.
+    Failed {
+        /// The owner's own numbers.
+        processors: ProcessorSet,
+    },
+    /// Processors of yours are back.
+    Restored {
+        /// The owner's own numbers.
+        processors: ProcessorSet,
+    },
+}
+
+impl ResourceMessage {
+    /// The word used in the table of messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ResourceMessage::Failed { .. } => "failed",
+            ResourceMessage::Restored { .. } => "restored",
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! An actor may be told anything by anybody at any time: it refuses what it does not expect,
+//! and goes on.
+//!
+//! The messages are those of real runs, shuffled, doubled and from wrong senders; what an actor
+//! wants to wake up for comes when it is due.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::protocol::SubmissionMessage;
+use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage};
+use haggle_model::observation::Observation;
+use haggle_model::random::{Stream, stream};
+use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Time};
+use haggle_runtime::{Driver, OutsideError, Sink, World, run};
+use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::placement::Placement;
+use haggle_scheduling::{
+    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+};
+use rand::RngExt;
+
+use crate::grid_invariants::grid;
+use crate::setup::{Setup, job};
+
+/// Everything that is said in a run.
+#[derive(Default)]
+struct Pool(Vec<(ActorId, Message)>);
+
+impl Sink for Pool {
+    fn delivered(
+        &mut self,
+        _: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        let is_said = from != to || matches!(message, Message::Run(RunMessage::JobDue(_)));
+        self.0.extend(is_said.then(|| (from, message.clone())));
+        Ok(())
+    }
+}
+
+fn bag(number: i64, submit: i64, requested: i64, tasks: u32) -> Job {
+    Job { shape: JobShape::Bag, ..job(number, submit, requested, requested - 2, tasks) }
+}
+
+fn bargaining(policy: CompositionPolicy) -> World {
+    let rescheduling = ReschedulingConfig::from(Rescheduling::Coordinated);
+    let bags = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+    let edf = Scheduling::Edf(EdfConfig::default());
+    let mut setup = Setup::default();
+    for scheduler in [bags, edf] {
+        setup = setup.provider(4, Policy::Fcfs).change(|it| {
+            (it.scheduler, it.disclosure) = (scheduler, Disclosure::Queue);
+            it.bargaining.validity = Span::from_secs(4);
+        });
+    }
+    setup.latency = Span::from_secs(1);
+    setup.failing = vec![(0, ProcessorSet::range(0, 2), vec![(20, 30), (50, 60)])];
+    setup
+        .negotiator(policy)
+        .change_negotiator(|it| it.coordinated = true)
+        .user_with_patience(
+            2,
+            Some(Span::from_secs(9)),
+            (0..12).map(|it| bag(it, 4 * it, 9, 5)).collect(),
+        )
+        .user(0, (0..6).map(|it| job(20 + it, 7 * it, 12, 8, 2)).collect())
+        .world()
+}
+
+fn placing(placement: Placement, policy: Policy) -> World {
+    let mut setup = Setup::default().provider(4, policy).provider(3, policy);
+    for provider in &mut setup.providers {
+        provider.disclosure = Disclosure::Load;
+    }
+    setup.latency = Span::from_secs(1);
+    setup.failing = vec![(1, ProcessorSet::range(0, 2), vec![(20, 30)])];
+    setup
+        .metascheduler(placement)
+        .user_with_patience(
+            2,
+            Some(Span::from_secs(15)),
+            (0..12).map(|it| job(it, 3 * it, 12, 8, 1 + it as u32 % 5)).collect(),
+        )
+        .user(0, (0..6).map(|it| job(20 + it, 5 * it, 12, 8, 2)).collect())
+        .world()
+}
+
+/// A way to make a world anew.
+type Make = Box<dyn Fn() -> World>;
+
+fn worlds() -> Vec<(String, Make)> {
+    let mut worlds: Vec<(String, Make)> = Vec::new();
+    for policy in CompositionPolicy::ALL {
+        worlds.push((format!("{policy:?}"), Box::new(move || bargaining(policy))));
+    }
+    for placement in Placement::ALL {
+        for policy in [Policy::Fcfs, Policy::Easy, Policy::Conservative] {
+            let name = format!("{placement:?} {policy:?}");
+            worlds.push((name, Box::new(move || placing(placement, policy))));
+        }
+    }
+    for seed in 0..20 {
+        worlds.push((format!("grid {seed}"), Box::new(move || grid(seed).world())));
+    }
+    worlds
+}
+
+/// What became of an actor that was told anything.
+#[derive(Default)]
+struct Told {
+    /// Times it refused a message.
+    refused: u64,
+    /// How often it took a job.
+    accepted: BTreeMap<JobId, u32>,
+    /// How often it said of a job that it is over.
+    over: BTreeMap<JobId, u32>,
+}
+
+/// Tells one actor anything at random, and at last that the run is over.
+fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &mut Stream) -> Told {
+    let mut wakes: BTreeMap<(Time, u64), Message> = BTreeMap::new();
+    let mut told = Told::default();
+    let mut now = Time::ZERO;
+    let mut sequence = 0;
+    let mut deliver = |actor: &mut AnyActor, now, from, message, wakes: &mut BTreeMap<_, _>| {
+        let mut out = Outbox::default();
+        actor.on_message(now, from, message, &mut out);
+        for effect in out.effects {
+            match effect {
+                Effect::Wake { at, message } => {
+                    sequence += 1;
+                    wakes.insert((at, sequence), message);
+                }
+                Effect::Send {
+                    message: Message::Submission(SubmissionMessage::Accepted { job }),
+                    ..
+                } => *told.accepted.entry(job).or_default() += 1,
+                Effect::Send { .. } => {}
+            }
+        }
+        for observation in out.observations {
+            match observation {
+                Observation::MessageRefused { .. } => told.refused += 1,
+                Observation::JobOver(record) => *told.over.entry(record.job.id).or_default() += 1,
+                Observation::GridJobOver(record) => {
+                    *told.over.entry(record.job.id).or_default() += 1;
+                }
+                _ => {}
+            }
+        }
+    };
+    for _ in 0..400 {
+        now += Span::from_micros(dice.random_range(0..3_000_000));
+        while let Some(entry) = wakes.first_entry().filter(|it| it.key().0 <= now) {
+            let at = entry.key().0;
+            let message = entry.remove();
+            deliver(actor, at, me, message, &mut wakes);
+        }
+        let (mut from, message) = pool[dice.random_range(0..pool.len())].clone();
+        if dice.random_range(0..4) == 0 {
+            from = ActorId(dice.random_range(0..6));
+        }
+        deliver(actor, now, from, message, &mut wakes);
+    }
+    deliver(actor, now, me, Message::Run(RunMessage::RunOver), &mut wakes);
+    told
+}
+
+#[test]
+fn any_actor_can_be_told_anything() {
+    let mut pool = Pool::default();
+    let worlds = worlds();
+    for (name, world) in &worlds {
+        let end = run(world(), Driver::Sequential, &mut pool, &AtomicBool::new(false));
+        end.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    // Each kind as often as any other.
+    let mut by_kind: BTreeMap<&str, Vec<&(ActorId, Message)>> = BTreeMap::new();
+    for said in &pool.0 {
+        by_kind.entry(said.1.kind()).or_default().push(said);
+    }
+    let mut dice = stream(1, "any", "message");
+    let even: Vec<(ActorId, Message)> = (0..6_000)
+        .map(|at| {
+            let of_kind = by_kind.values().nth(at % by_kind.len()).expect("a kind");
+            of_kind[dice.random_range(0..of_kind.len())].clone()
+        })
+        .collect();
+    let mut refused = 0;
+    let rounds = std::env::var("HAGGLE_CASES").ok().and_then(|cases| cases.parse().ok());
+    for round in 0..rounds.unwrap_or(12) {
+        for (name, world) in &worlds {
+            for (index, mut actor) in world().actors.into_iter().enumerate() {
+                let mut dice = stream(round, name, &index.to_string());
+                let told = tell(&mut actor, ActorId(index as u32), &even, &mut dice);
+                assert!(told.refused > 0, "{name}, actor {index}: it expects everything");
+                if matches!(actor, AnyActor::Provider(_)) {
+                    assert_eq!(told.accepted, told.over, "{name}, actor {index}");
+                }
+                refused += told.refused;
+            }
+        }
+    }
+    assert!(refused > 10_000, "{refused}");
+    let kinds: Vec<&&str> = by_kind.keys().collect();
+    assert!(kinds.len() >= 56, "{}: {kinds:?}", kinds.len());
+}

@@ -1,0 +1,171 @@
+//! The key that a case is about.
+//!
+//! A key that needs others beside it would hardly ever be drawn. So each case wants one, and from
+//! case to case all have their turn: the key is put in, with the way to it, whenever it is
+//! missing, and what is refused is mended around it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::Value as Json;
+use toml::Value;
+
+use super::draw::Draw;
+use super::keys::{chosen, is_table, keys, member, named, tag_of};
+use super::size::{Theme, Wish};
+use super::strings::{Role, role};
+use crate::scenario::document::Step;
+use crate::scenario::schema::{SCHEMA, properties, variants};
+
+/// A key that is to be there.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// The keys from the root to it, itself the last.
+    way: Vec<Link>,
+    /// What it is to be, if it is a word.
+    word: Option<String>,
+    /// Where it was put.
+    place: Vec<Step>,
+}
+
+/// A key of the tables of one type and tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Link {
+    table: String,
+    tag: String,
+    key: String,
+}
+
+impl Wanted {
+    /// What case `number` wants: the keys in turn, and of one that is a word, from round to round
+    /// the words in turn. Nothing, where the key is made and never drawn.
+    pub(super) fn of_case(number: u64) -> Option<Wanted> {
+        let keys = keys();
+        let (round, turn) = (number / keys.len() as u64, number % keys.len() as u64);
+        let key = &keys[turn as usize];
+        if role(&key.table, &key.key) == Some(Role::Scenario) {
+            return None;
+        }
+        let words: Vec<&str> = key.words().collect();
+        let word = words.get((round % words.len().max(1) as u64) as usize);
+        let last = Link { table: key.table.clone(), tag: tag_of(key), key: key.key.clone() };
+        let mut way = ways().remove(&(last.table.clone(), last.tag.clone()))?;
+        way.push(last);
+        Some(Wanted { way, word: word.map(|word| (*word).to_owned()), place: Vec::new() })
+    }
+
+    /// Whether a theme has room for it.
+    pub(super) fn suits(&self, theme: Theme) -> bool {
+        self.way.iter().all(|link| {
+            let agrees = match theme.wish(&link.table, &link.key) {
+                Some(Wish::Absent) => false,
+                Some(Wish::OneOf(words)) => {
+                    self.word.as_deref().is_none_or(|word| words.contains(&word))
+                }
+                Some(Wish::Present) | None => true,
+            };
+            agrees && !theme.avoids(&link.table, &link.tag)
+        })
+    }
+
+    /// Whether the value at `steps` is it, or has it inside.
+    pub(super) fn is_in(&self, steps: &[Step]) -> bool {
+        self.place.starts_with(steps)
+    }
+
+    /// Whether another value could stand at its place.
+    pub(super) fn is_open(&self) -> bool {
+        self.word.is_none()
+    }
+
+    /// Puts it in, with what is missing on the way to it.
+    pub(super) fn put(&mut self, document: &mut toml::Table, draw: &mut Draw<'_>) {
+        self.place.clear();
+        let (mut table, mut schema) = (document, &*SCHEMA);
+        for (number, link) in self.way.iter().enumerate() {
+            let property = &chosen(table, schema).1["properties"][&link.key];
+            if !table.contains_key(&link.key) {
+                let value = draw.value(&link.table, &link.key, property);
+                table.insert(link.key.clone(), value);
+            }
+            self.place.push(Step::Key(link.key.clone()));
+            let value = &mut table[&link.key];
+            let Some(next) = self.way.get(number + 1) else {
+                if let Some(word) = &self.word {
+                    say(value, word);
+                }
+                return;
+            };
+            schema = named(member(property)).1;
+            table = next.table_in(value, schema, &mut self.place, draw);
+        }
+    }
+}
+
+impl Link {
+    /// The table in a value that may have this key; drawn, if there is none.
+    fn table_in<'v>(
+        &self,
+        value: &'v mut Value,
+        schema: &Json,
+        place: &mut Vec<Step>,
+        draw: &mut Draw<'_>,
+    ) -> &'v mut toml::Table {
+        let fits = |value: &Value| {
+            value.as_table().is_some_and(|table| chosen(table, schema).0 == self.tag)
+        };
+        let value = match value {
+            Value::Array(items) => {
+                let index = items.iter().position(fits).unwrap_or(items.len());
+                place.push(Step::Index(index));
+                if index == items.len() {
+                    items.push(Value::Boolean(false));
+                }
+                &mut items[index]
+            }
+            value => value,
+        };
+        if !fits(value) {
+            *value = Value::Table(draw.table_of(&self.table, schema, &self.tag));
+        }
+        match value {
+            Value::Table(table) => table,
+            _ => unreachable!("it has just been made a table"),
+        }
+    }
+}
+
+/// Makes a value this word; of a list, one of its members.
+fn say(value: &mut Value, word: &str) {
+    let said = Value::String(word.to_owned());
+    match value {
+        Value::Array(items) if items.contains(&said) => {}
+        Value::Array(items) => items.push(said),
+        value => *value = said,
+    }
+}
+
+/// The shortest way to the tables of each type and tag: the keys to go through.
+fn ways() -> BTreeMap<(String, String), Vec<Link>> {
+    let root = ("Scenario".to_owned(), String::new());
+    let mut ways = BTreeMap::from([(root.clone(), Vec::new())]);
+    let mut next = VecDeque::from([(root, &*SCHEMA)]);
+    while let Some(((table, tag), schema)) = next.pop_front() {
+        let way = ways[&(table.clone(), tag.clone())].clone();
+        for (key, property) in properties(schema) {
+            let (Some(name), inner) = named(member(property)) else { continue };
+            if !is_table(inner) {
+                continue;
+            }
+            let kinds = variants(inner).map_or_else(|| vec![("", inner)], |(_, kinds)| kinds);
+            for (word, schema) in kinds {
+                let kind = (name.to_owned(), word.to_owned());
+                if !ways.contains_key(&kind) {
+                    let link = Link { table: table.clone(), tag: tag.clone(), key: key.to_owned() };
+                    ways.insert(kind.clone(), way.iter().cloned().chain([link]).collect());
+                    next.push_back((kind, schema));
+                }
+            }
+        }
+    }
+    ways
+}
