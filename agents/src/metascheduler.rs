@@ -235,8 +235,10 @@ impl Metascheduler {
         (entry.open()?.tried == Some(provider)).then_some(entry)
     }
 
-    fn on_accepted(&mut self, provider: ActorId, job: JobId, out: &mut Outbox) -> bool {
-        let Some(entry) = self.tried_by(provider, job) else { return false };
+    /// A provider that was tried has the job, as it says or as what it says of the job shows:
+    /// messages may overtake each other.
+    fn on_accepted(&mut self, provider: ActorId, job: JobId, out: &mut Outbox) {
+        let Some(entry) = self.tried_by(provider, job) else { return };
         entry.at = Some(provider);
         entry.stage = Stage::Placed;
         if entry.withdrawn {
@@ -244,7 +246,6 @@ impl Metascheduler {
         }
         out.send(entry.submitter, SubmissionMessage::Accepted { job });
         self.open -= 1;
-        true
     }
 
     fn on_refused(&mut self, now: Time, provider: ActorId, job: JobId, out: &mut Outbox) -> bool {
@@ -263,25 +264,19 @@ impl Metascheduler {
         }
     }
 
-    /// What a provider says about a job goes on to its submitter; false if it does not have it.
-    fn relay(&mut self, from: ActorId, message: SubmissionMessage, out: &mut Outbox) -> bool {
-        let Some(entry) = self.desk.at(message.job(), from) else { return false };
-        out.send(entry.submitter, message);
-        true
+    /// What a provider says about a job that it has goes on to its submitter.
+    fn relay(&mut self, from: ActorId, message: SubmissionMessage, out: &mut Outbox) {
+        self.on_accepted(from, message.job(), out);
+        if let Some(entry) = self.desk.at(message.job(), from) {
+            out.send(entry.submitter, message);
+        }
     }
 
-    fn on_finished(
-        &mut self,
-        from: ActorId,
-        job: JobId,
-        outcome: JobOutcome,
-        out: &mut Outbox,
-    ) -> bool {
-        let is_there = self.desk.at(job, from).is_some();
-        if is_there {
+    fn on_finished(&mut self, from: ActorId, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
+        self.on_accepted(from, job, out);
+        if self.desk.at(job, from).is_some() {
             self.desk.finish(job, outcome, out);
         }
-        is_there
     }
 
     fn on_submission(
@@ -291,25 +286,25 @@ impl Metascheduler {
         message: SubmissionMessage,
         out: &mut Outbox,
     ) -> bool {
+        // What a provider says may be late, and the job over.
+        let is_provider = self.places.contains_key(&from);
         match message {
-            SubmissionMessage::Submit(submission) => self.on_submitted(from, submission),
-            SubmissionMessage::Accepted { job } => self.on_accepted(from, job, out),
-            SubmissionMessage::Refused { job, .. } => self.on_refused(now, from, job, out),
-            SubmissionMessage::Finished { job, outcome } => {
-                self.on_finished(from, job, outcome, out)
-            }
-            SubmissionMessage::Started { .. } => self.relay(from, message, out),
+            SubmissionMessage::Submit(submission) => return self.on_submitted(from, submission),
             SubmissionMessage::Withdraw { job } => {
                 self.on_withdrawn(now, from, job, out);
-                true
+                return true;
             }
-            SubmissionMessage::NotWithdrawn { .. } => {
-                // It may be late, and the job over.
+            SubmissionMessage::Refused { job, .. } => return self.on_refused(now, from, job, out),
+            SubmissionMessage::Accepted { job } => self.on_accepted(from, job, out),
+            SubmissionMessage::Finished { job, outcome } => {
+                self.on_finished(from, job, outcome, out);
+            }
+            SubmissionMessage::Started { .. } | SubmissionMessage::NotWithdrawn { .. } => {
                 self.relay(from, message, out);
-                self.places.contains_key(&from)
             }
-            SubmissionMessage::Promise { .. } => false,
+            SubmissionMessage::Promise { .. } => return false,
         }
+        is_provider
     }
 
     fn on_query(
