@@ -286,3 +286,37 @@ fn a_scenario_without_axes_is_a_sweep_of_one() {
     let shown = folder.haggle(&["sweep", "valid.toml", "-o", "out"]);
     assert!(stdout_of(&shown).starts_with("1 run\n"), "{shown}");
 }
+
+/// Where nothing ran there is nothing to draw, and the sweep has its results all the same.
+#[test]
+fn a_figure_without_data_is_left_out() {
+    let too_wide = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 2, run = "1h" }]
+
+[[provider]]
+name = "north"
+processors = 1
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[sweep.axis]]
+path = "provider.north.policy"
+values = ["fcfs", "easy"]
+
+[[figure]]
+kind = "lines"
+metric = "mean-waiting-time"
+x = "policy"
+"#;
+    let folder = Folder::with(&[("sweep.toml", too_wide)]);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let reason = "figure left out: no run has \"mean-waiting-time\"";
+    assert!(stderr_of(&shown).contains(reason), "{shown}");
+    assert!(folder.tree("out").contains_key("out/runs.csv"), "{shown}");
+}

@@ -18,6 +18,9 @@ pub enum PlotError {
     /// The run has no such job.
     #[error("the run has no job {0}")]
     NoJob(i64),
+    /// No run has a value of what is to be drawn.
+    #[error("{0}")]
+    NoValues(String),
     /// The figure cannot show what it is asked for.
     #[error("{0}")]
     Unsuitable(String),
@@ -56,6 +59,6 @@ pub enum PlotError {
 impl PlotError {
     /// Whether the run lacks what would be drawn: another run of the same scenario may have it.
     pub fn is_absence(&self) -> bool {
-        matches!(self, PlotError::NoData { .. } | PlotError::NoJob(_))
+        matches!(self, PlotError::NoData { .. } | PlotError::NoJob(_) | PlotError::NoValues(_))
     }
 }

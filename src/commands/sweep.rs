@@ -78,6 +78,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
     }
+    for reason in &swept.figures_left_out {
+        say(&format!("figure left out: {reason}\n"));
+    }
     let figures: Vec<_> = swept.figures.iter().map(|path| path.display().to_string()).collect();
     if args.json {
         let object = json!({

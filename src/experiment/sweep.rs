@@ -49,6 +49,8 @@ pub struct Swept {
     pub aggregate_csv: PathBuf,
     /// The figures drawn over the axes.
     pub figures: Vec<PathBuf>,
+    /// Why others were not drawn: no run has data for them.
+    pub figures_left_out: Vec<String>,
     /// What the runs showed to have no effect, and in how many of them.
     pub warnings: Vec<String>,
 }
@@ -290,6 +292,7 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         runs_csv: output.join("runs.csv"),
         aggregate_csv: output.join("aggregate.csv"),
         figures: Vec::new(),
+        figures_left_out: Vec::new(),
         warnings: warnings.texts(),
     };
     write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())?;
@@ -299,8 +302,13 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         let data = SweepData::read(experiment, output)?;
         for figure in &experiment.figures {
             let path = output.join(file_name(figure));
-            draw_sweep(figure, &data, &path).map_err(SweepError::Figure)?;
-            swept.figures.push(path);
+            match draw_sweep(figure, &data, &path) {
+                Ok(()) => swept.figures.push(path),
+                Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
+                    swept.figures_left_out.push(error.to_string());
+                }
+                Err(error) => return Err(SweepError::Figure(error)),
+            }
         }
     }
     Ok(swept)

@@ -83,7 +83,13 @@ impl Star {
         for far in 1..sites {
             for near in 0..far {
                 let mut draws = stream(seed, &format!("sites {near} and {far}"), "latency");
-                let latency = Span::from_secs_f64(wan_latency.sample(&mut draws));
+                let drawn = wan_latency.sample(&mut draws);
+                // What is drawn may be below zero; what is written may not.
+                let seconds = match parameters.wan_latency {
+                    Law::Constant(_) => drawn,
+                    _ => drawn.max(0.0),
+                };
+                let latency = Span::from_secs_f64(seconds);
                 links.push(Link { capacity: parameters.wan_capacity, latency });
             }
         }
@@ -221,6 +227,9 @@ mod tests {
             message(StarParameters { wan_latency: Law::Constant(-0.5), ..rest() }),
             "link 3: latency is -0.5 s, expected at least 0"
         );
+        let normal = Law::Normal { mean: -1.0, standard_deviation: 0.1 };
+        let below_zero = StarParameters { wan_latency: normal, ..rest() };
+        assert_eq!(Star::new(&below_zero, 1).err(), None);
         let network = star(&[1], 0);
         assert_eq!(
             network.network().path(&[LinkId(9)]).expect_err("wrong").to_string(),

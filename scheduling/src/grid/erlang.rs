@@ -12,10 +12,14 @@ pub fn blocking(places: u32, offered: f64) -> f64 {
 }
 
 /// The smallest number of places at which no more than `target`, above 0, of the
-/// arrivals are blocked.
-pub fn places_for(target: f64, offered: f64) -> u32 {
+/// arrivals are blocked, or `most` if that is fewer.
+pub fn places_for(target: f64, offered: f64, most: u32) -> u32 {
+    // However they arrive, at most one of m places a unit of load is used: B(m, a) >= 1 - m/a.
+    if offered * (1.0 - target) > f64::from(most) {
+        return most;
+    }
     let (mut places, mut blocked) = (0, 1.0);
-    while blocked > target {
+    while blocked > target && places < most {
         places += 1;
         blocked = step(blocked, places, offered);
     }
@@ -43,7 +47,19 @@ mod tests {
         for (places, offered, expected) in table {
             assert!((blocking(places, offered) - expected).abs() < 1e-6, "B({places}, {offered})");
         }
-        assert_eq!(places_for(0.05, 3.0), 7);
-        assert_eq!(places_for(0.05, 0.0), 1);
+        assert_eq!(places_for(0.05, 3.0, 100), 7);
+        assert_eq!(places_for(0.05, 0.0, 100), 1);
+    }
+
+    /// However large the load, the work is bounded.
+    #[test]
+    fn more_places_than_are_asked_about_are_not_counted() {
+        for offered in [100.0, 3.6e9, 1e300, f64::INFINITY] {
+            assert_eq!(places_for(0.5, offered, 20), 20, "{offered}");
+        }
+        let unbounded = places_for(0.05, 300.0, u32::MAX);
+        for most in [unbounded - 1, unbounded, unbounded + 1] {
+            assert_eq!(places_for(0.05, 300.0, most), unbounded.min(most));
+        }
     }
 }

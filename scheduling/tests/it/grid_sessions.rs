@@ -31,6 +31,6 @@ fn light_sessions_that_are_rejected_count_as_load() {
     }
     assert_eq!(running.len(), 5);
     sessions.depart(Time::ZERO, Time::from_secs(200), of(95), RESOURCE);
-    let kept = erlang::places_for(0.05, 10.0) - 5;
+    let kept = erlang::places_for(0.05, 10.0, 1_000) - 5;
     assert_eq!(sessions.limit(RESOURCE), of(95 - kept).share);
 }

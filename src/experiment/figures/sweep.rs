@@ -212,7 +212,7 @@ fn values_of<'a>(
             }
             _ => format!("no run has \"{}\"", metric.name()),
         };
-        return Err(PlotError::Unsuitable(reason));
+        return Err(PlotError::NoValues(reason));
     }
     Ok(values)
 }

@@ -52,7 +52,10 @@ impl DynamicLimit {
         let between = load.inter_arrival.as_secs_f64() * f64::from(resources);
         let offered = load.holding.as_secs_f64() / between;
         let target = f64::from(self.blocking.as_ppm()) / 1e6;
-        Room { light: self.light, places: places_for(target, offered), share: load.share }
+        // A place takes 1/10,000 of a resource at least, and as many may be taken: keeping more
+        // free than twice as many changes nothing.
+        let places = places_for(target, offered, 2 * Share::WHOLE.0);
+        Room { light: self.light, places, share: load.share }
     }
 }
 
