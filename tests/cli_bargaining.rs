@@ -93,6 +93,8 @@ fn bags_are_bargained_over_and_who_learned_what_is_said() {
       south  grid        job_status     36
       south  grid        offer          20
       south  grid        power          20
+      grid   north       bag            20
+      grid   south       bag            20
 
     Whoever reads the 40 answers to calls for offers knows computing power within 0.0 %
     and load within 954.6 %.

@@ -637,6 +637,7 @@ fn a_session_that_no_resource_had_room_for() {
     job 2 of the run, jobs!3: external, 1 processor, at most 1800 s (30 min)
 
       120 s  2 min  submitted by users to grid
+      120 s  2 min  grid refused, to users
       120 s  2 min  rejected: no room
 
     It was never queued. No resource had room for its share when it arrived, and sessions do not wait.

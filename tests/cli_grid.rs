@@ -101,7 +101,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     bounded slowdown (10 s)           1.07        0.12        1.00        1.18        1.20
 
     results  out
-    digest   5fc8895cb438717a491a31d08b7dc62b846d065ce397ef2a50eb7dafad786a18
+    digest   a3e492eedb8a85a9471d440e3c870e45ec1bdc28c96ebde1748e87652cb0850e
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

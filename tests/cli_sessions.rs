@@ -78,7 +78,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4        3        1        -        0.00        0.00        1.00
 
     results  out
-    digest   c8288672dfb6409df36e7894e1231f76c016b22c92ad89b7d1a4071569a92033
+    digest   68b9ff33b02ab460e1086ffb3573cb90b23b5085aac6fe68d30aa5ab4d26a4ea
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

@@ -46,7 +46,7 @@ fn one_case_can_be_had_again() {
 #[test]
 fn what_fails_is_found_kept_and_made_small() {
     let folder = Folder::with(&[]);
-    // No run has so few messages, nor ten times as many.
+    // No run has so few messages, nor 30 times as many.
     let arguments =
         ["verify", "--random", "--seed", "1", "--case", "3", "--quiet", "--messages", "3"];
     let shown = folder.haggle(&arguments);

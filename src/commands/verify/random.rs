@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Seed of all cases
     #[arg(long, value_name = "S", default_value_t = 1, requires = "random")]
     pub(super) seed: u64,
-    /// Messages of a run that is looked at; with more it only has to end, within ten times as many
+    /// Messages of a run that is looked at; with more it only has to end, within 30 times as many
     #[arg(long, value_name = "N", default_value_t = 300_000)]
     pub(super) messages: u64,
     /// Cases side by side; without it, one for each processor core

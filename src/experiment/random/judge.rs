@@ -37,8 +37,9 @@ pub struct Bounds {
     pub runs: usize,
 }
 
-/// How many times as long a run may be that is only to end.
-const LONGER: u64 = 10;
+/// How many times as long a run may be that is only to end: enough for dozens of resources that fail
+/// 10,000 times each, after which a run is stuck.
+const LONGER: u64 = 30;
 
 /// Judges the scenario in the file at `path`, with folders of results in `scratch`; `stop` is
 /// raised to stop.
