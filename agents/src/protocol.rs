@@ -38,7 +38,7 @@ use haggle_model::{ActorKind, JobId};
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
 pub use checkpoint::{CheckpointMessage, Saved};
-pub use data::DataMessage;
+pub use data::{DataMessage, Transfer};
 pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
@@ -178,5 +178,16 @@ impl Message {
             // Nature and the world have no secrets, and an actor none from itself.
             Message::Run(_) | Message::Resource(_) | Message::Wake(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages are moved several times on their way; what is larger goes into a box.
+    #[test]
+    fn a_message_is_small() {
+        assert!(size_of::<Message>() <= 32, "{}", size_of::<Message>());
     }
 }

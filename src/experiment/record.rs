@@ -46,6 +46,11 @@ pub(super) enum Fact<'a> {
 
 /// Takes down what it cares for.
 pub(super) trait Listener {
+    /// Whether it cares for messages: most do not, and there are many.
+    fn hears_messages(&self) -> bool {
+        false
+    }
+
     /// Hears of something that has happened, or is known by `now`.
     ///
     /// # Errors
@@ -61,13 +66,19 @@ pub(super) struct Books<'a> {
     /// By actor.
     kinds: Vec<ActorKind>,
     listeners: Vec<&'a mut dyn Listener>,
+    /// The places of those that care for messages.
+    hear_messages: Vec<usize>,
 }
 
 impl<'a> Books<'a> {
     pub(super) fn new(cast: &Cast, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
         let in_grid = !cast.sites.is_empty();
         let kinds = cast.actors.iter().map(|actor| actor.kind).collect();
-        Books { ledger: None, in_grid, kinds, listeners }
+        let hears = |(place, listener): (usize, &&mut dyn Listener)| {
+            listener.hears_messages().then_some(place)
+        };
+        let hear_messages = listeners.iter().enumerate().filter_map(hears).collect();
+        Books { ledger: None, in_grid, kinds, listeners, hear_messages }
     }
 
     /// The books of a grid, closed when the run was over.
@@ -124,7 +135,9 @@ impl Sink for Books<'_> {
         if from == to {
             return Ok(());
         }
-        self.tell(now, Fact::Message { from, to, message })?;
+        for &place in &self.hear_messages {
+            self.listeners[place].hear(now, Fact::Message { from, to, message })?;
+        }
         let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
         let mut told = Ok(());
         message.disclose(between, &mut |item, count| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use haggle_model::network::{FlowId, Flows, Node, Path, Sharing, Star};
 use haggle_model::{ActorId, Span, Time};
 
-use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer};
+use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer, Transfer};
 use crate::{Actor, Outbox};
 
 /// The path of a transfer.
@@ -164,7 +164,8 @@ impl Actor for DataNetwork {
 
     fn on_message(&mut self, now: Time, sender: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Data(DataMessage::Transfer { number, from, to, bytes }) => {
+            Message::Data(DataMessage::Transfer(transfer)) => {
+                let Transfer { number, from, to, bytes } = *transfer;
                 let order = Order { owner: sender, number, ends: [from, to] };
                 if !self.start(now, order, bytes) {
                     out.refuse(sender, "transfer");

@@ -11,16 +11,7 @@ use crate::grid::Traffic;
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataMessage {
     /// Resource to network: move these data.
-    Transfer {
-        /// The resource's number for the transfer.
-        number: u32,
-        /// Where the data are.
-        from: Node,
-        /// Where they go.
-        to: Node,
-        /// How much.
-        bytes: u64,
-    },
+    Transfer(Box<Transfer>),
     /// Network to resource: the data have arrived.
     Transferred {
         /// The resource's number for the transfer.
@@ -66,11 +57,24 @@ pub enum DataMessage {
     },
 }
 
+/// Data that are to be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The resource's number for the transfer.
+    pub number: u32,
+    /// Where the data are.
+    pub from: Node,
+    /// Where they go.
+    pub to: Node,
+    /// How much.
+    pub bytes: u64,
+}
+
 impl DataMessage {
     /// The word used in the table of messages.
     pub fn kind(&self) -> &'static str {
         match self {
-            DataMessage::Transfer { .. } => "transfer",
+            DataMessage::Transfer(_) => "transfer",
             DataMessage::Transferred { .. } => "transferred",
             DataMessage::AbortTransfer { .. } => "abort_transfer",
             DataMessage::NodeFailed { .. } => "node_failed",
@@ -89,7 +93,7 @@ impl DataMessage {
             DataMessage::RoomRequest { job, .. }
             | DataMessage::Room { job }
             | DataMessage::RoomUnused { job, .. } => Some(*job),
-            DataMessage::Transfer { .. }
+            DataMessage::Transfer(_)
             | DataMessage::Transferred { .. }
             | DataMessage::AbortTransfer { .. }
             | DataMessage::NodeFailed { .. }
@@ -112,7 +116,7 @@ impl DataMessage {
         match self {
             DataMessage::Traffic(_) => tell(DisclosedItem::Traffic, 1),
             DataMessage::NodeFailed { .. } => tell(DisclosedItem::ResourceStatus, 1),
-            DataMessage::Transfer { .. }
+            DataMessage::Transfer(_)
             | DataMessage::Transferred { .. }
             | DataMessage::AbortTransfer { .. }
             | DataMessage::TransferAborted { .. }

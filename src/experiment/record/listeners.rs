@@ -87,6 +87,10 @@ impl Listener for Check {
 }
 
 impl Listener for RunWriter {
+    fn hears_messages(&self) -> bool {
+        true
+    }
+
     fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
         match fact {
             Fact::Message { from, to, message } => {

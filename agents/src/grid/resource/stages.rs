@@ -7,7 +7,9 @@ use haggle_model::{JobId, Span, Time};
 
 use super::{GridResource, Purpose, Stage};
 use crate::Outbox;
-use crate::protocol::{CheckpointMessage, DataMessage, DispatchMessage, GridTimer, Moved, Saved};
+use crate::protocol::{
+    CheckpointMessage, DataMessage, DispatchMessage, GridTimer, Moved, Saved, Transfer,
+};
 
 impl GridResource {
     pub(super) fn is_waiting(&self, job: JobId, number: u32) -> bool {
@@ -32,8 +34,8 @@ impl GridResource {
             let service = if from == node { to } else { from };
             return alone.start_transfer(now, number, service, bytes);
         }
-        let transfer = DataMessage::Transfer { number, from, to, bytes };
-        out.send(self.rules.home.network, transfer);
+        let transfer = Box::new(Transfer { number, from, to, bytes });
+        out.send(self.rules.home.network, DataMessage::Transfer(transfer));
     }
 
     /// What is under way for a job is not needed any more.
