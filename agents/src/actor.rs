@@ -117,7 +117,7 @@ pub enum AnyActor {
 }
 
 /// An actor of one's own among those there are: it talks in their messages, and wakes itself
-/// with [`Timer::Other`](crate::Timer::Other).
+/// with [`Timer::Other`].
 pub type OtherActor = dyn Actor<Message = Message> + Send;
 
 impl fmt::Debug for OtherActor {

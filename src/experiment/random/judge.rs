@@ -31,7 +31,7 @@ use crate::scenario::{Experiment, InvalidScenario, Logs, Scenario, Source};
 /// What a case may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Messages of a run that is looked at; a longer one has to end within [`LONGER`] times as many.
+    /// Messages of a run that is looked at; a longer one has to end within 30 times as many.
     pub messages: u64,
     /// Runs of a sweep.
     pub runs: usize,
