@@ -139,6 +139,14 @@ impl Message {
         }
     }
 
+    /// The job that what it discloses is about, if it is about one.
+    pub fn discloses_about(&self) -> Option<JobId> {
+        match self {
+            Message::Share(message) => message.discloses_about(),
+            message => message.job(),
+        }
+    }
+
     /// When in an instant it is delivered.
     pub fn phase(&self) -> Phase {
         match self {

@@ -142,7 +142,7 @@ impl Sink for Books<'_> {
         let mut told = Ok(());
         message.disclose(between, &mut |item, count| {
             if told.is_ok() {
-                let job = message.job();
+                let job = message.discloses_about();
                 told = self.tell(now, Fact::Disclosed { from, to, item, count, job });
             }
         });

@@ -57,6 +57,17 @@ impl ShareMessage {
         }
     }
 
+    /// The bag that what it discloses is about: news may be of several.
+    pub fn discloses_about(&self) -> Option<JobId> {
+        match self {
+            ShareMessage::NewCompletionTimes { entries } => match entries[..] {
+                [(job, _)] => Some(job),
+                _ => None,
+            },
+            message => message.job(),
+        }
+    }
+
     /// When in an instant it is delivered.
     pub fn phase(&self) -> Phase {
         match self {
@@ -79,5 +90,20 @@ impl ShareMessage {
             }
             ShareMessage::BagCompletion { .. } => tell(DisclosedItem::BagCompletion, 1),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_of_one_bag_is_about_that_bag() {
+        let news = |bags: &[u32]| {
+            let entries = bags.iter().map(|&bag| (JobId(bag), Time::ZERO)).collect();
+            ShareMessage::NewCompletionTimes { entries }.discloses_about()
+        };
+        assert_eq!(news(&[7]), Some(JobId(7)));
+        assert_eq!(news(&[7, 8]), None);
     }
 }

@@ -395,7 +395,7 @@ impl Sink for GridRan {
     fn observed(
         &mut self,
         now: Time,
-        _actor: ActorId,
+        actor: ActorId,
         observation: &Observation,
     ) -> Result<(), OutsideError> {
         self.observed.push((now, observation.clone()));
@@ -405,6 +405,9 @@ impl Sink for GridRan {
             Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),
             Observation::StorageAccount(account) => self.storage = Some(account),
+            Observation::MessageRefused { from, kind } => {
+                return Err(format!("{actor} expects no {kind} of {from}").into());
+            }
             Observation::RoundsAccount(account) => self.rounds = account,
             _ => {}
         }
