@@ -16,7 +16,6 @@
 //! ```
 
 pub mod actor;
-pub mod agreement;
 pub mod desk;
 pub mod grid;
 pub mod metascheduler;

@@ -105,7 +105,7 @@
 //!
 //! # Bags as agreements
 //!
-//! The two phases by which bags are placed are an agreement about [`Award`]s, in the mode `Release`:
+//! The two phases by which bags are placed are an agreement about awards, in the mode `Release`:
 //!
 //! | negotiator and provider | here |
 //! |---|---|
@@ -123,8 +123,6 @@
 //! | `Release` of those that hold nothing | not part of an agreement |
 //!
 //! Without losses `retry` is `None` and no timer is set but those of leases and decisions.
-//!
-//! [`Award`]: haggle_scheduling::Award
 
 mod coordinator;
 mod participant;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use haggle_agents::agreement::{InDoubt, Rules};
+use haggle_agreements::{InDoubt, Rules};
 use haggle_model::Span;
 
 use crate::world::{Faults, Move, Setup, World};

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use haggle_agents::agreement::{
+use haggle_agreements::{
     AgreementId, Answer, Coordinator, CoordinatorOutput, CoordinatorRecord, CoordinatorState,
     CoordinatorTimer, InDoubt, Instruction, Output, Participant, ParticipantOutput,
     ParticipantRecord, ParticipantState, Progress, Rules, Subject, Task, ToCoordinator,

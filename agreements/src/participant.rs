@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{
+use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
 

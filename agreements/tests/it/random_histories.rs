@@ -1,7 +1,7 @@
 //! Several agreements at once, of one or two coordinators, with as many faults as a random
 //! schedule brings about.
 
-use haggle_agents::agreement::{InDoubt, Rules};
+use haggle_agreements::{InDoubt, Rules};
 use haggle_model::Span;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::agreement::{
+use haggle_agreements::{
     AgreementId, Answer, Coordinator, CoordinatorRecord, CoordinatorState, CoordinatorTimer, Hold,
     InDoubt, Instruction, Output, Participant, ParticipantRecord, ParticipantState, Progress, Task,
     ToCoordinator, ToParticipant,
