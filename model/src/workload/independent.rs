@@ -35,6 +35,10 @@ const MOST_PROCESSORS: u32 = 100_000_000;
 /// Most users, so that their numbers can be written.
 const MOST_USERS: u32 = i32::MAX as u32;
 
+/// Most jobs that may arrive at one instant where their number is not limited: laws without an
+/// upper end draw batches that nobody can wait for.
+const MOST_AT_ONCE: i64 = 1_000_000;
+
 /// How often a run time is drawn again before the least one is taken.
 const REDRAWS: usize = 1_000;
 
@@ -95,12 +99,23 @@ pub fn generate(
         Arrivals::Renewal { .. } | Arrivals::Daily { .. } => Box::new(batches),
     };
     let mut jobs = Jobs::new(parameters, &Draws::new(seed, workload))?;
-    let numbers = batches.flat_map(|(at, numbers)| numbers.map(move |number| (at, number)));
-    Ok(Box::new(numbers.map(move |(at, number)| Ok(jobs.job(at, number)))))
+    let unlimited = parameters.jobs.is_none();
+    let numbers = batches.flat_map(move |Batch { at, numbers }| {
+        let too_many = unlimited && numbers.end() - numbers.start() >= MOST_AT_ONCE;
+        let (numbers, refused) = match too_many {
+            true => (None, Some(Err(too_many_at_once(at)))),
+            false => (Some(numbers), None),
+        };
+        numbers.into_iter().flatten().map(move |number| Ok((at, number))).chain(refused)
+    });
+    Ok(Box::new(numbers.map(move |it| it.map(|(at, number)| jobs.job(at, number)))))
 }
 
-/// When jobs arrive together, and their numbers.
-type Batch = (Time, RangeInclusive<i64>);
+/// Jobs that arrive together, by their numbers.
+struct Batch {
+    at: Time,
+    numbers: RangeInclusive<i64>,
+}
 
 /// The batches in the order in which they are drawn, up to the jobs wanted.
 struct Batches {
@@ -122,14 +137,14 @@ impl Iterator for Batches {
         let size = (self.sizes.sample(&mut self.stream).round() as i64).max(1);
         let first = self.made + 1;
         self.made += size.min(self.wanted - self.made);
-        Some((at, first..=self.made))
+        Some(Batch { at, numbers: first..=self.made })
     }
 }
 
 fn by_time(batches: Batches) -> Vec<Batch> {
     let mut batches: Vec<Batch> = batches.collect();
     // Batches of one instant keep the order of their numbers.
-    batches.sort_by_key(|(at, _)| *at);
+    batches.sort_by_key(|batch| batch.at);
     batches
 }
 
@@ -202,6 +217,14 @@ impl Jobs {
     }
 }
 
+fn too_many_at_once(at: Time) -> WorkloadError {
+    let problem = format!(
+        "draws more than {MOST_AT_ONCE} jobs that arrive at once, at {at} s: set jobs to limit \
+         them all, or take a law of smaller batches"
+    );
+    wrong("batch", problem)
+}
+
 /// A law of whole numbers, of which some must be 1 or more.
 fn counts(parameter: &'static str, law: &Law) -> Result<Sampler, WorkloadError> {
     let sampler = sampler(parameter, law)?;
@@ -265,6 +288,31 @@ mod tests {
         let parameters = IndependentJobs { batch: Law::Constant(4.0), ..one_minute() };
         assert_eq!(submissions(&parameters), [5, 5, 5, 5, 10, 10, 10, 10, 15, 15]);
         assert!(submissions(&IndependentJobs { jobs: Some(0), ..parameters }).is_empty());
+    }
+
+    #[test]
+    fn a_batch_that_nobody_limits_is_refused_when_it_is_too_large() {
+        let unlimited = |batch: f64| IndependentJobs {
+            batch: Law::Constant(batch),
+            arrivals: Arrivals::Renewal {
+                between: Law::Constant(5.0),
+                length: Some(Span::from_secs(6)),
+            },
+            jobs: None,
+            ..one_minute()
+        };
+        let drawn = |batch: f64| {
+            let jobs = generate(&unlimited(batch), 1, "test").expect("good parameters");
+            jobs.collect::<Result<Vec<Job>, _>>()
+        };
+        assert_eq!(drawn(1e6).expect("as many as may be").len(), 1_000_000);
+        for batch in [1e6 + 1.0, 1e300] {
+            assert_eq!(
+                drawn(batch).expect_err("too many").to_string(),
+                "independent-jobs: batch draws more than 1000000 jobs that arrive at once, at 5 s: \
+                 set jobs to limit them all, or take a law of smaller batches"
+            );
+        }
     }
 
     #[test]

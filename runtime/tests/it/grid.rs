@@ -518,3 +518,18 @@ fn checkpoints_that_come_faster_than_a_link_carries_them_are_given_up_for_newer_
         assert_eq!(arrived, [(3.0, 11.0), (9.0, 19.0), (18.0, 27.0)]);
     }
 }
+
+#[test]
+fn a_resource_that_saves_all_the_time_can_be_stopped_between() {
+    // 1 ms from one checkpoint to the next, and nothing that others hear of for 700 s.
+    let grid = Grid::new(WITH_CHECKPOINTS).resource(1, 1).job(0, 700).change(|plan| {
+        plan.alone = true;
+        plan.period = secs(1e5);
+        plan.checkpoints = checkpoints(IntervalRule::Young { mtbf: None }, 0.0);
+    });
+    let ran = grid.run();
+    let woken: Vec<&str> =
+        ran.log.iter().filter_map(|it| it.strip_suffix(" 0>0 wake None")).collect();
+    assert_eq!(woken, ["250", "500", "700", "100000"], "the last is to tell the next round");
+    assert_eq!(ran.tries_of(0)[0].written, 700_000 - 1);
+}

@@ -164,6 +164,15 @@ impl IntervalRule {
         }
     }
 
+    /// No interval of a job is shorter than this while its resource neither fails nor changes the
+    /// job's share; E is `execution`, C is `cost`.
+    pub fn least(&self, state: &IntervalState, execution: Span, cost: Span) -> Span {
+        match *self {
+            IntervalRule::MeanFailure { minimum, .. } => shortest(minimum, execution, cost),
+            _ => state.interval,
+        }
+    }
+
     /// The timer has run out.
     pub fn expire(&self, state: &mut IntervalState, situation: &Situation) -> Expiry {
         if let IntervalRule::LastFailure { interval, max_omit } = *self {
@@ -182,10 +191,7 @@ impl IntervalRule {
         match *self {
             IntervalRule::Periodic { .. } | IntervalRule::LastFailure { .. } => {}
             IntervalRule::MeanFailure { minimum, step, limit, .. } => {
-                let least = minimum
-                    .given(situation.execution)
-                    .max(situation.cost + Fraction::from_ppm(1_000).of(situation.cost))
-                    .max(SHORTEST);
+                let least = shortest(minimum, situation.execution, situation.cost);
                 let step = step.given(situation.execution);
                 let growing = situation.remaining < situation.mean_failure
                     && state.interval < limit.of(situation.execution);
@@ -209,6 +215,12 @@ impl Length {
             Length::OfExecution(fraction) => fraction.of(execution),
         }
     }
+}
+
+/// The shortest interval of MeanFailure: I_min, but a job must make progress.
+fn shortest(minimum: Length, execution: Span, cost: Span) -> Span {
+    let progress = cost + Fraction::from_ppm(1_000).of(cost);
+    minimum.given(execution).max(progress).max(SHORTEST)
 }
 
 /// E or RE: how long `work` takes where a job gets a share of one in `sharers`

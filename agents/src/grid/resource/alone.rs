@@ -6,7 +6,8 @@
 //! that. It is woken up for what others hear of: [`GridTimer::Seen`] at the earliest instant at
 //! which a job may have been computed or data be where others need them, and
 //! [`GridTimer::Tell`] before a round that is to know of a new checkpoint. So it never
-//! goes beyond the present, and nothing has to be taken back.
+//! goes beyond the present, and nothing has to be taken back. It also wakes up before it would
+//! have too much to do at once, for a run can be stopped between messages only.
 
 use std::sync::Arc;
 
@@ -18,6 +19,9 @@ use super::{GridResource, Purpose, Stage};
 use crate::grid::Routes;
 use crate::protocol::GridTimer;
 use crate::{Outbox, Phase};
+
+/// Most checkpoints of a job that are left to one message.
+const AT_ONCE: i64 = 250_000;
 
 /// The agenda and the transfers of a resource.
 #[derive(Debug)]
@@ -208,6 +212,16 @@ impl GridResource {
         }
         if self.replicas.values().any(|it| it.untold.is_some()) {
             sooner(&mut told, now);
+        }
+        if let Some(checkpoints) = self.rules.checkpoints {
+            for replica in self.replicas.values() {
+                let Some(state) = &replica.interval else { continue };
+                let execution =
+                    execution(replica.length, self.machine.avail(), self.machine.sharers());
+                let cost = checkpoints.cost.of(replica.length);
+                let round = checkpoints.rule.least(state, execution, cost) + cost;
+                sooner(&mut seen, now + round * AT_ONCE);
+            }
         }
         let told = told.map(|at| self.rules.rounds.decided(at));
         self.wake_for(0, seen, GridTimer::Seen, out);
