@@ -80,10 +80,10 @@ impl Outbox {
         self.effects.push(Effect::Wake { at, message: Message::Wake(timer.into()) });
     }
 
-    /// Notes that `from` has said what the actor does not expect of it now. It changes nothing,
-    /// and is counted.
-    pub fn refuse(&mut self, from: ActorId, kind: &'static str) {
-        self.observe(Observation::MessageRefused { from, kind });
+    /// Notes that `from` has just said what the actor does not expect of it now. It changes
+    /// nothing, and is counted.
+    pub fn refuse(&mut self, from: ActorId) {
+        self.observe(Observation::MessageRefused { from });
     }
 }
 

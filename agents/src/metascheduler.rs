@@ -369,7 +369,6 @@ impl Actor for Metascheduler {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        let kind = message.kind();
         let expected = match message {
             Message::Submission(message) => self.on_submission(now, from, message, out),
             Message::Query(message) => self.on_query(now, from, message, out),
@@ -378,7 +377,7 @@ impl Actor for Metascheduler {
             _ => false,
         };
         if !expected {
-            out.refuse(from, kind);
+            out.refuse(from);
         }
         self.take_up_backlog(now, out);
     }

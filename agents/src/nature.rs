@@ -49,7 +49,7 @@ impl Actor for Nature {
             Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
             // It holds nobody's jobs.
             Message::Run(RunMessage::RunOver) => {}
-            other => out.refuse(from, other.kind()),
+            _ => out.refuse(from),
         }
     }
 }

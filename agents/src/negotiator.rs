@@ -785,7 +785,6 @@ impl Actor for Negotiator {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        let kind = message.kind();
         let expected = match message {
             Message::Submission(message) => self.on_submission(now, from, message, out),
             Message::Bargain(message) => self.on_bargain(now, from, message, out),
@@ -802,7 +801,7 @@ impl Actor for Negotiator {
             _ => false,
         };
         if !expected {
-            out.refuse(from, kind);
+            out.refuse(from);
         }
     }
 }

@@ -168,7 +168,16 @@ impl Message {
     /// Whether it would come again for ever, whatever becomes of the jobs: what fails
     /// and comes back, and the rounds of a scheduler.
     pub fn recurs(&self) -> bool {
-        self.phase() == Phase::Resource || *self == Message::Wake(Timer::Grid(GridTimer::Round))
+        // Asked of every message, so by its variants: `phase` has to look at every protocol.
+        matches!(
+            self,
+            Message::Resource(_)
+                | Message::Run(RunMessage::OutageDue { .. })
+                | Message::Wake(
+                    Timer::RestoreDue { .. }
+                        | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
+                )
+        )
     }
 
     /// Tells what its receiver learns of its sender.

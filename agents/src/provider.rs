@@ -584,7 +584,6 @@ impl Actor for Provider {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        let kind = message.kind();
         let expected = match message {
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Submission(message) => self.on_submission(now, from, message, out),
@@ -609,7 +608,7 @@ impl Actor for Provider {
             _ => false,
         };
         if !expected {
-            out.refuse(from, kind);
+            out.refuse(from);
         }
     }
 }

@@ -117,7 +117,6 @@ impl Actor for User {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        let kind = message.kind();
         let expected = match message {
             Message::Run(RunMessage::JobDue(job)) => self.on_job_due(now, job, out),
             Message::Run(RunMessage::RunOver) => {
@@ -146,7 +145,7 @@ impl Actor for User {
             _ => false,
         };
         if !expected {
-            out.refuse(from, kind);
+            out.refuse(from);
         }
     }
 }

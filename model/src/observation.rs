@@ -399,11 +399,9 @@ pub enum Observation {
     ShareOver(Box<ShareRecord>),
     /// A provider has answered a call for offers.
     OffersMade(Box<OffersMade>),
-    /// The observed actor has been told what it does not expect; it changed nothing.
+    /// The actor does not expect what it has just been told; it changed nothing.
     MessageRefused {
         /// Who said it.
         from: ActorId,
-        /// The kind of the message.
-        kind: &'static str,
     },
 }

@@ -62,7 +62,7 @@ impl Actor for Cloud {
             Message::Wake(Timer::Other(number)) => self.end(now, number, out),
             // It holds nothing that its users have not, so it has nothing to say at the end.
             Message::Run(RunMessage::RunOver) => {}
-            other => out.refuse(from, other.kind()),
+            _ => out.refuse(from),
         }
     }
 }

@@ -254,22 +254,23 @@ impl<'a> Course<'a> {
         }
         for effect in out.effects.drain(..) {
             let (at, to, message) = match effect {
+                Effect::Send { to, message } => (None, to, message),
+                Effect::Wake { at, message } => (Some(at), actor, message),
+            };
+            let phase = message.phase();
+            let delivery = Delivery { from: actor, to, hops: hops + 1, message };
+            let at = match at {
+                Some(at) => at,
                 // Nature needs no network.
-                Effect::Send { to, message } if message.phase() == Phase::Resource => {
-                    (now, to, message)
-                }
-                Effect::Send { to, message } => match self.network.fate(now, actor, to) {
-                    Fate::Arrives(at) => (at, to, message),
+                None if phase == Phase::Resource => now,
+                None => match self.network.fate(now, actor, to) {
+                    Fate::Arrives(at) => at,
                     fate => {
-                        let delivery = Delivery { from: actor, to, hops: hops + 1, message };
                         self.go_wrong(fate, delivery)?;
                         continue;
                     }
                 },
-                Effect::Wake { at, message } => (at, actor, message),
             };
-            let phase = message.phase();
-            let delivery = Delivery { from: actor, to, hops: hops + 1, message };
             self.clock.schedule(at, phase, delivery);
         }
         for observation in out.observations.drain(..) {

@@ -176,7 +176,9 @@ impl Sink for Books<'_> {
         }
         let never_sent = self.in_grid.then(|| never_sent(observation)).flatten();
         let observation = never_sent.as_ref().unwrap_or(observation);
-        self.enter(now, observation);
+        if self.in_grid {
+            self.enter(now, observation);
+        }
         self.tell(now, Fact::Observed { actor, observation })
     }
 

@@ -42,7 +42,7 @@ impl Actor for CheckpointServer {
                 self.newest.remove(&job);
             }
             Message::Run(RunMessage::RunOver) => {}
-            other => out.refuse(from, other.kind()),
+            _ => out.refuse(from),
         }
     }
 }

@@ -168,7 +168,7 @@ impl Actor for DataNetwork {
                 let Transfer { number, from, to, bytes } = *transfer;
                 let order = Order { owner: sender, number, ends: [from, to] };
                 if !self.start(now, order, bytes) {
-                    out.refuse(sender, "transfer");
+                    out.refuse(sender);
                 }
             }
             Message::Data(DataMessage::AbortTransfer { number }) => {
@@ -186,7 +186,7 @@ impl Actor for DataNetwork {
             }
             Message::Wake(Timer::Grid(GridTimer::DataArrive)) => {}
             Message::Run(RunMessage::RunOver) => return,
-            other => out.refuse(sender, other.kind()),
+            _ => out.refuse(sender),
         }
         self.settle(now, out);
     }

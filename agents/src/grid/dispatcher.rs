@@ -743,7 +743,6 @@ impl Actor for Dispatcher {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        let kind = message.kind();
         let expected = match message {
             Message::Submission(message) => self.on_submission(now, from, message, out),
             Message::Dispatch(message) => self.on_dispatch(now, from, message, out),
@@ -763,7 +762,7 @@ impl Actor for Dispatcher {
             _ => false,
         };
         if !expected {
-            out.refuse(from, kind);
+            out.refuse(from);
         }
     }
 }

@@ -85,7 +85,7 @@ impl Actor for InformationService {
             }
             Message::Wake(Timer::Grid(GridTimer::ReportDue)) => self.on_report_due(now, out),
             Message::Run(RunMessage::RunOver) => {}
-            other => out.refuse(from, other.kind()),
+            _ => out.refuse(from),
         }
     }
 }

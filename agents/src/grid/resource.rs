@@ -247,7 +247,7 @@ impl GridResource {
         let Dispatch { job, number, workload, from, .. } = *dispatch;
         let is_known = usize::from(workload) < self.rules.data.len();
         if !is_known || self.replicas.contains_key(&job) {
-            out.refuse(self.rules.home.dispatcher, "dispatch");
+            out.refuse(self.rules.home.dispatcher);
             return;
         }
         let length = work_of(dispatch.run_time);
@@ -448,7 +448,6 @@ impl Actor for GridResource {
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         self.catch_up(now, message.phase(), out);
-        let kind = message.kind();
         let expected = match message {
             Message::Dispatch(message) => self.on_dispatch_message(now, from, message, out),
             Message::Data(message) => self.on_data(now, from, message, out),
@@ -468,7 +467,7 @@ impl Actor for GridResource {
             _ => false,
         };
         if !expected {
-            out.refuse(from, kind);
+            out.refuse(from);
         }
         self.await_completion(out);
         self.await_others(now, out);

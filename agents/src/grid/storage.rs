@@ -122,7 +122,7 @@ impl Actor for Storage {
                 }
                 out.observe(Observation::StorageAccount(self.account));
             }
-            other => out.refuse(from, other.kind()),
+            _ => out.refuse(from),
         }
         self.give(now, out);
     }

@@ -405,8 +405,9 @@ impl Sink for GridRan {
             Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(account),
             Observation::StorageAccount(account) => self.storage = Some(account),
-            Observation::MessageRefused { from, kind } => {
-                return Err(format!("{actor} expects no {kind} of {from}").into());
+            Observation::MessageRefused { from } => {
+                let told = self.log.last().map_or("nothing", String::as_str);
+                return Err(format!("{actor} does not expect this of {from}: {told}").into());
             }
             Observation::RoundsAccount(account) => self.rounds = account,
             _ => {}

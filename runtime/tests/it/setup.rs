@@ -331,8 +331,8 @@ impl Sink for Log {
                 )?;
                 self.records.push(JobRecord::clone(record));
             }
-            Observation::MessageRefused { from, kind } => {
-                self.refused.push(format!("{now} {from} to {actor}: {kind}"));
+            Observation::MessageRefused { from } => {
+                self.refused.push(format!("{now} {from} to {actor}"));
             }
         }
         Ok(())
