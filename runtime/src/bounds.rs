@@ -3,7 +3,7 @@
 use haggle_agents::{Message, RunMessage};
 use haggle_model::{JobId, Observation, Span, Time};
 
-use crate::clock::{Delivery, HOPS_MAX};
+use crate::clock::{Delivery, HOPS_MAX, HOPS_PER_JOB};
 use crate::error::RunError;
 use crate::world::World;
 
@@ -51,8 +51,9 @@ impl Bounds {
         jobs: u64,
     ) -> Result<(), RunError> {
         let (time, actor) = (now, delivery.to);
-        if delivery.hops > HOPS_MAX {
-            return Err(RunError::ZeroTimeCycle { time, actor, kind: delivery.message.kind() });
+        if delivery.hops > HOPS_MAX && u64::from(delivery.hops) > hops_max(jobs) {
+            let (messages, kind) = (delivery.hops - 1, delivery.message.kind());
+            return Err(RunError::ZeroTimeCycle { time, messages, actor, kind });
         }
         let arrives = is_arrival(&delivery.message);
         self.messages = if arrives { 0 } else { self.messages + 1 };
@@ -82,6 +83,12 @@ impl Bounds {
             self.outages = 0;
         }
     }
+}
+
+/// How many messages may cause each other within one instant while so many jobs are not over.
+fn hops_max(jobs: u64) -> u64 {
+    let most = u64::from(HOPS_PER_JOB).saturating_mul(jobs).saturating_add(u64::from(HOPS_MAX));
+    most.min(u64::from(u32::MAX) - 1)
 }
 
 /// Whether `time` is one that no run with jobs left should come to.

@@ -6,8 +6,12 @@ use std::collections::{BinaryHeap, VecDeque};
 use haggle_agents::Phase;
 use haggle_model::{ActorId, Time};
 
-/// How many messages may cause each other one after the other within one instant.
+/// How many messages may cause each other one after the other within one instant, whatever it is about.
 pub const HOPS_MAX: u32 = 10_000;
+
+/// How many more may for each job that is not over: who places jobs one after the other
+/// takes up the next one when the last word about the one before has been said.
+pub const HOPS_PER_JOB: u32 = 100;
 
 /// What comes first where things happen at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -3,7 +3,6 @@
 use haggle_model::{ActorId, Time};
 
 use crate::bounds::OUTAGES_MAX;
-use crate::clock::HOPS_MAX;
 use crate::world::OutsideError;
 
 /// Why a run did not reach its end.
@@ -11,12 +10,14 @@ use crate::world::OutsideError;
 pub enum RunError {
     /// Actors keep answering each other without time passing.
     #[error(
-        "actors kept answering each other at {time} s without time passing: more than {HOPS_MAX} \
+        "actors kept answering each other at {time} s without time passing: more than {messages} \
          messages in a row, the last one a `{kind}` to {actor}; a latency above zero ends such a cycle"
     )]
     ZeroTimeCycle {
         /// The instant.
         time: Time,
+        /// How many messages each caused the next.
+        messages: u32,
         /// Who would have got the next message.
         actor: ActorId,
         /// The kind of that message.

@@ -25,7 +25,8 @@
 //! # Trouble
 //!
 //! * Actors that answer each other at zero latency for ever: after
-//!   [`clock::HOPS_MAX`] messages that cause each other at one instant the run
+//!   [`clock::HOPS_MAX`] messages that cause each other at one instant, and
+//!   [`clock::HOPS_PER_JOB`] for each job that is there, the run
 //!   ends with [`RunError::ZeroTimeCycle`].
 //! * A workload that is out of order or ends in an error: the run ends with
 //!   that error, and what was recorded so far is kept.

@@ -84,3 +84,12 @@ fn a_job_wider_than_every_provider_is_rejected_once_all_have_refused() {
         assert!(matches!(ran.outcomes()[..], [JobOutcome::Rejected(_)]), "{placement:?}");
     }
 }
+
+/// Each is taken up when all has been said about the one before, so that messages cause each
+/// other from the first to the last.
+#[test]
+fn as_many_jobs_as_one_likes_are_placed_at_one_instant() {
+    let jobs = (1..=5_000).map(|n| job(n, 0, 10, 10, 1)).collect();
+    let ran = three_providers(Placement::MinimumCompletionTime).user(3, jobs).run_on_both();
+    assert_eq!(ran.starts().iter().flatten().count(), 5_000);
+}
