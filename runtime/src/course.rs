@@ -37,7 +37,6 @@ pub(crate) struct Course<'a> {
     sinks: Vec<&'a mut dyn Sink>,
     stop: Option<&'a AtomicBool>,
     stats: RunStats,
-    jobs_over: u64,
     /// Which jobs are over.
     over: JobSet,
 }
@@ -92,7 +91,6 @@ impl<'a> Course<'a> {
             sinks: Vec::new(),
             stop: None,
             stats: RunStats::default(),
-            jobs_over: 0,
             over: JobSet::default(),
         };
         course.admit_next()?;
@@ -157,7 +155,7 @@ impl<'a> Course<'a> {
     }
 
     fn jobs_left(&self) -> u64 {
-        self.stats.jobs - self.jobs_over
+        self.stats.jobs - self.stats.jobs_over
     }
 
     /// When the run ends, if nothing more is due.
@@ -211,7 +209,7 @@ impl<'a> Course<'a> {
         let Ending::Told(told) = &mut self.ending else { return Ok(None) };
         // Without a reason to, none can be left but by a mistake, which is to be seen.
         let may_be_left = self.horizon.is_some() || self.gone;
-        let jobs_left = self.stats.jobs > self.jobs_over;
+        let jobs_left = self.stats.jobs > self.stats.jobs_over;
         while let Some(&(to, keeps_accounts)) = self.last_words.get(*told) {
             *told += 1;
             if keeps_accounts || may_be_left && jobs_left {
@@ -232,7 +230,7 @@ impl<'a> Course<'a> {
             if !self.over.insert(job) && self.ending != Ending::Not {
                 return Ok(());
             }
-            self.jobs_over += 1;
+            self.stats.jobs_over += 1;
         }
         self.stats.refused += u64::from(matches!(observation, Observation::MessageRefused { .. }));
         self.bounds.observe(&observation);

@@ -17,6 +17,8 @@ use crate::world::World;
 pub struct RunStats {
     /// Jobs that came from the workloads.
     pub jobs: u64,
+    /// Those of them that are over; at the end of a run all are.
+    pub jobs_over: u64,
     /// Messages delivered, wake-ups included.
     pub messages: u64,
     /// Messages that were lost.
@@ -118,6 +120,19 @@ impl<'a> Simulation<'a> {
             self.deliver_next(|_, _| ())?;
         }
         Ok(())
+    }
+
+    /// Delivers so many messages, if there are as many; whether there may be more.
+    ///
+    /// # Errors
+    /// If the run cannot go on, see [`RunError`].
+    pub fn advance(&mut self, messages: u64) -> Result<bool, RunError> {
+        for _ in 0..messages {
+            if self.deliver_next(|_, _| ())?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Delivers messages until none is left.

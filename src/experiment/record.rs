@@ -1,12 +1,10 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
 //!
 //! ```text
-//! Simulation ──> Progress
-//!      └──> Books, which put jobs of a grid together ──> Metrics, TooWide, Check, RunWriter
+//! Simulation ──> Books, which put jobs of a grid together ──> Metrics, TooWide, Check, RunWriter
 //! ```
 
 mod listeners;
-mod progress;
 
 use std::sync::Arc;
 
@@ -23,7 +21,6 @@ use haggle_runtime::{OutsideError, RunStats, Sink};
 use super::check::Violation;
 
 pub(super) use listeners::TooWide;
-pub(super) use progress::Progress;
 
 /// What a run says, once it is complete.
 #[derive(Clone, Copy, Debug)]

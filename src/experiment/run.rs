@@ -17,7 +17,7 @@ use super::audit::{Disagreement, audit};
 use super::check::{Check, Violation};
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
-use super::record::{Books, Listener, Progress, TooWide};
+use super::record::{Books, Listener, TooWide};
 use super::vain::in_vain;
 use super::world::{Stage, StageError, notable};
 use crate::scenario::quantity::TimeOrShare;
@@ -51,6 +51,10 @@ pub trait Watch {
     /// `jobs` are over, `messages` have been delivered, and the clock shows `now`.
     fn progress(&self, jobs: u64, messages: u64, now: Time);
 }
+
+/// How often the watch hears of progress, in messages: a run may go on for long without any job
+/// that is over.
+const INTERVAL: u64 = 8_192;
 
 /// Does not care.
 pub struct Unwatched;
@@ -228,7 +232,6 @@ impl Record {
         cast: &Cast,
         conduct: &Conduct<'_>,
     ) -> Result<RunStats, ExperimentError> {
-        let mut progress = Progress::new(conduct.watch);
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
         listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
         listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
@@ -236,12 +239,19 @@ impl Record {
         let stats = {
             let mut simulation =
                 Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?;
-            simulation.listen(&mut progress);
             simulation.listen(&mut books);
             simulation.stop_on(conduct.stop);
-            simulation.run()
+            while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
+                let RunStats { jobs_over, messages, end, .. } = simulation.stats();
+                conduct.watch.progress(jobs_over, messages, end);
+            }
+            simulation.stats()
         };
-        let (stats, ledger) = (stats.map_err(unwrap_run_error)?, books.into_ledger());
+        if stats.jobs != stats.jobs_over {
+            let RunStats { jobs, jobs_over, .. } = stats;
+            return Err(ExperimentError::JobsMissing { submitted: jobs, over: jobs_over });
+        }
+        let ledger = books.into_ledger();
         ledger.into_iter().for_each(|ledger| self.metrics.grid_over(ledger));
         let balance = self.check.iter().map(|check| check.run_over(self.metrics.work()));
         balance.collect::<Result<(), _>>().map_err(ExperimentError::Violation)?;

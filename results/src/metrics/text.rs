@@ -194,6 +194,10 @@ fn spread(f: &mut fmt::Formatter<'_>, bags: &Bags) -> fmt::Result {
             stretch.percent_of_response.mean
         )?;
     }
+    if bags.shares_late > 0 {
+        let (late, promised) = (bags.shares_late, counted(bags.shares_promised, "share"));
+        writeln!(f, "  {late} of {promised} that providers had promised ended late")?;
+    }
     Ok(())
 }
 

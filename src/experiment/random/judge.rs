@@ -435,7 +435,8 @@ fn plain_figure(kind: FigureKind) -> Figure {
 /// what happens in the run, and say so.
 fn allowed(error: &ExperimentError) -> bool {
     match error {
-        ExperimentError::Run(RunError::Stalled { .. }) | ExperimentError::Jobs(_) => true,
+        ExperimentError::Run(RunError::Stalled { .. } | RunError::EndOfTime { .. })
+        | ExperimentError::Jobs(_) => true,
         ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
         ExperimentError::Stage(StageError::Failures(error)) => matches!(
             error,
