@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::Message;
-use haggle_model::{ActorId, Observation, Time};
+use haggle_model::{ActorId, Observation, Span, Time};
 use haggle_plots::PlotError;
 use haggle_plots::load::Tables;
 use haggle_results::{Existing, RunReader};
@@ -18,7 +18,7 @@ use crate::experiment::compare::compare;
 use crate::experiment::explain::Chronicle;
 use crate::experiment::figures::{SweepData, draw, draw_sweep, scenario_of};
 use crate::experiment::run::unwrap_run_error;
-use crate::experiment::sweep::{SweepConduct, sweep};
+use crate::experiment::sweep::{SweepConduct, SweepError, sweep};
 use crate::experiment::verify::{self, EventLog};
 use crate::experiment::world::{Stage, StageError};
 use crate::experiment::{
@@ -40,6 +40,9 @@ pub struct Bounds {
 /// How many times as long a run may be that is only to end: enough for dozens of resources that fail
 /// 10,000 times each, after which a run is stuck.
 const LONGER: u64 = 30;
+
+/// A run in which nothing gets on for as long has come to its end, in all but its rounds.
+const MONTHS: Span = Span::from_secs(60 * 86_400);
 
 /// Judges the scenario in the file at `path`, with folders of results in `scratch`; `stop` is
 /// raised to stop.
@@ -127,7 +130,7 @@ impl Judge<'_> {
             }
         }
         if experiment.scenario.sweep.is_some() && outcome == Outcome::Held {
-            self.sweep(experiment, done)?;
+            return self.sweep(experiment, done);
         }
         Ok(outcome)
     }
@@ -216,10 +219,12 @@ impl Judge<'_> {
         most: u64,
     ) -> Result<Ended, Failure> {
         let mut log = Bounded { log, messages: 0, most };
-        let ended =
-            Stage::set(scenario, self.folder).map_err(ExperimentError::Stage).and_then(|stage| {
-                run_world(stage.world, driver, &mut log, self.stop).map_err(unwrap_run_error)
-            });
+        let ended = Stage::set(scenario, self.folder).map_err(ExperimentError::Stage);
+        let ended = ended.and_then(|Stage { mut world, .. }| {
+            // It ends all the same where nothing ever gets on, sooner than for its user.
+            world.in_vain_max = world.in_vain_max.min(most / 2);
+            run_world(world, driver, &mut log, self.stop).map_err(unwrap_run_error)
+        });
         match ended {
             _ if log.messages > most => Ok(Ended::Beyond),
             Ok(_) => Ok(Ended::Over),
@@ -332,22 +337,29 @@ impl Judge<'_> {
     }
 
     /// Sweeps; then again where one run is gone.
-    fn sweep(&self, experiment: &Experiment, done: &mut Done) -> Result<(), Failure> {
+    fn sweep(&self, experiment: &Experiment, done: &mut Done) -> Ending {
         if experiment.runs().count() > self.bounds.runs {
-            return Ok(());
+            return Ok(Outcome::Held);
         }
         let output = self.scratch.join("sweep");
-        let swept = self.swept(experiment, &output, 2)?;
+        let swept = match self.swept(experiment, &output, 2) {
+            Ok(swept) => swept,
+            Err(SweepError::Run { error, .. }) if allowed(&error) => {
+                return Ok(Outcome::Stopped(error.to_string()));
+            }
+            Err(error) => return Err(failed(FailureKind::Sweep, error)),
+        };
         done.sweep = true;
         self.lines(experiment, &output, done)?;
-        let Some(run) = experiment.runs().last() else { return Ok(()) };
+        let Some(run) = experiment.runs().last() else { return Ok(Outcome::Held) };
         let trouble = |error: std::io::Error| failed(FailureKind::Sweep, error);
         fs::remove_dir_all(output.join(run.folder())).map_err(trouble)?;
-        if self.swept(experiment, &output, 1)? != swept {
+        let again = self.swept(experiment, &output, 1);
+        if again.map_err(|error| failed(FailureKind::Sweep, error))? != swept {
             return Err(failed(FailureKind::Sweep, "a sweep that is resumed has other results"));
         }
         done.resume = true;
-        Ok(())
+        Ok(Outcome::Held)
     }
 
     /// Draws lines over every axis of a sweep.
@@ -390,7 +402,7 @@ impl Judge<'_> {
         experiment: &Experiment,
         output: &Path,
         workers: usize,
-    ) -> Result<[String; 2], Failure> {
+    ) -> Result<[String; 2], SweepError> {
         let conduct = SweepConduct {
             output,
             any_build: false,
@@ -399,11 +411,9 @@ impl Judge<'_> {
             stop: self.stop,
             on_run: &|| {},
         };
-        let swept = sweep(experiment, self.folder, &conduct)
-            .map_err(|error| failed(FailureKind::Sweep, error))?;
-        let trouble = |error: std::io::Error| failed(FailureKind::Sweep, error);
-        let read = |path: &Path| fs::read_to_string(path).map_err(trouble);
-        Ok([read(&swept.runs_csv)?, read(&swept.aggregate_csv)?])
+        let swept = sweep(experiment, self.folder, &conduct)?;
+        let read = |path: &Path| fs::read_to_string(path).expect("a sweep leaves its tables");
+        Ok([read(&swept.runs_csv), read(&swept.aggregate_csv)])
     }
 }
 
@@ -437,6 +447,8 @@ fn allowed(error: &ExperimentError) -> bool {
     match error {
         ExperimentError::Run(RunError::Stalled { .. } | RunError::EndOfTime { .. })
         | ExperimentError::Jobs(_) => true,
+        // Rounds that find nothing to do go on for months; what goes round within days is a mistake.
+        ExperimentError::Run(RunError::InVain { time, .. }) => *time > Time::ZERO + MONTHS,
         ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
         ExperimentError::Stage(StageError::Failures(error)) => matches!(
             error,
