@@ -38,12 +38,24 @@ pub enum Effect<M = Message> {
         /// The message.
         message: M,
     },
-    /// Deliver `message` to the actor itself at `at`.
+    /// Wake the actor itself at `at`, whatever else it does until then.
     Wake {
         /// Not before now.
         at: Time,
-        /// The message.
-        message: M,
+        /// What for.
+        timer: Timer,
+    },
+    /// Let a timer of the actor go off at `at`, and no longer when it was to go off before.
+    Set {
+        /// Not before now.
+        at: Time,
+        /// Which.
+        timer: Timer,
+    },
+    /// Let a timer of the actor not go off.
+    Stop {
+        /// Which.
+        timer: Timer,
     },
 }
 
@@ -72,14 +84,27 @@ impl<M> Outbox<M> {
     pub fn observe(&mut self, observation: Observation) {
         self.observations.push(observation);
     }
+
+    /// Wakes the actor itself at `at`, once more and for good: for what nobody takes back, which
+    /// costs less than a timer that can be stopped.
+    pub fn wake(&mut self, at: Time, timer: impl Into<Timer>) {
+        self.effects.push(Effect::Wake { at, timer: timer.into() });
+    }
+
+    /// Sets a timer, which is known by its name and ids: it goes off once, when it was set to go
+    /// off last. Among all that happens at that instant it has the place of the first message
+    /// that set it to it.
+    pub fn set(&mut self, at: Time, timer: impl Into<Timer>) {
+        self.effects.push(Effect::Set { at, timer: timer.into() });
+    }
+
+    /// Stops a timer, if it is set.
+    pub fn stop(&mut self, timer: impl Into<Timer>) {
+        self.effects.push(Effect::Stop { timer: timer.into() });
+    }
 }
 
 impl Outbox {
-    /// Wakes the actor itself at `at`.
-    pub fn wake(&mut self, at: Time, timer: impl Into<Timer>) {
-        self.effects.push(Effect::Wake { at, message: Message::Wake(timer.into()) });
-    }
-
     /// Notes that `from` has just said what the actor does not expect of it now. It changes
     /// nothing, and is counted.
     pub fn refuse(&mut self, from: ActorId) {

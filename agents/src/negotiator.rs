@@ -62,8 +62,6 @@ pub struct Negotiator {
     backlog: VecDeque<JobId>,
     /// That one: bags of one instant are placed one after the other.
     current: Option<JobId>,
-    /// Whether the wake-up at the end of this instant is on its way.
-    next_bag_due: bool,
     /// By the providers' places in its list.
     table: BagTable,
 }
@@ -151,7 +149,6 @@ impl Negotiator {
             desk: Desk::default(),
             backlog: VecDeque::new(),
             current: None,
-            next_bag_due: false,
             table: BagTable::default(),
         }
     }
@@ -216,17 +213,14 @@ impl Negotiator {
             Bargain { turn, answers, due: false, round: 0, refreshed: 0, preparing: None };
         entry.stage = Stage::Open(Box::new(bargain));
         self.current = Some(id);
-        if !std::mem::replace(&mut self.next_bag_due, true) {
-            out.wake(now, Timer::NextBag);
-        }
+        out.set(now, Timer::NextBag);
         if let Some(wait) = self.config.offers_wait {
-            out.wake(now + wait, Timer::OffersDue { job: id });
+            out.set(now + wait, Timer::OffersDue { job: id });
         }
     }
 
     /// What is awaited of the current bag takes time: the next one can be taken up.
     fn on_next_bag(&mut self, now: Time, out: &mut Outbox) {
-        self.next_bag_due = false;
         self.current = None;
         self.take_up_next(now, out);
     }
@@ -238,6 +232,9 @@ impl Negotiator {
         let Stage::Open(bargain) = std::mem::replace(&mut entry.stage, Stage::Backlog) else {
             return None;
         };
+        if self.config.offers_wait.is_some() {
+            out.stop(Timer::OffersDue { job: id });
+        }
         if self.current == Some(id) {
             self.current = None;
             self.take_up_next(now, out);

@@ -106,8 +106,6 @@ pub struct Provider {
     /// Whether its scheduler bargains over bags: all that happens at an instant
     /// is then followed by one scheduling pass at the instant's end.
     bargains: bool,
-    /// Whether what waits will move up in this instant.
-    reschedules: bool,
     negotiation: Negotiation,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
@@ -143,8 +141,6 @@ struct HeldJob {
 #[derive(Debug)]
 struct Run {
     start: Time,
-    /// When it ends unless its processors fail; nobody looks at it before.
-    end: Time,
     planned_end: Time,
     /// For how long it computes until its end.
     computing: Span,
@@ -214,7 +210,6 @@ impl Provider {
             wake: None,
             started: Vec::new(),
             tasks_started: Vec::new(),
-            reschedules: false,
             negotiation: Negotiation::new(stream),
             coordinated: BTreeMap::new(),
             config,
@@ -263,17 +258,12 @@ impl Provider {
     }
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        // What was to end now may have been lost, and its slot have another job.
-        let ends = |held: &Held| match held {
-            Held::Job(held) => held.run.as_ref().is_some_and(|run| run.end == now),
-            Held::Share(_) | Held::Part => false,
-        };
-        if !self.jobs.get(slot).is_some_and(ends) {
-            return;
-        }
         self.scheduler.finished(now, slot);
         let Some(mut held) = self.release_job(slot) else { return };
         let Some(run) = held.run.take() else { return };
+        if self.config.overrun == Overrun::Extend {
+            out.stop(Timer::PlanEnds { slot: slot.0 });
+        }
         let checkpointing = held.progress(&run, now, &self.config).overhead;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
@@ -287,16 +277,13 @@ impl Provider {
     }
 
     fn on_plan_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        // The job may have ended at this very instant, and its slot have a new one.
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
-        let Some(run) = held.run.as_mut().filter(|run| run.planned_end == now) else {
-            return;
-        };
+        let Some(run) = held.run.as_mut() else { return };
         let planned_end = now + (now - run.start);
         self.load.extended(held.submission.job.processors, planned_end - now);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
-        out.wake(planned_end, Timer::PlanEnds { slot: slot.0 });
+        out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         self.plan_changed(now, out);
     }
 
@@ -383,8 +370,8 @@ impl Provider {
         }
         self.negotiation.changed = true;
         let bargainer = self.scheduler.bargainer().expect("it bargains");
-        if bargainer.wants_rescheduling() && !std::mem::replace(&mut self.reschedules, true) {
-            out.wake(now, Timer::Reschedule);
+        if bargainer.wants_rescheduling() {
+            out.set(now, Timer::Reschedule);
         }
         if self.wake != Some(now) {
             self.wake = Some(now);
@@ -461,14 +448,13 @@ impl Provider {
         let computing = computes - held.saved;
         let lasts = self.config.on_failure.checkpoints().lasts(computing, held.resumes());
         if now + lasts > planned_end {
-            out.wake(planned_end, Timer::PlanEnds { slot: slot.0 });
+            out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }
         self.load.waiting -= work(job.processors, planned);
         self.load.started(job.processors, planned_end);
-        out.wake(now + lasts, Timer::RunEnds { slot: slot.0 });
+        out.set(now + lasts, Timer::RunEnds { slot: slot.0 });
         out.send(held.submitter, SubmissionMessage::Started { job: job.id });
-        let end = now + lasts;
-        held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors });
+        held.run = Some(Run { start: now, planned_end, computing, outcome, processors });
     }
 
     /// What a slot holds is over.

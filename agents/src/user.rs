@@ -27,18 +27,7 @@ pub struct UserConfig {
 pub struct User {
     config: UserConfig,
     /// Their jobs that are not over.
-    desk: Desk<Stage>,
-}
-
-/// How far a job has come, as far as its user knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// It is not submitted before it is ready.
-    NotReady,
-    /// It waits, and may be withdrawn.
-    Waiting,
-    /// It has started, or been withdrawn.
-    Settled,
+    desk: Desk<()>,
 }
 
 impl User {
@@ -52,7 +41,7 @@ impl User {
     fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now));
         let submission = Submission { job, class: self.config.class, user: self.config.me };
-        if !self.desk.take_in(self.config.me, submission, Stage::NotReady) {
+        if !self.desk.take_in(self.config.me, submission, ()) {
             return false;
         }
         match ready {
@@ -65,25 +54,24 @@ impl User {
     fn submit(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         entry.at = Some(self.config.submits_to);
-        entry.stage = Stage::Waiting;
         let submission = entry.submission.clone();
         if let Some(patience) = self.config.patience {
-            out.wake(now + patience, Timer::PatienceOver { job });
+            out.set(now + patience, Timer::PatienceOver { job });
         }
         out.send(self.config.submits_to, SubmissionMessage::Submit(submission));
     }
 
-    fn on_refused(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
-        if let Some(entry) = self.desk.close(job) {
-            out.observe(entry.submission.never_queued(JobOutcome::Rejected(reason), now));
+    /// The job has started or is over: nobody is impatient any more.
+    fn settle(&self, job: JobId, out: &mut Outbox) {
+        if self.config.patience.is_some() {
+            out.stop(Timer::PatienceOver { job });
         }
     }
 
-    fn on_patience_over(&mut self, job: JobId, out: &mut Outbox) {
-        let Some(entry) = self.desk.get_mut(job) else { return };
-        if entry.stage == Stage::Waiting {
-            entry.stage = Stage::Settled;
-            out.send(self.config.submits_to, SubmissionMessage::Withdraw { job });
+    fn on_refused(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
+        self.settle(job, out);
+        if let Some(entry) = self.desk.close(job) {
+            out.observe(entry.submission.never_queued(JobOutcome::Rejected(reason), now));
         }
     }
 
@@ -101,13 +89,10 @@ impl User {
         match message {
             SubmissionMessage::Refused { job, reason } => self.on_refused(now, job, reason, out),
             SubmissionMessage::Finished { job, .. } => {
+                self.settle(job, out);
                 self.desk.close(job);
             }
-            SubmissionMessage::Started { job } => {
-                if let Some(entry) = self.desk.get_mut(job) {
-                    entry.stage = Stage::Settled;
-                }
-            }
+            SubmissionMessage::Started { job } => self.settle(job, out),
             _ => {}
         }
     }
@@ -128,7 +113,7 @@ impl Actor for User {
                 true
             }
             Message::Wake(Timer::PatienceOver { job }) => {
-                self.on_patience_over(job, out);
+                out.send(self.config.submits_to, SubmissionMessage::Withdraw { job });
                 true
             }
             Message::Submission(

@@ -12,7 +12,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use haggle_agents::{Actor, Effect, Outbox, Phase};
+use haggle_agents::{Actor, Effect, Outbox, Phase, Timer};
 use haggle_model::{ActorId, Span, Time};
 use haggle_runtime::clock::{Clock, Delivery};
 use haggle_runtime::network::Fate;
@@ -52,7 +52,7 @@ impl Actor for Mixer {
         if self.later {
             // Messages take no time here; to make one late an actor would wake itself.
             let at = now + Span::from_micros((self.state >> 40) as i64 + 1);
-            out.effects.push(Effect::Wake { at, message: Small::Work(self.state) });
+            out.wake(at, Timer::Other(self.state));
         } else {
             out.send(to, Small::Other(self.state as u32, to.0));
         }
@@ -66,14 +66,13 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
     let mut network = Network::default();
     let mut clock = Clock::new(EventOrder::SubmissionsFirst);
     for i in 0..in_flight {
-        let (from, to) = (ActorId(0), ActorId(i % actors));
-        let message = Small::Work(u64::from(i));
-        let delivery = Delivery { from, to, hops: 0, message };
+        let first = Delivery::first(ActorId(i % actors), Small::Work(u64::from(i)));
+        let delivery = Delivery { from: ActorId(0), ..first };
         clock.schedule(Time::from_micros(i64::from(i)), Phase::Conversation, delivery);
     }
     let mut out = Outbox::default();
     for _ in 0..messages {
-        let Delivery { from, to, hops, message } = clock.next_delivery().expect("always one");
+        let Delivery { from, to, hops, message, .. } = clock.next_delivery().expect("always one");
         let now = clock.now();
         mixers[to.index()].on_message(now, from, message, &mut out);
         for effect in out.effects.drain(..) {
@@ -82,12 +81,13 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
                     Fate::Arrives(at) => (at, other, message),
                     Fate::Twice(..) | Fate::Lost | Fate::Parted => continue,
                 },
-                Effect::Wake { at, message } => {
-                    let Small::Work(word) = message else { continue };
-                    (at, ActorId((word % u64::from(actors)) as u32), message)
+                Effect::Wake { at, timer: Timer::Other(word) } => {
+                    (at, ActorId((word % u64::from(actors)) as u32), Small::Work(word))
                 }
+                Effect::Wake { .. } | Effect::Set { .. } | Effect::Stop { .. } => continue,
             };
-            let delivery = Delivery { from: to, to: addressee, hops: hops + 1, message };
+            let delivery =
+                Delivery { from: to, to: addressee, hops: hops + 1, if_set: false, message };
             clock.schedule(at, Phase::Conversation, delivery);
         }
     }

@@ -53,8 +53,17 @@ pub struct Delivery<M> {
     pub to: ActorId,
     /// How many messages of this instant led to it, one causing the next.
     pub hops: u32,
+    /// Whether it is a timer that goes off only if it is still set to this instant.
+    pub if_set: bool,
     /// The message.
     pub message: M,
+}
+
+impl<M> Delivery<M> {
+    /// A message that nobody sent and nothing led to.
+    pub fn first(to: ActorId, message: M) -> Delivery<M> {
+        Delivery { from: to, to, hops: 0, if_set: false, message }
+    }
 }
 
 /// Messages on their way, and the time.
@@ -170,7 +179,7 @@ mod tests {
     use super::*;
 
     fn schedule(clock: &mut Clock<char>, at: i64, phase: Phase, message: char) {
-        let delivery = Delivery { from: ActorId(0), to: ActorId(0), hops: 0, message };
+        let delivery = Delivery::first(ActorId(0), message);
         clock.schedule(Time::from_secs(at), phase, delivery);
     }
 

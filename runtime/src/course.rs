@@ -8,9 +8,10 @@ use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase, RunMessage};
 use haggle_model::failures::Outage;
 use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Time};
 
+use crate::agenda::Agenda;
 use crate::arrivals::Merged;
 use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
-use crate::clock::{Clock, Delivery};
+use crate::clock::Delivery;
 use crate::error::RunError;
 use crate::network::{Fate, Network};
 use crate::simulation::RunStats;
@@ -19,8 +20,8 @@ use crate::world::{Outages, World};
 
 /// What goes on around the actors.
 pub(crate) struct Course<'a> {
-    clock: Clock<Message>,
-    /// What has been taken off the clock and is not delivered yet.
+    agenda: Agenda,
+    /// What has been taken off the agenda and is not delivered yet.
     ahead: Option<Delivery<Message>>,
     arrivals: Merged,
     outages: Option<Outages>,
@@ -72,12 +73,15 @@ impl<'a> Course<'a> {
     pub(crate) fn new(world: World) -> Result<(Course<'a>, Vec<AnyActor>), RunError> {
         let bounds = Bounds::of(&world);
         let World { actors, arrivals, outages, horizon, network, order, initial, .. } = world;
-        let mut clock = Clock::new(order);
+        let mut agenda = Agenda::new(order);
         for (at, to, message) in initial {
-            clock.schedule(at, message.phase(), Delivery { from: to, to, hops: 0, message });
+            match message {
+                Message::Wake(timer) => agenda.wake(at, to, timer, 0),
+                message => agenda.schedule(at, message.phase(), Delivery::first(to, message)),
+            }
         }
         let mut course = Course {
-            clock,
+            agenda,
             ahead: None,
             arrivals: Merged::new(arrivals)?,
             outages,
@@ -117,7 +121,7 @@ impl<'a> Course<'a> {
             Ending::Not | Ending::Told(_) => {}
             Ending::Over => return Ok(None),
         }
-        let time = if self.ahead.is_some() { self.clock.now() } else { self.end() };
+        let time = if self.ahead.is_some() { self.agenda.now() } else { self.end() };
         Ok(Some(time))
     }
 
@@ -138,7 +142,7 @@ impl<'a> Course<'a> {
             self.ahead = Some(delivery);
             return Err(RunError::Interrupted);
         }
-        let now = self.clock.now();
+        let now = self.agenda.now();
         self.stats.messages += 1;
         self.stats.end = now;
         self.bounds.count_message(now, &delivery, self.jobs_left())?;
@@ -166,15 +170,10 @@ impl<'a> Course<'a> {
     #[inline(always)] // once a message, which is moved on the way
     fn next_due(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
         loop {
-            if let Some(horizon) = self.horizon
-                && self.clock.next_time().is_some_and(|next| next > horizon)
-            {
-                return Ok(None);
-            }
-            let Some(delivery) = self.clock.next_delivery() else { return Ok(None) };
+            let Some(delivery) = self.agenda.next(self.horizon) else { return Ok(None) };
             let jobs = self.jobs_left();
             let has_jobs = jobs > 0 || !self.arrivals.is_over();
-            if is_end_of_time(self.clock.now()) && has_jobs {
+            if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
             if !delivery.message.recurs() {
@@ -186,7 +185,7 @@ impl<'a> Course<'a> {
             }
             if let Message::Run(RunMessage::OutageDue { restore, .. }) = delivery.message {
                 self.gone |= restore == Time::FOREVER;
-                self.bounds.count_outage(self.clock.now(), jobs)?;
+                self.bounds.count_outage(self.agenda.now(), jobs)?;
                 self.admit_outage();
             }
             return Ok(Some(delivery));
@@ -197,7 +196,7 @@ impl<'a> Course<'a> {
     /// they need never comes back, whoever holds them is asked to say so.
     fn close(&mut self) -> Result<(), RunError> {
         let end = self.end();
-        let on_their_way = self.clock.stop(end);
+        let on_their_way = self.agenda.stop(end);
         let arrivals = on_their_way.iter().filter(|delivery| is_arrival(&delivery.message));
         self.stats.jobs -= arrivals.count() as u64;
         self.stats.end = end;
@@ -214,7 +213,7 @@ impl<'a> Course<'a> {
             *told += 1;
             if keeps_accounts || may_be_left && jobs_left {
                 let message = Message::Run(RunMessage::RunOver);
-                return Ok(Some(Delivery { from: to, to, hops: 0, message }));
+                return Ok(Some(Delivery::first(to, message)));
             }
         }
         self.ending = Ending::Over;
@@ -235,7 +234,7 @@ impl<'a> Course<'a> {
         self.stats.refused += u64::from(matches!(observation, Observation::MessageRefused { .. }));
         self.bounds.observe(&observation);
         self.stories.complete(&mut observation);
-        let now = self.clock.now();
+        let now = self.agenda.now();
         for sink in &mut self.sinks {
             sink.observed(now, actor, &observation).map_err(RunError::Record)?;
         }
@@ -246,30 +245,38 @@ impl<'a> Course<'a> {
     /// Carries out what an actor put into its outbox on `cause`.
     pub(crate) fn carry_out(&mut self, cause: Cause, out: &mut Outbox) -> Result<(), RunError> {
         let Cause { actor, hops, arrival } = cause;
-        let now = self.clock.now();
+        let hops = hops + 1;
+        let now = self.agenda.now();
         if self.ending != Ending::Not {
             out.effects.clear();
         }
         for effect in out.effects.drain(..) {
-            let (at, to, message) = match effect {
-                Effect::Send { to, message } => (None, to, message),
-                Effect::Wake { at, message } => (Some(at), actor, message),
+            let (to, message) = match effect {
+                Effect::Send { to, message } => (to, message),
+                Effect::Wake { at, timer } => {
+                    self.agenda.wake(at, actor, timer, hops);
+                    continue;
+                }
+                Effect::Set { at, timer } => {
+                    self.agenda.set(at, actor, timer, hops);
+                    continue;
+                }
+                Effect::Stop { timer } => {
+                    self.agenda.unset(actor, timer);
+                    continue;
+                }
             };
             let phase = message.phase();
-            let delivery = Delivery { from: actor, to, hops: hops + 1, message };
-            let at = match at {
-                Some(at) => at,
-                // Nature needs no network.
-                None if phase == Phase::Resource => now,
-                None => match self.network.fate(now, actor, to) {
-                    Fate::Arrives(at) => at,
-                    fate => {
-                        self.go_wrong(fate, delivery)?;
-                        continue;
-                    }
-                },
+            let delivery = Delivery { from: actor, to, hops, if_set: false, message };
+            // Nature needs no network.
+            let fate = match phase {
+                Phase::Resource => Fate::Arrives(now),
+                _ => self.network.fate(now, actor, to),
             };
-            self.clock.schedule(at, phase, delivery);
+            match fate {
+                Fate::Arrives(at) => self.agenda.schedule(at, phase, delivery),
+                fate => self.go_wrong(fate, delivery)?,
+            }
         }
         for observation in out.observations.drain(..) {
             self.observe(actor, observation)?;
@@ -289,7 +296,7 @@ impl<'a> Course<'a> {
             Fate::Parted => MessageFault::Parted,
             Fate::Twice(..) => MessageFault::Doubled,
         };
-        let (now, Delivery { from, to, message, .. }) = (self.clock.now(), &delivery);
+        let (now, Delivery { from, to, message, .. }) = (self.agenda.now(), &delivery);
         for sink in &mut self.sinks {
             sink.fault(now, *from, *to, message, fault).map_err(RunError::Record)?;
         }
@@ -299,8 +306,8 @@ impl<'a> Course<'a> {
         };
         self.stats.doubled += 1;
         let phase = message.phase();
-        self.clock.schedule(first, phase, delivery.clone());
-        self.clock.schedule(second, phase, delivery);
+        self.agenda.schedule(first, phase, delivery.clone());
+        self.agenda.schedule(second, phase, delivery);
         Ok(())
     }
 
@@ -310,8 +317,8 @@ impl<'a> Course<'a> {
         let Some((resource, Outage { fail, restore })) = outages.due.next() else { return };
         let (nature, resource) = (outages.nature, resource as u32);
         let message = Message::Run(RunMessage::OutageDue { resource, restore });
-        let delivery = Delivery { from: nature, to: nature, hops: 0, message };
-        self.clock.schedule(fail, Phase::Resource, delivery);
+        let delivery = Delivery::first(nature, message);
+        self.agenda.schedule(fail, Phase::Resource, delivery);
     }
 
     /// Puts the next job of the workloads on its way to its user.
@@ -319,8 +326,8 @@ impl<'a> Course<'a> {
         if let Some((user, job)) = self.arrivals.take_next()? {
             self.stats.jobs += 1;
             let (at, message) = (job.submit, Message::Run(RunMessage::JobDue(Arc::new(job))));
-            let delivery = Delivery { from: user, to: user, hops: 0, message };
-            self.clock.schedule(at, Phase::Submission, delivery);
+            let delivery = Delivery::first(user, message);
+            self.agenda.schedule(at, Phase::Submission, delivery);
         }
         Ok(())
     }

@@ -19,6 +19,9 @@
 //! sent. An actor's effects are carried out in the order in which it put them
 //! into its outbox, after it has returned.
 //!
+//! A timer that is set anew or stopped does not go off when it was to go off before: what is on its
+//! way for it then is dropped, and is in no record.
+//!
 //! The order is fixed by [`clock::Clock`] alone; a [`Driver`] only decides how
 //! a message reaches its actor, so every driver gives the same bytes.
 //!
@@ -31,6 +34,7 @@
 //! * A workload that is out of order or ends in an error: the run ends with
 //!   that error, and what was recorded so far is kept.
 
+mod agenda;
 mod arrivals;
 mod bounds;
 pub mod clock;
@@ -40,6 +44,7 @@ mod error;
 pub mod network;
 mod simulation;
 mod sink;
+mod timers;
 pub mod world;
 
 pub use bounds::IN_VAIN_MAX;

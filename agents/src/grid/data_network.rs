@@ -85,8 +85,6 @@ pub struct DataNetwork {
     flows: Flows,
     under_way: BTreeMap<FlowId, Order>,
     flow_of: BTreeMap<(ActorId, u32), FlowId>,
-    /// When the network wakes up next.
-    wakes: Option<Time>,
 }
 
 /// Who asked for a transfer, and between which nodes.
@@ -100,13 +98,7 @@ struct Order {
 impl DataNetwork {
     /// Nothing is under way; `flows` has the links of the routes.
     pub fn new(routes: Routes, flows: Flows) -> DataNetwork {
-        DataNetwork {
-            routes,
-            flows,
-            under_way: BTreeMap::new(),
-            flow_of: BTreeMap::new(),
-            wakes: None,
-        }
+        DataNetwork { routes, flows, under_way: BTreeMap::new(), flow_of: BTreeMap::new() }
     }
 
     fn start(&mut self, now: Time, order: Order, bytes: u64) -> bool {
@@ -149,12 +141,9 @@ impl DataNetwork {
             self.flow_of.remove(&(owner, number));
             out.send(owner, DataMessage::Transferred { number });
         }
-        let next = self.flows.next_event().filter(|&next| next < Time::FOREVER);
-        if let Some(next) = next
-            && self.wakes.is_none_or(|wakes| wakes <= now || next < wakes)
-        {
-            self.wakes = Some(next);
-            out.wake(next, GridTimer::DataArrive);
+        match self.flows.next_event().filter(|&next| next < Time::FOREVER) {
+            Some(next) => out.set(next, GridTimer::DataArrive),
+            None => out.stop(GridTimer::DataArrive),
         }
     }
 }

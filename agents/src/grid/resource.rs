@@ -119,10 +119,6 @@ pub struct GridResource {
     replicas: BTreeMap<JobId, Replica>,
     transfers: BTreeMap<u32, (JobId, Purpose)>,
     transfers_started: u32,
-    /// When the next job has been computed, as far as the clock knows.
-    wakes: Option<Time>,
-    generation: u32,
-    timers: u32,
     history: FailureHistory,
     /// What jobs had done that died here, until the dispatcher knows.
     dead: BTreeMap<JobId, Work>,
@@ -151,9 +147,8 @@ struct Replica {
     computing: Span,
     writing: Span,
     checkpointing: bool,
+    /// What the time of its next checkpoint depends on, while it has a timer for that.
     interval: Option<IntervalState>,
-    /// The timer that counts.
-    timer: u32,
     /// How many checkpoints were begun, written, and could be used.
     requested: u32,
     written: u32,
@@ -217,9 +212,6 @@ impl GridResource {
             replicas: BTreeMap::new(),
             transfers: BTreeMap::new(),
             transfers_started: 0,
-            wakes: None,
-            generation: 0,
-            timers: 0,
             history: FailureHistory::new(Time::ZERO),
             dead: BTreeMap::new(),
             down_since: (!up).then_some(Time::ZERO),
@@ -275,7 +267,6 @@ impl GridResource {
             writing: Span::ZERO,
             checkpointing: dispatch.checkpointing,
             interval: None,
-            timer: 0,
             requested: 0,
             written: 0,
             available: 0,
@@ -290,30 +281,33 @@ impl GridResource {
         if stage == Stage::Waiting {
             if self.rules.prepare > Span::ZERO {
                 let at = now + self.rules.prepare;
-                self.wake(at, GridTimer::Prepared { job, number }, out);
+                self.set(at, GridTimer::Prepared { job }, out);
             } else {
                 self.fetch_input(now, job, out);
             }
         }
     }
 
-    /// Wakes the resource at `at`, by a clock of its own if it has one.
-    fn wake(&mut self, at: Time, timer: GridTimer, out: &mut Outbox) {
+    /// Sets a timer, on an agenda of its own if it has one.
+    fn set(&mut self, at: Time, timer: GridTimer, out: &mut Outbox) {
         match &mut self.alone {
-            Some(alone) => alone.wake(at, timer),
-            None => out.wake(at, timer),
+            Some(alone) => alone.set(at, timer),
+            None => out.set(at, timer),
+        }
+    }
+
+    fn stop(&mut self, timer: GridTimer, out: &mut Outbox) {
+        match &mut self.alone {
+            Some(alone) => alone.stop(timer),
+            None => out.stop(timer),
         }
     }
 
     /// Sees to it that the resource wakes up when the next job has been computed.
     fn await_completion(&mut self, out: &mut Outbox) {
-        let next = self.machine.next_completion();
-        if next != self.wakes {
-            self.wakes = next;
-            self.generation = self.generation.wrapping_add(1);
-            if let Some(at) = next {
-                self.wake(at, GridTimer::Ends { generation: self.generation }, out);
-            }
+        match self.machine.next_completion() {
+            Some(at) => self.set(at, GridTimer::Ends, out),
+            None => self.stop(GridTimer::Ends, out),
         }
     }
 
@@ -371,24 +365,15 @@ impl GridResource {
 
     fn on_timer(&mut self, now: Time, timer: GridTimer, out: &mut Outbox) -> bool {
         match timer {
-            GridTimer::Ends { generation } => self.on_ends(now, generation, out),
-            GridTimer::Prepared { job, number } => {
-                if self.is_waiting(job, number) {
-                    self.fetch_input(now, job, out);
-                }
-            }
-            GridTimer::Recovered { job, number } => {
-                if self.is_waiting(job, number) {
-                    self.compute(now, job, out);
-                }
-            }
-            GridTimer::CheckpointDue { job, generation } => {
-                self.on_checkpoint_due(now, job, generation, out);
-            }
-            GridTimer::Written { job, number } => self.on_written(now, job, number, out),
+            GridTimer::Ends => self.on_ends(now, out),
+            GridTimer::Prepared { job } => self.fetch_input(now, job, out),
+            GridTimer::Recovered { job } => self.compute(now, job, out),
+            GridTimer::CheckpointDue { job } => self.on_checkpoint_due(now, job, out),
+            GridTimer::Written { job } => self.on_written(now, job, out),
             GridTimer::LoadChanges => self.on_load_changes(now, out),
-            GridTimer::Seen => self.on_seen(now),
-            GridTimer::Tell => self.on_tell(now, out),
+            // It has caught up with the others before it looks at any message.
+            GridTimer::Seen => {}
+            GridTimer::Tell => self.on_tell(out),
             _ => return false,
         }
         true

@@ -1,11 +1,15 @@
 //! What actors wake up for: messages of an actor to itself, which no other actor can send.
+//!
+//! A timer is known by its name and its ids: [`Outbox::set`](crate::Outbox::set) sets the one of
+//! that name and those ids anew, [`Outbox::stop`](crate::Outbox::stop) stops it. Whatever it was
+//! for and has changed since, it does not go off when it was to go off before.
 
 use haggle_model::JobId;
 
 use super::Phase;
 
 /// Why an actor wakes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Timer {
     /// Provider: the job in this slot has run to its end or to its limit.
     RunEnds {
@@ -69,40 +73,29 @@ pub enum Timer {
 }
 
 /// Why an actor of a grid wakes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GridTimer {
-    /// Resource: the next job has been computed, unless that has changed meanwhile.
-    Ends {
-        /// Counts the changes.
-        generation: u32,
-    },
+    /// Resource: the next job has been computed.
+    Ends,
     /// Resource: what comes before the job's data has been done.
     Prepared {
         /// The job.
         job: JobId,
-        /// Which try of it.
-        number: u32,
     },
     /// Resource: the job has been recovered from its checkpoint.
     Recovered {
         /// The job.
         job: JobId,
-        /// Which try of it.
-        number: u32,
     },
-    /// Resource: a checkpoint of the job is due, unless that has changed meanwhile.
+    /// Resource: a checkpoint of the job is due.
     CheckpointDue {
         /// The job.
         job: JobId,
-        /// Counts the changes on this resource.
-        generation: u32,
     },
     /// Resource: the checkpoint of the job is written.
     Written {
         /// The job.
         job: JobId,
-        /// Which try of it.
-        number: u32,
     },
     /// Resource: something may have happened by itself that others are to hear of.
     Seen,
@@ -149,6 +142,22 @@ impl Timer {
         }
     }
 
+    /// A small number for timers of which an actor has one, or one a slot: whoever keeps account
+    /// of them needs no table to find them.
+    pub fn place(self) -> Option<usize> {
+        match self {
+            Timer::Reschedule => Some(0),
+            Timer::PlanDue => Some(1),
+            Timer::NextBag => Some(2),
+            Timer::Grid(GridTimer::Ends) => Some(3),
+            Timer::Grid(GridTimer::Seen) => Some(4),
+            Timer::Grid(GridTimer::Tell) => Some(5),
+            Timer::Grid(GridTimer::DataArrive) => Some(6),
+            Timer::RunEnds { slot } => Some(7 + slot as usize),
+            _ => None,
+        }
+    }
+
     /// The job it is about, if it is about one of those that this actor has to do with.
     pub fn job(self) -> Option<JobId> {
         match self {
@@ -165,7 +174,7 @@ impl GridTimer {
     /// When in an instant it goes off.
     pub fn phase(self) -> Phase {
         match self {
-            GridTimer::Ends { .. }
+            GridTimer::Ends
             | GridTimer::Prepared { .. }
             | GridTimer::Recovered { .. }
             | GridTimer::Written { .. }

@@ -13,7 +13,7 @@ use super::load::work;
 use super::shares::{Running, worse};
 use super::{Held, Provider, Run};
 use crate::Outbox;
-use crate::protocol::SubmissionMessage;
+use crate::protocol::{SubmissionMessage, Timer};
 
 /// How often a job is started unless a scenario says otherwise: more often than any
 /// that has a chance to end, and few enough for a run to end where one has none.
@@ -57,6 +57,8 @@ impl Provider {
                 Held::Job(held) => {
                     let hit = |run: &mut Run| run.processors.intersects(processors);
                     let Some(run) = held.run.take_if(hit) else { continue };
+                    out.stop(Timer::RunEnds { slot: slot.0 });
+                    out.stop(Timer::PlanEnds { slot: slot.0 });
                     self.free.insert_all(&run.processors);
                     let (count, planned_end) = (run.processors.count(), run.planned_end);
                     self.load.ended(count, planned_end);
@@ -77,11 +79,15 @@ impl Provider {
                 }
                 Held::Share(share) => {
                     let mut tasks = 0;
-                    for run in &mut share.running {
+                    for (number, run) in (0..).zip(&mut share.running) {
                         let Some((start, planned_end, lost)) = Running::lose(run, processors)
                         else {
                             continue;
                         };
+                        if run.is_none() {
+                            out.stop(Timer::TasksEnd { slot: slot.0, run: number });
+                            out.stop(Timer::TasksPlanEnds { slot: slot.0, run: number });
+                        }
                         let count = lost.count();
                         self.free.insert_all(&lost);
                         self.load.ended(count, planned_end);

@@ -162,7 +162,7 @@ impl Provider {
         };
         self.negotiation.open.insert(job, open);
         if wait > Span::ZERO {
-            out.wake(now + wait, Timer::EstimateReady { job });
+            out.set(now + wait, Timer::EstimateReady { job });
         } else {
             self.answer(now, job, out);
         }
@@ -413,10 +413,13 @@ impl Provider {
 
     fn give_up(&mut self, now: Time, job: JobId, over: bool, out: &mut Outbox) {
         let Some(open) = self.negotiation.open.get_mut(&job) else { return };
-        let held = open.held.take();
+        let (held, awaits_estimate) = (open.held.take(), open.offered.is_none());
         let span = self.planned_span(&self.negotiation.open[&job].call);
         if over {
             self.negotiation.open.remove(&job);
+            if awaits_estimate {
+                out.stop(Timer::EstimateReady { job });
+            }
         }
         if let Some(Hold { slot, tasks, .. }) = held {
             let withdrawn = self.scheduler.withdraw(now, slot);

@@ -71,7 +71,6 @@ impl Provider {
 
     /// All that ends in this instant has ended, some of it early: waiting work moves up.
     pub(super) fn on_reschedule(&mut self, now: Time, out: &mut Outbox) {
-        self.reschedules = false;
         self.scheduler.bargainer().expect("it bargains").reschedule(now);
         self.plan_changed(now, out);
         self.report_completions(out);

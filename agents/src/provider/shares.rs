@@ -36,8 +36,6 @@ pub(super) struct Share {
 #[derive(Debug)]
 pub(super) struct Running {
     start: Time,
-    /// When they end unless their processors fail.
-    end: Time,
     planned_end: Time,
     outcome: JobOutcome,
     processors: ProcessorSet,
@@ -90,10 +88,10 @@ impl Provider {
         }
         let run = share.running.len() as u32;
         let end = now + lasts;
-        share.running.push(Some(Running { start: now, end, planned_end, outcome, processors }));
-        out.wake(end, Timer::TasksEnd { slot: slot.0, run });
+        share.running.push(Some(Running { start: now, planned_end, outcome, processors }));
+        out.set(end, Timer::TasksEnd { slot: slot.0, run });
         if end > planned_end {
-            out.wake(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
+            out.set(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
         }
     }
 
@@ -105,25 +103,25 @@ impl Provider {
         run: u32,
         out: &mut Outbox,
     ) {
-        // They may have been lost, or have ended at this very instant.
         let Some(Held::Share(share)) = self.jobs.get_mut(slot) else { return };
         let running = share.running.get_mut(run as usize).and_then(Option::as_mut);
-        let Some(running) = running.filter(|it| it.planned_end == now) else { return };
+        let Some(running) = running else { return };
         let planned_end = now + (now - running.start);
         self.load.extended(running.processors.count(), planned_end - now);
         running.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
-        out.wake(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
+        out.set(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
         self.plan_changed(now, out);
     }
 
     /// Tasks that ran together have come to their end.
     pub(super) fn on_tasks_ended(&mut self, now: Time, slot: Slot, run: u32, out: &mut Outbox) {
-        // They may have been lost, and their slot be used by another share.
         let Some(Held::Share(share)) = self.jobs.get_mut(slot) else { return };
-        let running = share.running.get_mut(run as usize);
-        let Some(running) = running.and_then(|it| it.take_if(|it| it.end == now)) else { return };
-        let Running { start, planned_end, outcome, processors, .. } = running;
+        let running = share.running.get_mut(run as usize).and_then(Option::take);
+        let Some(Running { start, planned_end, outcome, processors }) = running else { return };
+        if self.config.overrun == Overrun::Extend {
+            out.stop(Timer::TasksPlanEnds { slot: slot.0, run });
+        }
         let tasks = processors.count();
         self.free.insert_all(&processors);
         self.load.ended(tasks, planned_end);

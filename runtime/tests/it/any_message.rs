@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::SubmissionMessage;
-use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage};
+use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer};
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
 use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Time};
@@ -121,19 +121,25 @@ struct Told {
 
 /// Tells one actor anything at random, and at last that the run is over.
 fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &mut Stream) -> Told {
-    let mut wakes: BTreeMap<(Time, u64), Message> = BTreeMap::new();
+    let mut wakes: BTreeMap<(Time, u64), Timer> = BTreeMap::new();
     let mut told = Told::default();
     let mut now = Time::ZERO;
     let mut sequence = 0;
-    let mut deliver = |actor: &mut AnyActor, now, from, message, wakes: &mut BTreeMap<_, _>| {
+    let mut deliver = |actor: &mut AnyActor, now, from, message, wakes: &mut BTreeMap<_, Timer>| {
         let mut out = Outbox::default();
         actor.on_message(now, from, message, &mut out);
         for effect in out.effects {
             match effect {
-                Effect::Wake { at, message } => {
+                Effect::Wake { at, timer } => {
                     sequence += 1;
-                    wakes.insert((at, sequence), message);
+                    wakes.insert((at, sequence), timer);
                 }
+                Effect::Set { at, timer } => {
+                    sequence += 1;
+                    wakes.retain(|_, it| *it != timer);
+                    wakes.insert((at, sequence), timer);
+                }
+                Effect::Stop { timer } => wakes.retain(|_, it| *it != timer),
                 Effect::Send {
                     message: Message::Submission(SubmissionMessage::Accepted { job }),
                     ..
@@ -156,8 +162,8 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
         now += Span::from_micros(dice.random_range(0..3_000_000));
         while let Some(entry) = wakes.first_entry().filter(|it| it.key().0 <= now) {
             let at = entry.key().0;
-            let message = entry.remove();
-            deliver(actor, at, me, message, &mut wakes);
+            let timer = entry.remove();
+            deliver(actor, at, me, timer.into(), &mut wakes);
         }
         let (mut from, message) = pool[dice.random_range(0..pool.len())].clone();
         if dice.random_range(0..4) == 0 {

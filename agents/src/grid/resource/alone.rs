@@ -36,8 +36,6 @@ pub(super) struct Alone {
     flows: Flows,
     /// To and from the services.
     paths: Vec<(Node, Path)>,
-    /// When it wakes up for what others hear of, and to tell.
-    wakes: [Option<Time>; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,13 +63,27 @@ enum Step {
 }
 
 impl Alone {
-    pub(super) fn wake(&mut self, at: Time, timer: GridTimer) {
+    /// Sets a timer; it keeps its place if it is set to `at` already.
+    pub(super) fn set(&mut self, at: Time, timer: GridTimer) {
         let class = if timer.phase() == Phase::Completion { Class::End } else { Class::Due };
         let entry = Entry { key: (at, class, self.entries), timer };
+        let set = match timer {
+            GridTimer::Ends => self.ends.as_mut(),
+            _ => self.agenda.iter_mut().find(|it| it.timer == timer),
+        };
+        match set {
+            Some(set) if set.key.0 == at => return,
+            Some(set) => *set = entry,
+            None if timer == GridTimer::Ends => self.ends = Some(entry),
+            None => self.agenda.push(entry),
+        }
         self.entries += 1;
+    }
+
+    pub(super) fn stop(&mut self, timer: GridTimer) {
         match timer {
-            GridTimer::Ends { .. } => self.ends = Some(entry),
-            _ => self.agenda.push(entry),
+            GridTimer::Ends => self.ends = None,
+            _ => self.agenda.retain(|it| it.timer != timer),
         }
     }
 
@@ -97,7 +109,7 @@ impl Alone {
 
     /// The next checkpoint of a job is due later.
     pub(super) fn put_off(&mut self, job: JobId, to: Time) {
-        let is_its = |it: &&mut Entry| matches!(it.timer, GridTimer::CheckpointDue { job: other, .. } if other == job);
+        let is_its = |it: &&mut Entry| it.timer == GridTimer::CheckpointDue { job };
         self.agenda.iter_mut().filter(is_its).for_each(|it| it.key.0 = to);
     }
 
@@ -147,14 +159,8 @@ impl GridResource {
         let Some((flows, paths)) = routes.private(self.id.index(), services, sharing) else {
             return self;
         };
-        self.alone = Some(Box::new(Alone {
-            agenda: Vec::new(),
-            ends: None,
-            entries: 0,
-            flows,
-            paths,
-            wakes: [None; 2],
-        }));
+        self.alone =
+            Some(Box::new(Alone { agenda: Vec::new(), ends: None, entries: 0, flows, paths }));
         self
     }
 
@@ -195,7 +201,7 @@ impl GridResource {
         for &Entry { key: (at, ..), timer } in &alone.agenda {
             match timer {
                 GridTimer::CheckpointDue { .. } => sooner(&mut told, at),
-                GridTimer::Written { job, .. } => {
+                GridTimer::Written { job } => {
                     sooner(&mut told, at);
                     sooner(&mut seen, at.max(at + self.least_time(job) - Span::TICK));
                 }
@@ -224,8 +230,8 @@ impl GridResource {
             }
         }
         let told = told.map(|at| self.rules.rounds.decided(at));
-        self.wake_for(0, seen, GridTimer::Seen, out);
-        self.wake_for(1, told, GridTimer::Tell, out);
+        await_at(seen, GridTimer::Seen, out);
+        await_at(told, GridTimer::Tell, out);
     }
 
     /// How long a job that writes a checkpoint computes at least after that: as if it had the resource for itself.
@@ -238,31 +244,16 @@ impl GridResource {
         }
     }
 
-    fn wake_for(&mut self, place: usize, at: Option<Time>, timer: GridTimer, out: &mut Outbox) {
-        let Some(alone) = &mut self.alone else { return };
-        let wakes = &mut alone.wakes[place];
-        if let Some(at) = at.filter(|&at| wakes.is_none_or(|wakes| at < wakes)) {
-            *wakes = Some(at);
-            out.wake(at, timer);
-        }
-    }
-
-    /// It has caught up with the others, and sees to what comes next.
-    pub(super) fn on_seen(&mut self, now: Time) {
-        self.woke_up(0, now);
-    }
-
     /// A round may be due.
-    pub(super) fn on_tell(&mut self, now: Time, out: &mut Outbox) {
-        self.woke_up(1, now);
+    pub(super) fn on_tell(&mut self, out: &mut Outbox) {
         let jobs: Vec<JobId> = self.replicas.keys().copied().collect();
         jobs.into_iter().for_each(|job| self.tell(job, out));
     }
+}
 
-    fn woke_up(&mut self, place: usize, now: Time) {
-        if let Some(alone) = &mut self.alone {
-            // Earlier wake-ups that have been replaced go off as well.
-            alone.wakes[place] = alone.wakes[place].filter(|&at| at != now);
-        }
+fn await_at(at: Option<Time>, timer: GridTimer, out: &mut Outbox) {
+    match at {
+        Some(at) => out.set(at, timer),
+        None => out.stop(timer),
     }
 }

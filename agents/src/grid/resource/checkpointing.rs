@@ -40,43 +40,31 @@ impl GridResource {
         let (state, first) = checkpoints.rule.start(&situation);
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
         replica.interval = Some(state);
-        self.timers = self.timers.wrapping_add(1);
-        replica.timer = self.timers;
-        let due = GridTimer::CheckpointDue { job, generation: self.timers };
-        self.wake(now + first, due, out);
+        self.set(now + first, GridTimer::CheckpointDue { job }, out);
     }
 
     pub(super) fn on_checkpointing(&mut self, now: Time, job: JobId, on: bool, out: &mut Outbox) {
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         replica.checkpointing = on;
-        // One that is being written is finished.
-        let (timer, computes) = (replica.timer, replica.stage == Stage::Computing);
+        let (armed, computes) = (replica.interval.is_some(), replica.stage == Stage::Computing);
         if !on {
-            replica.timer = 0;
-        } else if computes && timer == 0 {
+            // One that is being written is finished.
+            replica.interval = None;
+            self.stop(GridTimer::CheckpointDue { job }, out);
+        } else if computes && !armed {
             self.arm(now, job, out);
         }
     }
 
-    pub(super) fn on_checkpoint_due(
-        &mut self,
-        now: Time,
-        job: JobId,
-        generation: u32,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn on_checkpoint_due(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(checkpoints) = self.rules.checkpoints else { return };
-        let counts = |it: &&super::Replica| it.timer == generation && it.stage == Stage::Computing;
-        if self.replicas.get(&job).filter(counts).is_none() {
-            return;
-        }
         let situation = self.situation(now, job, &checkpoints);
-        let replica = self.replicas.get_mut(&job).expect("it was there just now");
+        let replica = self.replicas.get_mut(&job).expect("who has a timer is here");
         let state = replica.interval.as_mut().expect("a timer has a state");
         match checkpoints.rule.expire(state, &situation) {
             Expiry::Omit(again) => {
                 replica.omitted += 1;
-                self.wake(now + again, GridTimer::CheckpointDue { job, generation }, out);
+                self.set(now + again, GridTimer::CheckpointDue { job }, out);
             }
             Expiry::Write => self.write(now, job, None, out),
         }
@@ -102,14 +90,13 @@ impl GridResource {
             .rules
             .checkpoints
             .map_or(Span::ZERO, |checkpoints| checkpoints.cost.of(replica.length));
-        let number = replica.number;
-        self.wake(now + cost, GridTimer::Written { job, number }, out);
+        self.stop(GridTimer::CheckpointDue { job }, out);
+        self.set(now + cost, GridTimer::Written { job }, out);
     }
 
-    pub(super) fn on_written(&mut self, now: Time, job: JobId, number: u32, out: &mut Outbox) {
-        let Some(replica) = self.replicas.get_mut(&job).filter(|it| it.number == number) else {
-            return;
-        };
+    pub(super) fn on_written(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(replica) = self.replicas.get_mut(&job) else { return };
+        let number = replica.number;
         let Stage::Writing(then) = replica.stage else { return };
         replica.writing += now - replica.since;
         replica.since = now;
@@ -174,15 +161,14 @@ impl GridResource {
             return;
         }
         // It was switched off and on again while it wrote.
-        if replica.timer == 0 {
+        if replica.interval.is_none() {
             return self.arm(now, job, out);
         }
         let situation = self.situation(now, job, &checkpoints);
         let replica = self.replicas.get_mut(&job).expect("it was there just now");
         let state = replica.interval.as_mut().expect("a timer has a state");
         let next = checkpoints.rule.written(state, &situation);
-        let due = GridTimer::CheckpointDue { job, generation: replica.timer };
-        self.wake(now + next, due, out);
+        self.set(now + next, GridTimer::CheckpointDue { job }, out);
     }
 
     pub(super) fn on_move(&mut self, now: Time, job: JobId, to: ActorId, out: &mut Outbox) {

@@ -9,7 +9,7 @@ use haggle_scheduling::grid::Sharing;
 
 use super::{GridResource, Replica, Stage};
 use crate::Outbox;
-use crate::protocol::{DataMessage, DispatchMessage};
+use crate::protocol::{DataMessage, DispatchMessage, GridTimer};
 
 impl GridResource {
     /// Takes down the end of a try that gave its slot back at `left` and was over at `end`.
@@ -56,6 +56,7 @@ impl GridResource {
     /// machine says of one that held a slot.
     fn end(&mut self, now: Time, job: JobId, ending: TryEnd, done: Option<Work>, out: &mut Outbox) {
         self.abort_transfers(now, job, out);
+        self.stop_timers(job, out);
         let storage = self.rules.home.storage;
         let replica = self.replicas.get_mut(&job).expect("it is taken down once");
         match replica.stage {
@@ -75,6 +76,19 @@ impl GridResource {
         }
         let done = done.unwrap_or(replica.from);
         self.record(job, (now, now), ending, done, out);
+    }
+
+    /// Nothing happens to a job by itself any more.
+    fn stop_timers(&mut self, job: JobId, out: &mut Outbox) {
+        match self.replicas[&job].stage {
+            Stage::Waiting => {
+                self.stop(GridTimer::Prepared { job }, out);
+                self.stop(GridTimer::Recovered { job }, out);
+            }
+            Stage::Computing => self.stop(GridTimer::CheckpointDue { job }, out),
+            Stage::Writing(_) => self.stop(GridTimer::Written { job }, out),
+            Stage::Expected | Stage::Output => {}
+        }
     }
 
     pub(super) fn on_cancel(&mut self, now: Time, job: JobId, out: &mut Outbox) {

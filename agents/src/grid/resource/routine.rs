@@ -19,7 +19,7 @@ use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::Routine;
 use haggle_scheduling::grid::checkpoint::execution;
 
-use super::{Checkpoints, GridResource, Stage};
+use super::{Checkpoints, GridResource};
 use crate::protocol::GridTimer;
 
 /// How many times a gap between transfers is looked for.
@@ -91,11 +91,8 @@ impl GridResource {
     /// What jobs do, if that is all there is to do.
     fn rounds(&self, checkpoints: &Checkpoints) -> Option<Vec<Rounds>> {
         let rounds = |(due, timer)| {
-            let GridTimer::CheckpointDue { job, generation } = timer else { return None };
-            let replica = self.replicas.get(&job)?;
-            if replica.timer != generation || replica.stage != Stage::Computing {
-                return None;
-            }
+            let GridTimer::CheckpointDue { job } = timer else { return None };
+            let replica = &self.replicas[&job];
             let whole = execution(replica.length, self.machine.avail(), self.machine.sharers());
             let routine = checkpoints.rule.routine(due, self.history.last_failure(), whole)?;
             // When the first one arrives is taken down.

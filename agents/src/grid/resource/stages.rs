@@ -12,11 +12,6 @@ use crate::protocol::{
 };
 
 impl GridResource {
-    pub(super) fn is_waiting(&self, job: JobId, number: u32) -> bool {
-        let replica = self.replicas.get(&job);
-        replica.is_some_and(|it| it.number == number && it.stage == Stage::Waiting)
-    }
-
     /// Asks the network to move data, from one node to another.
     pub(super) fn transfer(
         &mut self,
@@ -80,8 +75,7 @@ impl GridResource {
         if time == Span::ZERO {
             return self.compute(now, job, out);
         }
-        let number = self.replicas[&job].number;
-        self.wake(now + time, GridTimer::Recovered { job, number }, out);
+        self.set(now + time, GridTimer::Recovered { job }, out);
     }
 
     pub(super) fn compute(&mut self, now: Time, job: JobId, out: &mut Outbox) {
@@ -93,10 +87,7 @@ impl GridResource {
         self.arm(now, job, out);
     }
 
-    pub(super) fn on_ends(&mut self, now: Time, generation: u32, out: &mut Outbox) {
-        if generation != self.generation {
-            return;
-        }
+    pub(super) fn on_ends(&mut self, now: Time, out: &mut Outbox) {
         let mut completed = Vec::new();
         self.machine.take_completed(now, &mut completed);
         for job in completed {
@@ -107,6 +98,7 @@ impl GridResource {
     fn computed(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         // Checkpoints that are under way are not needed any more.
         self.abort_transfers(now, job, out);
+        self.stop(GridTimer::CheckpointDue { job }, out);
         let replica = self.replicas.get_mut(&job).expect("who computes is here");
         (replica.sending, replica.unsent) = (false, None);
         replica.computing += now - replica.since;
