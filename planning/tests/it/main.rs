@@ -1,0 +1,5 @@
+//! Planners as their callers see them: examples by hand, and laws that hold for all of them.
+
+mod obvious;
+mod planners;
+mod plans;
