@@ -39,7 +39,7 @@ pub fn optimum_by_number<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O:
             // The first of those that tie, which is the one with the earliest marker.
             (k - 1..p).filter_map(through).min_by_key(|way| way.cost)
         };
-        let row = (1..=phases).map(|p| best(p)).collect();
+        let row = (1..=phases).map(&mut best).collect();
         rows.push(row);
     }
     let ends = rows.iter().enumerate().filter_map(|(k, row)| Some((row[phases - 1]?.cost, k)));

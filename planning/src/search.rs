@@ -1,0 +1,88 @@
+//! Which machines of a cluster run an interval fastest (section 3.4).
+//!
+//! A set of machines counts by three numbers: the least part of a processor that is available on any
+//! of them, the least part of a link between them, and how many they are. So the search goes over
+//! points of hypothetical (CPU, bandwidth, processors), and maps a point to a real set that has at
+//! least as much. The published search, Box Elimination, is only sketched there; the bounds are ours.
+
+mod boxes;
+mod map;
+mod scan;
+mod space;
+
+use std::cmp::Ordering;
+
+pub(crate) use space::{Space, Work};
+
+/// How sets of machines are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Search {
+    /// All sets that could be best: a square of the number of machines where they have uplinks, and
+    /// for a few machines only where each pair has a link.
+    Scan,
+    /// Box Elimination to its end. With uplinks it finds what the scan finds.
+    #[default]
+    Boxes,
+    /// Box Elimination that gives up after 8·log_4/3(points) sets and takes the best one so far.
+    BoxesWithinBudget,
+}
+
+/// A point of the search space: indices into the levels of CPU and bandwidth, from the least, and
+/// the number of processors, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Point {
+    pub(crate) cpu: u32,
+    pub(crate) bandwidth: u32,
+    pub(crate) processors: u32,
+}
+
+/// What a search ends with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) seconds: f64,
+    /// The set is what this point is mapped to.
+    pub(crate) asked: Point,
+}
+
+/// How good a set is: its time and, where that is the same, its point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rank {
+    seconds: f64,
+    point: Point,
+}
+
+impl Rank {
+    /// The faster one first, then fewer processors, more CPU, more bandwidth.
+    fn order(&self, other: &Rank) -> Ordering {
+        let (one, two) = (self.point, other.point);
+        self.seconds
+            .total_cmp(&other.seconds)
+            .then(one.processors.cmp(&two.processors))
+            .then(two.cpu.cmp(&one.cpu))
+            .then(two.bandwidth.cmp(&one.bandwidth))
+    }
+
+    fn beats(&self, other: &Rank) -> bool {
+        self.order(other).is_lt()
+    }
+}
+
+/// The best set so far, and how many were priced.
+#[derive(Debug, Default)]
+struct Incumbent {
+    best: Option<(Rank, Point)>,
+    priced: u64,
+}
+
+impl Incumbent {
+    fn offer(&mut self, rank: Rank, asked: Point) {
+        self.priced += 1;
+        if self.would_improve(&rank) {
+            self.best = Some((rank, asked));
+        }
+    }
+
+    fn would_improve(&self, rank: &Rank) -> bool {
+        self.best.is_none_or(|(best, _)| rank.beats(&best))
+    }
+}
