@@ -38,7 +38,11 @@ impl Cluster {
     /// A cluster in which each machine has one link to all others: `cpu` and `uplinks` are the
     /// available parts in the order of the machines, in (0, 1]. At `speed` 2 a phase computes in
     /// half the time.
-    pub fn with_uplinks(speed: f64, cpu: Vec<f64>, uplinks: Vec<f64>) -> Result<Cluster, ClusterError> {
+    pub fn with_uplinks(
+        speed: f64,
+        cpu: Vec<f64>,
+        uplinks: Vec<f64>,
+    ) -> Result<Cluster, ClusterError> {
         if uplinks.len() != cpu.len() {
             return Err(ClusterError::Links);
         }
@@ -61,7 +65,9 @@ impl Cluster {
         }
         let mut cluster = Cluster::checked(speed, cpu, Network::Links(links))?;
         if let Network::Links(links) = &mut cluster.network {
-            for (one, other) in (0..machines).flat_map(|one| (0..one).map(move |other| (one, other))) {
+            for (one, other) in
+                (0..machines).flat_map(|one| (0..one).map(move |other| (one, other)))
+            {
                 let busier = links[one][other].min(links[other][one]);
                 (links[one][other], links[other][one]) = (busier, busier);
             }

@@ -148,7 +148,8 @@ impl Application {
     /// The same application with each `phases` phases in a row as one; the last one may have fewer.
     pub fn merged(mut self, phases: usize) -> Application {
         let last = self.ends.last().copied();
-        self.ends = self.ends.chunks_exact(phases.max(1)).filter_map(|row| row.last().copied()).collect();
+        self.ends =
+            self.ends.chunks_exact(phases.max(1)).filter_map(|row| row.last().copied()).collect();
         if self.ends.last().copied() != last {
             self.ends.extend(last);
         }

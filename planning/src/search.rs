@@ -6,6 +6,7 @@
 //! least as much. The published search, Box Elimination, is only sketched there; the bounds are ours.
 
 mod boxes;
+mod hulls;
 mod map;
 mod scan;
 mod space;
@@ -20,8 +21,11 @@ pub enum Search {
     /// All sets that could be best: a square of the number of machines where they have uplinks, and
     /// for a few machines only where each pair has a link.
     Scan,
-    /// Box Elimination to its end. With uplinks it finds what the scan finds.
+    /// What the scan finds, by far the fastest where machines have uplinks and all phases depend on
+    /// loads in the same way; Box Elimination elsewhere.
     #[default]
+    Hulls,
+    /// Box Elimination to its end. With uplinks it finds what the scan finds.
     Boxes,
     /// Box Elimination that gives up after 8·log_4/3(points) sets and takes the best one so far.
     BoxesWithinBudget,

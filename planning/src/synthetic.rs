@@ -33,7 +33,8 @@ struct Character {
     share: f64,
 }
 
-const COMPUTING: Character = Character { size: 3.0, computing: 0.95, communicating: 0.0, share: 0.05 };
+const COMPUTING: Character =
+    Character { size: 3.0, computing: 0.95, communicating: 0.0, share: 0.05 };
 const BALANCED: Character =
     Character { size: 2.0, computing: 0.85, communicating: -0.25, share: 0.30 };
 const COMMUNICATING: Character =

@@ -27,7 +27,7 @@ fn scan_uplinks(space: &Space<'_>, work: &Work, uplinks: &Uplinks) -> Incumbent 
                 processors += 1;
                 let bandwidth = bandwidth as u32;
                 let real = space.map.rid_of_links(Point { cpu, bandwidth, processors });
-                incumbent.offer(space.rank(work, real), space.map.canonical(real, real));
+                space.offer(work, real, &mut incumbent);
             }
         }
     }

@@ -1,9 +1,12 @@
 //! The points of a search, what they cost, and the sets of machines they stand for.
 
+use std::cell::OnceCell;
+
+use super::hulls::Hulls;
 use super::map::Map;
 use super::{Found, Incumbent, Point, Rank, Search, boxes, scan};
-use crate::cluster::Cluster;
 use crate::Interval;
+use crate::cluster::Cluster;
 use crate::performance::{Application, Class};
 
 /// Everything that searches on one cluster have in common, whatever the interval.
@@ -14,6 +17,8 @@ pub(crate) struct Space<'a> {
     bandwidth: Factors,
     computing: Factors,
     communicating: Factors,
+    /// Prepared when it is needed first; `None` where it does not apply.
+    hulls: OnceCell<Option<Hulls>>,
 }
 
 /// What classes of terms are multiplied by at each level: a row a level.
@@ -25,12 +30,19 @@ struct Factors {
 
 impl Factors {
     fn new<T: Copy>(classes: &[Class], levels: &[T], factor: impl Fn(Class, T) -> f64) -> Factors {
-        let row = |&level: &T| classes.iter().map(|&class| factor(class, level)).collect::<Vec<_>>();
+        let row =
+            |&level: &T| classes.iter().map(|&class| factor(class, level)).collect::<Vec<_>>();
         Factors { classes: classes.len(), rows: levels.iter().flat_map(row).collect() }
     }
 
     fn row(&self, level: u32) -> &[f64] {
         &self.rows[level as usize * self.classes..][..self.classes]
+    }
+
+    /// The factor that all classes have in common at each level, if there is one.
+    fn common(&self) -> Option<Vec<f64>> {
+        let rows = self.rows.chunks_exact(self.classes);
+        rows.map(|row| row.iter().all(|factor| *factor == row[0]).then_some(row[0])).collect()
     }
 }
 
@@ -68,6 +80,7 @@ impl<'a> Space<'a> {
             bandwidth: Factors::new(communication, map.bandwidth_levels(), by_share),
             computing: Factors::new(computation, &numbers, by_number),
             communicating: Factors::new(communication, &numbers, by_number),
+            hulls: OnceCell::new(),
             map,
         })
     }
@@ -76,11 +89,34 @@ impl<'a> Space<'a> {
     pub(crate) fn search(&self, search: Search, work: &Work) -> (Found, u64) {
         let incumbent = match search {
             Search::Scan => scan::scan(self, work),
+            Search::Hulls => match self.hulls() {
+                Some(hulls) => hulls.search(self, work),
+                None => boxes::eliminate(self, work, u64::MAX),
+            },
             Search::Boxes => boxes::eliminate(self, work, u64::MAX),
             Search::BoxesWithinBudget => boxes::eliminate(self, work, boxes::budget(self)),
         };
         let (rank, asked) = incumbent.best.expect("one machine is a set");
         (Found { seconds: rank.seconds, asked }, incumbent.priced)
+    }
+
+    fn hulls(&self) -> Option<&Hulls> {
+        let hulls = self.hulls.get_or_init(|| {
+            let Map::Uplinks(uplinks) = &self.map else { return None };
+            let (x, y) = (self.cpu.common()?, self.bandwidth.common()?);
+            Some(Hulls::new(uplinks, |cpu| x[cpu as usize], |bandwidth| y[bandwidth as usize]))
+        });
+        hulls.as_ref()
+    }
+
+    /// What x and y are multiplied by on so many processors, where all classes have the same ones.
+    pub(super) fn slopes(&self, work: &Work, processors: u32) -> [f64; 2] {
+        let sum = |work: &[f64], factors: &Factors| {
+            work.iter().zip(factors.row(processors - 1)).map(|(work, n)| work * n).sum()
+        };
+        let communication =
+            if processors == 1 { 0.0 } else { sum(&work.communication, &self.communicating) };
+        [sum(&work.computation, &self.computing), communication]
     }
 
     /// The machines that `asked` is mapped to, which is not empty for what was found.
@@ -108,10 +144,16 @@ impl<'a> Space<'a> {
         real.is_some()
     }
 
+    /// Prices a set of which the real point is known.
+    pub(super) fn offer(&self, work: &Work, real: Point, incumbent: &mut Incumbent) {
+        incumbent.offer(self.rank(work, real), self.map.canonical(real, real));
+    }
+
     /// A set with these levels.
-    pub(super) fn rank(&self, work: &Work, point: Point) -> Rank {
+    fn rank(&self, work: &Work, point: Point) -> Rank {
         let processors = point.processors - 1;
-        let computation = price(&work.computation, self.cpu.row(point.cpu), self.computing.row(processors));
+        let computation =
+            price(&work.computation, self.cpu.row(point.cpu), self.computing.row(processors));
         let communication = if processors == 0 {
             0.0
         } else {
@@ -128,7 +170,8 @@ impl<'a> Space<'a> {
     /// between although no class is.
     pub(super) fn bound(&self, work: &Work, low: Point, high: Point) -> Rank {
         let most = high.processors - 1;
-        let computation = price(&work.computation, self.cpu.row(high.cpu), self.computing.row(most));
+        let computation =
+            price(&work.computation, self.cpu.row(high.cpu), self.computing.row(most));
         let communication = if low.processors == 1 {
             0.0
         } else {

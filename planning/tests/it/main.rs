@@ -3,5 +3,5 @@
 mod models;
 mod obvious;
 mod planners;
-mod search;
 mod plans;
+mod search;

@@ -9,7 +9,12 @@ use haggle_planning::{
 fn published_shape() -> Phase {
     Phase {
         computation: Term { coefficient: 1e-6, size: 3.0, load: 1.0, speedup: Speedup::Power(1.0) },
-        communication: Term { coefficient: 0.02, size: 1.0, load: 1.0, speedup: Speedup::InverseLog },
+        communication: Term {
+            coefficient: 0.02,
+            size: 1.0,
+            load: 1.0,
+            speedup: Speedup::InverseLog,
+        },
     }
 }
 
@@ -63,10 +68,7 @@ fn draws_are_those_of_any_other_program() {
 fn reference_seconds(phase: &Phase) -> (f64, f64) {
     let shares = Shares { cpu: 0.5, bandwidth: 0.5 };
     let seconds = phase.seconds(1.0, shares, 64);
-    let quiet = Phase {
-        communication: Term { coefficient: 0.0, ..phase.communication },
-        ..*phase
-    };
+    let quiet = Phase { communication: Term { coefficient: 0.0, ..phase.communication }, ..*phase };
     (seconds, 1.0 - quiet.seconds(1.0, shares, 64) / seconds)
 }
 
@@ -84,7 +86,9 @@ fn synthetic_applications_take_what_they_are_to_take() {
         let sum: f64 = phases.iter().map(|phase| reference_seconds(phase).0).sum();
         assert!((sum - expected).abs() < 0.001, "{kind:?}: {sum}");
     }
-    for (kind, seconds, share) in [(Synthetic::Md, 2403.074, 0.2944), (Synthetic::Changa, 991.323, 0.3263)] {
+    for (kind, seconds, share) in
+        [(Synthetic::Md, 2403.074, 0.2944), (Synthetic::Changa, 991.323, 0.3263)]
+    {
         let first = reference_seconds(&kind.draw(1)[0]);
         assert!((first.0 - seconds).abs() < 0.001 && (first.1 - share).abs() < 0.0001, "{first:?}");
     }

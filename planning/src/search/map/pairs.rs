@@ -58,9 +58,10 @@ impl<'a> Pairs<'a> {
 
     pub(super) fn real(&self, asked: Point) -> Option<Point> {
         let set = self.set(asked)?;
-        let pairs = set.iter().enumerate().flat_map(|(n, &one)| {
-            set[..n].iter().map(move |&two| self.link(one, two))
-        });
+        let pairs = set
+            .iter()
+            .enumerate()
+            .flat_map(|(n, &one)| set[..n].iter().map(move |&two| self.link(one, two)));
         let least = pairs.fold(1.0, f64::min);
         let cpu = set.iter().map(|&place| self.order.cpu[place]).min()?;
         let bandwidth = level(&self.order.bandwidth_levels, least);
