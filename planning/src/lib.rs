@@ -2,6 +2,7 @@
 mod cluster;
 mod cluster_oracle;
 mod interval;
+pub mod multi;
 mod performance;
 pub mod plan;
 mod search;

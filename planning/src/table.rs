@@ -42,6 +42,11 @@ impl Table {
         Ok(Table { phases, until: rows.iter().map(|row| sums(row)).collect() })
     }
 
+    /// How many schedules it has.
+    pub fn schedules(&self) -> usize {
+        self.until.len()
+    }
+
     fn time(&self, schedule: usize, interval: Interval) -> Span {
         self.until[schedule][interval.last] - self.until[schedule][interval.first - 1]
     }

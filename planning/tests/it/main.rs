@@ -1,6 +1,7 @@
 //! Planners as their callers see them: examples by hand, and laws that hold for all of them.
 
 mod models;
+mod multi;
 mod obvious;
 mod planners;
 mod plans;
