@@ -2,12 +2,14 @@
 mod cluster;
 mod cluster_oracle;
 mod interval;
+pub mod iterative;
 pub mod multi;
 mod performance;
 pub mod plan;
 mod search;
 pub mod synthetic;
 mod table;
+pub mod workflow;
 
 pub use cluster::{Cluster, ClusterError};
 pub use cluster_oracle::{ClusterOracle, Effort, Machines};

@@ -4,7 +4,8 @@
 //! In each round every cluster plans all that is left by itself. Of the first intervals of these
 //! plans one is run next ([`choose_interval`]): where the application is, on other machines of the
 //! same cluster, or on the cluster that is fastest for it, whichever takes least with the cost of
-//! getting there ([`three_way`]). [`next_interval`] is such a round, [`multi_cluster_plan`] all of them.
+//! getting there ([`place`]). [`next_interval`] is such a round, [`multi_cluster_plan`] all of them; a
+//! scheduler that hears of clusters by messages takes the steps of a round one by one.
 
 use haggle_model::Span;
 use rand::Rng;
@@ -86,29 +87,55 @@ pub fn three_way(stay: Option<Span>, within: Option<Span>, between: Option<Span>
     offered.min().map(|(_, how)| how)
 }
 
+/// What a cluster would run first if it ran all that is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The cluster.
+    pub cluster: usize,
+    /// The first interval of its plan.
+    pub interval: Interval,
+    /// What its plan costs.
+    pub remaining: Span,
+}
+
+/// The first interval of the plan that a cluster makes for the phases from `first` on; `None` if it
+/// has no machines.
+pub fn candidate<V: GridView, R: Rng + ?Sized>(
+    view: &V,
+    terms: &Terms,
+    first: usize,
+    cluster: usize,
+    random: &mut R,
+) -> Option<Candidate> {
+    let oracle = view.oracle(cluster)?;
+    let rescheduling = view.within(cluster);
+    let problem = Problem { oracle, first, rescheduling, threshold: terms.threshold };
+    let plan = terms.method.plan(&problem, random);
+    Some(Candidate { cluster, interval: plan.parts[0].interval, remaining: plan.cost })
+}
+
 /// The shortest of the first intervals, by phases, that is valid on all clusters; else the longest
-/// that is valid on the cluster that planned it; else all phases that are left.
-///
-/// A candidate is the number of a cluster with the first interval of its plan.
+/// that is valid on the cluster that planned it; else all phases that are left. `None` without
+/// candidates.
 pub fn choose_interval<V: GridView>(
     view: &V,
-    candidates: &[(usize, Interval)],
+    candidates: &[Candidate],
     threshold: Span,
 ) -> Option<Interval> {
     let time = |cluster, interval| Some(view.oracle(cluster)?.least_time(interval));
     let is_valid = |cluster, interval| time(cluster, interval).is_none_or(|time| time > threshold);
-    let mut intervals: Vec<Interval> = candidates.iter().map(|&(_, interval)| interval).collect();
+    let mut intervals: Vec<Interval> = candidates.iter().map(|one| one.interval).collect();
     intervals.sort_unstable();
     intervals.dedup();
     let everywhere =
         |&&interval: &&Interval| (0..view.clusters()).all(|cluster| is_valid(cluster, interval));
     let somewhere = || {
-        let valid = candidates.iter().filter(|&&(cluster, interval)| is_valid(cluster, interval));
-        valid.map(|&(_, interval)| interval).max()
+        let valid = candidates.iter().filter(|one| is_valid(one.cluster, one.interval));
+        valid.map(|one| one.interval).max()
     };
     let whole = || {
-        let &(cluster, interval) = candidates.first()?;
-        Some(Interval::new(interval.first, view.oracle(cluster)?.phases()))
+        let one = candidates.first()?;
+        Some(Interval::new(one.interval.first, view.oracle(one.cluster)?.phases()))
     };
     intervals.iter().find(everywhere).copied().or_else(somewhere).or_else(whole)
 }
@@ -122,42 +149,43 @@ pub fn next_interval<V: GridView, R: Rng + ?Sized>(
     before: Option<&Placed<Schedule<V>>>,
     random: &mut R,
 ) -> Option<Placed<Schedule<V>>> {
-    let mut candidates = Vec::new();
-    let mut remaining = vec![Span::ZERO; view.clusters()];
-    for cluster in 0..view.clusters() {
-        if let Some(oracle) = view.oracle(cluster) {
-            let rescheduling = view.within(cluster);
-            let problem = Problem { oracle, first, rescheduling, threshold: terms.threshold };
-            let plan = terms.method.plan(&problem, random);
-            candidates.push((cluster, plan.parts[0].interval));
-            remaining[cluster] = plan.cost;
-        }
-    }
+    let clusters = 0..view.clusters();
+    let candidates: Vec<Candidate> =
+        clusters.filter_map(|cluster| candidate(view, terms, first, cluster, random)).collect();
     let interval = choose_interval(view, &candidates, terms.threshold)?;
+    place(view, &candidates, interval, before)
+}
+
+/// Where an interval runs: one of the three ways from what was `before`, and at first wherever it
+/// is fastest. `None` without candidates, or if it could run nowhere.
+pub fn place<V: GridView>(
+    view: &V,
+    candidates: &[Candidate],
+    interval: Interval,
+    before: Option<&Placed<Schedule<V>>>,
+) -> Option<Placed<Schedule<V>>> {
     let time = |cluster: usize| Some(view.oracle(cluster)?.least_time(interval));
-    let (_, fastest) = (0..view.clusters()).filter_map(|to| Some((time(to)?, to))).min()?;
-    let place = |cluster: usize, how, moving| {
+    let times = candidates.iter().filter_map(|one| Some((time(one.cluster)?, one.cluster)));
+    let (fastest_time, fastest) = times.min()?;
+    let on = |cluster: usize, how, moving| {
         let oracle = view.oracle(cluster)?;
-        let schedule = oracle.best_schedule(interval);
-        let time = oracle.least_time(interval);
-        let remaining = remaining[cluster];
-        Some(Placed { interval, cluster, schedule, time, how, moving, remaining })
+        let (schedule, time) = (oracle.best_schedule(interval), oracle.least_time(interval));
+        let plan = candidates.iter().find(|one| one.cluster == cluster)?;
+        Some(Placed { interval, cluster, schedule, time, how, moving, remaining: plan.remaining })
     };
-    let Some(before) = before else { return place(fastest, Move::Start, Span::ZERO) };
+    let Some(before) = before else { return on(fastest, Move::Start, Span::ZERO) };
     let home = before.cluster;
-    let may_stay = view.may_stay(home, &before.schedule);
-    let stay = view.oracle(home).filter(|_| may_stay);
-    let stay = stay.map(|oracle| oracle.time_on(&before.schedule, interval));
+    let at_home = view.oracle(home).filter(|_| view.may_stay(home, &before.schedule));
+    let stay = at_home.map(|oracle| oracle.time_on(&before.schedule, interval));
     let within = time(home).map(|time| time + view.within(home));
-    let between = (fastest != home).then(|| Some(time(fastest)? + view.between(home, fastest)));
-    match three_way(stay, within, between.flatten())? {
-        Move::Between => place(fastest, Move::Between, view.between(home, fastest)),
-        Move::Within => place(home, Move::Within, view.within(home)),
-        how @ (Move::Stay | Move::Start) => Some(Placed {
-            schedule: before.schedule.clone(),
-            time: stay?,
-            ..place(home, how, Span::ZERO)?
-        }),
+    let between = (fastest != home).then(|| fastest_time + view.between(home, fastest));
+    match three_way(stay, within, between)? {
+        Move::Between => on(fastest, Move::Between, view.between(home, fastest)),
+        Move::Within => on(home, Move::Within, view.within(home)),
+        how @ (Move::Stay | Move::Start) => {
+            let schedule = before.schedule.clone();
+            Some(Placed { schedule, time: stay?, ..on(home, how, Span::ZERO)? })
+        }
     }
 }
 

@@ -23,6 +23,8 @@ pub enum Speedup {
     Power(f64),
     /// 1 / log2 n, as for communication along a tree; one processor takes no time at all.
     InverseLog,
+    /// 1 / (n - 1), as for communication with one processor after the other.
+    InverseOthers,
 }
 
 impl Speedup {
@@ -32,6 +34,7 @@ impl Speedup {
         match self {
             Speedup::Power(exponent) => n.powf(-exponent),
             Speedup::InverseLog => n.log2(),
+            Speedup::InverseOthers => n - 1.0,
         }
     }
 }
@@ -173,7 +176,7 @@ impl Application {
 fn is_sound(term: &Term) -> bool {
     let is_exponent = match term.speedup {
         Speedup::Power(exponent) => exponent.is_finite(),
-        Speedup::InverseLog => true,
+        Speedup::InverseLog | Speedup::InverseOthers => true,
     };
     let at_least_zero = |number: f64| number.is_finite() && number >= 0.0;
     at_least_zero(term.coefficient)

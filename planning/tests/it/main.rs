@@ -1,8 +1,10 @@
 //! Planners as their callers see them: examples by hand, and laws that hold for all of them.
 
+mod iterative;
 mod models;
 mod multi;
 mod obvious;
 mod planners;
 mod plans;
 mod search;
+mod workflows;

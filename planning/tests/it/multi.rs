@@ -3,8 +3,8 @@
 use haggle_model::Span;
 use haggle_model::random::stream;
 use haggle_planning::multi::{
-    GridView, Migration, Moment, Move, Terms, choose_interval, multi_cluster_plan, single_schedule,
-    three_way,
+    Candidate, GridView, Migration, Moment, Move, Terms, choose_interval, multi_cluster_plan,
+    single_schedule, three_way,
 };
 use haggle_planning::plan::{IncrementalOptions, incremental};
 use haggle_planning::{
@@ -119,7 +119,9 @@ fn an_interval_is_valid_everywhere_or_somewhere() {
     let view = Tables { tables: &tables, within: Span::ZERO, between: Span::ZERO };
     let [one, two, three] = [1, 2, 3].map(|last| Interval::new(1, last));
     let choose = |candidates: &[(usize, Interval)], threshold| {
-        choose_interval(&view, candidates, secs(threshold))
+        let candidate = |&(cluster, interval)| Candidate { cluster, interval, remaining: secs(1) };
+        let candidates: Vec<_> = candidates.iter().map(candidate).collect();
+        choose_interval(&view, &candidates, secs(threshold))
     };
     assert_eq!(choose(&[(0, one), (1, three)], 500), Some(one));
     assert_eq!(choose(&[(0, one), (1, three)], 1200), Some(three));

@@ -79,6 +79,7 @@ fn phases() -> impl Strategy<Value = Vec<Phase>> {
     let communicating = prop_oneof![
         Just(Speedup::Power(0.0)),
         Just(Speedup::InverseLog),
+        Just(Speedup::InverseOthers),
         (-1.0..1.0).prop_map(Speedup::Power)
     ];
     // Most applications depend on loads in one way; some phases have a way of their own.
