@@ -1,5 +1,7 @@
 //! One cluster whose machines are shared with others, as it is seen at an instant.
 
+use std::sync::Arc;
+
 use thiserror::Error;
 
 /// Machines of one speed, what is left of each, and what is left of the links between them.
@@ -17,7 +19,7 @@ pub(crate) enum Network {
     /// best machines can be found exactly then.
     Uplinks(Vec<f64>),
     /// Each pair of machines has a link of its own. Which machines are best is a clique problem.
-    Links(Vec<Vec<f64>>),
+    Links(Arc<Vec<Vec<f64>>>),
 }
 
 /// Why there is no such cluster.
@@ -63,8 +65,9 @@ impl Cluster {
         for (machine, row) in links.iter_mut().enumerate() {
             row[machine] = 1.0;
         }
-        let mut cluster = Cluster::checked(speed, cpu, Network::Links(links))?;
+        let mut cluster = Cluster::checked(speed, cpu, Network::Links(Arc::new(links)))?;
         if let Network::Links(links) = &mut cluster.network {
+            let links = Arc::make_mut(links);
             for (one, other) in
                 (0..machines).flat_map(|one| (0..one).map(move |other| (one, other)))
             {

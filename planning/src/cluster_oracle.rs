@@ -1,6 +1,7 @@
 //! An oracle for an application on a cluster: performance models, and a search for machines.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use haggle_model::Span;
 
@@ -13,10 +14,10 @@ use crate::{Interval, IntervalOracle};
 ///
 /// Each interval is searched for once, when it is asked for. Times are rounded up to the microsecond.
 #[derive(Debug)]
-pub struct ClusterOracle<'a> {
-    application: &'a Application,
-    cluster: &'a Cluster,
-    space: Space<'a>,
+pub struct ClusterOracle {
+    application: Arc<Application>,
+    cluster: Arc<Cluster>,
+    space: Space,
     search: Search,
     /// What was found for an interval, by its last and then by its first phase.
     found: Vec<Cell<Option<Found>>>,
@@ -50,28 +51,28 @@ impl Machines {
     }
 }
 
-impl<'a> ClusterOracle<'a> {
+impl ClusterOracle {
     /// The oracle for all machines of a cluster; `None` if there are none.
     pub fn new(
-        application: &'a Application,
-        cluster: &'a Cluster,
+        application: &Arc<Application>,
+        cluster: &Arc<Cluster>,
         search: Search,
-    ) -> Option<ClusterOracle<'a>> {
+    ) -> Option<ClusterOracle> {
         ClusterOracle::among(application, cluster, search, |_| true)
     }
 
     /// The oracle for those machines of a cluster that may be used; `None` if there are none.
     pub fn among(
-        application: &'a Application,
-        cluster: &'a Cluster,
+        application: &Arc<Application>,
+        cluster: &Arc<Cluster>,
         search: Search,
         may_use: impl Fn(u32) -> bool,
-    ) -> Option<ClusterOracle<'a>> {
+    ) -> Option<ClusterOracle> {
         let usable = (0..cluster.machines() as u32).filter(|&machine| may_use(machine)).collect();
         let phases = application.phases();
         Some(ClusterOracle {
-            application,
-            cluster,
+            application: Arc::clone(application),
+            cluster: Arc::clone(cluster),
             space: Space::new(application, cluster, usable)?,
             search,
             found: vec![Cell::new(None); phases * (phases + 1) / 2],
@@ -92,7 +93,7 @@ impl<'a> ClusterOracle<'a> {
     }
 
     fn work(&self, interval: Interval) -> Work {
-        Work::of(self.application, interval, self.cluster.speed())
+        Work::of(&self.application, interval, self.cluster.speed())
     }
 
     fn found(&self, interval: Interval) -> Found {
@@ -108,7 +109,7 @@ impl<'a> ClusterOracle<'a> {
     }
 }
 
-impl IntervalOracle for ClusterOracle<'_> {
+impl IntervalOracle for ClusterOracle {
     type Schedule = Machines;
 
     fn phases(&self) -> usize {

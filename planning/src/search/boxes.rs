@@ -23,7 +23,7 @@ struct Region {
 }
 
 /// How many sets are priced within the budget.
-pub(super) fn budget(space: &Space<'_>) -> u64 {
+pub(super) fn budget(space: &Space) -> u64 {
     let (_, high) = space.corners();
     let levels = [high.cpu + 1, high.bandwidth + 1, high.processors].map(f64::from);
     let points: f64 = levels.into_iter().product();
@@ -31,7 +31,7 @@ pub(super) fn budget(space: &Space<'_>) -> u64 {
 }
 
 /// The best set, or the best of the first `budget` sets that were mapped.
-pub(super) fn eliminate(space: &Space<'_>, work: &Work, budget: u64) -> Incumbent {
+pub(super) fn eliminate(space: &Space, work: &Work, budget: u64) -> Incumbent {
     let mut incumbent = Incumbent::default();
     let (low, high) = space.corners();
     let whole = Region { bound: space.bound(work, low, high), low, high, priced: false };

@@ -45,7 +45,7 @@ impl Hulls {
     }
 
     /// The best set there is.
-    pub(super) fn search(&self, space: &Space<'_>, work: &Work) -> Incumbent {
+    pub(super) fn search(&self, space: &Space, work: &Work) -> Incumbent {
         let mut incumbent = Incumbent::default();
         for (processors, hull) in (1..).zip(&self.0) {
             let [a, b] = space.slopes(work, processors);

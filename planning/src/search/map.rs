@@ -21,14 +21,14 @@ pub(super) struct Order {
 
 /// How a set is found for a point.
 #[derive(Debug)]
-pub(super) enum Map<'a> {
+pub(super) enum Map {
     Uplinks(Uplinks),
-    Pairs(Pairs<'a>),
+    Pairs(Pairs),
 }
 
-impl<'a> Map<'a> {
+impl Map {
     /// A map to these machines; `None` if there are none.
-    pub(super) fn new(cluster: &'a Cluster, usable: Vec<u32>) -> Option<Map<'a>> {
+    pub(super) fn new(cluster: &Cluster, usable: Vec<u32>) -> Option<Map> {
         (!usable.is_empty()).then(|| match cluster.network() {
             Network::Uplinks(uplinks) => Map::Uplinks(Uplinks::new(cluster, uplinks, usable)),
             Network::Links(links) => Map::Pairs(Pairs::new(cluster, links, usable)),

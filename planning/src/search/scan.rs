@@ -4,7 +4,7 @@ use super::map::{Map, Uplinks};
 use super::space::{Space, Work};
 use super::{Incumbent, Point};
 
-pub(super) fn scan(space: &Space<'_>, work: &Work) -> Incumbent {
+pub(super) fn scan(space: &Space, work: &Work) -> Incumbent {
     match &space.map {
         Map::Uplinks(uplinks) => scan_uplinks(space, work, uplinks),
         Map::Pairs(_) => scan_points(space, work),
@@ -13,7 +13,7 @@ pub(super) fn scan(space: &Space<'_>, work: &Work) -> Incumbent {
 
 /// With each level of CPU, the machines that have as much, and of these for each number those with
 /// most bandwidth: a time is no longer for more of either, so that nothing else can be best.
-fn scan_uplinks(space: &Space<'_>, work: &Work, uplinks: &Uplinks) -> Incumbent {
+fn scan_uplinks(space: &Space, work: &Work, uplinks: &Uplinks) -> Incumbent {
     let mut incumbent = Incumbent::default();
     // How many of the machines so far have each level of bandwidth.
     let mut having = vec![0_u32; space.map.bandwidth_levels().len()];
@@ -35,7 +35,7 @@ fn scan_uplinks(space: &Space<'_>, work: &Work, uplinks: &Uplinks) -> Incumbent 
 }
 
 /// Every point there is.
-fn scan_points(space: &Space<'_>, work: &Work) -> Incumbent {
+fn scan_points(space: &Space, work: &Work) -> Incumbent {
     let mut incumbent = Incumbent::default();
     let (low, high) = space.corners();
     for cpu in low.cpu..=high.cpu {

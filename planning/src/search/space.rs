@@ -11,8 +11,8 @@ use crate::performance::{Application, Class};
 
 /// Everything that searches on one cluster have in common, whatever the interval.
 #[derive(Debug)]
-pub(crate) struct Space<'a> {
-    pub(super) map: Map<'a>,
+pub(crate) struct Space {
+    pub(super) map: Map,
     cpu: Factors,
     bandwidth: Factors,
     computing: Factors,
@@ -62,13 +62,13 @@ impl Work {
     }
 }
 
-impl<'a> Space<'a> {
+impl Space {
     /// The space of the sets of `usable` machines; `None` if there are none.
     pub(crate) fn new(
         application: &Application,
-        cluster: &'a Cluster,
+        cluster: &Cluster,
         usable: Vec<u32>,
-    ) -> Option<Space<'a>> {
+    ) -> Option<Space> {
         let most = usable.len() as u32;
         let map = Map::new(cluster, usable)?;
         let [computation, communication] = application.classes();

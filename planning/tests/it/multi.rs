@@ -1,5 +1,7 @@
 //! Several clusters: examples by hand, and laws.
 
+use std::sync::Arc;
+
 use haggle_model::Span;
 use haggle_model::random::stream;
 use haggle_planning::multi::{
@@ -136,10 +138,11 @@ fn the_same_machines_under_other_loads() {
     let term =
         |coefficient| Term { coefficient, size: 1.0, load: 1.0, speedup: Speedup::Power(1.0) };
     let phase = Phase { computation: term(960.0), communication: term(0.0) };
-    let application = Application::new(&[phase], 1.0).expect("a good application");
+    let application = Arc::new(Application::new(&[phase], 1.0).expect("a good application"));
     let seconds = |cpu: [f64; 2]| {
         let cluster = Cluster::with_uplinks(1.0, cpu.to_vec(), vec![0.5; 2]).expect("good shares");
-        let oracle = ClusterOracle::new(&application, &cluster, Search::Scan).expect("machines");
+        let oracle =
+            ClusterOracle::new(&application, &Arc::new(cluster), Search::Scan).expect("machines");
         oracle.time_on(&Machines::new(vec![0, 1]), Interval::new(1, 1))
     };
     assert_eq!([seconds([0.8, 0.6]), seconds([0.2, 0.9])], [secs(800), secs(2400)]);

@@ -1,6 +1,7 @@
 //! Workflows: levels, and who gets the machines.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use haggle_model::Span;
 use haggle_model::random::stream;
@@ -38,16 +39,16 @@ fn levels_of_graphs() {
 }
 
 /// Clusters of which some machines are free, for one application.
-struct Free<'a>(Vec<Option<ClusterOracle<'a>>>, &'a BTreeSet<MachineId>);
+struct Free<'a>(Vec<Option<ClusterOracle>>, &'a BTreeSet<MachineId>);
 
-impl<'a> GridView for Free<'a> {
-    type Oracle = ClusterOracle<'a>;
+impl GridView for Free<'_> {
+    type Oracle = ClusterOracle;
 
     fn clusters(&self) -> usize {
         self.0.len()
     }
 
-    fn oracle(&self, cluster: usize) -> Option<&ClusterOracle<'a>> {
+    fn oracle(&self, cluster: usize) -> Option<&ClusterOracle> {
         self.0[cluster].as_ref()
     }
 
@@ -66,8 +67,8 @@ impl<'a> GridView for Free<'a> {
 
 /// A workflow on clusters that nobody else uses.
 struct Workflow {
-    applications: Vec<Application>,
-    clusters: Vec<Cluster>,
+    applications: Vec<Arc<Application>>,
+    clusters: Vec<Arc<Cluster>>,
     terms: Terms,
     /// What ran last of each application.
     before: Vec<Option<Placed<Machines>>>,
@@ -75,13 +76,17 @@ struct Workflow {
 }
 
 impl Workflow {
-    fn new(applications: Vec<Application>, clusters: Vec<Cluster>, terms: Terms) -> Workflow {
+    fn new(
+        applications: Vec<Arc<Application>>,
+        clusters: Vec<Arc<Cluster>>,
+        terms: Terms,
+    ) -> Workflow {
         let before = vec![None; applications.len()];
         Workflow { applications, clusters, terms, before, started: Vec::new() }
     }
 
     fn machines(&self) -> BTreeSet<MachineId> {
-        let of = |(number, cluster): (usize, &Cluster)| {
+        let of = |(number, cluster): (usize, &Arc<Cluster>)| {
             (0..cluster.machines() as u32).map(move |machine| (number, machine))
         };
         self.clusters.iter().enumerate().flat_map(of).collect()
@@ -126,12 +131,13 @@ fn phase(computing: f64, communicating: f64) -> Phase {
     }
 }
 
-fn application(phases: &[Phase]) -> Application {
-    Application::new(phases, 1.0).expect("good phases")
+fn application(phases: &[Phase]) -> Arc<Application> {
+    Arc::new(Application::new(phases, 1.0).expect("good phases"))
 }
 
-fn idle(machines: usize) -> Cluster {
-    Cluster::with_uplinks(1.0, vec![1.0; machines], vec![1.0; machines]).expect("good shares")
+fn idle(machines: usize) -> Arc<Cluster> {
+    let cluster = Cluster::with_uplinks(1.0, vec![1.0; machines], vec![1.0; machines]);
+    Arc::new(cluster.expect("good shares"))
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Machines with a link for each pair: a set in which all links are good enough is a clique, and is
 //! put together greedily.
 
+use std::sync::Arc;
+
 use super::{Order, level, levels};
 use crate::cluster::Cluster;
 use crate::search::Point;
@@ -10,17 +12,17 @@ const SEEDS: usize = 8;
 
 /// A map for machines with links between each two of them.
 #[derive(Debug)]
-pub(in crate::search) struct Pairs<'a> {
+pub(in crate::search) struct Pairs {
     pub(super) order: Order,
-    links: &'a [Vec<f64>],
+    links: Arc<Vec<Vec<f64>>>,
 }
 
-impl<'a> Pairs<'a> {
+impl Pairs {
     pub(super) fn new(
         cluster: &Cluster,
-        links: &'a [Vec<f64>],
+        links: &Arc<Vec<Vec<f64>>>,
         mut machines: Vec<u32>,
-    ) -> Pairs<'a> {
+    ) -> Pairs {
         let cpu = |machine: u32| cluster.cpu(machine);
         machines.sort_by(|&one, &two| cpu(two).total_cmp(&cpu(one)).then(one.cmp(&two)));
         let cpu_levels = levels(machines.iter().map(|&machine| cpu(machine)));
@@ -28,7 +30,10 @@ impl<'a> Pairs<'a> {
         let used = rows.flat_map(|row| machines.iter().map(|&two| row[two as usize]));
         let bandwidth_levels = levels(used);
         let cpu = machines.iter().map(|&machine| level(&cpu_levels, cpu(machine))).collect();
-        Pairs { order: Order { machines, cpu, cpu_levels, bandwidth_levels }, links }
+        Pairs {
+            order: Order { machines, cpu, cpu_levels, bandwidth_levels },
+            links: Arc::clone(links),
+        }
     }
 
     fn link(&self, one: usize, two: usize) -> f64 {
