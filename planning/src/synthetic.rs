@@ -5,9 +5,13 @@
 //! them: how much phases differ from one another, and whether they compute or communicate. They are
 //! drawn by SplitMix64, so that any other program can draw the same.
 
+mod grid;
+
 use haggle_model::random::splitmix;
 
 use crate::performance::{Phase, Speedup, Term};
+
+pub use grid::{BANDWIDTH, CPU, SyntheticGrid, SyntheticView, loaded};
 
 /// What an application is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +165,11 @@ impl Draws {
     /// One of the numbers from `low` to `high`, both included.
     pub fn whole(&mut self, low: u32, high: u32) -> u32 {
         low + (self.uniform() * f64::from(high - low + 1)) as u32
+    }
+
+    /// One of these, each as likely as any other.
+    pub fn one_of(&mut self, values: &[f64]) -> f64 {
+        values[(self.uniform() * values.len() as f64) as usize]
     }
 
     /// Standard normal, by Box and Muller's cosine; takes two draws.
