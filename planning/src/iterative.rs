@@ -2,7 +2,7 @@
 //! all of them run, from measured throughput (Netto 2009, chapter 5).
 //!
 //! An application has processes of a few sizes. A process of one size takes the same time for each
-//! iteration on machines of one kind, so that a few measurements ([`profile`]) predict it everywhere.
+//! iteration on machines of one kind, so that a few measurements ([`profile()`]) predict it everywhere.
 //! Whoever places the application asks for its run time on the machines at hand, and need not add
 //! an over-estimate for others.
 //!

@@ -51,7 +51,7 @@
 //!
 //! Times are whole microseconds, so that plans are compared exactly; only a fitness, a performance
 //! model and a throughput are floating point. Planners draw from nothing but the generator that is
-//! given to [`plan::genetic`].
+//! given to [`plan::genetic()`].
 //!
 //! # Iterative applications
 //!

@@ -8,12 +8,12 @@
 //!
 //! | planner | finds | questions |
 //! |---|---|---|
-//! | [`brute_force`] | the optimum | 2^(Φ-1) plans |
+//! | [`brute_force()`] | the optimum | 2^(Φ-1) plans |
 //! | [`optimum_by_number`] | the optimum, by equation 4 | Φ³/6 steps |
 //! | [`optimum`] | the optimum | Φ²/2 steps |
-//! | [`incremental`] | a plan, from the first phase to the last | 2Φ intervals |
-//! | [`division`] | a plan, from one interval to ever more | Φ²/2 intervals at most |
-//! | [`genetic`] | a plan, from a population of random ones | generations × population |
+//! | [`incremental()`] | a plan, from the first phase to the last | 2Φ intervals |
+//! | [`division()`] | a plan, from one interval to ever more | Φ²/2 intervals at most |
+//! | [`genetic()`] | a plan, from a population of random ones | generations × population |
 
 mod brute_force;
 mod division;

@@ -16,7 +16,7 @@ struct Way {
     marker: usize,
 }
 
-/// The same plan as [`brute_force`](super::brute_force), by equation 4: T(k, p) is the least cost of
+/// The same plan as [`brute_force`](super::brute_force()), by equation 4: T(k, p) is the least cost of
 /// the first p phases in k intervals.
 ///
 /// It examines triples of k, p and the length of the last interval: C(Φ + 1, 3) from k = 2 on.

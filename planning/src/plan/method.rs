@@ -11,17 +11,17 @@ use crate::IntervalOracle;
 /// A planner with its options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// [`brute_force`].
+    /// [`brute_force()`].
     BruteForce,
     /// [`optimum_by_number`].
     OptimumByNumber,
     /// [`optimum`].
     Optimum,
-    /// [`incremental`].
+    /// [`incremental()`].
     Incremental(IncrementalOptions),
-    /// [`division`].
+    /// [`division()`].
     Division,
-    /// [`genetic`], the only one that draws.
+    /// [`genetic()`], the only one that draws.
     Genetic(GeneticOptions),
 }
 

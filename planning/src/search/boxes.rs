@@ -1,9 +1,10 @@
 //! Box Elimination: a search for the best point that throws away boxes of points, by two rules.
 //!
 //! A box is known by its low corner, which asks for least CPU, bandwidth and processors. If there is no
-//! set for that, there is none for any of its points. And no point of a box takes less than the most
-//! CPU and bandwidth in it would, on as many processors as would be best: a box with a bound above
-//! the best set so far holds nothing better.
+//! set for that, there is none for any of its points; and if there is one, it says beyond which
+//! levels there is none. And no point of a box takes less than the most CPU and bandwidth in it
+//! would, on as many processors as would be best: a box with a bound above the best set so far
+//! holds nothing better.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -41,6 +42,7 @@ pub(super) fn eliminate(space: &Space, work: &Work, budget: u64) -> Incumbent {
         if !incumbent.would_improve(&region.bound) {
             continue;
         }
+        let mut high = region.high;
         if !region.priced {
             if mapped == budget {
                 break;
@@ -49,8 +51,8 @@ pub(super) fn eliminate(space: &Space, work: &Work, budget: u64) -> Incumbent {
             if !space.try_point(work, region.low, &mut incumbent) {
                 continue;
             }
+            high = space.map.limit(region.low, high);
         }
-        let Some(high) = space.map.limit(region.low, region.high) else { continue };
         for (low, high) in halves(region.low, high) {
             let bound = space.bound(work, low, high);
             if incumbent.would_improve(&bound) {

@@ -73,15 +73,17 @@ impl Map {
         if real.processors == 1 { Point { bandwidth: top, ..real } } else { real }
     }
 
-    /// The part of what is asked for between `low` and `high` for which there may be machines.
-    pub(super) fn limit(&self, low: Point, high: Point) -> Option<Point> {
-        let Map::Uplinks(uplinks) = self else { return Some(high) };
-        let limit = uplinks.limit(low)?;
-        Some(Point {
+    /// The most that is worth asking for between `low`, for which there are machines, and `high`.
+    pub(super) fn limit(&self, low: Point, high: Point) -> Point {
+        let limit = match self {
+            Map::Uplinks(uplinks) => uplinks.limit(low),
+            Map::Pairs(_) => high,
+        };
+        Point {
             cpu: high.cpu.min(limit.cpu),
             bandwidth: high.bandwidth.min(limit.bandwidth),
             processors: high.processors.min(limit.processors),
-        })
+        }
     }
 
     /// The machines that are taken for `asked`.

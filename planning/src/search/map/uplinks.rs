@@ -52,25 +52,25 @@ impl Uplinks {
         (real.processors == asked.processors).then_some(real)
     }
 
-    /// The most of each that sets can ask for which ask for at least `low`: so much CPU that
-    /// there are enough machines with the bandwidth, so much bandwidth that there are enough with
-    /// the CPU, and so many machines as have both.
-    pub(super) fn limit(&self, low: Point) -> Option<Point> {
-        let number = low.processors as usize;
-        let mut with_cpu: Vec<u32> = Vec::new();
-        let mut with_both = 0;
-        let mut most_cpu = None;
+    /// The most of each that sets have which have at least `low`, of which there is one: so much
+    /// CPU that there are enough machines with the bandwidth, so much bandwidth that there are
+    /// enough with the CPU, and as many machines as have both.
+    pub(super) fn limit(&self, low: Point) -> Point {
+        let mut bandwidths = Vec::new();
+        let mut limit = Point { processors: 0, ..low };
         for (cpu, bandwidth) in self.machines().take_while(|&(cpu, _)| cpu >= low.cpu) {
-            with_cpu.push(bandwidth);
-            with_both += u32::from(bandwidth >= low.bandwidth);
-            if with_both == low.processors && most_cpu.is_none() {
-                most_cpu = Some(cpu);
+            bandwidths.push(bandwidth);
+            if bandwidth >= low.bandwidth {
+                limit.processors += 1;
+                if limit.processors == low.processors {
+                    limit.cpu = cpu;
+                }
             }
         }
-        let cpu = most_cpu?;
+        let last = low.processors as usize - 1;
         let (_, &mut bandwidth, _) =
-            with_cpu.select_nth_unstable_by(number - 1, |one, two| two.cmp(one));
-        Some(Point { cpu, bandwidth, processors: with_both })
+            bandwidths.select_nth_unstable_by(last, |one, two| two.cmp(one));
+        Point { bandwidth, ..limit }
     }
 
     pub(super) fn places(&self, asked: Point) -> Vec<usize> {
