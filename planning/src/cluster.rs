@@ -25,11 +25,11 @@ pub(crate) enum Network {
 /// Why there is no such cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ClusterError {
-    /// The speed is none.
-    #[error("the speed of a cluster is a positive number")]
+    /// The speed is none, or far from all that is real.
+    #[error("the speed of a cluster is a number from a millionth to a million")]
     Speed,
     /// A share is none.
-    #[error("available parts of processors and links are greater than 0 and at most 1")]
+    #[error("available parts of processors and links are at least a millionth and at most 1")]
     Share,
     /// There is not one uplink, or one row and column of links, a machine.
     #[error("every machine has its links")]
@@ -38,7 +38,7 @@ pub enum ClusterError {
 
 impl Cluster {
     /// A cluster in which each machine has one link to all others: `cpu` and `uplinks` are the
-    /// available parts in the order of the machines, in (0, 1]. At `speed` 2 a phase computes in
+    /// available parts in the order of the machines, from a millionth to 1. At `speed` 2 a phase computes in
     /// half the time.
     pub fn with_uplinks(
         speed: f64,
@@ -79,12 +79,12 @@ impl Cluster {
     }
 
     fn checked(speed: f64, cpu: Vec<f64>, network: Network) -> Result<Cluster, ClusterError> {
-        let is_share = |share: &f64| *share > 0.0 && *share <= 1.0;
+        let is_share = |share: &f64| (1e-6..=1.0).contains(share);
         let links_are = match &network {
             Network::Uplinks(uplinks) => uplinks.iter().all(is_share),
             Network::Links(links) => links.iter().flatten().all(is_share),
         };
-        if !(speed.is_finite() && speed > 0.0) {
+        if !(1e-6..=1e6).contains(&speed) {
             Err(ClusterError::Speed)
         } else if !(cpu.iter().all(is_share) && links_are) {
             Err(ClusterError::Share)

@@ -96,8 +96,11 @@ pub enum ApplicationError {
     /// The problem size is none.
     #[error("a problem size is a positive number")]
     Size,
-    /// A coefficient or an exponent is none.
-    #[error("phase {phase}: coefficients and exponents of loads are numbers of at least 0")]
+    /// A coefficient or an exponent is none, or far from all that is real.
+    #[error(
+        "phase {phase}: coefficients are numbers of at least 0, exponents from -10 to 10, those of \
+         loads from 0"
+    )]
     Term {
         /// The number of the phase, from 1.
         phase: usize,
@@ -129,7 +132,7 @@ impl Application {
             return Err(ApplicationError::Size);
         }
         for (number, phase) in (1..).zip(phases) {
-            if ![&phase.computation, &phase.communication].into_iter().all(is_sound) {
+            if ![phase.computation, phase.communication].iter().all(|term| is_sound(term, size)) {
                 return Err(ApplicationError::Term { phase: number });
             }
             if !matches!(phase.computation.speedup, Speedup::Power(exponent) if exponent >= 0.0) {
@@ -173,16 +176,17 @@ impl Application {
     }
 }
 
-fn is_sound(term: &Term) -> bool {
-    let is_exponent = match term.speedup {
-        Speedup::Power(exponent) => exponent.is_finite(),
-        Speedup::InverseLog | Speedup::InverseOthers => true,
+/// Whether no time of a term overflows on any cluster: a sum with infinite parts has no order.
+fn is_sound(term: &Term, size: f64) -> bool {
+    let exponent = match term.speedup {
+        Speedup::Power(exponent) => exponent,
+        Speedup::InverseLog | Speedup::InverseOthers => 0.0,
     };
-    let at_least_zero = |number: f64| number.is_finite() && number >= 0.0;
-    at_least_zero(term.coefficient)
-        && at_least_zero(term.load)
-        && term.size.is_finite()
-        && is_exponent
+    let exponents = [term.size, term.load, exponent];
+    term.coefficient >= 0.0
+        && term.load >= 0.0
+        && exponents.iter().all(|exponent| exponent.abs() <= 10.0)
+        && term.work(size) <= 1e100
 }
 
 /// Terms that differ by a factor only: the same exponent of the share, and the same speedup.

@@ -38,7 +38,7 @@ pub use method::Method;
 pub struct Problem<'a, O> {
     /// What is known of the application and the cluster.
     pub oracle: &'a O,
-    /// The first phase that is not over; 1 before anything has run.
+    /// The first phase that is not over, at most the last one; 1 before anything has run.
     pub first: usize,
     /// What lies between two intervals: checkpoint, transfer and restart at their longest.
     pub rescheduling: Span,

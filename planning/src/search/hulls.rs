@@ -27,6 +27,9 @@ struct Corner {
 /// exactly.
 const ROUNDING: f64 = 1e-12;
 
+/// What is no farther above a line is on it, for all that can be computed: sets that tie are kept.
+const ON_LINE: f64 = 4.0 * f64::EPSILON;
+
 impl Hulls {
     /// Adds machine by machine, from most CPU to least. A machine changes what n machines have at
     /// least only where n is greater than the number of those with more bandwidth.
@@ -76,7 +79,7 @@ fn push(hull: &mut Vec<Corner>, new: Corner) {
             Some(before) => {
                 let over = (last.y - before.y) * (new.x - before.x);
                 let under = (new.y - before.y) * (last.x - before.x);
-                over - under > ROUNDING * before.y * new.x
+                over - under > ON_LINE * before.y * new.x
             }
             None => false,
         };

@@ -1,5 +1,6 @@
 //! Planners as their callers see them: examples by hand, and laws that hold for all of them.
 
+mod grids;
 mod iterative;
 mod models;
 mod multi;

@@ -38,6 +38,11 @@ fn applications_that_cannot_be() {
         refused(&[phase, Phase { computation: slower, ..phase }], 1.0),
         ApplicationError::SlowerWithMore { phase: 2 }
     );
+    let endless = Term { coefficient: 1e99, size: 9.0, ..phase.computation };
+    assert_eq!(
+        refused(&[phase, phase, Phase { computation: endless, ..phase }], 1e3),
+        ApplicationError::Term { phase: 3 }
+    );
     assert_eq!(
         refused(&[Phase { communication: negative, ..phase }], 1.0),
         ApplicationError::Term { phase: 1 }

@@ -155,9 +155,9 @@ fn checkpoints_on_their_way() {
     assert_eq!(migration.over(0.8, 0.5), secs(560));
 }
 
-/// A grid for each epoch.
+/// A grid for each epoch, of which there are at most as many as phases.
 fn grids() -> impl Strategy<Value = Vec<Vec<Table>>> {
-    (1_usize..=7, 1_usize..=3, 1_usize..=3).prop_flat_map(|(phases, clusters, schedules)| {
+    (1_usize..=5, 1_usize..=3, 1_usize..=3).prop_flat_map(|(phases, clusters, schedules)| {
         let time = (0_i64..=12).prop_map(Span::from_secs);
         let rows = prop::collection::vec(prop::collection::vec(time, phases), schedules);
         let table = rows.prop_map(|rows| Table::new(&rows).expect("good rows"));
@@ -211,10 +211,8 @@ proptest! {
     fn no_course_beats_all_of_them(
         grids in grids(), within in 0_i64..=5, between in 0_i64..=9, threshold in -1_i64..=8,
     ) {
-        let grids: Vec<_> = grids.into_iter().take(5).collect();
         let costs = [secs(within), secs(between)];
         let phases = grids[0][0].phases();
-        prop_assume!(phases <= grids.len());
         let epoch = |moment: Moment| {
             Tables { tables: &grids[moment.epoch], within: costs[0], between: costs[1] }
         };

@@ -207,6 +207,19 @@ fn a_population_finds_the_optimum() {
 }
 
 #[test]
+fn how_much_is_examined() {
+    let alike = |phases: usize| Table::new(&[vec![secs(1300); phases]]).expect("a good table");
+    let table = alike(15);
+    assert_eq!(brute_force(&problem(&table)).examined, 16_384);
+    let table = alike(50);
+    assert_eq!(optimum_by_number(&problem(&table)).examined, 20_825);
+    assert_eq!(optimum(&problem(&table)).examined, 1_275);
+    // Each marker is set in the interval that is longest, or all cost the same: one by one.
+    let table = alike(30);
+    assert_eq!(division(&problem(&table)).examined, 30 * 29 / 2);
+}
+
+#[test]
 fn what_is_left_is_planned_by_the_same_numbers() {
     let table = table();
     let rest = Problem { first: 3, ..problem(&table) };
