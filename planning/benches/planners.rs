@@ -60,6 +60,25 @@ fn searches(criterion: &mut Criterion) {
     }
 }
 
+/// Links for each pair, put together greedily.
+fn pairs(criterion: &mut Criterion) {
+    let application = application(30);
+    let mut group = criterion.benchmark_group("30 searches, links of pairs");
+    group.sample_size(10);
+    for machines in sizes([16, 64, 256], 16) {
+        let mut draws = Draws::new(1);
+        let cpu = (0..machines).map(|_| draws.between(0.1, 1.0)).collect();
+        let row = |_| (0..machines).map(|_| draws.between(0.2, 0.8)).collect();
+        let links = (0..machines).map(row).collect();
+        let cluster = Arc::new(Cluster::with_links(1.0, cpu, links).expect("good shares"));
+        let (checksum, priced) = searched(&application, &cluster, Search::Boxes);
+        println!("{machines} machines, links of pairs: {checksum:016x}, {priced} sets a search");
+        group.bench_function(BenchmarkId::from_parameter(machines), |bencher| {
+            bencher.iter(|| searched(&application, &cluster, Search::Boxes));
+        });
+    }
+}
+
 /// A new oracle, and a plan.
 fn planned(application: &Arc<Application>, cluster: &Arc<Cluster>, method: &Method) -> (Span, u64) {
     let oracle = ClusterOracle::new(application, cluster, Search::Hulls).expect("machines");
@@ -112,5 +131,5 @@ fn maps(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, searches, planners, maps);
+criterion_group!(benches, searches, pairs, planners, maps);
 criterion_main!(benches);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// Machines of one speed, what is left of each, and what is left of the links between them.
+/// Machines of one speed, with the available part of each processor and of each link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     speed: f64,
@@ -15,7 +15,7 @@ pub struct Cluster {
 /// The available part of each link.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Network {
-    /// Each machine has one link to a switch: two machines have what is left of the busier one. The
+    /// Each machine has one link to a switch: two machines communicate over the busier of their two. The
     /// best machines can be found exactly then.
     Uplinks(Vec<f64>),
     /// Each pair of machines has a link of its own. Which machines are best is a clique problem.
@@ -52,7 +52,7 @@ impl Cluster {
     }
 
     /// A cluster in which each pair of machines has a link: `links` has a row and a column for each
-    /// machine. Of the two directions the busier one counts, and nobody talks to himself.
+    /// machine. Of the two directions the busier one counts; the diagonal is ignored.
     pub fn with_links(
         speed: f64,
         cpu: Vec<f64>,

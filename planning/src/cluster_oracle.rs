@@ -10,7 +10,7 @@ use crate::performance::{Application, Class, Shares};
 use crate::search::{Found, Search, Space, Work};
 use crate::{Interval, IntervalOracle};
 
-/// What an application would take on a cluster as it is now.
+/// Predictions for an application on a cluster under its present loads.
 ///
 /// Each interval is searched for once, when it is asked for. Times are rounded up to the microsecond.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl ClusterOracle {
         ClusterOracle::among(application, cluster, search, |_| true)
     }
 
-    /// The oracle for those machines of a cluster that may be used; `None` if there are none.
+    /// The oracle for the usable machines of a cluster; `None` if there are none.
     pub fn among(
         application: &Arc<Application>,
         cluster: &Arc<Cluster>,
@@ -85,7 +85,7 @@ impl ClusterOracle {
         self.effort.get()
     }
 
-    /// What is left of these machines now.
+    /// The least available parts of these machines and of the links between them.
     pub fn shares(&self, machines: &Machines) -> Shares {
         let cpu = machines.numbers().iter().map(|&machine| self.cluster.cpu(machine));
         let bandwidth = self.cluster.network().least(machines.numbers());

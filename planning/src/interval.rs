@@ -42,23 +42,23 @@ impl fmt::Debug for Interval {
     }
 }
 
-/// What a planner knows of an application and of one cluster, both as they are when it plans: how
-/// long phases would take on which machines, from now on and under the loads of now.
+/// A prediction of execution times: how long phases of one application take on machines of one
+/// cluster, if they start at the instant of the prediction and loads stay as they are then.
 ///
-/// An oracle answers the same question in the same way as long as it lives. When loads have
-/// changed, there is a new oracle. Planners ask often and about the same intervals, so an oracle
-/// to which an answer is dear keeps it.
+/// An oracle is a snapshot: it always gives the same answer to the same question. After loads have
+/// changed a new oracle is made. Planners ask about the same intervals again and again, so an
+/// oracle whose answers are expensive should keep them.
 pub trait IntervalOracle {
-    /// Machines, and whatever else is decided when phases are placed.
+    /// The machines that run an interval.
     type Schedule: Clone + PartialEq;
 
-    /// Φ: how many phases the application has, those that are over included.
+    /// Φ: the number of phases of the application, completed ones included; at least 1.
     fn phases(&self) -> usize;
 
     /// How long `interval` takes on the best schedule for it, t\[a, b\] in the publication.
     fn least_time(&self, interval: Interval) -> Span;
 
-    /// The schedule on which it takes as long as that.
+    /// The schedule with that execution time.
     fn best_schedule(&self, interval: Interval) -> Self::Schedule;
 
     /// How long `interval` takes on `schedule`, which may have been made for another interval or

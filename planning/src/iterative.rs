@@ -2,9 +2,8 @@
 //! all of them run, from measured throughput (Netto 2009, chapter 5).
 //!
 //! An application has processes of a few sizes. A process of one size takes the same time for each
-//! iteration on machines of one kind, so that a few measurements ([`profile()`]) predict it everywhere.
-//! Whoever places the application asks for its run time on the machines at hand, and need not add
-//! an over-estimate for others.
+//! iteration on machines of one kind, so a few measurements ([`profile()`]) predict it everywhere. A
+//! metascheduler gets a run time for exactly the machines at hand, so users need not over-estimate.
 //!
 //! | processes | map | run time |
 //! |---|---|---|
@@ -51,7 +50,7 @@ pub struct Core {
 /// A process on a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// The core, by its place among those that were given.
+    /// The index of the core in the list of cores.
     pub core: usize,
     /// The size of the process.
     pub size: usize,
@@ -113,7 +112,7 @@ impl IterativeApplication {
         Span::from_secs_f64(f64::from(self.iterations) / self.throughputs[kind][size])
     }
 
-    /// The cores from the fastest one for the most demanding size, those of one speed as they come.
+    /// The cores by decreasing throughput of the most demanding size, equal ones in their order.
     fn by_power(&self, cores: &[Core]) -> Result<Vec<usize>, MappingError> {
         let unknown = |core: &&Core| core.kind >= self.throughputs.len();
         if let Some(&Core { kind, .. }) = cores.iter().find(unknown) {

@@ -1,12 +1,11 @@
-//! When and where applications go on: plans of rescheduling for applications of many phases, and maps
-//! of processes for iterative ones. All of it as functions of what is known at an instant, without
-//! actors and clock.
+//! Rescheduling plans for parallel applications of many phases, and process maps for iterative
+//! applications: functions of what is known at an instant, without actors and clock.
 //!
 //! # Applications of many phases
 //!
-//! A tightly coupled application has phases that compute and communicate differently, so that other
-//! machines suit it better after each; moving it costs a checkpoint, its transfer and a restart (Sanjay
-//! and Vadhiyar 2011). Whoever plans asks an [`IntervalOracle`]:
+//! The phases of a tightly coupled application compute and communicate differently, so after each
+//! one other machines may suit it better; rescheduling it there costs a checkpoint, its transfer and
+//! a restart (Sanjay and Vadhiyar 2011). A planner gets its predictions from an [`IntervalOracle`]:
 //!
 //! ```text
 //!  performance models     loads of now            times of phases, measured
@@ -21,13 +20,12 @@
 //!                                 ▼
 //!      multi: GridView ──▶ next_interval ──▶ Placed                           several clusters
 //!                                 ▼
-//!      workflow: Level::decide ──▶ who gets which machines                    several applications
+//!      workflow: Level::decide ──▶ Proposal granted                           several applications
 //! ```
 //!
-//! An oracle is a snapshot. After an interval there are other loads, so there is another oracle, and
-//! what is left is planned again: [`multi::next_interval`] is called at the end of each interval, with
-//! oracles of that instant. So a simulation needs no plan in advance, and what is not simulated calls
-//! [`multi::multi_cluster_plan`].
+//! An oracle is a snapshot of an instant. Loads change, so at the end of each interval a simulation
+//! makes new oracles and calls [`multi::next_interval`], which plans the remaining phases again.
+//! [`multi::multi_cluster_plan`] does this for a whole application where nothing else is simulated.
 //!
 //! ```
 //! use haggle_model::Span;
@@ -49,9 +47,11 @@
 //! # Ok::<(), haggle_planning::TableError>(())
 //! ```
 //!
-//! Times are whole microseconds, so that plans are compared exactly; only a fitness, a performance
-//! model and a throughput are floating point. Planners draw from nothing but the generator that is
-//! given to [`plan::genetic()`].
+//! Times are whole microseconds, so plans are compared exactly; only fitness, performance models and
+//! throughput are floating point. [`plan::genetic()`] draws from the generator that it is given, and
+//! nothing else draws.
+//!
+//! [`fit`] makes performance models from measured times.
 //!
 //! # Iterative applications
 //!
@@ -60,6 +60,7 @@
 
 mod cluster;
 mod cluster_oracle;
+pub mod fit;
 mod interval;
 pub mod iterative;
 pub mod multi;

@@ -1,11 +1,11 @@
 //! Plans over several clusters, made interval by interval while loads change (Sanjay and Vadhiyar
 //! 2011, section 6).
 //!
-//! In each round every cluster plans all that is left by itself. Of the first intervals of these
-//! plans one is run next ([`choose_interval`]): where the application is, on other machines of the
-//! same cluster, or on the cluster that is fastest for it, whichever takes least with the cost of
-//! getting there ([`place`]). [`next_interval`] is such a round, [`multi_cluster_plan`] all of them; a
-//! scheduler that hears of clusters by messages takes the steps of a round one by one.
+//! In each round every cluster plans the remaining phases for itself ([`candidate`]). One of the first
+//! intervals of these plans is run next ([`choose_interval`]): on the same machines as before, on
+//! others of the same cluster, or on the fastest cluster, whichever takes least with the cost of
+//! moving ([`place`]). [`next_interval`] is such a round, [`multi_cluster_plan`] all of them. A
+//! metascheduler that learns of clusters by messages can take the steps of a round one by one.
 
 use haggle_model::Span;
 use rand::Rng;
@@ -38,21 +38,21 @@ pub trait GridView {
 /// The schedules of a grid.
 pub type Schedule<V> = <<V as GridView>::Oracle as IntervalOracle>::Schedule;
 
-/// What is the same in all rounds.
+/// Parameters of all rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// How each cluster plans.
+    /// The planner of each cluster.
     pub method: Method,
     /// An interval that takes this long or shorter is not valid.
     pub threshold: Span,
 }
 
-/// How an application gets to the machines of its next interval.
+/// The move of an application to the machines of its next interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Move {
-    /// It has not run before.
+    /// No move: it is the first interval.
     Start,
-    /// It is there.
+    /// The same machines as before.
     Stay,
     /// To other machines of the same cluster.
     Within,
@@ -71,30 +71,30 @@ pub struct Placed<S> {
     pub schedule: S,
     /// How long the phases take under the loads at their beginning.
     pub time: Span,
-    /// How the application gets there.
+    /// The move before it.
     pub how: Move,
-    /// What that costs.
+    /// The cost of that move.
     pub moving: Span,
-    /// What all that was left at the beginning would take by the plan of this cluster alone.
+    /// The cost of the plan of this cluster for all phases that remained, this interval included.
     pub remaining: Span,
 }
 
-/// The least of three times, with the cost of getting there: on the same machines, within the
-/// cluster, on another one. The first wins a tie; `None` if nothing is on offer.
+/// The least of three times, each with the cost of moving: on the same machines, on others of the
+/// same cluster, on another cluster. The first wins a tie; `None` if there is no choice.
 pub fn three_way(stay: Option<Span>, within: Option<Span>, between: Option<Span>) -> Option<Move> {
     let offers = [(stay, Move::Stay), (within, Move::Within), (between, Move::Between)];
     let offered = offers.into_iter().filter_map(|(time, how)| Some((time?, how)));
     offered.min().map(|(_, how)| how)
 }
 
-/// What a cluster would run first if it ran all that is left.
+/// The first interval of the plan of a cluster for all remaining phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The cluster.
     pub cluster: usize,
-    /// The first interval of its plan.
+    /// The interval.
     pub interval: Interval,
-    /// What its plan costs.
+    /// The cost of the whole plan.
     pub remaining: Span,
 }
 
@@ -140,8 +140,8 @@ pub fn choose_interval<V: GridView>(
     intervals.iter().find(everywhere).copied().or_else(somewhere).or_else(whole)
 }
 
-/// One round: what is run from the phase `first` on, after what was `before`. `None` if no cluster
-/// has machines.
+/// One round: the next interval, from the phase `first` on, for an application that ran the interval
+/// `before`. `None` if no cluster has usable machines.
 pub fn next_interval<V: GridView, R: Rng + ?Sized>(
     view: &V,
     terms: &Terms,
@@ -156,8 +156,8 @@ pub fn next_interval<V: GridView, R: Rng + ?Sized>(
     place(view, &candidates, interval, before)
 }
 
-/// Where an interval runs: one of the three ways from what was `before`, and at first wherever it
-/// is fastest. `None` without candidates, or if it could run nowhere.
+/// Where an interval runs: after the interval `before` by the least of three times, as a first one on
+/// the fastest cluster. `None` without candidates, or if it can run nowhere.
 pub fn place<V: GridView>(
     view: &V,
     candidates: &[Candidate],

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::Interval;
 
-/// What is left to an application of the machines that it shares with others.
+/// The available parts of machines that an application shares with others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     /// The least available part of a processor, in (0, 1]; 1 = idle.
@@ -63,7 +63,7 @@ impl Term {
     }
 }
 
-/// A phase: what is computed, and what is communicated meanwhile.
+/// A phase: computation and communication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
     /// The first addend; its share is that of a processor.

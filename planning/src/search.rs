@@ -1,9 +1,9 @@
 //! Which machines of a cluster run an interval fastest (section 3.4).
 //!
-//! A set of machines counts by three numbers: the least part of a processor that is available on any
-//! of them, the least part of a link between them, and how many they are. So the search goes over
-//! points of hypothetical (CPU, bandwidth, processors), and maps a point to a real set that has at
-//! least as much. The published search, Box Elimination, is only sketched there; the bounds are ours.
+//! Three numbers of a set of machines decide its execution time: the least available part of its
+//! processors, the least available part of the links between them, and its size. So the search goes
+//! over hypothetical points (CPU, bandwidth, processors), and maps each to a real set that has at
+//! least as much. The publication only sketches Box Elimination; the bounds here are our own.
 
 mod boxes;
 mod hulls;
@@ -18,14 +18,14 @@ pub(crate) use space::{Space, Work};
 /// How sets of machines are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Search {
-    /// All sets that could be best: a square of the number of machines where they have uplinks, and
-    /// for a few machines only where each pair has a link.
+    /// All sets that could be best. With uplinks their number grows with the square of the number
+    /// of machines; with links of pairs this is for a few machines only.
     Scan,
-    /// What the scan finds, by far the fastest where machines have uplinks and all phases depend on
-    /// loads in the same way; Box Elimination elsewhere.
+    /// The same sets as the scan, by far the fastest, where machines have uplinks and all phases
+    /// depend on loads in the same way; elsewhere Box Elimination.
     #[default]
     Hulls,
-    /// Box Elimination to its end. With uplinks it finds what the scan finds.
+    /// Box Elimination to its end. With uplinks it finds the same sets as the scan.
     Boxes,
     /// Box Elimination that gives up after 8·log_4/3(points) sets and takes the best one so far.
     BoxesWithinBudget,
@@ -40,7 +40,7 @@ pub(crate) struct Point {
     pub(crate) processors: u32,
 }
 
-/// What a search ends with.
+/// The result of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) seconds: f64,

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::{Interval, IntervalOracle};
 
 /// Times of phases, schedule by schedule. An interval takes as long as its phases together, on the
-/// schedule on which that is least, and on the first of those that tie.
+/// schedule on which that is least; of equal ones on the first.
 #[derive(Clone, Debug)]
 pub struct Table {
     phases: usize,

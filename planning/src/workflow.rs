@@ -1,10 +1,10 @@
 //! Workflows of applications: a directed graph, run level by level (Sanjay and Vadhiyar 2011,
 //! section 8, of which no experiment is published).
 //!
-//! The applications of a [`Level`] run side by side and compete for machines. Whenever some of them are
-//! between two intervals, each proposes what it would run next if all machines that are free were its
-//! own. The critical one, which has most left to run, gets what it proposed. Those that wanted some
-//! of the same machines propose again, and so on ([`grant`]).
+//! The applications of a [`Level`] run side by side and compete for machines. When some of them are
+//! between two intervals, each proposes its next interval as if all free machines were its own. The
+//! critical application, with the longest remaining time, gets the machines that it proposed. The
+//! applications that proposed some of the same machines propose again, and so on ([`grant`]).
 
 mod levels;
 
@@ -21,24 +21,24 @@ pub use levels::{LevelRule, WorkflowError, levels};
 /// A machine: the number of its cluster and its own there.
 pub type MachineId = (usize, u32);
 
-/// What an application would do next.
+/// The next interval of an application, as it wants to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal<T> {
-    /// How long it would take to the end of the application: the longest goes first.
+    /// The predicted time to the end of the application; the longest is granted first.
     pub remaining: Span,
     /// The machines of its next interval.
     pub machines: Vec<MachineId>,
-    /// How long it takes until it is between two intervals again.
+    /// The time to the end of the interval, a move before it included.
     pub time: Span,
-    /// Whether that is the end of the application.
+    /// Whether the interval is the last one of the application.
     pub last: bool,
-    /// Whatever else belongs to it.
+    /// Anything else that the caller needs.
     pub what: T,
 }
 
 impl Proposal<Placed<Machines>> {
-    /// What an application of so many phases would do by a round of its own, among the machines that
-    /// are free.
+    /// The result of a round of planning among the free machines, for an application of so many
+    /// phases.
     pub fn new(placed: Placed<Machines>, phases: usize) -> Proposal<Placed<Machines>> {
         let numbers = placed.schedule.numbers().iter();
         Proposal {
@@ -51,12 +51,12 @@ impl Proposal<Placed<Machines>> {
     }
 }
 
-/// Gives machines to applications that are between two intervals: who would run longest gets what
-/// it proposes, of those that tie the first in `pending`. `propose` is asked what one would do with the
-/// machines that are free, and has none for who would have no machines at all; such an
-/// application waits.
+/// Grants machines to the applications in `pending`, which are between two intervals: the longest
+/// remaining time first, of equal ones the first in `pending`. `propose` gives the proposal of an
+/// application for a set of free machines, `None` if it can use none of them; such an application
+/// waits.
 ///
-/// What is granted is taken from `free`, and comes in the order in which it was.
+/// Granted machines are removed from `free`. The proposals are returned in the order of granting.
 pub fn grant<T>(
     pending: &[usize],
     free: &mut BTreeSet<MachineId>,
@@ -90,7 +90,7 @@ pub fn grant<T>(
     granted
 }
 
-/// The applications of a level while they run: who holds which machines, and until when.
+/// The applications of a level while they run, with the machines that each one holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     free: BTreeSet<MachineId>,
@@ -119,7 +119,7 @@ impl Level {
         }
     }
 
-    /// When somebody is next between two intervals, or at his end.
+    /// The earliest end of a running interval.
     pub fn next_end(&self) -> Option<Span> {
         self.running.values().map(|running| running.until).min()
     }
@@ -129,13 +129,13 @@ impl Level {
         self.pending.is_empty() && self.running.is_empty()
     }
 
-    /// Machines that nobody holds.
+    /// Free machines.
     pub fn free(&self) -> &BTreeSet<MachineId> {
         &self.free
     }
 
-    /// What is decided at an instant: intervals that end by then give back their machines, and all
-    /// applications that are not over propose and are granted what they run next.
+    /// The decisions of an instant: intervals that have ended release their machines, and all
+    /// applications between two intervals propose. Returns the proposals that were granted.
     pub fn decide<T>(
         &mut self,
         now: Span,
@@ -167,12 +167,12 @@ impl Level {
     }
 }
 
-/// The applications of a workflow, as whoever runs it asks them.
+/// The applications of a workflow.
 pub trait Applications {
-    /// What belongs to a proposal beside machines and times.
+    /// Anything else in a proposal.
     type What;
 
-    /// What an application would do from `now` on with the machines that are free; `None` without any.
+    /// The proposal of an application at `now`; `None` if it can use none of the free machines.
     fn propose(
         &mut self,
         now: Span,
@@ -180,12 +180,12 @@ pub trait Applications {
         free: &BTreeSet<MachineId>,
     ) -> Option<Proposal<Self::What>>;
 
-    /// An application does what it proposed.
+    /// An application starts the interval that it proposed.
     fn granted(&mut self, now: Span, application: usize, proposal: &Proposal<Self::What>);
 }
 
-/// Runs levels one after the other, each when all of the one before is over; when each was. `None`
-/// if an application has no machines although nobody holds any.
+/// Runs the levels one after the other, each after all of the previous one; returns the end of each.
+/// `None` if an application can use none of the machines although all are free.
 pub fn run_levels<A: Applications>(
     levels: &[Vec<usize>],
     machines: &BTreeSet<MachineId>,

@@ -1,12 +1,12 @@
-//! What whoever places an iterative application decides between two messages (section 5.3.3): which
-//! machines to ask for, and whether to move.
+//! Decisions of a metascheduler that places an iterative application (section 5.3.3): which machines
+//! to request, and whether to move a waiting application.
 
 use haggle_model::{ProviderId, Span, Time};
 
-/// Machines of one kind that a provider has from an instant on. It says no more of its queue.
+/// Machines of one kind that a provider has available from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Who has them.
+    /// Their provider.
     pub provider: ProviderId,
     /// Their kind.
     pub kind: usize,
@@ -16,17 +16,17 @@ pub struct Offer {
     pub from: Time,
 }
 
-/// Machines to ask for.
+/// Machines to request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// When all of them are there.
+    /// When all of them are available.
     pub start: Time,
     /// What is taken of which offer, in the order of time.
     pub taken: Vec<Offer>,
 }
 
-/// The `machines` that are there earliest, of those that tie the fastest, and then those of the
-/// provider with the least number. `speed` says how fast a kind is. `None` if there are too few.
+/// The `machines` that are available earliest; of equal ones the fastest, then those of the provider
+/// with the lowest number. `speed` gives the speed of a kind. `None` if there are too few.
 pub fn earliest_machines(
     offers: &[Offer],
     machines: u32,

@@ -1,14 +1,14 @@
 //! Throughput is measured until it is steady (section 5.2).
 
-/// After how many iterations a process is looked at, unless somebody knows better.
+/// Default numbers of iterations after which the throughput is measured.
 pub const PROFILED_ITERATIONS: [u32; 9] = [1, 3, 5, 10, 50, 100, 150, 200, 250];
 
-/// What was measured.
+/// A measured throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
     /// Iterations a second.
     pub throughput: f64,
-    /// After so many iterations it was steady, or there were no more to look at.
+    /// The number of iterations at which it was steady, or the last one that was measured.
     pub iterations: u32,
     /// How long that took in seconds.
     pub seconds: f64,

@@ -34,8 +34,8 @@ pub struct SynchronousMap {
 
 impl IterativeApplication {
     /// The map of algorithm 4: in each stage the fastest cores get the most demanding processes, and
-    /// each size as many cores as any other one, those that come first one more if that is not
-    /// possible. A size of which no process is left leaves its cores to others.
+    /// each size gets the same number of cores (the most demanding ones get one more where the
+    /// division leaves a rest). The cores of a size without processes left go to other sizes.
     ///
     /// With `fill`, cores that would wait for the slowest one iterate on until it has done.
     pub fn synchronous(
@@ -72,7 +72,7 @@ impl IterativeApplication {
         Ok(SynchronousMap { stages, run_time })
     }
 
-    /// The sizes of the processes of a stage on so many cores, which are taken from what is `left`.
+    /// The sizes of the processes of the next stage, in the order of the cores; `left` is reduced.
     fn next_stage(&self, cores: usize, left: &mut [u32]) -> Vec<usize> {
         let sizes = self.by_demand.len();
         let mut free = cores;

@@ -5,7 +5,7 @@ use haggle_model::Span;
 use super::{Plan, Problem};
 use crate::{Interval, IntervalOracle};
 
-/// The cheapest of all valid plans; of those that tie the one with the fewest intervals, and then
+/// The cheapest of all valid plans; of equal ones the one with the fewest intervals, and then
 /// with the earliest last marker, the earliest but one, and so on. Without a valid plan, one
 /// interval. It takes seconds for 25 phases, and twice as long for each further one.
 ///

@@ -17,8 +17,8 @@ struct Split {
     interval: Interval,
 }
 
-/// The cheapest of the plans that the division heuristic passes through, of those that tie the one
-/// with the fewest intervals.
+/// The cheapest of the plans that the division heuristic passes through; of equal ones the one with
+/// the fewest intervals.
 ///
 /// It examines places for a marker, Φ(Φ-1)/2 at most. A marker changes one interval into two, and
 /// the others cost what they cost: so each interval is looked at once, for the best place in it.
@@ -32,7 +32,7 @@ pub fn division<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule
     let mut splits = BinaryHeap::from_iter(best_split(problem.whole()));
     let mut markers = Vec::new();
     let mut change = Span::ZERO;
-    // One interval is a candidate, too, but what is not valid is worse than everything that is.
+    // The plan of one interval is a candidate, too, if it is valid.
     let alone = problem.valid_time(problem.whole()).map(|_| (change, 0));
     let mut least = alone;
     while let Some(Reverse(Split { change: more, marker, interval })) = splits.pop() {

@@ -36,7 +36,7 @@ pub fn optimum_by_number<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O:
                 let cost = fewer[q - 1]?.cost + time(q, p)? + problem.rescheduling;
                 Some(Way { cost, marker: q })
             };
-            // The first of those that tie, which is the one with the earliest marker.
+            // `min_by_key` returns the first minimum, so the earliest marker wins a tie.
             (k - 1..p).filter_map(through).min_by_key(|way| way.cost)
         };
         let row = (1..=phases).map(&mut best).collect();

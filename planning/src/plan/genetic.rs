@@ -15,18 +15,18 @@ use crate::IntervalOracle;
 
 pub use operators::{crossover, merge, split};
 
-/// How large, how long and how wild.
+/// Sizes and probabilities of the genetic algorithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneticOptions {
-    /// How often a population is followed by another one.
+    /// Number of generations after the first population.
     pub generations: usize,
-    /// How many plans live at a time; at least 1.
+    /// Number of plans in a generation; at least 1.
     pub population: usize,
-    /// Plans whose fitness lies within this share of the best one's live on for sure; in \[0, 1).
+    /// A plan whose fitness is within this fraction of the best one is always selected; in \[0, 1).
     pub elite: f64,
-    /// With this probability parents have children that mix them, and not copies.
+    /// Probability that two parents are crossed; otherwise their children are copies.
     pub crossover: f64,
-    /// With this probability a child changes by itself.
+    /// Probability that a child mutates.
     pub mutation: f64,
 }
 
@@ -43,15 +43,15 @@ impl Default for GeneticOptions {
     }
 }
 
-/// What a set of markers is worth.
+/// Cost and fitness of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fitness {
     /// What the plan costs.
     pub cost: Span,
     /// Whether all its intervals are valid.
     pub valid: bool,
-    /// Its cost in seconds, made worse by intervals that are too short (equation 6); fitness is 1 by
-    /// this (equation 7).
+    /// The reverse fitness in seconds: the cost, increased for intervals that are too short (equation
+    /// 6). The fitness is 1 / this (equation 7).
     pub reverse: f64,
 }
 
@@ -82,13 +82,13 @@ struct Individual {
 }
 
 impl Individual {
-    /// The fitter first; those that are as fit in an order of their own.
+    /// The fitter first; equally fit ones by their markers.
     fn order(&self, other: &Individual) -> Ordering {
         let reverse = self.fitness.reverse.total_cmp(&other.fitness.reverse);
         reverse.then_with(|| self.markers.cmp(&other.markers))
     }
 
-    /// Less is better among those that are valid.
+    /// The order of valid plans, the best first.
     fn rank(&self) -> (Span, usize, &[usize]) {
         (self.fitness.cost, self.markers.len(), &self.markers)
     }
@@ -204,7 +204,7 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
         self.random.random::<f64>() < probability
     }
 
-    /// The elite, each plan once, and then whoever has luck.
+    /// The elite, each plan once, and then plans drawn by fitness.
     fn select(&mut self, mut pool: Vec<Individual>) -> Vec<Individual> {
         pool.sort_by(Individual::order);
         let Some(best) = pool.first() else { return pool };

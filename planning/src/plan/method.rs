@@ -1,4 +1,4 @@
-//! Planners by name, for whoever chooses one at run time.
+//! Planners as values, to choose one at run time.
 
 use rand::Rng;
 

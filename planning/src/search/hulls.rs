@@ -1,11 +1,10 @@
-//! The fast search for machines with uplinks: what can be best for n machines is prepared for all
-//! intervals at once.
+//! The fast search for machines with uplinks: the sets of n machines that can be best for any
+//! interval are prepared once.
 //!
 //! If all computations depend on the available CPU in the same way, and all communications on the
-//! bandwidth, then an interval takes A·x + B·y on n machines, where x is large for little CPU and y
-//! for little bandwidth; the interval and n say what A and B are, the machines what x and y are. So
-//! for each n only those sets can be best that are corners of the convex hull of their (x, y), to
-//! the lower left, and the best of these is found by bisection.
+//! bandwidth, then an interval takes A·x + B·y on n machines: A and B depend on the interval and on
+//! n, x on the least CPU and y on the least bandwidth of the set. So for each n the best set is a
+//! corner of the lower left convex hull of all (x, y), and bisection finds it.
 
 use super::map::Uplinks;
 use super::space::{Space, Work};
@@ -23,16 +22,16 @@ struct Corner {
     bandwidth: u32,
 }
 
-/// By how much sums of products may be wrong, and more: what is as close to the best is compared
-/// exactly.
+/// More than the relative error of a sum of products: corners this close to the best one are
+/// compared exactly.
 const ROUNDING: f64 = 1e-12;
 
-/// What is no farther above a line is on it, for all that can be computed: sets that tie are kept.
+/// A point this little above a line may be on it, so it is kept: sets that tie are not lost.
 const ON_LINE: f64 = 4.0 * f64::EPSILON;
 
 impl Hulls {
-    /// Adds machine by machine, from most CPU to least. A machine changes what n machines have at
-    /// least only where n is greater than the number of those with more bandwidth.
+    /// Adds machine by machine, from most CPU to least. A machine with the k-th most bandwidth so
+    /// far changes the least bandwidth of n machines only for n of k or more.
     pub(super) fn new(uplinks: &Uplinks, x: impl Fn(u32) -> f64, y: impl Fn(u32) -> f64) -> Hulls {
         let mut hulls: Vec<Vec<Corner>> = Vec::new();
         let mut most_bandwidth: Vec<u32> = Vec::new();
@@ -72,7 +71,7 @@ impl Hulls {
     }
 }
 
-/// Adds a corner with no more CPU than all before, and drops those that it puts above the hull.
+/// Adds a corner with no more CPU than the others, and drops the ones that are above the hull then.
 fn push(hull: &mut Vec<Corner>, new: Corner) {
     while let Some(last) = hull.last() {
         let above = match hull.len().checked_sub(2).map(|place| hull[place]) {

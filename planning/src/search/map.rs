@@ -9,7 +9,7 @@ use crate::cluster::{Cluster, Network};
 pub(super) use pairs::Pairs;
 pub(super) use uplinks::Uplinks;
 
-/// Usable machines in the order in which they are taken: those with most CPU first.
+/// Usable machines by decreasing CPU.
 #[derive(Debug)]
 pub(super) struct Order {
     machines: Vec<u32>,

@@ -11,8 +11,8 @@ pub(super) fn scan(space: &Space, work: &Work) -> Incumbent {
     }
 }
 
-/// With each level of CPU, the machines that have as much, and of these for each number those with
-/// most bandwidth: a time is no longer for more of either, so that nothing else can be best.
+/// For each level of CPU and each n, the n machines with most bandwidth among the machines with at
+/// least as much CPU. More of either never makes a time longer, so one of these sets is the best.
 fn scan_uplinks(space: &Space, work: &Work, uplinks: &Uplinks) -> Incumbent {
     let mut incumbent = Incumbent::default();
     // How many of the machines so far have each level of bandwidth.

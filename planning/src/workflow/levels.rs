@@ -25,7 +25,7 @@ pub enum WorkflowError {
     /// An application would have to wait for itself, or for one that does.
     #[error("application {application} can never begin, for it comes after a cycle")]
     Cycle {
-        /// The first of those that cannot.
+        /// The first one.
         application: usize,
     },
     /// The shortest way to an application is not the only one.
@@ -39,7 +39,7 @@ pub enum WorkflowError {
 }
 
 /// The applications of each level, by their numbers from 0, ascending. An edge leads from one to
-/// another that comes later. Those that nobody comes before begin.
+/// another that comes later. Applications without predecessors are in the first level.
 pub fn levels(
     applications: usize,
     edges: &[(usize, usize)],

@@ -1,5 +1,6 @@
 //! Performance models, and the synthetic applications made of them.
 
+use haggle_planning::fit::{Observation, fit, mean_error};
 use haggle_planning::synthetic::{Draws, Synthetic};
 use haggle_planning::{
     Application, ApplicationError, Cluster, ClusterError, Phase, Shares, Speedup, Term,
@@ -97,4 +98,70 @@ fn synthetic_applications_take_what_they_are_to_take() {
         let first = reference_seconds(&kind.draw(1)[0]);
         assert!((first.0 - seconds).abs() < 0.001 && (first.1 - share).abs() < 0.0001, "{first:?}");
     }
+}
+
+/// Times of a model at all combinations of three sizes, three numbers of processors and five loads.
+fn observed(model: impl Fn(f64, Shares, u32) -> f64) -> Vec<Observation> {
+    let mut draws = Draws::new(3);
+    let mut seen = Vec::new();
+    for size in [0.25, 0.5, 1.0] {
+        for processors in [4, 8, 16] {
+            for _ in 0..5 {
+                let cpu = draws.between(0.1, 1.0);
+                let shares = Shares { cpu, bandwidth: draws.between(0.2, 0.8) };
+                let seconds = model(size, shares, processors);
+                seen.push(Observation { size, shares, processors, seconds });
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_model_is_found_again_in_its_times() {
+    for kind in [Synthetic::Md, Synthetic::Changa, Synthetic::Mpb] {
+        for phase in &kind.draw(1)[..5] {
+            let seen = observed(|size, shares, processors| phase.seconds(size, shares, processors));
+            let found = fit(&seen).expect("observations");
+            assert!(mean_error(&found, &seen) < 1e-9, "{found:?}");
+            assert_eq!(found.computation.size, phase.computation.size);
+            assert_eq!(found.computation.speedup, phase.computation.speedup);
+            assert_eq!(found.communication.speedup, phase.communication.speedup);
+        }
+    }
+    assert_eq!(fit(&[]), None);
+}
+
+/// One model of a whole application is worse than one of each phase, the more its phases differ;
+/// and of all models with these exponents none is closer.
+#[test]
+fn one_model_of_many_phases_is_not_exact() {
+    let error = |kind: Synthetic| {
+        let phases = kind.draw(1);
+        let seen = observed(|size, shares, processors| {
+            phases.iter().map(|phase| phase.seconds(size, shares, processors)).sum()
+        });
+        let found = fit(&seen).expect("observations");
+        let positive =
+            found.computation.coefficient >= 0.0 && found.communication.coefficient >= 0.0;
+        assert!(positive, "{found:?}");
+        // Another coefficient makes the sum of squares greater, so that it is a least one.
+        let squares = |model: &Phase| -> f64 {
+            let part = |seen: &Observation| {
+                model.seconds(seen.size, seen.shares, seen.processors) / seen.seconds - 1.0
+            };
+            seen.iter().map(|seen| part(seen).powi(2)).sum()
+        };
+        for factor in [0.99, 1.01] {
+            let mut other = found;
+            other.computation.coefficient *= factor;
+            assert!(squares(&other) > squares(&found));
+            let mut other = found;
+            other.communication.coefficient *= factor;
+            assert!(squares(&other) >= squares(&found));
+        }
+        mean_error(&found, &seen)
+    };
+    let (uniform, mixed) = (error(Synthetic::Mpb), error(Synthetic::Md));
+    assert!(uniform < 1e-9 && mixed > 0.01, "{uniform} {mixed}");
 }

@@ -41,7 +41,7 @@ impl Pairs {
         self.links[machines[one] as usize][machines[two] as usize]
     }
 
-    /// The first set that is complete, each begun with another one of those with most CPU.
+    /// The first complete set, each started with another of the machines with most CPU.
     fn set(&self, asked: Point) -> Option<Vec<usize>> {
         let candidates = self.order.cpu.partition_point(|&cpu| cpu >= asked.cpu);
         (0..candidates.min(SEEDS)).find_map(|seed| self.grown(seed, candidates, asked))

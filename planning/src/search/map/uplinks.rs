@@ -28,7 +28,7 @@ impl Uplinks {
         Uplinks { order: Order { machines, cpu, cpu_levels, bandwidth_levels }, bandwidth }
     }
 
-    /// Levels of CPU and bandwidth of each machine, those with most CPU first.
+    /// Levels of CPU and bandwidth of each machine, by decreasing CPU.
     pub(in crate::search) fn machines(&self) -> impl Iterator<Item = (u32, u32)> {
         self.order.cpu.iter().copied().zip(self.bandwidth.iter().copied())
     }
