@@ -94,7 +94,8 @@ impl Individual {
     }
 }
 
-/// The cheapest valid plan that was ever in a population, or else the fittest one in the last.
+/// The cheapest valid plan that was ever in a population, or else the fittest one in the last, which
+/// is not valid; a small population may miss the valid plans there are.
 ///
 /// It examines plans: the first population, and as many children in each generation. With the same
 /// generator in the same state it draws the same.

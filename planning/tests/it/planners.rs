@@ -84,9 +84,14 @@ proptest! {
             if plan.valid {
                 prop_assert!(least.valid && plan.cost >= least.cost, "{:?}", method);
             }
-            // They give up only where nothing is valid; an incremental tail may be kept.
-            let keeps = matches!(method, Method::Incremental(options) if options.tail == Tail::Keep);
-            prop_assert!(plan.valid == least.valid || keeps, "{:?}", method);
+            // They give up only where nothing is valid; but an incremental tail may be kept, and a
+            // population this small may never have a valid plan.
+            let may_give_up = match method {
+                Method::Incremental(options) => options.tail == Tail::Keep,
+                Method::Genetic(_) => true,
+                _ => false,
+            };
+            prop_assert!(plan.valid == least.valid || may_give_up, "{:?}", method);
             prop_assert!(plan.cost >= problem.phase_sum());
         }
     }
