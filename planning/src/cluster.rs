@@ -1,0 +1,130 @@
+//! One cluster whose machines are shared with others, as it is seen at an instant.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+/// Machines of one speed, with the available part of each processor and of each link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    speed: f64,
+    cpu: Vec<f64>,
+    network: Network,
+}
+
+/// The available part of each link.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Network {
+    /// Each machine has one link to a switch: two machines communicate over the busier of their two. The
+    /// best machines can be found exactly then.
+    Uplinks(Vec<f64>),
+    /// Each pair of machines has a link of its own. Which machines are best is a clique problem.
+    Links(Arc<Vec<Vec<f64>>>),
+}
+
+/// Why there is no such cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ClusterError {
+    /// The speed is none, or far from all that is real.
+    #[error("the speed of a cluster is a number from a millionth to a million")]
+    Speed,
+    /// A share is none.
+    #[error("available parts of processors and links are at least a millionth and at most 1")]
+    Share,
+    /// There is not one uplink, or one row and column of links, a machine.
+    #[error("every machine has its links")]
+    Links,
+}
+
+impl Cluster {
+    /// A cluster in which each machine has one link to all others: `cpu` and `uplinks` are the
+    /// available parts in the order of the machines, from a millionth to 1. At `speed` 2 a phase computes in
+    /// half the time.
+    pub fn with_uplinks(
+        speed: f64,
+        cpu: Vec<f64>,
+        uplinks: Vec<f64>,
+    ) -> Result<Cluster, ClusterError> {
+        if uplinks.len() != cpu.len() {
+            return Err(ClusterError::Links);
+        }
+        Cluster::checked(speed, cpu, Network::Uplinks(uplinks))
+    }
+
+    /// A cluster in which each pair of machines has a link: `links` has a row and a column for each
+    /// machine. Of the two directions the busier one counts; the diagonal is ignored.
+    pub fn with_links(
+        speed: f64,
+        cpu: Vec<f64>,
+        mut links: Vec<Vec<f64>>,
+    ) -> Result<Cluster, ClusterError> {
+        let machines = cpu.len();
+        if links.len() != machines || links.iter().any(|row| row.len() != machines) {
+            return Err(ClusterError::Links);
+        }
+        for (machine, row) in links.iter_mut().enumerate() {
+            row[machine] = 1.0;
+        }
+        let mut cluster = Cluster::checked(speed, cpu, Network::Links(Arc::new(links)))?;
+        if let Network::Links(links) = &mut cluster.network {
+            let links = Arc::make_mut(links);
+            for (one, other) in
+                (0..machines).flat_map(|one| (0..one).map(move |other| (one, other)))
+            {
+                let busier = links[one][other].min(links[other][one]);
+                (links[one][other], links[other][one]) = (busier, busier);
+            }
+        }
+        Ok(cluster)
+    }
+
+    fn checked(speed: f64, cpu: Vec<f64>, network: Network) -> Result<Cluster, ClusterError> {
+        let is_share = |share: &f64| (1e-6..=1.0).contains(share);
+        let links_are = match &network {
+            Network::Uplinks(uplinks) => uplinks.iter().all(is_share),
+            Network::Links(links) => links.iter().flatten().all(is_share),
+        };
+        if !(1e-6..=1e6).contains(&speed) {
+            Err(ClusterError::Speed)
+        } else if !(cpu.iter().all(is_share) && links_are) {
+            Err(ClusterError::Share)
+        } else {
+            Ok(Cluster { speed, cpu, network })
+        }
+    }
+
+    /// How many machines there are.
+    pub fn machines(&self) -> usize {
+        self.cpu.len()
+    }
+
+    pub(crate) fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    pub(crate) fn cpu(&self, machine: u32) -> f64 {
+        self.cpu[machine as usize]
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+}
+
+impl Network {
+    /// The least available part of a link between any two of `machines`; 1 for a single one.
+    pub(crate) fn least(&self, machines: &[u32]) -> f64 {
+        if machines.len() < 2 {
+            return 1.0;
+        }
+        match self {
+            Network::Uplinks(uplinks) => {
+                machines.iter().fold(1.0, |least, &machine| least.min(uplinks[machine as usize]))
+            }
+            Network::Links(links) => machines.iter().fold(1.0, |least, &one| {
+                let row = &links[one as usize];
+                machines.iter().fold(least, |least, &other| least.min(row[other as usize]))
+            }),
+        }
+    }
+}

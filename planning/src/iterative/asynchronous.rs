@@ -1,0 +1,79 @@
+//! The asynchronous scheduler (algorithm 5): processes one after the other on each core, without
+//! waiting for others.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use haggle_model::Span;
+
+use super::{Core, IterativeApplication, MappingError, Process};
+
+/// Which process runs where and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AsynchronousMap {
+    /// The processes in the order in which they were placed.
+    pub processes: Vec<Process>,
+    /// When the last core is done.
+    pub run_time: Span,
+}
+
+impl IterativeApplication {
+    /// The map of algorithm 5: in rounds of one process of each size, the most demanding one first,
+    /// each goes where it is done earliest; of cores that tie to the fastest. Each process is
+    /// followed by a `merge` on its core.
+    pub fn asynchronous(
+        &self,
+        cores: &[Core],
+        merge: Span,
+    ) -> Result<AsynchronousMap, MappingError> {
+        let order = self.by_power(cores)?;
+        let mut ready = Ready::new(cores, &order, self.throughputs.len());
+        let mut left = self.processes.clone();
+        let mut map = AsynchronousMap { processes: Vec::new(), run_time: Span::ZERO };
+        while left.iter().any(|&left| left > 0) {
+            for &size in &self.by_demand {
+                if left[size] == 0 {
+                    continue;
+                }
+                left[size] -= 1;
+                let (start, rank, kind) = ready.take(|kind| self.process_time(kind, size));
+                let end = start + self.process_time(kind, size);
+                ready.give_back(end + merge, rank, kind);
+                map.run_time = map.run_time.max(end + merge);
+                let iterations = self.iterations;
+                map.processes.push(Process { core: order[rank], size, iterations, start, end });
+            }
+        }
+        Ok(map)
+    }
+}
+
+/// When cores are ready, a heap for each kind: of one kind the first that is ready ends any process
+/// first.
+struct Ready(Vec<BinaryHeap<Reverse<(Span, usize)>>>);
+
+impl Ready {
+    fn new(cores: &[Core], order: &[usize], kinds: usize) -> Ready {
+        let mut heaps = vec![BinaryHeap::new(); kinds];
+        for (rank, &core) in order.iter().enumerate() {
+            heaps[cores[core].kind].push(Reverse((Span::ZERO, rank)));
+        }
+        Ready(heaps)
+    }
+
+    /// Takes the core that ends earliest what takes `time` on its kind: when it is ready, its rank
+    /// by power, and its kind.
+    fn take(&mut self, time: impl Fn(usize) -> Span) -> (Span, usize, usize) {
+        let ends = self.0.iter().enumerate().filter_map(|(kind, heap)| {
+            let Reverse((ready, rank)) = *heap.peek()?;
+            Some((ready + time(kind), rank, kind))
+        });
+        let (_, rank, kind) = ends.min().expect("there is a core, and each was given back");
+        let Reverse((ready, _)) = self.0[kind].pop().expect("it was seen");
+        (ready, rank, kind)
+    }
+
+    fn give_back(&mut self, ready: Span, rank: usize, kind: usize) {
+        self.0[kind].push(Reverse((ready, rank)));
+    }
+}

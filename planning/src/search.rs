@@ -1,0 +1,92 @@
+//! Which machines of a cluster run an interval fastest (section 3.4).
+//!
+//! Three numbers of a set of machines decide its execution time: the least available part of its
+//! processors, the least available part of the links between them, and its size. So the search goes
+//! over hypothetical points (CPU, bandwidth, processors), and maps each to a real set that has at
+//! least as much. The publication only sketches Box Elimination; the bounds here are our own.
+
+mod boxes;
+mod hulls;
+mod map;
+mod scan;
+mod space;
+
+use std::cmp::Ordering;
+
+pub(crate) use space::{Space, Work};
+
+/// How sets of machines are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Search {
+    /// All sets that could be best. With uplinks their number grows with the square of the number
+    /// of machines; with links of pairs this is for a few machines only.
+    Scan,
+    /// The same sets as the scan, by far the fastest, where machines have uplinks and all phases
+    /// depend on loads in the same way; elsewhere Box Elimination.
+    #[default]
+    Hulls,
+    /// Box Elimination to its end. With uplinks it finds the same sets as the scan.
+    Boxes,
+    /// Box Elimination that gives up after 8·log_4/3(points) sets and takes the best one so far.
+    BoxesWithinBudget,
+}
+
+/// A point of the search space: indices into the levels of CPU and bandwidth, from the least, and
+/// the number of processors, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Point {
+    pub(crate) cpu: u32,
+    pub(crate) bandwidth: u32,
+    pub(crate) processors: u32,
+}
+
+/// The result of a search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) seconds: f64,
+    /// The set is what this point is mapped to.
+    pub(crate) asked: Point,
+}
+
+/// How good a set is: its time and, where that is the same, its point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rank {
+    seconds: f64,
+    point: Point,
+}
+
+impl Rank {
+    /// The faster one first, then fewer processors, more CPU, more bandwidth.
+    fn order(&self, other: &Rank) -> Ordering {
+        let (one, two) = (self.point, other.point);
+        self.seconds
+            .total_cmp(&other.seconds)
+            .then(one.processors.cmp(&two.processors))
+            .then(two.cpu.cmp(&one.cpu))
+            .then(two.bandwidth.cmp(&one.bandwidth))
+    }
+
+    fn beats(&self, other: &Rank) -> bool {
+        self.order(other).is_lt()
+    }
+}
+
+/// The best set so far, and how many were priced.
+#[derive(Debug, Default)]
+struct Incumbent {
+    best: Option<(Rank, Point)>,
+    priced: u64,
+}
+
+impl Incumbent {
+    fn offer(&mut self, rank: Rank, asked: Point) {
+        self.priced += 1;
+        if self.would_improve(&rank) {
+            self.best = Some((rank, asked));
+        }
+    }
+
+    fn would_improve(&self, rank: &Rank) -> bool {
+        self.best.is_none_or(|(best, _)| rank.beats(&best))
+    }
+}

@@ -1,0 +1,206 @@
+//! Applications and loads to try planners on.
+//!
+//! The performance models of the five applications that Sanjay and Vadhiyar 2011 measured are not
+//! published. These have the number of phases that is published and the qualities that are told of
+//! them: how much phases differ from one another, and whether they compute or communicate. They are
+//! drawn by SplitMix64, so that any other program can draw the same.
+
+mod grid;
+
+use haggle_model::random::splitmix;
+
+use crate::performance::{Phase, Speedup, Term};
+
+pub use grid::{BANDWIDTH, CPU, SyntheticGrid, SyntheticView, loaded};
+
+/// What an application is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synthetic {
+    /// Molecular dynamics: 30 phases, highly non-uniform.
+    Md,
+    /// ChaNGa: 50 phases in regimes, the least uniform.
+    Changa,
+    /// Athena: 100 phases, fairly uniform.
+    Athena,
+    /// LAMMPS: 26 phases, ever more communication as a crack grows.
+    Lammps,
+    /// MPB: 32 phases, fairly uniform.
+    Mpb,
+}
+
+/// A kind of phase: exponents of the problem size and of the numbers of processors by which
+/// computation and communication are divided, and the usual share of communication.
+struct Character {
+    size: f64,
+    computing: f64,
+    communicating: f64,
+    share: f64,
+}
+
+const COMPUTING: Character =
+    Character { size: 3.0, computing: 0.95, communicating: 0.0, share: 0.05 };
+const BALANCED: Character =
+    Character { size: 2.0, computing: 0.85, communicating: -0.25, share: 0.30 };
+const COMMUNICATING: Character =
+    Character { size: 1.0, computing: 0.70, communicating: -0.50, share: 0.65 };
+
+/// Where a phase takes the time that is drawn for it: 64 processors of which half is available.
+const PROCESSORS: f64 = 64.0;
+const AVAILABLE: f64 = 0.5;
+
+impl Synthetic {
+    /// The published number of phases.
+    pub fn phases(self) -> usize {
+        match self {
+            Synthetic::Md => 30,
+            Synthetic::Changa => 50,
+            Synthetic::Athena => 100,
+            Synthetic::Lammps => 26,
+            Synthetic::Mpb => 32,
+        }
+    }
+
+    /// The published number of phases, for a problem of size 1.
+    pub fn draw(self, seed: u64) -> Vec<Phase> {
+        self.draw_phases(seed, self.phases())
+    }
+
+    /// So many phases of the same kind.
+    pub fn draw_phases(self, seed: u64, phases: usize) -> Vec<Phase> {
+        let mut draws = Draws::new(seed);
+        match self {
+            Synthetic::Md => {
+                let mut character = draws.character(0.45, 0.65);
+                let phase = |number| {
+                    if number > 0 && draws.uniform() > 0.3 {
+                        character = draws.character(0.45, 0.65);
+                    }
+                    let seconds = 900.0 * (0.8 * draws.normal() - 0.32).exp();
+                    character.phase(seconds, character.share + 0.1 * (draws.uniform() - 0.5))
+                };
+                (0..phases).map(phase).collect()
+            }
+            Synthetic::Changa => draws.regimes(phases, 0.8),
+            Synthetic::Athena => {
+                let phase = |_| {
+                    let seconds = 250.0 * (0.1 * draws.normal()).exp();
+                    BALANCED.phase(seconds, 0.30 + 0.04 * (draws.uniform() - 0.5))
+                };
+                (0..phases).map(phase).collect()
+            }
+            Synthetic::Lammps => {
+                let phase = |number| {
+                    let grown = number as f64 / (phases.max(2) - 1) as f64;
+                    let character = match grown {
+                        grown if grown < 0.34 => COMPUTING,
+                        grown if grown < 0.67 => BALANCED,
+                        _ => COMMUNICATING,
+                    };
+                    let seconds = 900.0 * (0.6 + 0.8 * grown) * (0.3 * draws.normal()).exp();
+                    character.phase(seconds, 0.1 + 0.6 * grown)
+                };
+                (0..phases).map(phase).collect()
+            }
+            Synthetic::Mpb => {
+                let phase = |_| {
+                    let seconds = 800.0 * (0.1 * draws.normal()).exp();
+                    COMPUTING.phase(seconds, 0.08 + 0.02 * (draws.uniform() - 0.5))
+                };
+                (0..phases).map(phase).collect()
+            }
+        }
+    }
+}
+
+/// Phases as those of ChaNGa, but a regime lasts longer the closer `stay` is to 1: with 0.95 few
+/// large phases consist of smaller ones, which is what the division heuristic is made for.
+pub fn hierarchical(seed: u64, phases: usize, stay: f64) -> Vec<Phase> {
+    Draws::new(seed).regimes(phases, stay)
+}
+
+impl Character {
+    fn phase(&self, seconds: f64, share: f64) -> Phase {
+        let share = share.clamp(0.01, 0.95);
+        let term = |seconds: f64, size, exponent: f64| Term {
+            coefficient: seconds * AVAILABLE * PROCESSORS.powf(exponent),
+            size,
+            load: 1.0,
+            speedup: Speedup::Power(exponent),
+        };
+        Phase {
+            computation: term(seconds * (1.0 - share), self.size, self.computing),
+            communication: term(seconds * share, 1.0, self.communicating),
+        }
+    }
+}
+
+/// Draws by SplitMix64, in an order that anybody can repeat.
+#[derive(Clone, Debug)]
+pub struct Draws {
+    state: u64,
+}
+
+impl Draws {
+    /// The stream of this seed.
+    pub fn new(seed: u64) -> Draws {
+        Draws { state: seed }
+    }
+
+    fn next(&mut self) -> u64 {
+        let drawn = splitmix(self.state);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        drawn
+    }
+
+    /// Uniform in \[0, 1), in steps of 2^-53.
+    pub fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Uniform between two numbers.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
+    }
+
+    /// One of the numbers from `low` to `high`, both included.
+    pub fn whole(&mut self, low: u32, high: u32) -> u32 {
+        low + (self.uniform() * f64::from(high - low + 1)) as u32
+    }
+
+    /// One of these, each as likely as any other.
+    pub fn one_of(&mut self, values: &[f64]) -> f64 {
+        values[(self.uniform() * values.len() as f64) as usize]
+    }
+
+    /// Standard normal, by Box and Muller's cosine; takes two draws.
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    fn character(&mut self, computing: f64, balanced: f64) -> Character {
+        match self.uniform() {
+            drawn if drawn < computing => COMPUTING,
+            drawn if drawn < balanced => BALANCED,
+            _ => COMMUNICATING,
+        }
+    }
+
+    fn regimes(&mut self, phases: usize, stay: f64) -> Vec<Phase> {
+        let mut regime = self.regime();
+        let phase = |number| {
+            if number > 0 && self.uniform() > stay {
+                regime = self.regime();
+            }
+            let (character, level) = &regime;
+            let seconds = 700.0 * level * (0.5 * self.normal() - 0.125).exp();
+            character.phase(seconds, character.share + 0.1 * (self.uniform() - 0.5))
+        };
+        (0..phases).map(phase).collect()
+    }
+
+    fn regime(&mut self) -> (Character, f64) {
+        let character = self.character(0.4, 0.6);
+        (character, (0.8 * self.normal() - 0.32).exp())
+    }
+}

@@ -1,0 +1,210 @@
+//! Workflows of applications: a directed graph, run level by level (Sanjay and Vadhiyar 2011,
+//! section 8, of which no experiment is published).
+//!
+//! The applications of a [`Level`] run side by side and compete for machines. When some of them are
+//! between two intervals, each proposes its next interval as if all free machines were its own. The
+//! critical application, with the longest remaining time, gets the machines that it proposed. The
+//! applications that proposed some of the same machines propose again, and so on ([`grant`]).
+
+mod levels;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_model::Span;
+
+use crate::Machines;
+use crate::multi::Placed;
+
+pub use levels::{LevelRule, WorkflowError, levels};
+
+/// A machine: the number of its cluster and its own there.
+pub type MachineId = (usize, u32);
+
+/// The next interval of an application, as it wants to run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal<T> {
+    /// The predicted time to the end of the application; the longest is granted first.
+    pub remaining: Span,
+    /// The machines of its next interval.
+    pub machines: Vec<MachineId>,
+    /// The time to the end of the interval, a move before it included.
+    pub time: Span,
+    /// Whether the interval is the last one of the application.
+    pub last: bool,
+    /// Anything else that the caller needs.
+    pub what: T,
+}
+
+impl Proposal<Placed<Machines>> {
+    /// The result of a round of planning among the free machines, for an application of so many
+    /// phases.
+    pub fn new(placed: Placed<Machines>, phases: usize) -> Proposal<Placed<Machines>> {
+        let numbers = placed.schedule.numbers().iter();
+        Proposal {
+            remaining: placed.remaining,
+            machines: numbers.map(|&machine| (placed.cluster, machine)).collect(),
+            time: placed.moving + placed.time,
+            last: placed.interval.last == phases,
+            what: placed,
+        }
+    }
+}
+
+/// Grants machines to the applications in `pending`, which are between two intervals: the longest
+/// remaining time first, of equal ones the first in `pending`. `propose` gives the proposal of an
+/// application for a set of free machines, `None` if it can use none of them; such an application
+/// waits.
+///
+/// Granted machines are removed from `free`. The proposals are returned in the order of granting.
+pub fn grant<T>(
+    pending: &[usize],
+    free: &mut BTreeSet<MachineId>,
+    mut propose: impl FnMut(usize, &BTreeSet<MachineId>) -> Option<Proposal<T>>,
+) -> Vec<(usize, Proposal<T>)> {
+    let mut proposals: Vec<(usize, Proposal<T>)> = pending
+        .iter()
+        .filter_map(|&application| Some((application, propose(application, free)?)))
+        .collect();
+    let mut granted: Vec<(usize, Proposal<T>)> = Vec::new();
+    let critical = |proposals: &[(usize, Proposal<T>)]| {
+        (0..proposals.len()).max_by_key(|&place| (proposals[place].1.remaining, Reverse(place)))
+    };
+    while let Some(place) = critical(&proposals) {
+        let (application, proposal) = proposals.remove(place);
+        let taken: BTreeSet<MachineId> = proposal.machines.iter().copied().collect();
+        free.retain(|machine| !taken.contains(machine));
+        granted.push((application, proposal));
+        let wants_taken = |proposal: &Proposal<T>| {
+            proposal.machines.iter().any(|machine| taken.contains(machine))
+        };
+        proposals = proposals
+            .into_iter()
+            .filter_map(|(application, proposal)| {
+                let again = wants_taken(&proposal);
+                let proposal = if again { propose(application, free)? } else { proposal };
+                Some((application, proposal))
+            })
+            .collect();
+    }
+    granted
+}
+
+/// The applications of a level while they run, with the machines that each one holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    free: BTreeSet<MachineId>,
+    /// Between two intervals, by number.
+    pending: BTreeSet<usize>,
+    running: BTreeMap<usize, Running>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Running {
+    until: Span,
+    last: bool,
+    machines: Vec<MachineId>,
+}
+
+impl Level {
+    /// A level before its begin: none of its applications has run.
+    pub fn new(
+        applications: impl IntoIterator<Item = usize>,
+        machines: impl IntoIterator<Item = MachineId>,
+    ) -> Level {
+        Level {
+            free: machines.into_iter().collect(),
+            pending: applications.into_iter().collect(),
+            running: BTreeMap::new(),
+        }
+    }
+
+    /// The earliest end of a running interval.
+    pub fn next_end(&self) -> Option<Span> {
+        self.running.values().map(|running| running.until).min()
+    }
+
+    /// Whether all applications are over.
+    pub fn is_over(&self) -> bool {
+        self.pending.is_empty() && self.running.is_empty()
+    }
+
+    /// Free machines.
+    pub fn free(&self) -> &BTreeSet<MachineId> {
+        &self.free
+    }
+
+    /// The decisions of an instant: intervals that have ended release their machines, and all
+    /// applications between two intervals propose. Returns the proposals that were granted.
+    pub fn decide<T>(
+        &mut self,
+        now: Span,
+        propose: impl FnMut(usize, &BTreeSet<MachineId>) -> Option<Proposal<T>>,
+    ) -> Vec<(usize, Proposal<T>)> {
+        let ended: Vec<usize> = self
+            .running
+            .iter()
+            .filter(|(_, running)| running.until <= now)
+            .map(|(&application, _)| application)
+            .collect();
+        for application in ended {
+            if let Some(Running { last, machines, .. }) = self.running.remove(&application) {
+                self.free.extend(machines);
+                if !last {
+                    self.pending.insert(application);
+                }
+            }
+        }
+        let pending: Vec<usize> = self.pending.iter().copied().collect();
+        let granted = grant(&pending, &mut self.free, propose);
+        for (application, proposal) in &granted {
+            self.pending.remove(application);
+            let Proposal { time, last, ref machines, .. } = *proposal;
+            let running = Running { until: now + time, last, machines: machines.clone() };
+            self.running.insert(*application, running);
+        }
+        granted
+    }
+}
+
+/// The applications of a workflow.
+pub trait Applications {
+    /// Anything else in a proposal.
+    type What;
+
+    /// The proposal of an application at `now`; `None` if it can use none of the free machines.
+    fn propose(
+        &mut self,
+        now: Span,
+        application: usize,
+        free: &BTreeSet<MachineId>,
+    ) -> Option<Proposal<Self::What>>;
+
+    /// An application starts the interval that it proposed.
+    fn granted(&mut self, now: Span, application: usize, proposal: &Proposal<Self::What>);
+}
+
+/// Runs the levels one after the other, each after all of the previous one; returns the end of each.
+/// `None` if an application can use none of the machines although all are free.
+pub fn run_levels<A: Applications>(
+    levels: &[Vec<usize>],
+    machines: &BTreeSet<MachineId>,
+    applications: &mut A,
+) -> Option<Vec<Span>> {
+    let mut now = Span::ZERO;
+    let mut ends = Vec::new();
+    for numbers in levels {
+        let mut level = Level::new(numbers.iter().copied(), machines.iter().copied());
+        while !level.is_over() {
+            let propose = |number, free: &BTreeSet<_>| applications.propose(now, number, free);
+            for (number, proposal) in &level.decide(now, propose) {
+                applications.granted(now, *number, proposal);
+            }
+            if !level.is_over() {
+                now = level.next_end()?;
+            }
+        }
+        ends.push(now);
+    }
+    Some(ends)
+}

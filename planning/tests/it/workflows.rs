@@ -1,0 +1,300 @@
+//! Workflows: levels, and who gets the machines.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use haggle_model::Span;
+use haggle_model::random::stream;
+use haggle_planning::multi::{GridView, Move, Placed, Terms, next_interval};
+use haggle_planning::workflow::{
+    Applications, LevelRule, MachineId, Proposal, WorkflowError, grant, levels, run_levels,
+};
+use haggle_planning::{
+    Application, Cluster, ClusterOracle, Interval, Machines, Method, Phase, Search, Speedup, Term,
+};
+use proptest::prelude::*;
+
+fn secs(seconds: i64) -> Span {
+    Span::from_secs(seconds)
+}
+
+#[test]
+fn levels_of_graphs() {
+    let diamond = [(0, 1), (0, 2), (1, 3), (2, 3)];
+    let expected = Ok(vec![vec![0], vec![1, 2], vec![3]]);
+    assert_eq!(levels(4, &diamond, LevelRule::LongestPath), expected);
+    assert_eq!(levels(4, &diamond, LevelRule::BreadthFirst), expected);
+    // 3 is one step from the start, but comes after 2, which is two steps from it.
+    let shortcut = [(0, 1), (1, 2), (2, 3), (0, 3)];
+    let expected = Ok(vec![vec![0], vec![1], vec![2], vec![3]]);
+    assert_eq!(levels(4, &shortcut, LevelRule::LongestPath), expected);
+    let refused = WorkflowError::TooEarly { from: 2, to: 3 };
+    assert_eq!(levels(4, &shortcut, LevelRule::BreadthFirst), Err(refused));
+    let cycle = [(0, 1), (1, 2), (2, 1)];
+    let refused = WorkflowError::Cycle { application: 1 };
+    assert_eq!(levels(3, &cycle, LevelRule::LongestPath), Err(refused));
+    let refused = WorkflowError::NoApplication { application: 3 };
+    assert_eq!(levels(3, &[(0, 3)], LevelRule::LongestPath), Err(refused));
+    assert_eq!(levels(0, &[], LevelRule::LongestPath), Ok(vec![]));
+}
+
+/// Clusters of which some machines are free, for one application.
+struct Free<'a>(Vec<Option<ClusterOracle>>, &'a BTreeSet<MachineId>);
+
+impl GridView for Free<'_> {
+    type Oracle = ClusterOracle;
+
+    fn clusters(&self) -> usize {
+        self.0.len()
+    }
+
+    fn oracle(&self, cluster: usize) -> Option<&ClusterOracle> {
+        self.0[cluster].as_ref()
+    }
+
+    fn within(&self, _: usize) -> Span {
+        secs(60)
+    }
+
+    fn between(&self, _: usize, _: usize) -> Span {
+        secs(300)
+    }
+
+    fn may_stay(&self, cluster: usize, schedule: &Machines) -> bool {
+        schedule.numbers().iter().all(|&machine| self.1.contains(&(cluster, machine)))
+    }
+}
+
+/// A workflow on clusters that nobody else uses.
+struct Workflow {
+    applications: Vec<Arc<Application>>,
+    clusters: Vec<Arc<Cluster>>,
+    terms: Terms,
+    /// What ran last of each application.
+    before: Vec<Option<Placed<Machines>>>,
+    started: Vec<(Span, usize, Placed<Machines>)>,
+}
+
+impl Workflow {
+    fn new(
+        applications: Vec<Arc<Application>>,
+        clusters: Vec<Arc<Cluster>>,
+        terms: Terms,
+    ) -> Workflow {
+        let before = vec![None; applications.len()];
+        Workflow { applications, clusters, terms, before, started: Vec::new() }
+    }
+
+    fn machines(&self) -> BTreeSet<MachineId> {
+        let of = |(number, cluster): (usize, &Arc<Cluster>)| {
+            (0..cluster.machines() as u32).map(move |machine| (number, machine))
+        };
+        self.clusters.iter().enumerate().flat_map(of).collect()
+    }
+}
+
+impl Applications for Workflow {
+    type What = Placed<Machines>;
+
+    fn propose(
+        &mut self,
+        _: Span,
+        number: usize,
+        free: &BTreeSet<MachineId>,
+    ) -> Option<Proposal<Placed<Machines>>> {
+        let application = &self.applications[number];
+        let mut oracles = Vec::new();
+        for (cluster, at) in self.clusters.iter().enumerate() {
+            let is_free = |machine| free.contains(&(cluster, machine));
+            oracles.push(ClusterOracle::among(application, at, Search::Hulls, is_free));
+        }
+        let view = Free(oracles, free);
+        let before = self.before[number].as_ref();
+        let first = before.map_or(1, |before| before.interval.last + 1);
+        let random = &mut stream(1, "workflow", "plans");
+        let placed = next_interval(&view, &self.terms, first, before, random)?;
+        Some(Proposal::new(placed, application.phases()))
+    }
+
+    fn granted(&mut self, now: Span, number: usize, proposal: &Proposal<Placed<Machines>>) {
+        self.before[number] = Some(proposal.what.clone());
+        self.started.push((now, number, proposal.what.clone()));
+    }
+}
+
+/// c/n + d (n - 1) seconds.
+fn phase(computing: f64, communicating: f64) -> Phase {
+    let term = |coefficient, speedup| Term { coefficient, size: 0.0, load: 1.0, speedup };
+    Phase {
+        computation: term(computing, Speedup::Power(1.0)),
+        communication: term(communicating, Speedup::InverseOthers),
+    }
+}
+
+fn application(phases: &[Phase]) -> Arc<Application> {
+    Arc::new(Application::new(phases, 1.0).expect("good phases"))
+}
+
+fn idle(machines: usize) -> Arc<Cluster> {
+    let cluster = Cluster::with_uplinks(1.0, vec![1.0; machines], vec![1.0; machines]);
+    Arc::new(cluster.expect("good shares"))
+}
+
+#[test]
+fn the_critical_application_keeps_the_machines_that_both_want() {
+    // X takes 2400, 1400, 1200, 1200 s on 1 to 4 machines, Y 900, 650, 700, 825 s.
+    let applications =
+        vec![application(&[phase(2400.0, 200.0)]), application(&[phase(900.0, 200.0)])];
+    let terms = Terms { method: Method::Optimum, threshold: Span::ZERO };
+    let mut workflow = Workflow::new(applications, vec![idle(4)], terms);
+    let free = workflow.machines();
+    let alone = [0, 1].map(|number| workflow.propose(Span::ZERO, number, &free).expect("machines"));
+    assert_eq!(alone.each_ref().map(|proposal| proposal.remaining), [secs(1200), secs(650)]);
+    assert_eq!(alone.each_ref().map(|proposal| proposal.machines.len()), [3, 2]);
+    assert_eq!(run_levels(&[vec![0, 1]], &free, &mut workflow), Some(vec![secs(1200)]));
+    let summary: Vec<_> = workflow
+        .started
+        .iter()
+        .map(|(at, number, placed)| (*at, *number, placed.schedule.numbers().to_vec(), placed.time))
+        .collect();
+    let expected =
+        vec![(Span::ZERO, 0, vec![0, 1, 2], secs(1200)), (Span::ZERO, 1, vec![3], secs(900))];
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn who_has_no_machine_waits() {
+    let one = || application(&[phase(600.0, 0.0)]);
+    let terms = Terms { method: Method::Optimum, threshold: Span::ZERO };
+    let mut workflow = Workflow::new(vec![one(), one(), one()], vec![idle(1)], terms);
+    let machines = workflow.machines();
+    let ends = run_levels(&[vec![0, 1], vec![2]], &machines, &mut workflow);
+    assert_eq!(ends, Some(vec![secs(1200), secs(1800)]));
+    let starts: Vec<_> = workflow.started.iter().map(|&(at, number, _)| (at, number)).collect();
+    assert_eq!(starts, [(secs(0), 0), (secs(600), 1), (secs(1200), 2)]);
+    assert_eq!(run_levels(&[vec![0]], &BTreeSet::new(), &mut workflow), None);
+}
+
+#[test]
+fn an_application_stays_where_it_is_unless_its_machines_are_gone() {
+    // Two phases that want the same machines: the second one is not worth a move.
+    let applications = vec![application(&[phase(2400.0, 200.0), phase(2400.0, 200.0)])];
+    let terms = Terms { method: Method::Division, threshold: secs(1000) };
+    let mut workflow = Workflow::new(applications, vec![idle(4), idle(2)], terms);
+    let whole = workflow.machines();
+    let first = workflow.propose(Span::ZERO, 0, &whole).expect("machines");
+    assert!(first.last && first.what.how == Move::Start);
+    let half = Placed { interval: Interval::new(1, 1), ..first.what };
+    workflow.before[0] = Some(half);
+    let rest = workflow.propose(Span::ZERO, 0, &whole).expect("machines").what;
+    assert_eq!((rest.how, rest.time), (Move::Stay, secs(1200)));
+    let elsewhere = whole.into_iter().filter(|&machine| machine != (0, 0)).collect();
+    let rest = workflow.propose(Span::ZERO, 0, &elsewhere).expect("machines").what;
+    assert_eq!((rest.how, rest.time, rest.moving), (Move::Within, secs(1200), secs(60)));
+    let gone = [(1, 0), (1, 1)].into_iter().collect();
+    let rest = workflow.propose(Span::ZERO, 0, &gone).expect("machines").what;
+    assert_eq!((rest.how, rest.time, rest.moving), (Move::Between, secs(1400), secs(300)));
+}
+
+/// What somebody wants: so many machines of those that are free, from the first or from the last.
+fn wishes() -> impl Strategy<Value = Vec<(usize, bool, i64, usize)>> {
+    prop::collection::vec((1_usize..=5, any::<bool>(), 1_i64..=6, 1_usize..=4), 1..=6)
+}
+
+fn wanted(
+    wish: (usize, bool, i64, usize),
+    left: usize,
+    free: &BTreeSet<MachineId>,
+) -> Option<Proposal<()>> {
+    let (number, from_the_end, seconds, _) = wish;
+    let number = number.min(free.len());
+    let machines: Vec<MachineId> = if from_the_end {
+        free.iter().rev().take(number).copied().collect()
+    } else {
+        free.iter().take(number).copied().collect()
+    };
+    // The fewer machines, the longer.
+    let time = secs(seconds * 60 / number.max(1) as i64);
+    let remaining = time * left as i64;
+    (number > 0).then_some(Proposal { remaining, machines, time, last: left == 1, what: () })
+}
+
+/// Who wants the same for each of so many intervals.
+struct Wishes {
+    left: Vec<usize>,
+    wishes: Vec<(usize, bool, i64, usize)>,
+    events: Vec<(usize, Span, Span, Vec<MachineId>)>,
+}
+
+impl Applications for Wishes {
+    type What = ();
+
+    fn propose(
+        &mut self,
+        _: Span,
+        number: usize,
+        free: &BTreeSet<MachineId>,
+    ) -> Option<Proposal<()>> {
+        wanted(self.wishes[number], self.left[number], free)
+    }
+
+    fn granted(&mut self, now: Span, number: usize, proposal: &Proposal<()>) {
+        assert_eq!(proposal.last, self.left[number] == 1);
+        self.left[number] -= 1;
+        self.events.push((number, now, now + proposal.time, proposal.machines.clone()));
+    }
+}
+
+proptest! {
+    #[test]
+    fn grants_are_in_order_of_length_and_never_overlap(wishes in wishes(), machines in 0_u32..12) {
+        let all: BTreeSet<MachineId> = (0..machines).map(|machine| (0, machine)).collect();
+        let mut free = all.clone();
+        let pending: Vec<usize> = (0..wishes.len()).collect();
+        let granted = grant(&pending, &mut free, |number, free| wanted(wishes[number], 1, free));
+        // Each is what its application would propose with what those before it have left, and nobody
+        // who waits would run longer than who was preferred.
+        let mut left = all.clone();
+        let mut waiting = pending.clone();
+        for (number, proposal) in &granted {
+            for machine in &proposal.machines {
+                prop_assert!(left.contains(machine));
+            }
+            let fits = |other: usize| wanted(wishes[other], 1, &left);
+            prop_assert_eq!(fits(*number).map(|other| other.machines.len()), Some(proposal.machines.len()));
+            waiting.retain(|other| other != number);
+            for &other in &waiting {
+                let longest = fits(other).is_none_or(|other| other.remaining <= proposal.remaining);
+                prop_assert!(longest, "{} before {}", number, other);
+            }
+            left.retain(|machine| !proposal.machines.contains(machine));
+        }
+        prop_assert_eq!(&left, &free);
+        prop_assert!(waiting.is_empty() || free.is_empty());
+    }
+
+    #[test]
+    fn levels_come_one_after_the_other(wishes in wishes(), machines in 1_u32..6, cut in 0_usize..6) {
+        let all: BTreeSet<MachineId> = (0..machines).map(|machine| (0, machine)).collect();
+        let cut = cut.min(wishes.len());
+        let levels = [(0..cut).collect::<Vec<_>>(), (cut..wishes.len()).collect()];
+        let mut asked = Wishes {
+            left: wishes.iter().map(|wish| wish.3).collect(),
+            wishes: wishes.clone(),
+            events: Vec::new(),
+        };
+        let ends = run_levels(&levels, &all, &mut asked).expect("there are machines");
+        prop_assert!(asked.left.iter().all(|&left| left == 0));
+        let events = asked.events;
+        for &(number, start, end, _) in &events {
+            let begin = if number < cut { Span::ZERO } else { ends[0] };
+            prop_assert!(start >= begin && end <= ends[usize::from(number >= cut)]);
+        }
+        for (place, (_, start, end, machines)) in events.iter().enumerate() {
+            for (_, other_start, other_end, others) in &events[..place] {
+                let together = start < other_end && other_start < end;
+                prop_assert!(!together || machines.iter().all(|machine| !others.contains(machine)));
+            }
+        }
+    }
+}
