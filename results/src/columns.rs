@@ -135,7 +135,8 @@ impl Table {
                 "One row a job, in the order in which jobs left the system; a bag of tasks leaves it when the last of \
                  them ends, and stands where its metascheduler learned of that. A job of a grid stands where the \
                  last of its tries was cancelled. The first 17 columns are Batsim's, so that evalys and \
-                 scripts for Batsim read the file; ours come after."
+                 scripts for Batsim read the file; ours come after. evalys has nothing to draw of a grid, \
+                 whose jobs hold no processors of their own."
             }
             Table::Attempts => {
                 "One row a try: a job, or a share of a bag, that was queued at a provider. What failures undid \
