@@ -171,6 +171,16 @@ impl Message {
         self.phase() == Phase::Resource || *self == Message::Wake(Timer::Grid(GridTimer::Round))
     }
 
+    /// Whether it reaches an actor that is down: what happens on its machine, and the world.
+    pub fn reaches_who_is_down(&self) -> bool {
+        match self {
+            Message::Resource(_) => true,
+            Message::Run(message) => !matches!(message, RunMessage::JobDue(_)),
+            Message::Wake(timer) => matches!(timer, Timer::RunEnds { .. } | Timer::TasksEnd { .. }),
+            _ => false,
+        }
+    }
+
     /// Tells what its receiver learns of its sender.
     pub fn disclose(&self, between: Parties, tell: &mut Tell<'_>) {
         match self {

@@ -1,6 +1,7 @@
 //! Providers: each owns processors, a queue and a local scheduler, and tells
 //! others no more than its disclosure level allows.
 
+mod crash;
 mod failures;
 mod load;
 mod negotiation;
@@ -17,9 +18,10 @@ use haggle_model::{
     Refusal, Span, Time,
 };
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{LocalScheduler, Request, Scheduling, Slot};
+use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
+use self::crash::Unheard;
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
 use self::rescheduling::Coordinated;
@@ -111,6 +113,8 @@ pub struct Provider {
     negotiation: Negotiation,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
+    /// While its scheduler is down.
+    unheard: Option<Box<Unheard>>,
 }
 
 /// What is in a slot.
@@ -217,6 +221,7 @@ impl Provider {
             reschedules: false,
             negotiation: Negotiation::new(stream),
             coordinated: BTreeMap::new(),
+            unheard: None,
             config,
         }
     }
@@ -271,14 +276,16 @@ impl Provider {
         if !self.jobs.get(slot).is_some_and(ends) {
             return;
         }
-        self.scheduler.finished(now, slot);
         let Some(mut held) = self.release_job(slot) else { return };
         let Some(run) = held.run.take() else { return };
+        let (processors, planned_end) = (run.processors.count(), run.planned_end);
+        self.job_finished(now, Killed { slot, processors, planned_end });
         let checkpointing = held.progress(&run, now, &self.config).overhead;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
-        self.load.ended(held.submission.job.processors, run.planned_end);
-        out.send(held.submitter, SubmissionMessage::Finished { job: id, outcome: run.outcome });
+        self.load.ended(processors, planned_end);
+        let finished = SubmissionMessage::Finished { job: id, outcome: run.outcome };
+        self.say(held.submitter, finished, out);
         let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
         let over = held.over(self.config.id, outcome, now);
         let over = JobRecord { start, processors, checkpointing, ..over };
@@ -287,13 +294,14 @@ impl Provider {
     }
 
     fn on_plan_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        // The job may have ended at this very instant, and its slot have a new one.
+        // The job may have ended at this very instant, and its slot have a new one; the scheduler
+        // may have been down at that of its plan.
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
-        let Some(run) = held.run.as_mut().filter(|run| run.planned_end == now) else {
+        let Some(run) = held.run.as_mut().filter(|run| run.planned_end <= now) else {
             return;
         };
         let planned_end = now + (now - run.start);
-        self.load.extended(held.submission.job.processors, planned_end - now);
+        self.load.extended(held.submission.job.processors, planned_end - run.planned_end);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
         out.wake(planned_end, Timer::PlanEnds { slot: slot.0 });
@@ -377,6 +385,9 @@ impl Provider {
     /// when all else of this instant has been said. Waiting work moves up before that,
     /// when all that ends in this instant has ended.
     fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
+        if self.unheard.is_some() {
+            return;
+        }
         if !self.bargains {
             self.start_due(now, out);
             return;
@@ -600,6 +611,14 @@ impl Actor for Provider {
             }
             Message::Resource(ResourceMessage::Restored { processors }) => {
                 self.on_restored(now, &processors, out);
+                true
+            }
+            Message::Run(RunMessage::Crashed) => {
+                self.on_crashed();
+                true
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.on_restarted(now, out);
                 true
             }
             Message::Run(RunMessage::RunOver) => {

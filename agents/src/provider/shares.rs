@@ -4,7 +4,7 @@
 use haggle_model::{
     ActorId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord, Span, TaskRun, Time,
 };
-use haggle_scheduling::{Slot, promise};
+use haggle_scheduling::{Killed, Slot, promise};
 
 use super::load::work;
 use super::{Held, Overrun, Provider};
@@ -107,13 +107,23 @@ impl Provider {
     ) {
         // They may have been lost, or have ended at this very instant.
         let Some(Held::Share(share)) = self.jobs.get_mut(slot) else { return };
+        let is_due = |it: &&mut Running| it.planned_end <= now;
         let running = share.running.get_mut(run as usize).and_then(Option::as_mut);
-        let Some(running) = running.filter(|it| it.planned_end == now) else { return };
-        let planned_end = now + (now - running.start);
-        self.load.extended(running.processors.count(), planned_end - now);
-        running.planned_end = planned_end;
+        if running.filter(is_due).is_none() {
+            return;
+        }
+        // What was to end by now goes on together, as it does for the scheduler.
+        let due = share.running.iter_mut().map(Option::as_mut);
+        let due = (0..).zip(due).filter_map(|(run, it)| Some((run, it.filter(is_due)?)));
+        let due: Vec<(u32, &mut Running)> = due.collect();
+        let lasts = due.iter().map(|(_, it)| now - it.start).max().unwrap_or(Span::ZERO);
+        let planned_end = now + lasts;
+        for (run, running) in due {
+            self.load.extended(running.processors.count(), planned_end - running.planned_end);
+            running.planned_end = planned_end;
+            out.wake(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
+        }
         self.scheduler.overran(now, slot, planned_end);
-        out.wake(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
         self.plan_changed(now, out);
     }
 
@@ -135,8 +145,7 @@ impl Provider {
         });
         share.left -= tasks;
         let over = share.left == 0;
-        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
-        bargainer.tasks_finished(now, slot, tasks, planned_end);
+        self.tasks_finished(now, Killed { slot, processors: tasks, planned_end });
         if over {
             self.finish_share(now, slot, out);
         }
@@ -152,12 +161,19 @@ impl Provider {
         let job = share.call.job;
         self.coordinated_share_over(job, now);
         let outcome = share.outcome;
-        out.send(share.metascheduler, ShareMessage::Finished { job, outcome });
+        self.say(share.metascheduler, ShareMessage::Finished { job, outcome }, out);
         out.observe(share.over(self.config.id));
     }
 }
 
 impl Share {
+    /// A run that goes on though it was planned to end by now.
+    pub(super) fn late(&self, now: Time) -> Option<u32> {
+        let is_late = |it: &Running| it.planned_end <= now && it.end > now;
+        let late = self.running.iter().position(|run| run.as_ref().is_some_and(is_late));
+        late.map(|run| run as u32)
+    }
+
     /// The share is over, or the run is.
     pub(super) fn over(&self, provider: ProviderId) -> Observation {
         Observation::ShareOver(Box::new(ShareRecord {

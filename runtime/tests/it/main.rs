@@ -18,3 +18,4 @@ mod metascheduling;
 mod privacy;
 mod setup;
 mod simulation;
+mod trouble;
