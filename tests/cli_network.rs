@@ -57,27 +57,27 @@ fn what_would_cost_jobs_is_refused() {
         ╭─[world.toml:30:8]
      30 │ loss = "1%"
         ·        ──┬─
-        ·          ╰── not survived yet
+        ·          ╰── not survived
         ╰────
-      help: set `loss = "0%"`, or let users submit to providers
+      help: set `transport = "reliable"` or `loss = "0%"`, or let users submit to providers
 
       × metascheduler "broker" places jobs, and messages that arrive twice would cost jobs
         ╭─[world.toml:31:15]
      31 │ duplication = "2%"
         ·               ──┬─
-        ·                 ╰── not survived yet
+        ·                 ╰── not survived
         ╰────
-      help: set `duplication = "0%"`, or let users submit to providers
+      help: set `transport = "reliable"` or `duplication = "0%"`, or let users submit to providers
 
       × metascheduler "broker" places jobs, and messages that are lost while actors are parted would
       │ cost jobs
         ╭─[world.toml:33:1]
      33 │ [[network.partition]]
         · ──────────┬──────────
-        ·           ╰── not survived yet
+        ·           ╰── not survived
         ╰────
-      help: remove it, or part actors that have nothing to say to each other, or let users submit to
-            providers
+      help: set `transport = "reliable"`, part actors that have nothing to say to each other, or let
+            users submit to providers
 
     error: world.toml has 3 problems
     "#);
@@ -148,8 +148,47 @@ from = "1h"
 }
 
 #[test]
+fn a_reliable_transport_survives_what_ends() {
+    let reliable = "transport = \"reliable\"\nretransmission-timeout = \"0s\"\nloss = \"99.5%\"\n\n\
+                    [[network.partition]]\nbetween = [[\"users\"], [\"north\"]]\nfrom = \"1h\"\n";
+    insta::assert_snapshot!(shown(&format!("{WORLD}{reliable}")), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × `retransmission-timeout` is 0s, needs more
+        ╭─[world.toml:31:26]
+     31 │ retransmission-timeout = "0s"
+        ·                          ──┬─
+        ·                            ╰── sent again at once, for ever
+        ╰────
+      help: write a time longer than a message and its answer take
+
+      × 99.5% of all messages are lost, and at most 99% can be
+        ╭─[world.toml:32:8]
+     32 │ loss = "99.5%"
+        ·        ───┬───
+        ·           ╰── sent again more than a hundred times
+        ╰────
+      help: lower `loss`
+
+      × metascheduler "broker" is parted from providers for ever
+        ╭─[world.toml:34:1]
+     34 │ [[network.partition]]
+        · ──────────┬──────────
+        ·           ╰── what they say never arrives
+        ╰────
+      help: add `until`, or part actors that have nothing to say to each other
+
+    error: world.toml has 3 problems
+    "#);
+    let good = reliable.replace("\"0s\"", "\"10s\"").replace("99.5%", "99%");
+    let good = format!("{WORLD}duplication = \"2%\"\n{good}until = \"2h\"\n");
+    assert!(shown(&good).starts_with("exit code: 0"), "{}", shown(&good));
+}
+
+#[test]
 fn what_befalls_no_message_is_warned_about() {
-    let vain = "reordering = true\n\n[[network.partition]]\n\
+    let vain = "reordering = true\ntransport = \"reliable\"\nretransmission-timeout = \"2s\"\n\n[[network.partition]]\n\
                 between = [[\"south\"], [\"north\"]]\nfrom = \"1h\"\n";
     insta::assert_snapshot!(shown(&format!("{WORLD}{vain}")), @r#"
     exit code: 0
@@ -163,16 +202,32 @@ fn what_befalls_no_message_is_warned_about() {
         ╰────
       help: remove it, or set `jitter`
 
+      ⚠ `transport` of the network has no effect: no message is lost or doubled
+        ╭─[world.toml:31:13]
+     31 │ transport = "reliable"
+        ·             ─────┬────
+        ·                  ╰── not used
+        ╰────
+      help: remove it, or set `loss`, `duplication` or a `partition`
+
+      ⚠ `retransmission-timeout` of the network has no effect: no message is lost
+        ╭─[world.toml:32:26]
+     32 │ retransmission-timeout = "2s"
+        ·                          ──┬─
+        ·                            ╰── not used
+        ╰────
+      help: remove it, or set `loss` or a `partition`
+
       ⚠ `partition` of the network has no effect: no message goes that way: users are where they
       │ submit to, and providers talk to metaschedulers only
-        ╭─[world.toml:32:1]
-     32 │ [[network.partition]]
+        ╭─[world.toml:34:1]
+     34 │ [[network.partition]]
         · ──────────┬──────────
         ·           ╰── not used
         ╰────
       help: remove it, or name other actors
 
-    world.toml: 2 warnings
+    world.toml: 4 warnings
     world.toml: valid, 2 providers, 1 workload, 1 run
     "#);
 }
@@ -195,7 +250,7 @@ fn what_bargains_does_not_survive_reordering() {
         ╭─[world.toml:36:14]
      36 │ reordering = true
         ·              ──┬─
-        ·                ╰── not survived yet
+        ·                ╰── not survived
         ╰────
       help: set `reordering = false`, or let users submit to providers
 
@@ -232,12 +287,21 @@ fn what_is_lost_or_doubled_is_counted_and_listed() {
     let parted = "latency = \"1s\"\n[[partition]]\n\
                   between = [[\"broker\"], [\"north\", \"south\"]]\nfrom = \"50s\"\nuntil = \"5min\"\n";
     let summary = results(&folder, parted);
-    assert_eq!(summary.message_faults, Some(MessageFaults { lost: 0, parted: 1, doubled: 0 }));
-    assert!(
-        summary.to_string().contains("1 message lost, 1 of them between parted actors; 0 doubled")
-    );
-    let listed = "time,sender,receiver,kind,job,fault\n61.0,north,broker,finished,0,parted\n";
+    let counted = MessageFaults { parted: 1, ..MessageFaults::default() };
+    assert_eq!(summary.message_faults, Some(counted));
+    let said = "1 message lost, 1 of them between parted actors, 0 at actors that were down; 0 sent again; \
+                0 doubled";
+    assert!(summary.to_string().contains(said));
+    let listed =
+        "time,sender,receiver,kind,job,fault,resent\n61.0,north,broker,finished,0,parted,0\n";
     assert_eq!(folder.read("out/message_faults.csv"), listed);
+    // Sent again after 2, 6, 14, 30, 62 and 122 s, and then every minute, it arrives.
+    let reliable = format!("transport = \"reliable\"\nretransmission-timeout = \"2s\"\n{parted}");
+    let summary = results(&folder, &reliable);
+    let counted = MessageFaults { parted: 8, resent: 8, ..MessageFaults::default() };
+    assert_eq!(summary.message_faults, Some(counted));
+    assert!(folder.read("out/message_faults.csv").ends_with("finished,0,parted,8\n"));
+    assert!(folder.read("out/messages.csv").contains("304.0,north,broker,finished,0"));
     // Where nothing goes wrong, nothing is said of it.
     let summary = results(&folder, "latency = \"1s\"\nloss = \"0%\"\n");
     assert_eq!(summary.message_faults, None);

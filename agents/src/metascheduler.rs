@@ -374,6 +374,8 @@ impl Actor for Metascheduler {
             Message::Query(message) => self.on_query(now, from, message, out),
             // Its jobs are on their users' desks, too.
             Message::Run(RunMessage::RunOver) => return,
+            // What it knows it knows again.
+            Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };
         if !expected {

@@ -795,6 +795,8 @@ impl Actor for Negotiator {
                 self.on_run_over(now, out);
                 true
             }
+            // What it knows it knows again.
+            Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };
         if !expected {

@@ -169,15 +169,30 @@ impl Message {
     /// and comes back, and the rounds of a scheduler.
     pub fn recurs(&self) -> bool {
         // Asked of every message, so by its variants: `phase` has to look at every protocol.
-        matches!(
+        let recurs = matches!(
             self,
             Message::Resource(_)
-                | Message::Run(RunMessage::OutageDue { .. })
+                | Message::Run(
+                    RunMessage::OutageDue { .. } | RunMessage::Crashed | RunMessage::Restarted
+                )
                 | Message::Wake(
                     Timer::RestoreDue { .. }
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
-        )
+        );
+        let is_round = matches!(self, Message::Wake(Timer::Grid(GridTimer::Round)));
+        debug_assert_eq!(recurs, is_round || self.phase() == Phase::Resource);
+        recurs
+    }
+
+    /// Whether it reaches an actor that is down: what happens on its machine, and the world.
+    pub fn reaches_who_is_down(&self) -> bool {
+        match self {
+            Message::Resource(_) => true,
+            Message::Run(message) => !matches!(message, RunMessage::JobDue(_)),
+            Message::Wake(timer) => matches!(timer, Timer::RunEnds { .. } | Timer::TasksEnd { .. }),
+            _ => false,
+        }
     }
 
     /// Tells what its receiver learns of its sender.

@@ -1,6 +1,7 @@
 //! Providers: each owns processors, a queue and a local scheduler, and tells
 //! others no more than its disclosure level allows.
 
+mod crash;
 mod failures;
 mod load;
 mod negotiation;
@@ -17,9 +18,10 @@ use haggle_model::{
     Refusal, Span, Time,
 };
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{LocalScheduler, Request, Scheduling, Slot};
+use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
+use self::crash::Unheard;
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
 use self::rescheduling::Coordinated;
@@ -109,6 +111,8 @@ pub struct Provider {
     negotiation: Negotiation,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
+    /// While its scheduler is down.
+    unheard: Option<Box<Unheard>>,
 }
 
 /// What is in a slot.
@@ -141,6 +145,8 @@ struct HeldJob {
 #[derive(Debug)]
 struct Run {
     start: Time,
+    /// When it ends unless its processors fail.
+    end: Time,
     planned_end: Time,
     /// For how long it computes until its end.
     computing: Span,
@@ -212,6 +218,7 @@ impl Provider {
             tasks_started: Vec::new(),
             negotiation: Negotiation::new(stream),
             coordinated: BTreeMap::new(),
+            unheard: None,
             config,
         }
     }
@@ -258,17 +265,19 @@ impl Provider {
     }
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        self.scheduler.finished(now, slot);
         let Some(mut held) = self.release_job(slot) else { return };
         let Some(run) = held.run.take() else { return };
         if self.config.overrun == Overrun::Extend {
             out.stop(Timer::PlanEnds { slot: slot.0 });
         }
+        let (processors, planned_end) = (run.processors.count(), run.planned_end);
+        self.job_finished(now, Killed { slot, processors, planned_end });
         let checkpointing = held.progress(&run, now, &self.config).overhead;
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
-        self.load.ended(held.submission.job.processors, run.planned_end);
-        out.send(held.submitter, SubmissionMessage::Finished { job: id, outcome: run.outcome });
+        self.load.ended(processors, planned_end);
+        let finished = SubmissionMessage::Finished { job: id, outcome: run.outcome };
+        self.say(held.submitter, finished, out);
         let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
         let over = held.over(self.config.id, outcome, now);
         let over = JobRecord { start, processors, checkpointing, ..over };
@@ -280,7 +289,7 @@ impl Provider {
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
         let Some(run) = held.run.as_mut() else { return };
         let planned_end = now + (now - run.start);
-        self.load.extended(held.submission.job.processors, planned_end - now);
+        self.load.extended(held.submission.job.processors, planned_end - run.planned_end);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
         out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
@@ -364,6 +373,9 @@ impl Provider {
     /// when all else of this instant has been said. Waiting work moves up before that,
     /// when all that ends in this instant has ended.
     fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
+        if self.unheard.is_some() {
+            return;
+        }
         if !self.bargains {
             self.start_due(now, out);
             return;
@@ -452,9 +464,10 @@ impl Provider {
         }
         self.load.waiting -= work(job.processors, planned);
         self.load.started(job.processors, planned_end);
-        out.set(now + lasts, Timer::RunEnds { slot: slot.0 });
+        let end = now + lasts;
+        out.set(end, Timer::RunEnds { slot: slot.0 });
         out.send(held.submitter, SubmissionMessage::Started { job: job.id });
-        held.run = Some(Run { start: now, planned_end, computing, outcome, processors });
+        held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors });
     }
 
     /// What a slot holds is over.
@@ -585,6 +598,14 @@ impl Actor for Provider {
             }
             Message::Resource(ResourceMessage::Restored { processors }) => {
                 self.on_restored(now, &processors, out);
+                true
+            }
+            Message::Run(RunMessage::Crashed) => {
+                self.on_crashed();
+                true
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.on_restarted(now, out);
                 true
             }
             Message::Run(RunMessage::RunOver) => {

@@ -108,6 +108,8 @@ impl Actor for User {
                 self.on_run_over(now, out);
                 true
             }
+            // What it knows it knows again.
+            Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             Message::Wake(Timer::JobReady { job }) => {
                 self.submit(now, job, out);
                 true

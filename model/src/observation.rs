@@ -332,7 +332,9 @@ pub enum MessageFault {
     Lost,
     /// It is lost, since sender and receiver were parted.
     Parted,
-    /// It arrives twice.
+    /// It is lost, since its receiver was down.
+    Missed,
+    /// It arrives twice, or would, where the transport does not drop the copy.
     Doubled,
 }
 
@@ -342,6 +344,7 @@ impl MessageFault {
         match self {
             MessageFault::Lost => "lost",
             MessageFault::Parted => "parted",
+            MessageFault::Missed => "missed",
             MessageFault::Doubled => "doubled",
         }
     }

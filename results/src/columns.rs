@@ -323,7 +323,8 @@ const MESSAGE_FAULTS: &[Column] = &[
     column("receiver", Word, "", "the actor it was sent to", Never),
     column("kind", Word, "", "what kind of message", Never),
     column("job", Integer, "", "the job it is about, number in this run", Empty("about no job")),
-    column("fault", Word, "", "`lost` by chance or `parted` (lost between actors that were parted), so that `messages` does not have it; or `doubled`, so that `messages` has it twice", Never),
+    column("fault", Word, "", "`lost` by chance, `parted` (lost between actors that were parted), `missed` (its receiver was down) or `doubled`", Never),
+    column("resent", Integer, "times", "how often it was sent again because of that, and in the end it arrived, once; 0 = never: `messages` does not have what was lost, and has twice what was doubled, unless `transport = \"reliable\"` dropped the copy", Never),
 ];
 
 #[rustfmt::skip]

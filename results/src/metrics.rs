@@ -262,14 +262,16 @@ impl Metrics {
         *self.disclosed.entry((from, to, item)).or_default() += u64::from(count);
     }
 
-    /// Takes in that something went wrong with a message.
-    pub fn message_fault(&mut self, fault: MessageFault) {
+    /// Takes in that something went wrong with a message, which was sent again so often because of that.
+    pub fn message_fault(&mut self, fault: MessageFault, resent: u64) {
         let counts = self.message_faults.get_or_insert_default();
         *match fault {
             MessageFault::Lost => &mut counts.lost,
             MessageFault::Parted => &mut counts.parted,
+            MessageFault::Missed => &mut counts.missed,
             MessageFault::Doubled => &mut counts.doubled,
-        } += 1;
+        } += resent.max(1);
+        counts.resent += resent;
     }
 
     /// Takes in a provider's answer to a call for offers.

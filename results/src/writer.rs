@@ -313,7 +313,7 @@ impl RunWriter {
         }
     }
 
-    /// Records that something went wrong with a message.
+    /// Records that something went wrong with a message, and how often it was sent again because of that.
     ///
     /// # Errors
     /// If a full row group cannot be written.
@@ -323,7 +323,7 @@ impl RunWriter {
         (from, to): (ActorId, ActorId),
         kind: &'static str,
         job: Option<JobId>,
-        fault: MessageFault,
+        (fault, resent): (MessageFault, u64),
     ) -> Result<(), ResultsError> {
         if self.options.messages != Messages::All {
             return Ok(());
@@ -337,7 +337,7 @@ impl RunWriter {
         };
         let mut row = file.buffer.row();
         row.micros(time.as_micros()).code(from.0).code(to.0);
-        row.word(kind).integer(number(job)).word(fault.name()).done();
+        row.word(kind).integer(number(job)).word(fault.name()).integer(resent as i64).done();
         file.flush_if_full()
     }
 

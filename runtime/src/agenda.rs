@@ -6,6 +6,9 @@ use haggle_model::{ActorId, Time};
 use crate::clock::{Clock, Delivery, EventOrder};
 use crate::timers::Timers;
 
+/// When a timer has gone off that waits for its actor: never, for anything that can be set.
+const HELD: Time = Time::from_micros(-1);
+
 /// The clock of a run, which drops wake-ups that do not hold any more.
 #[derive(Debug)]
 pub(crate) struct Agenda {
@@ -46,6 +49,23 @@ impl Agenda {
     /// Lets a timer of an actor not go off.
     pub(crate) fn unset(&mut self, actor: ActorId, timer: Timer) {
         self.timers.stop(actor, timer);
+    }
+
+    /// What has gone off waits, for its actor is down: it holds until its actor sets or stops it.
+    pub(crate) fn hold(&mut self, delivery: &Delivery<Message>) {
+        if let (true, Message::Wake(timer)) = (delivery.if_set, &delivery.message) {
+            self.timers.set(delivery.to, *timer, HELD);
+        }
+    }
+
+    /// Whether what has waited still holds, which it does not any more after that.
+    pub(crate) fn holds(&mut self, delivery: &Delivery<Message>) -> bool {
+        match delivery.message {
+            Message::Wake(timer) if delivery.if_set => {
+                self.timers.goes_off(delivery.to, timer, HELD)
+            }
+            _ => true,
+        }
     }
 
     /// The next message that is due until then, moving on to its instant.

@@ -5,6 +5,7 @@ use haggle_model::{JobId, Observation, Span, Time};
 
 use crate::clock::{Delivery, HOPS_MAX, HOPS_PER_JOB};
 use crate::error::RunError;
+use crate::network::Crashes;
 use crate::world::World;
 
 /// How many messages in a row may bring no job further, for worlds that know no better: some
@@ -33,8 +34,9 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     pub(crate) fn of(world: &World) -> Bounds {
-        let resources = world.outages.as_ref().map_or(1, |outages| outages.resources.max(1));
-        let outages_max = OUTAGES_MAX.saturating_mul(resources);
+        let resources = world.outages.as_ref().map_or(0, |outages| outages.resources);
+        let resources = resources + world.network.crashes_ref().map_or(0, Crashes::actors);
+        let outages_max = OUTAGES_MAX.saturating_mul(resources.max(1));
         Bounds {
             messages: 0,
             messages_max: world.in_vain_max,

@@ -12,8 +12,9 @@ use crate::agenda::Agenda;
 use crate::arrivals::Merged;
 use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
 use crate::clock::Delivery;
+use crate::down::{Down, Due};
 use crate::error::RunError;
-use crate::network::{Fate, Network};
+use crate::network::{Fate, Hit, Network};
 use crate::simulation::RunStats;
 use crate::sink::Sink;
 use crate::world::{Outages, World};
@@ -34,6 +35,9 @@ pub(crate) struct Course<'a> {
     last_words: Vec<(ActorId, bool)>,
     ending: Ending,
     network: Network,
+    down: Down,
+    /// Whether what was taken last had waited for its receiver to restart.
+    waited: bool,
     stories: JobStories,
     sinks: Vec<&'a mut dyn Sink>,
     stop: Option<&'a AtomicBool>,
@@ -91,6 +95,8 @@ impl<'a> Course<'a> {
             last_words: last_words(&actors),
             ending: Ending::Not,
             network,
+            down: Down::default(),
+            waited: false,
             stories: JobStories::default(),
             sinks: Vec::new(),
             stop: None,
@@ -99,6 +105,7 @@ impl<'a> Course<'a> {
         };
         course.admit_next()?;
         course.admit_outage();
+        course.admit_crash();
         Ok((course, actors))
     }
 
@@ -169,6 +176,13 @@ impl<'a> Course<'a> {
 
     #[inline(always)] // once a message, which is moved on the way
     fn next_due(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+        self.waited = true;
+        while let Some(delivery) = self.down.take_released() {
+            if self.agenda.holds(&delivery) {
+                return Ok(Some(delivery));
+            }
+        }
+        self.waited = false;
         loop {
             let Some(delivery) = self.agenda.next(self.horizon) else { return Ok(None) };
             let jobs = self.jobs_left();
@@ -177,7 +191,16 @@ impl<'a> Course<'a> {
                 return Err(RunError::EndOfTime { jobs });
             }
             if !delivery.message.recurs() {
-                return Ok(Some(delivery));
+                match self.down.keep(delivery) {
+                    Due::Deliver(delivery) => return Ok(Some(delivery)),
+                    Due::Waits(kept) => {
+                        self.agenda.hold(kept);
+                        if is_arrival(&kept.message) {
+                            self.admit_next()?;
+                        }
+                    }
+                }
+                continue;
             }
             // Nature has no end: what it would do to nobody's jobs is left out.
             if !has_jobs && self.horizon.is_none() {
@@ -187,6 +210,15 @@ impl<'a> Course<'a> {
                 self.gone |= restore == Time::FOREVER;
                 self.bounds.count_outage(self.agenda.now(), jobs)?;
                 self.admit_outage();
+            }
+            match delivery.message {
+                Message::Run(RunMessage::Crashed) => {
+                    self.bounds.count_outage(self.agenda.now(), jobs)?;
+                    self.down.crash(delivery.to);
+                    self.admit_crash();
+                }
+                Message::Run(RunMessage::Restarted) => self.down.restart(delivery.to),
+                _ => {}
             }
             return Ok(Some(delivery));
         }
@@ -201,11 +233,16 @@ impl<'a> Course<'a> {
         self.stats.jobs -= arrivals.count() as u64;
         self.stats.end = end;
         self.ending = Ending::Told(0);
+        self.waited = true;
+        self.down.close();
         Ok(())
     }
 
     fn tell_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
         let Ending::Told(told) = &mut self.ending else { return Ok(None) };
+        if let Some(delivery) = self.down.take_released() {
+            return Ok(Some(delivery));
+        }
         // Without a reason to, none can be left but by a mistake, which is to be seen.
         let may_be_left = self.horizon.is_some() || self.gone;
         let jobs_left = self.stats.jobs > self.stats.jobs_over;
@@ -275,39 +312,35 @@ impl<'a> Course<'a> {
             };
             match fate {
                 Fate::Arrives(at) => self.agenda.schedule(at, phase, delivery),
-                fate => self.go_wrong(fate, delivery)?,
+                Fate::Hit(hit) => self.go_wrong(*hit, delivery)?,
             }
         }
         for observation in out.observations.drain(..) {
             self.observe(actor, observation)?;
         }
-        if arrival {
+        // The next job came when this one would have, if it waited.
+        if arrival && !self.waited {
             self.admit_next()?;
         }
         Ok(())
     }
 
-    /// Says what goes wrong with a message, and lets it arrive twice if it does.
+    /// Says what goes wrong with a message, which may arrive all the same.
     #[cold]
-    fn go_wrong(&mut self, fate: Fate, delivery: Delivery<Message>) -> Result<(), RunError> {
-        let fault = match fate {
-            Fate::Arrives(_) => return Ok(()),
-            Fate::Lost => MessageFault::Lost,
-            Fate::Parted => MessageFault::Parted,
-            Fate::Twice(..) => MessageFault::Doubled,
-        };
+    fn go_wrong(&mut self, hit: Hit, delivery: Delivery<Message>) -> Result<(), RunError> {
         let (now, Delivery { from, to, message, .. }) = (self.agenda.now(), &delivery);
-        for sink in &mut self.sinks {
-            sink.fault(now, *from, *to, message, fault).map_err(RunError::Record)?;
+        for &(fault, resent) in &hit.faults {
+            for sink in &mut self.sinks {
+                sink.fault(now, *from, *to, message, fault, resent).map_err(RunError::Record)?;
+            }
+            self.stats.resent += resent;
+            self.stats.doubled += u64::from(fault == MessageFault::Doubled);
         }
-        let Fate::Twice(first, second) = fate else {
-            self.stats.lost += 1;
-            return Ok(());
-        };
-        self.stats.doubled += 1;
+        self.stats.lost += u64::from(hit.arrivals.is_empty());
         let phase = message.phase();
-        self.agenda.schedule(first, phase, delivery.clone());
-        self.agenda.schedule(second, phase, delivery);
+        for at in hit.arrivals {
+            self.agenda.schedule(at, phase, delivery.clone());
+        }
         Ok(())
     }
 
@@ -319,6 +352,20 @@ impl<'a> Course<'a> {
         let message = Message::Run(RunMessage::OutageDue { resource, restore });
         let delivery = Delivery::first(nature, message);
         self.agenda.schedule(fail, Phase::Resource, delivery);
+    }
+
+    /// Puts the next crash on its way to its actor, and the restart after it.
+    fn admit_crash(&mut self) {
+        let Some(crashes) = self.network.crashes_mut() else { return };
+        let Some((to, Outage { fail, restore })) = crashes.take_next(self.agenda.now()) else {
+            return;
+        };
+        let delivery = |message| Delivery::first(to, Message::Run(message));
+        self.agenda.schedule(fail, Phase::Resource, delivery(RunMessage::Crashed));
+        match restore {
+            Time::FOREVER => self.gone = true,
+            _ => self.agenda.schedule(restore, Phase::Resource, delivery(RunMessage::Restarted)),
+        }
     }
 
     /// Puts the next job of the workloads on its way to its user.

@@ -3,7 +3,7 @@
 mod over_actix;
 
 use haggle_agents::{Actor, AnyActor, Message, Outbox};
-use haggle_model::Time;
+use haggle_model::{ActorId, Time};
 
 use crate::clock::Delivery;
 use over_actix::Hosts;
@@ -29,6 +29,14 @@ impl Actors {
         match driver {
             Driver::Sequential => Actors::Here(actors),
             Driver::Actix => Actors::Hosted(Hosts::new(actors)),
+        }
+    }
+
+    /// Puts another actor in the place of one.
+    pub(crate) fn replace(&mut self, place: ActorId, actor: AnyActor) {
+        match self {
+            Actors::Here(actors) => actors[place.index()] = actor,
+            Actors::Hosted(hosts) => hosts.replace(place, actor),
         }
     }
 

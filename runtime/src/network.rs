@@ -1,20 +1,24 @@
 //! What becomes of a message on its way from one actor to another: when it arrives, and whether.
 
 mod channel;
+mod crashes;
 mod partition;
+mod reliable;
 
 use std::collections::BTreeMap;
 
 use haggle_model::random::Stream;
-use haggle_model::{ActorId, Span, Time};
+use haggle_model::{ActorId, MessageFault, Span, Time};
 
-use channel::{Chance, Channel, Jitter};
+use channel::{Chance, Channel, Jitter, Way};
+use reliable::Reliable;
 
+pub use crashes::Crashes;
 pub use partition::Partition;
 
 /// Latencies between sites, and what goes wrong there; actors of one site talk without delay,
 /// and nothing they say is lost.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Network {
     /// One-way latency between actors of different sites.
     default_latency: Span,
@@ -27,16 +31,21 @@ pub struct Network {
 }
 
 /// What becomes of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It arrives then.
     Arrives(Time),
-    /// It arrives then, and once more, in the order of the two times.
-    Twice(Time, Time),
-    /// It never arrives.
-    Lost,
-    /// It never arrives, since sender and receiver were parted.
-    Parted,
+    /// Something goes wrong.
+    Hit(Box<Hit>),
+}
+
+/// What goes wrong with a message, and when it arrives all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hit {
+    /// In order; none if it is lost, two if it arrives twice.
+    pub arrivals: Vec<Time>,
+    /// Each with how often it was sent again because of that.
+    pub faults: Vec<(MessageFault, u64)>,
 }
 
 impl Network {
@@ -86,6 +95,27 @@ impl Network {
         self.channel().partitions.push(partition);
     }
 
+    /// Sends again what is lost, after `timeout` at first, until it arrives, and drops copies. What happens to
+    /// the attempts behind the first is drawn from `seeds` of the senders.
+    pub fn reliable(&mut self, timeout: Span, seeds: Vec<Stream>) {
+        self.channel().reliable = Some(Reliable::new(timeout, seeds));
+    }
+
+    /// Lets actors crash and restart: one that is down hears nothing, not even from where it is.
+    pub fn crashes(&mut self, crashes: Crashes) {
+        self.channel().crashes = Some(crashes);
+    }
+
+    /// The crashes, if there can be any.
+    pub(crate) fn crashes_ref(&self) -> Option<&Crashes> {
+        self.channel.as_ref()?.crashes.as_ref()
+    }
+
+    /// The crashes, to be taken.
+    pub(crate) fn crashes_mut(&mut self) -> Option<&mut Crashes> {
+        self.channel.as_mut()?.crashes.as_mut()
+    }
+
     fn channel(&mut self) -> &mut Channel {
         self.channel.get_or_insert_default()
     }
@@ -98,15 +128,18 @@ impl Network {
         let site = |actor: ActorId| self.sites.get(actor.index()).copied();
         let sites = site(from).zip(site(to));
         let latency = match sites {
-            Some((a, b)) if a == b => return Fate::Arrives(now),
+            Some((a, b)) if a == b => Span::ZERO,
             Some((a, b)) => {
                 self.links.get(&(a.min(b), a.max(b))).copied().unwrap_or(self.default_latency)
             }
             None => self.default_latency,
         };
+        let is_near = sites.is_some_and(|(a, b)| a == b);
         match &mut self.channel {
-            Some(channel) => channel.fate(now, latency, (from, to), sites),
-            None => Fate::Arrives(now + latency),
+            Some(channel) if !is_near || channel.crashes.is_some() => {
+                channel.fate(now, Way { from, to, latency, sites })
+            }
+            _ => Fate::Arrives(now + latency),
         }
     }
 }

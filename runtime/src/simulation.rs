@@ -9,6 +9,7 @@ use crate::clock::Delivery;
 use crate::course::{Cause, Course};
 use crate::driver::{Actors, Driver};
 use crate::error::RunError;
+use crate::recovery::Journals;
 use crate::sink::Sink;
 use crate::world::World;
 
@@ -21,10 +22,12 @@ pub struct RunStats {
     pub jobs_over: u64,
     /// Messages delivered, wake-ups included.
     pub messages: u64,
-    /// Messages that were lost.
+    /// Messages that never arrived.
     pub lost: u64,
-    /// Messages that were sent once and delivered twice.
+    /// Messages that were doubled on their way.
     pub doubled: u64,
+    /// How often messages were sent again.
+    pub resent: u64,
     /// Messages that somebody did not expect, and that changed nothing.
     pub refused: u64,
     /// The instant of the last message; of a run that is over, when it ended.
@@ -57,6 +60,7 @@ pub struct Step {
 pub struct Simulation<'a> {
     course: Course<'a>,
     actors: Actors,
+    journals: Journals,
     out: Outbox,
 }
 
@@ -65,9 +69,11 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     /// If the first job of a workload cannot be read.
-    pub fn new(world: World, driver: Driver) -> Result<Simulation<'a>, RunError> {
+    pub fn new(mut world: World, driver: Driver) -> Result<Simulation<'a>, RunError> {
+        let journals = Journals::new(std::mem::take(&mut world.blueprints));
         let (course, actors) = Course::new(world)?;
-        Ok(Simulation { course, actors: Actors::new(driver, actors), out: Outbox::default() })
+        let actors = Actors::new(driver, actors);
+        Ok(Simulation { course, actors, journals, out: Outbox::default() })
     }
 
     /// Lets `sink` hear of all that happens from now on, after those that listen already.
@@ -152,6 +158,9 @@ impl<'a> Simulation<'a> {
         let Some(delivery) = self.course.take_next()? else { return Ok(None) };
         let now = self.now();
         let (noted, cause) = (note(now, &delivery), Cause::from(&delivery));
+        if let Some(recovered) = self.journals.write(now, &delivery) {
+            self.actors.replace(delivery.to, recovered);
+        }
         self.actors.deliver(now, delivery, &mut self.out);
         self.course.carry_out(cause, &mut self.out)?;
         Ok(Some(noted))

@@ -25,8 +25,9 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Something goes wrong with `message`, which `from` sends to `to` now. What is lost is never
-    /// delivered, what is doubled is twice.
+    /// Something goes wrong with `message`, which `from` sends to `to` now, and it is sent again so
+    /// often because of that: then it arrives in the end, once. Otherwise what is lost is never
+    /// delivered, and what is doubled is twice.
     ///
     /// # Errors
     /// Whatever stands in the way of taking it down.
@@ -37,6 +38,7 @@ pub trait Sink {
         _to: ActorId,
         _message: &Message,
         _fault: MessageFault,
+        _resent: u64,
     ) -> Result<(), OutsideError> {
         Ok(())
     }

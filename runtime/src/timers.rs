@@ -35,7 +35,7 @@ impl Timers {
         }
     }
 
-    /// Whether a timer goes off now; it does so once.
+    /// Whether a timer is set to `now`, which it is no more after that.
     pub(crate) fn goes_off(&mut self, actor: ActorId, timer: Timer, now: Time) -> bool {
         let own = &mut self.0[actor.index()];
         let goes_off = own.get(timer) == Some(now);

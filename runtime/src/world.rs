@@ -1,5 +1,6 @@
 //! What a run starts from: actors, the jobs that come, what fails, and the network.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 
 use haggle_agents::{AnyActor, Message};
@@ -9,6 +10,7 @@ use haggle_model::{ActorId, Job, Time};
 use crate::bounds::IN_VAIN_MAX;
 use crate::clock::EventOrder;
 use crate::network::Network;
+use crate::recovery::Blueprint;
 
 /// Whatever goes wrong outside: reading a workload, writing a record.
 pub type OutsideError = Box<dyn Error + Send + Sync>;
@@ -35,6 +37,8 @@ pub struct World {
     pub order: EventOrder,
     /// What is on its way when the run begins: when it arrives, and at whom.
     pub initial: Vec<(Time, ActorId, Message)>,
+    /// How those are made anew that crash and restart; who is not in it stays as it is.
+    pub blueprints: BTreeMap<ActorId, Blueprint>,
     /// How many messages in a row may bring no job further.
     pub in_vain_max: u64,
 }
@@ -50,6 +54,7 @@ impl Default for World {
             network: Network::default(),
             order: EventOrder::default(),
             initial: Vec::new(),
+            blueprints: BTreeMap::new(),
             in_vain_max: IN_VAIN_MAX,
         }
     }

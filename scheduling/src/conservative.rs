@@ -204,10 +204,11 @@ impl Conservative {
         }
     }
 
-    /// Undoes [`Conservative::book`]; the entry in `due` goes stale.
-    fn unbook(&mut self, slot: Slot) {
+    /// Undoes [`Conservative::book`], of what is planned before `now` the rest; the entry in `due`
+    /// goes stale.
+    fn unbook(&mut self, now: Time, slot: Slot) {
         let booking = *self.booking(slot);
-        self.profile.remove(booking.start, booking.end, booking.processors);
+        self.profile.remove(booking.start.max(now), booking.end, booking.processors);
         if self.compression == Compression::ByStart {
             self.waiting.remove(self.key(&booking), booking.processors);
         }
@@ -294,7 +295,7 @@ impl Conservative {
     ) {
         self.hints.forget();
         for entry in waiting {
-            self.unbook(entry.slot);
+            self.unbook(now, entry.slot);
         }
         change(self);
         for entry in waiting {
@@ -355,7 +356,7 @@ impl Conservative {
     fn try_earlier(&mut self, slot: Slot, from: Time) -> Option<Region> {
         let Booking { processors, span, start: booked, end, .. } = *self.booking(slot);
         let start = self.profile.earlier_fit(processors, span, from, booked)?.start;
-        self.unbook(slot);
+        self.unbook(from, slot);
         self.book(slot, start);
         self.region((start + span).max(booked), end.min(Time::FOREVER), processors)
     }
@@ -479,7 +480,7 @@ impl LocalScheduler for Conservative {
         // The job takes time that may be booked: everything that waits is planned anew around it.
         self.replan_around(now, |queue| {
             let job = queue.bookings[slot.index()].as_mut().expect("only a running job overruns");
-            queue.profile.add(job.end, end, job.processors);
+            queue.profile.add(job.end.max(now), end, job.processors);
             job.end = end;
         });
     }
@@ -511,7 +512,7 @@ impl LocalScheduler for Conservative {
         if !self.bookings.get(slot.index()).is_some_and(waits) {
             return false;
         }
-        self.unbook(slot);
+        self.unbook(now, slot);
         let booking = self.bookings[slot.index()].take().expect("it waits");
         if self.compression != Compression::ByStart {
             self.waiting.remove(booking.rank, booking.processors);

@@ -179,7 +179,7 @@ impl LocalScheduler for ConservativeBags {
                 *entry.running.entry(end).or_insert(0) += tasks;
             }
             for (planned_end, processors) in over {
-                queue.profile.add(planned_end, end, processors);
+                queue.profile.add(planned_end.max(now), end, processors);
             }
         });
     }

@@ -169,7 +169,7 @@ impl LocalScheduler for Easy {
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // What was decided on the processors of a job that goes on after all.
         self.revoke(now);
-        self.running.overran(slot, end);
+        self.running.overran(now, slot, end);
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {

@@ -52,8 +52,8 @@ impl LocalScheduler for Fcfs {
         self.running.finished(now, slot);
     }
 
-    fn overran(&mut self, _now: Time, slot: Slot, end: Time) {
-        self.running.overran(slot, end);
+    fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        self.running.overran(now, slot, end);
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {

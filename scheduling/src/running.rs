@@ -83,9 +83,9 @@ impl Running {
         self.profile.remove(now, Time::FOREVER, processors);
     }
 
-    pub(crate) fn overran(&mut self, slot: Slot, end: Time) {
+    pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         let job = self.jobs[slot.index()].as_mut().expect("only a running job overruns");
-        self.profile.add(job.planned_end, end, job.processors);
+        self.profile.add(job.planned_end.max(now), end, job.processors);
         job.planned_end = end;
     }
 }

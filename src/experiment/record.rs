@@ -29,8 +29,8 @@ pub(super) enum Fact<'a> {
     Message { from: ActorId, to: ActorId, message: &'a Message },
     /// What one actor has told another discloses so many items about its sender.
     Disclosed { from: ActorId, to: ActorId, item: DisclosedItem, count: u32, job: Option<JobId> },
-    /// Something has gone wrong with what one actor told another.
-    Fault { from: ActorId, to: ActorId, message: &'a Message, fault: MessageFault },
+    /// Something has gone wrong with what one actor told another, which was sent again so often because of that.
+    Fault { from: ActorId, to: ActorId, message: &'a Message, fault: MessageFault, resent: u64 },
     /// An actor has observed something.
     Observed { actor: ActorId, observation: &'a Observation },
     /// A job of a grid was over before now, and all is known of it.
@@ -153,8 +153,9 @@ impl Sink for Books<'_> {
         to: ActorId,
         message: &Message,
         fault: MessageFault,
+        resent: u64,
     ) -> Result<(), OutsideError> {
-        self.tell(now, Fact::Fault { from, to, message, fault })
+        self.tell(now, Fact::Fault { from, to, message, fault, resent })
     }
 
     fn observed(

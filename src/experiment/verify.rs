@@ -147,8 +147,10 @@ impl<W: Write> Sink for EventLog<W> {
         to: ActorId,
         message: &Message,
         fault: MessageFault,
+        resent: u64,
     ) -> Result<(), OutsideError> {
-        Ok(writeln!(self.0, "{now} {from} -> {to}: {}: {message:?}", fault.name())?)
+        let fault = fault.name();
+        Ok(writeln!(self.0, "{now} {from} -> {to}: {fault}, sent again {resent}: {message:?}")?)
     }
 
     fn observed(

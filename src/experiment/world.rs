@@ -308,6 +308,9 @@ fn network(scenario: &Scenario, addresses: &BTreeMap<&str, ActorId>) -> Network 
     if *reordering {
         network.reordering();
     }
+    if scenario.network.transport == file::Transport::Reliable {
+        network.reliable(scenario.network.timeout().0, streams("retransmission"));
+    }
     network
 }
 

@@ -41,7 +41,7 @@ pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use metascheduler::{
     Composition, Metascheduler, Negotiation, Placement, SpreadRule, WeightRule,
 };
-pub use network::{Link, Network, Partition};
+pub use network::{Link, Network, Partition, Transport};
 pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpoints, Late, Offers, OnFailure,
     Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,

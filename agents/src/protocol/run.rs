@@ -18,6 +18,11 @@ pub enum RunMessage {
         /// When it is back; [`Time::FOREVER`] = never.
         restore: Time,
     },
+    /// To any actor: it crashes. It hears nothing until it restarts, unless something happens on
+    /// its machine.
+    Crashed,
+    /// To an actor that has crashed: it restarts, and knows what it knew.
+    Restarted,
     /// To everybody: the run stops now. What you hold is unfinished.
     RunOver,
 }
@@ -28,6 +33,8 @@ impl RunMessage {
         match self {
             RunMessage::JobDue(_) => "job_due",
             RunMessage::OutageDue { .. } => "outage_due",
+            RunMessage::Crashed => "crashed",
+            RunMessage::Restarted => "restarted",
             RunMessage::RunOver => "run_over",
         }
     }
@@ -36,7 +43,10 @@ impl RunMessage {
     pub fn job(&self) -> Option<JobId> {
         match self {
             RunMessage::JobDue(job) => Some(job.id),
-            RunMessage::OutageDue { .. } | RunMessage::RunOver => None,
+            RunMessage::OutageDue { .. }
+            | RunMessage::Crashed
+            | RunMessage::Restarted
+            | RunMessage::RunOver => None,
         }
     }
 
@@ -44,7 +54,9 @@ impl RunMessage {
     pub fn phase(&self) -> Phase {
         match self {
             RunMessage::JobDue(_) => Phase::Submission,
-            RunMessage::OutageDue { .. } => Phase::Resource,
+            RunMessage::OutageDue { .. } | RunMessage::Crashed | RunMessage::Restarted => {
+                Phase::Resource
+            }
             RunMessage::RunOver => Phase::Conversation,
         }
     }

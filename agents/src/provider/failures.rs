@@ -112,6 +112,10 @@ impl Provider {
         }
         out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });
         self.free.remove_all(processors);
+        if let Some(unheard) = &mut self.unheard {
+            unheard.fail(processors, killed, lost_jobs, lost_tasks);
+            return;
+        }
         self.scheduler.failed(now, processors.count(), &killed);
         for slot in lost_jobs {
             self.lost_job(now, slot, out);
@@ -123,7 +127,7 @@ impl Provider {
     }
 
     /// A rigid job has lost its processors, and the scheduler has forgotten it.
-    fn lost_job(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+    pub(super) fn lost_job(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("a lost job is held until it is over")
         };
@@ -146,7 +150,7 @@ impl Provider {
 
     /// Tasks of a share have lost their processors. Tasks have no names, so how often
     /// they have been started is counted over the whole share.
-    fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32, out: &mut Outbox) {
+    pub(super) fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32, out: &mut Outbox) {
         let Some(Held::Share(share)) = self.jobs.get_mut(slot) else {
             unreachable!("a share is held until its last task is over")
         };
@@ -176,6 +180,10 @@ impl Provider {
         let provider = self.config.id;
         out.observe(Observation::ProcessorsRestored { provider, processors: processors.clone() });
         self.free.insert_all(processors);
+        if let Some(unheard) = &mut self.unheard {
+            unheard.restore(processors);
+            return;
+        }
         self.scheduler.restored(now, processors.count());
         self.plan_changed(now, out);
     }

@@ -4,7 +4,7 @@
 use haggle_model::{
     ActorId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord, Span, TaskRun, Time,
 };
-use haggle_scheduling::{Slot, promise};
+use haggle_scheduling::{Killed, Slot, promise};
 
 use super::load::work;
 use super::{Held, Overrun, Provider};
@@ -36,6 +36,8 @@ pub(super) struct Share {
 #[derive(Debug)]
 pub(super) struct Running {
     start: Time,
+    /// When they end unless their processors fail.
+    end: Time,
     planned_end: Time,
     outcome: JobOutcome,
     processors: ProcessorSet,
@@ -88,7 +90,7 @@ impl Provider {
         }
         let run = share.running.len() as u32;
         let end = now + lasts;
-        share.running.push(Some(Running { start: now, planned_end, outcome, processors }));
+        share.running.push(Some(Running { start: now, end, planned_end, outcome, processors }));
         out.set(end, Timer::TasksEnd { slot: slot.0, run });
         if end > planned_end {
             out.set(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
@@ -104,13 +106,23 @@ impl Provider {
         out: &mut Outbox,
     ) {
         let Some(Held::Share(share)) = self.jobs.get_mut(slot) else { return };
+        let is_due = |it: &&mut Running| it.planned_end <= now;
         let running = share.running.get_mut(run as usize).and_then(Option::as_mut);
-        let Some(running) = running else { return };
-        let planned_end = now + (now - running.start);
-        self.load.extended(running.processors.count(), planned_end - now);
-        running.planned_end = planned_end;
+        if running.is_none() {
+            return;
+        }
+        // What was to end by now goes on together, as it does for the scheduler.
+        let due = share.running.iter_mut().map(Option::as_mut);
+        let due = (0..).zip(due).filter_map(|(run, it)| Some((run, it.filter(is_due)?)));
+        let due: Vec<(u32, &mut Running)> = due.collect();
+        let lasts = due.iter().map(|(_, it)| now - it.start).max().unwrap_or(Span::ZERO);
+        let planned_end = now + lasts;
+        for (run, running) in due {
+            self.load.extended(running.processors.count(), planned_end - running.planned_end);
+            running.planned_end = planned_end;
+            out.set(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
+        }
         self.scheduler.overran(now, slot, planned_end);
-        out.set(planned_end, Timer::TasksPlanEnds { slot: slot.0, run });
         self.plan_changed(now, out);
     }
 
@@ -118,7 +130,7 @@ impl Provider {
     pub(super) fn on_tasks_ended(&mut self, now: Time, slot: Slot, run: u32, out: &mut Outbox) {
         let Some(Held::Share(share)) = self.jobs.get_mut(slot) else { return };
         let running = share.running.get_mut(run as usize).and_then(Option::take);
-        let Some(Running { start, planned_end, outcome, processors }) = running else { return };
+        let Some(Running { start, planned_end, outcome, processors, .. }) = running else { return };
         if self.config.overrun == Overrun::Extend {
             out.stop(Timer::TasksPlanEnds { slot: slot.0, run });
         }
@@ -133,8 +145,7 @@ impl Provider {
         });
         share.left -= tasks;
         let over = share.left == 0;
-        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
-        bargainer.tasks_finished(now, slot, tasks, planned_end);
+        self.tasks_finished(now, Killed { slot, processors: tasks, planned_end });
         if over {
             self.finish_share(now, slot, out);
         }
@@ -150,12 +161,19 @@ impl Provider {
         let job = share.call.job;
         self.coordinated_share_over(job, now);
         let outcome = share.outcome;
-        out.send(share.metascheduler, ShareMessage::Finished { job, outcome });
+        self.say(share.metascheduler, ShareMessage::Finished { job, outcome }, out);
         out.observe(share.over(self.config.id));
     }
 }
 
 impl Share {
+    /// A run that goes on though it was planned to end by now.
+    pub(super) fn late(&self, now: Time) -> Option<u32> {
+        let is_late = |it: &Running| it.planned_end <= now && it.end > now;
+        let late = self.running.iter().position(|run| run.as_ref().is_some_and(is_late));
+        late.map(|run| run as u32)
+    }
+
     /// The share is over, or the run is.
     pub(super) fn over(&self, provider: ProviderId) -> Observation {
         Observation::ShareOver(Box::new(ShareRecord {

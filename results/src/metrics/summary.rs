@@ -111,12 +111,18 @@ pub struct Summary {
 /// What went wrong with messages on their way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageFaults {
-    /// Messages that were lost by chance.
+    /// Messages that were lost by chance; one that is sent again may be lost again.
     pub lost: u64,
     /// Messages that were lost between actors that were parted.
     pub parted: u64,
-    /// Messages that arrived twice.
+    /// Messages that were lost at actors that were down.
+    #[serde(default)]
+    pub missed: u64,
+    /// Messages that were doubled.
     pub doubled: u64,
+    /// How often messages that were lost were sent again.
+    #[serde(default)]
+    pub resent: u64,
 }
 
 /// How much of one kind of information went from one actor to another.

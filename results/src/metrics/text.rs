@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::summary::{Group, Outcomes, Summary};
+use super::summary::{Group, MessageFaults, Outcomes, Summary};
 use super::{Bags, Cut, Distribution, Extent, GridSummary};
 
 const NAME_WIDTH: usize = 18;
@@ -74,11 +74,12 @@ impl fmt::Display for Summary {
             time_shared(f, grid)?;
         }
         if let Some(faults) = self.message_faults {
-            let lost = counted(faults.lost + faults.parted, "message");
-            let (parted, doubled) = (faults.parted, faults.doubled);
+            let lost = counted(faults.lost + faults.parted + faults.missed, "message");
+            let MessageFaults { parted, missed, doubled, resent, .. } = faults;
             writeln!(
                 f,
-                "  {lost} lost, {parted} of them between parted actors; {doubled} doubled"
+                "  {lost} lost, {parted} of them between parted actors, {missed} at actors that were \
+                 down; {resent} sent again; {doubled} doubled"
             )?;
         }
         if self.cut != Cut::default() {

@@ -48,6 +48,11 @@ impl Hosts {
         Hosts { hosts, system }
     }
 
+    pub(super) fn replace(&mut self, place: ActorId, actor: AnyActor) {
+        let host = self.system.block_on(async { actix::Actor::start(Host(actor)) });
+        self.hosts[place.index()] = host;
+    }
+
     pub(super) fn deliver(
         &self,
         now: Time,

@@ -2,18 +2,20 @@
 //!
 //! Each fault draws from streams of its own, one a sender, and draws for every message between
 //! sites, whatever becomes of it otherwise. So turning one fault on changes nothing about another,
-//! and what is not hit arrives when it would have.
+//! and what is not hit arrives when it would have. What is sent again draws from a generator of the
+//! message's own.
 
 use std::collections::BTreeMap;
 
 use haggle_model::random::Stream;
-use haggle_model::{ActorId, Span, Time};
+use haggle_model::{ActorId, MessageFault, Span, Time};
 use rand::RngExt;
 
-use super::{Fate, Partition};
+use super::reliable::{Attempts, Reliable};
+use super::{Crashes, Fate, Hit, Partition};
 
 /// From one site to another.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Channel {
     pub(super) jitter: Option<Jitter>,
     /// Whether messages from one actor to another may overtake each other.
@@ -22,6 +24,21 @@ pub(super) struct Channel {
     /// And how much longer copies take.
     pub(super) duplication: Option<(Chance, Vec<Stream>)>,
     pub(super) partitions: Vec<Partition>,
+    pub(super) reliable: Option<Reliable>,
+    pub(super) crashes: Option<Crashes>,
+    /// When the last message from one actor to another arrives.
+    last: BTreeMap<(ActorId, ActorId), Time>,
+}
+
+/// From whom to whom a message goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) from: ActorId,
+    pub(super) to: ActorId,
+    /// What it takes at least.
+    pub(super) latency: Span,
+    /// Theirs, if they are known.
+    pub(super) sites: Option<(u32, u32)>,
 }
 
 /// What is added to latencies, uniformly distributed from nothing to `longest`.
@@ -30,8 +47,6 @@ pub(super) struct Jitter {
     longest: Span,
     /// One a sender, so that what one says does not delay others.
     streams: Vec<Stream>,
-    /// When the last message from one to another arrives.
-    last: BTreeMap<(ActorId, ActorId), Time>,
 }
 
 /// What befalls a share of all messages.
@@ -42,61 +57,201 @@ pub(super) struct Chance {
     streams: Vec<Stream>,
 }
 
+/// What is drawn for one attempt at a message.
+#[derive(Clone, Copy, Debug)]
+struct Attempt {
+    /// How long it takes.
+    takes: Span,
+    is_lost: bool,
+    /// How long its copy takes, if there is one.
+    copy: Option<Span>,
+}
+
+impl Way {
+    /// Whether it leads out of a site.
+    fn is_far(&self) -> bool {
+        self.sites.is_none_or(|(a, b)| a != b)
+    }
+}
+
 impl Channel {
-    /// What becomes of a message between two `actors` that takes `latency` at least; `sites` are
-    /// theirs, if they are known.
-    pub(super) fn fate(
-        &mut self,
-        now: Time,
-        latency: Span,
-        actors: (ActorId, ActorId),
-        sites: Option<(u32, u32)>,
-    ) -> Fate {
-        let (from, earliest) = (actors.0, now + latency);
-        let arrival = self.arrival(earliest, actors);
+    /// What becomes of a message that is sent now.
+    pub(super) fn fate(&mut self, now: Time, way: Way) -> Fate {
+        let attempt = match way.is_far() {
+            true => self.first(&way),
+            // What is said at one place has nothing to fear but that nobody is there.
+            false => Attempt { takes: Span::ZERO, is_lost: false, copy: None },
+        };
+        match self.reliable.take() {
+            None => self.datagram(now, &way, attempt),
+            Some(mut reliable) => {
+                let fate = self.until_it_arrives(now, &way, attempt, &mut reliable);
+                self.reliable = Some(reliable);
+                fate
+            }
+        }
+    }
+
+    /// What is drawn for the first attempt at the next message.
+    fn first(&mut self, way: &Way) -> Attempt {
+        let from = way.from.index();
+        let takes = way.latency + self.jitter.as_mut().map_or(Span::ZERO, |it| it.next(from));
         let is_lost = self.loss.as_mut().is_some_and(|loss| loss.strikes(from));
-        let copy = self.copy(earliest, arrival, from);
-        let parts = |it: &Partition| sites.is_some_and(|sites| it.parts(sites, (now, arrival)));
-        if self.partitions.iter().any(parts) {
-            return Fate::Parted;
-        }
-        match copy {
-            _ if is_lost => Fate::Lost,
-            Some(copy) => Fate::Twice(arrival.min(copy), arrival.max(copy)),
-            None => Fate::Arrives(arrival),
-        }
+        Attempt { takes, is_lost, copy: self.copy(way, takes) }
     }
 
-    /// When a message is there. One that is lost takes its place in the order all the same.
-    fn arrival(&mut self, earliest: Time, actors: (ActorId, ActorId)) -> Time {
-        let Some(jitter) = &mut self.jitter else { return earliest };
-        let arrival = earliest + draw(&mut jitter.streams[actors.0.index()], jitter.longest);
-        if self.reordering {
-            return arrival;
-        }
-        let last = jitter.last.entry(actors).or_insert(earliest);
-        *last = arrival.max(*last);
-        *last
-    }
-
-    /// When a message is there once more, if it is.
-    fn copy(&mut self, earliest: Time, arrival: Time, from: ActorId) -> Option<Time> {
+    /// How long the copy of a message takes that takes so long, if there is one.
+    fn copy(&mut self, way: &Way, takes: Span) -> Option<Span> {
         let (chance, copies) = self.duplication.as_mut()?;
-        if !chance.strikes(from) {
+        if !chance.strikes(way.from.index()) {
             return None;
         }
         match &self.jitter {
             Some(jitter) if self.reordering => {
-                Some(earliest + draw(&mut copies[from.index()], jitter.longest))
+                Some(way.latency + draw(&mut copies[way.from.index()], jitter.longest))
             }
-            _ => Some(arrival),
+            _ => Some(takes),
         }
+    }
+
+    /// A message that is sent once. If it is lost it takes its place in the order all the same.
+    fn datagram(&mut self, now: Time, way: &Way, attempt: Attempt) -> Fate {
+        let arrival = match self.jitter {
+            Some(_) => self.in_order(way, now + attempt.takes),
+            None => now + attempt.takes,
+        };
+        if let Some(fault) = self.fault(now, arrival, way, attempt.is_lost) {
+            return hit(Vec::new(), vec![(fault, 0)]);
+        }
+        let Some(copy) = attempt.copy else { return Fate::Arrives(arrival) };
+        let copy = if self.reordering { now + copy } else { arrival };
+        let arrivals = vec![arrival.min(copy), arrival.max(copy)];
+        hit(arrivals, vec![(MessageFault::Doubled, 0)])
+    }
+
+    /// A message that is sent until it arrives.
+    fn until_it_arrives(
+        &mut self,
+        now: Time,
+        way: &Way,
+        mut attempt: Attempt,
+        reliable: &mut Reliable,
+    ) -> Fate {
+        let mut draws = way.is_far().then(|| reliable.draws(way.from.index()));
+        let mut attempts = reliable.attempts(now);
+        let mut faults: BTreeMap<MessageFault, u64> = BTreeMap::new();
+        let arrival = loop {
+            let arrival = attempts.sent + attempt.takes;
+            let Some(fault) = self.fault(attempts.sent, arrival, way, attempt.is_lost) else {
+                break arrival;
+            };
+            let until = self.hopeless_until(attempts.sent, way);
+            if until == Time::FOREVER {
+                faults.entry(fault).or_default();
+                return hit(Vec::new(), faults.into_iter().collect());
+            }
+            *faults.entry(fault).or_default() +=
+                self.go_on(until, way.from, reliable, &mut attempts);
+            attempt = draws.as_mut().map_or(attempt, |draws| self.again(way, draws));
+        };
+        // Copies of what is sent again are dropped like those of the first attempt.
+        let mut first = arrival;
+        if let Some(copy) = attempt.copy.map(|copy| attempts.sent + copy) {
+            faults.insert(MessageFault::Doubled, 0);
+            if copy < first && self.fault(attempts.sent, copy, way, false).is_none() {
+                first = copy;
+            }
+        }
+        let arrival = self.in_order(way, first);
+        match faults.is_empty() {
+            true => Fate::Arrives(arrival),
+            false => hit(vec![arrival], faults.into_iter().collect()),
+        }
+    }
+
+    /// What is drawn for the next attempt at a message, the same number of draws whatever may befall it.
+    fn again(&self, way: &Way, draws: &mut Stream) -> Attempt {
+        let (late, lost) = (draws.random::<f64>(), draws.random::<f64>());
+        let jitter = self.jitter.as_ref().map_or(Span::ZERO, |it| it.longest.scaled(late));
+        let is_lost = self.loss.as_ref().is_some_and(|loss| lost < loss.share);
+        Attempt { takes: way.latency + jitter, is_lost, copy: None }
+    }
+
+    /// What goes wrong with what is under way between two times.
+    fn fault(
+        &mut self,
+        sent: Time,
+        arrival: Time,
+        way: &Way,
+        is_lost: bool,
+    ) -> Option<MessageFault> {
+        let parts = |it: &Partition| way.sites.is_some_and(|at| it.parts(at, (sent, arrival)));
+        if self.partitions.iter().any(parts) {
+            return Some(MessageFault::Parted);
+        }
+        if is_lost {
+            return Some(MessageFault::Lost);
+        }
+        let crashes = self.crashes.as_mut()?;
+        crashes.at(way.to, arrival).map(|_| MessageFault::Missed)
+    }
+
+    /// Until when all that is sent from now on is lost, however long it takes; now, if it is not.
+    fn hopeless_until(&mut self, sent: Time, way: &Way) -> Time {
+        if sent == Time::FOREVER || self.loss.as_ref().is_some_and(|loss| loss.share >= 1.0) {
+            return Time::FOREVER;
+        }
+        let first = sent + way.latency;
+        let parted = |it: &Partition| {
+            let parts = way.sites.is_some_and(|at| it.parts(at, (sent, first)));
+            parts.then_some(it.until())
+        };
+        let parted = self.partitions.iter().filter_map(parted).max();
+        let jitter = self.jitter.as_ref().filter(|_| way.is_far());
+        let slowest = way.latency + jitter.map_or(Span::ZERO, |it| it.longest);
+        let down = self.crashes.as_mut().and_then(|it| it.at(way.to, first));
+        let missed = down.map(|up| if up == Time::FOREVER { up } else { up - slowest });
+        parted.into_iter().chain(missed).fold(sent, Time::max)
+    }
+
+    /// Goes on to the next attempt, or past all that leave before `until`; how many were lost. A
+    /// sender that is down sends nothing, and begins anew when it is back.
+    fn go_on(
+        &mut self,
+        until: Time,
+        from: ActorId,
+        reliable: &Reliable,
+        attempts: &mut Attempts,
+    ) -> u64 {
+        let sent = attempts.sent;
+        let crash = self.crashes.as_mut().and_then(|it| it.between(from, sent, until));
+        let lost = attempts.skip_to(crash.map_or(until, |crash| crash.fail));
+        let crash = self.crashes.as_mut().and_then(|it| it.between(from, sent, attempts.sent));
+        if let Some(crash) = crash {
+            *attempts = reliable.attempts(crash.restore);
+        }
+        lost
+    }
+
+    /// When a message is there that could be there then: none is before one that was sent earlier.
+    fn in_order(&mut self, way: &Way, arrival: Time) -> Time {
+        if self.reordering {
+            return arrival;
+        }
+        let last = self.last.entry((way.from, way.to)).or_insert(arrival);
+        *last = arrival.max(*last);
+        *last
     }
 }
 
 impl Jitter {
     pub(super) fn new(longest: Span, streams: Vec<Stream>) -> Jitter {
-        Jitter { longest, streams, last: BTreeMap::new() }
+        Jitter { longest, streams }
+    }
+
+    /// How much longer the next message of a sender takes.
+    fn next(&mut self, sender: usize) -> Span {
+        draw(&mut self.streams[sender], self.longest)
     }
 }
 
@@ -105,10 +260,14 @@ impl Chance {
         Chance { share, streams }
     }
 
-    /// Whether it befalls the next message of `from`.
-    fn strikes(&mut self, from: ActorId) -> bool {
-        self.streams[from.index()].random_bool(self.share)
+    /// Whether it befalls the next message of a sender.
+    fn strikes(&mut self, sender: usize) -> bool {
+        self.streams[sender].random_bool(self.share)
     }
+}
+
+fn hit(arrivals: Vec<Time>, faults: Vec<(MessageFault, u64)>) -> Fate {
+    Fate::Hit(Box::new(Hit { arrivals, faults }))
 }
 
 fn draw(stream: &mut Stream, longest: Span) -> Span {

@@ -22,6 +22,11 @@ impl Partition {
         Partition { groups: groups.collect(), from, until }
     }
 
+    /// When those who are parted are together again; [`Time::FOREVER`] = never.
+    pub(super) fn until(&self) -> Time {
+        self.until
+    }
+
     /// Whether it stops what is sent from one site to another, and under way between two times.
     pub(super) fn parts(&self, (a, b): (u32, u32), (sent, arrives): (Time, Time)) -> bool {
         let group = |site| self.groups.get(&site);

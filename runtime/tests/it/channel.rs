@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::{ResourceMessage, SubmissionMessage};
 use haggle_agents::{Actor, AnyActor, Message, Outbox, Timer};
+use haggle_model::failures::Outage;
 use haggle_model::random::stream;
 use haggle_model::{ActorId, Job, JobId, MessageFault, ProcessorSet, Span, Time};
-use haggle_runtime::network::Partition;
+use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Driver, Network, OutsideError, RunStats, Sink, World, run};
 use proptest::prelude::*;
 
@@ -55,8 +56,8 @@ struct Heard {
     arrivals: BTreeMap<Name, Vec<Time>>,
     /// What arrived at whom from whom, in order.
     order: BTreeMap<(u32, u32, &'static str), Vec<u32>>,
-    /// What went wrong with each, and when it was sent.
-    faults: BTreeMap<Name, (Time, MessageFault)>,
+    /// When each was sent that something happened to, what, and how often it was sent again.
+    faults: BTreeMap<Name, (Time, BTreeMap<MessageFault, u64>)>,
     wakes: u64,
     others: Vec<&'static str>,
     stats: RunStats,
@@ -64,8 +65,13 @@ struct Heard {
 
 impl Heard {
     fn of(&self, fault: MessageFault) -> BTreeSet<Name> {
-        let of = self.faults.iter().filter(|(_, it)| it.1 == fault);
+        let of = self.faults.iter().filter(|(_, it)| it.1.contains_key(&fault));
         of.map(|(&name, _)| name).collect()
+    }
+
+    /// How often a message was sent again.
+    fn resent(&self, name: &Name) -> u64 {
+        self.faults.get(name).map_or(0, |it| it.1.values().sum())
     }
 }
 
@@ -100,9 +106,11 @@ impl Sink for Heard {
         to: ActorId,
         message: &Message,
         fault: MessageFault,
+        resent: u64,
     ) -> Result<(), OutsideError> {
         let name = name(from, to, message).expect("only what is said can be lost");
-        assert_eq!(self.faults.insert(name, (now, fault)), None);
+        let faults = self.faults.entry(name).or_insert((now, BTreeMap::new()));
+        assert_eq!((faults.0, faults.1.insert(fault, resent)), (now, None));
         Ok(())
     }
 
@@ -124,6 +132,10 @@ struct Talk {
     loss: f64,
     duplication: f64,
     partitions: Vec<(Vec<Vec<u32>>, i64, i64)>,
+    /// The time-out of a transport that sends again what is lost.
+    reliable: Option<i64>,
+    /// Who is down from when until when.
+    crashes: Vec<(u32, i64, i64)>,
     seed: u64,
 }
 
@@ -139,6 +151,8 @@ fn talk(count: u64) -> Talk {
         loss: 0.0,
         duplication: 0.0,
         partitions: Vec::new(),
+        reliable: None,
+        crashes: Vec::new(),
         seed: 1,
     }
 }
@@ -160,6 +174,17 @@ impl Talk {
             let (from, until) = (Time::from_secs(*from), Time::from_secs(*until));
             network.part(Partition::new(groups, from, until));
         }
+        if let Some(timeout) = self.reliable {
+            network.reliable(Span::from_secs(timeout), streams("retransmission"));
+        }
+        if !self.crashes.is_empty() {
+            let outage = |&(actor, from, until): &(u32, i64, i64)| {
+                let (fail, restore) = (Time::from_secs(from), Time::from_secs(until));
+                (ActorId(actor), Outage { fail, restore })
+            };
+            let due = Vec::from_iter(self.crashes.iter().map(outage));
+            network.crashes(Crashes::new(2, Box::new(due.into_iter())));
+        }
         network
     }
 
@@ -174,6 +199,8 @@ impl Talk {
             actors: (0..actors).map(|me| AnyActor::Other(Box::new(talker(me)))).collect(),
             initial: (0..actors).map(wake).collect(),
             network: self.network(),
+            // Without jobs and a horizon, nothing fails.
+            horizon: (!self.crashes.is_empty()).then_some(Time::from_secs(100_000)),
             ..World::default()
         }
     }
@@ -313,9 +340,98 @@ fn talks() -> impl Strategy<Value = Talk> {
                 loss,
                 duplication,
                 partitions,
+                reliable: None,
+                crashes: Vec::new(),
                 seed,
             }
         })
+}
+
+#[test]
+fn without_faults_any_transport_is_the_same() {
+    for reordering in [false, true] {
+        let plain = Talk { reordering, ..talk(200) };
+        let reliable = Talk { reliable: Some(1), ..plain.clone() };
+        assert_eq!(plain.heard(), reliable.heard());
+    }
+}
+
+#[test]
+fn what_is_sent_again_changes_nothing_about_what_is_not() {
+    let reliable = Talk {
+        reordering: true,
+        echoes: false,
+        sites: vec![0, 1, 2],
+        reliable: Some(3),
+        ..talk(2_000)
+    };
+    let before = reliable.heard().arrivals;
+    let partitions = vec![(vec![vec![0], vec![1]], 500, 700)];
+    for (loss, partitions) in [(0.2, Vec::new()), (0.0, partitions.clone()), (0.3, partitions)] {
+        let heard = Talk { loss, partitions, ..reliable.clone() }.heard();
+        assert_eq!((heard.arrivals.len(), heard.stats.lost), (before.len(), 0));
+        let mut resent = 0;
+        for (name, times) in &heard.arrivals {
+            match heard.resent(name) {
+                0 => assert_eq!(times, &before[name]),
+                more => {
+                    // Another attempt takes a time of its own, but leaves no sooner.
+                    let sent = Time::from_secs(name.3.into()) + Span::from_secs(3);
+                    assert!(times.len() == 1 && times[0] >= sent + Span::from_secs(2));
+                    resent += more;
+                }
+            }
+        }
+        assert!(resent > 0);
+        assert_eq!(resent, heard.stats.resent);
+    }
+}
+
+#[test]
+fn who_loses_more_sends_the_same_again_and_more() {
+    let heard = |loss| Talk { loss, reliable: Some(1), echoes: false, ..talk(2_000) }.heard();
+    let (few, many) = (heard(0.05), heard(0.4));
+    let more = many.arrivals.keys().filter(|it| few.resent(it) < many.resent(it)).count();
+    assert!(more > 500 && few.arrivals.keys().all(|it| few.resent(it) <= many.resent(it)));
+    // Of those sent again, a share is lost again.
+    let again = many.arrivals.keys().filter(|it| many.resent(it) >= 2).count();
+    assert!(is_about(0.16, again, 4_000), "{again}");
+}
+
+#[test]
+fn what_is_parted_arrives_after_the_time_out_at_which_links_are_back() {
+    let partitions = vec![(vec![vec![0], vec![1]], 0, 100)];
+    let parted = Talk { partitions, reliable: Some(1), jitter: 0, echoes: false, ..talk(1) };
+    let heard = parted.heard();
+    // Attempts at 0, 1, 3, 7, 15, 31, 63 and 123 s, and two seconds on the way.
+    assert!(heard.arrivals.values().all(|it| it == &[Time::from_secs(125)]));
+    assert!(heard.arrivals.keys().all(|it| heard.resent(it) == 7));
+    let for_ever = Talk { loss: 1.0, ..parted }.heard();
+    assert_eq!((for_ever.arrivals.len(), for_ever.stats.lost), (0, 2));
+}
+
+#[test]
+fn who_is_down_hears_and_says_what_there_is_when_it_is_back() {
+    let crashes = vec![(1, 2, 50), (0, 20, 40), (0, 60, 61)];
+    for sites in [vec![0, 1], vec![0, 0]] {
+        let latency = i64::from(sites[1]);
+        let talk = Talk { crashes: crashes.clone(), sites, latency, jitter: 0, ..talk(5) };
+        let lost = talk.heard();
+        let talk = Talk { reliable: Some(1), ..talk };
+        let heard = talk.heard();
+        assert_eq!(heard, talk.hear(Driver::Actix));
+        let arrival = |name| heard.arrivals[&name][0].as_micros() / 1_000_000;
+        // Attempts at 2, 3, 5, 9 and 17 s; 40, 41, 43, 47 and 55 s.
+        assert_eq!(arrival((0, 1, "withdraw", 2)), 55 + latency);
+        assert_eq!(heard.resent(&(0, 1, "withdraw", 2)), 9);
+        // Its own timer of 2 s goes off at 50 s; the wakes after it are on time.
+        assert_eq!(arrival((1, 0, "withdraw", 2)), 50 + latency);
+        assert_eq!(arrival((1, 0, "withdraw", 4)), 52 + latency);
+        assert_eq!((heard.stats.lost, heard.stats.resent > 0), (0, true));
+        // Nobody sends again what is lost otherwise.
+        assert!(!lost.of(MessageFault::Missed).is_empty());
+        assert_eq!(lost.stats.lost as usize, lost.of(MessageFault::Missed).len());
+    }
 }
 
 proptest! {
@@ -328,23 +444,51 @@ proptest! {
         prop_assert_eq!(&heard, &talk.hear(Driver::Actix));
         let mut said = heard.faults.clone();
         for (name, times) in &heard.arrivals {
+            let doubled = BTreeMap::from([(MessageFault::Doubled, 0)]);
             let expected = match said.remove(name) {
                 None => 1,
-                Some((_, MessageFault::Doubled)) => 2,
-                Some((_, MessageFault::Lost | MessageFault::Parted)) => 0,
+                Some((_, faults)) => 2 * usize::from(faults == doubled),
             };
             prop_assert_eq!(times.len(), expected, "{:?}: {:?}", name, times);
         }
-        prop_assert!(said.values().all(|it| it.1 != MessageFault::Doubled));
+        prop_assert!(said.values().all(|it| !it.1.contains_key(&MessageFault::Doubled)));
         let site = |actor: u32| talk.sites[actor as usize];
-        for (&(from, to, ..), &(sent, fault)) in &heard.faults {
+        for (&(from, to, ..), &(sent, ref faults)) in &heard.faults {
+            prop_assert!(faults.len() == 1 && faults.values().all(|&resent| resent == 0));
             prop_assert!(site(from) != site(to));
             let parted = talk.partitions.iter().any(|(groups, from_time, until)| {
                 let apart = groups[0].contains(&site(from)) != groups[0].contains(&site(to));
                 let latest = sent + Span::from_secs(talk.latency + talk.jitter);
                 apart && sent < Time::from_secs(*until) && Time::from_secs(*from_time) <= latest
             });
-            prop_assert!(fault != MessageFault::Parted || parted);
+            prop_assert!(!faults.contains_key(&MessageFault::Parted) || parted);
+        }
+        prop_assert!(talk.reordering || heard.order.values().all(|it| it.is_sorted()));
+    }
+
+    /// Whatever is lost or doubled on the way, all that is said is heard, once.
+    #[test]
+    fn a_reliable_transport_brings_every_message_once(
+        talk in talks(),
+        timeout in 1_i64..8,
+        crash in prop::option::of((0_u32..2, 0_i64..30, 1_i64..30)),
+    ) {
+        let loss = talk.loss.min(0.9);
+        let plain = Talk { loss: 0.0, duplication: 0.0, partitions: Vec::new(), ..talk.clone() };
+        let crash = crash.map(|(who, from, lasts)| (who, from, from + lasts));
+        let crashes = Vec::from_iter(crash);
+        let talk = Talk { reliable: Some(timeout), loss, crashes, ..talk };
+        let heard = talk.heard();
+        prop_assert_eq!(&heard, &talk.hear(Driver::Actix));
+        let said = plain.heard();
+        prop_assert_eq!(heard.stats.lost, 0);
+        prop_assert!(heard.arrivals.keys().eq(said.arrivals.keys()));
+        prop_assert!(heard.arrivals.values().all(|times| times.len() == 1));
+        for (&(_, to, ..), times) in &heard.arrivals {
+            let is_down = |&(who, from, until): &(u32, i64, i64)| {
+                who == to && (Time::from_secs(from)..Time::from_secs(until)).contains(&times[0])
+            };
+            prop_assert!(!talk.crashes.iter().any(is_down), "{:?}", times);
         }
         prop_assert!(talk.reordering || heard.order.values().all(|it| it.is_sorted()));
     }

@@ -175,6 +175,7 @@ impl Grid {
             order: EventOrder::Grid,
             initial: self.initial.clone(),
             horizon: self.horizon,
+            blueprints: Default::default(),
             in_vain_max: self.in_vain_max,
         }
     }

@@ -11,6 +11,7 @@ use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling}
 use proptest::prelude::*;
 
 use crate::setup::{Setup, job};
+use crate::trouble::trouble;
 
 #[derive(Clone, Debug)]
 struct Drawn {
@@ -121,11 +122,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn jobs_are_conserved_promises_kept_and_drivers_agree(drawn in drawn()) {
-        let setup = setup(&drawn);
+    fn jobs_are_conserved_promises_kept_and_drivers_agree(drawn in drawn(), trouble in trouble()) {
+        let mut setup = setup(&drawn);
+        setup.trouble = trouble;
         let ran = setup.run(Driver::Sequential);
         let actix = setup.run(Driver::Actix);
         prop_assert_eq!(&ran.log, &actix.log);
+        setup.assert_recovery(&ran.log);
         let stats = *ran.result.as_ref().expect("the run ends");
         prop_assert_eq!(stats.jobs as usize, ran.records.len());
         let mut numbers: Vec<i64> = ran.records.iter().map(|record| record.job.number).collect();
@@ -149,8 +152,11 @@ proptest! {
                     prop_assert_eq!(killed, limit.is_some());
                     prop_assert_eq!(lasted, limit.unwrap_or(full));
                     // All jobs one after the other, at half of the speed.
-                    prop_assert!(record.end < Time::from_secs(4 * 25 * (8 + 2 * 80)));
+                    // And what is sent again comes within an hour.
+                    let late = i64::from(setup.trouble.is_some()) * 3_600;
+                    prop_assert!(record.end < Time::from_secs(4 * 25 * (8 + 2 * 80) + late));
                     let keeps_promises = provider.overrun == Overrun::Kill
+                        && !setup.provider_crashes()
                         && !matches!(
                             provider.scheduler,
                             Scheduling::Queue(SchedulerConfig {

@@ -19,3 +19,4 @@ mod privacy;
 mod setup;
 mod simulation;
 mod timers;
+mod trouble;

@@ -19,10 +19,14 @@ use haggle_model::{
     ProcessorSet, ProviderId, Span, Time,
 };
 use haggle_runtime::world::{Outages, OutsideError};
-use haggle_runtime::{Driver, EventOrder, Network, RunError, RunStats, Sink, World, run};
+use haggle_runtime::{
+    Blueprint, Driver, EventOrder, Network, RunError, RunStats, Sink, World, run,
+};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
+
+use crate::trouble::Trouble;
 
 /// A world in the making: providers first, then metaschedulers, then users.
 #[derive(Default)]
@@ -36,6 +40,8 @@ pub(crate) struct Setup {
     pub(crate) jitter: Span,
     /// Whether messages may overtake each other; users are then where they submit to, as in scenarios.
     pub(crate) reordering: bool,
+    /// What goes wrong with messages; users are where they submit to, too.
+    pub(crate) trouble: Option<Trouble>,
     /// When it stops.
     pub(crate) horizon: Option<Time>,
     /// What fails when.
@@ -126,11 +132,12 @@ impl Setup {
     }
 
     pub(crate) fn world(&self) -> World {
-        let mut actors = Vec::new();
+        let mut actors: Vec<Blueprint> = Vec::new();
         let providers = self.providers.len();
-        for config in &self.providers {
+        for config in self.providers.clone() {
             let stream = stream(1, &format!("provider {}", config.id.0), "offers");
-            actors.push(AnyActor::Provider(Box::new(Provider::new(config.clone(), stream))));
+            let provider = move || Provider::new(config.clone(), stream.clone());
+            actors.push(Box::new(move || AnyActor::Provider(Box::new(provider()))));
         }
         for (index, &placement) in self.metaschedulers.iter().enumerate() {
             let config = MetaschedulerConfig {
@@ -138,12 +145,14 @@ impl Setup {
                 providers: (0..providers as u32).map(ActorId).collect(),
             };
             let stream = stream(1, &format!("metascheduler {index}"), "placement");
-            actors.push(AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream))));
+            let metascheduler = move || Metascheduler::new(config.clone(), stream.clone());
+            actors.push(Box::new(move || AnyActor::Metascheduler(Box::new(metascheduler()))));
         }
         for config in &self.negotiators {
             let providers = (0..providers as u32).map(ActorId).collect();
             let config = NegotiatorConfig { providers, ..config.clone() };
-            actors.push(AnyActor::Negotiator(Box::new(Negotiator::new(config))));
+            let negotiator = move || Negotiator::new(config.clone());
+            actors.push(Box::new(move || AnyActor::Negotiator(Box::new(negotiator()))));
         }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
@@ -156,25 +165,33 @@ impl Setup {
                 class,
                 patience: *patience,
             };
-            actors.push(AnyActor::User(User::new(config)));
+            actors.push(Box::new(move || AnyActor::User(User::new(config.clone()))));
             arrivals.push((me, Box::new(jobs.clone().into_iter().map(Ok))));
         }
         let mut sites: Vec<u32> = (0..actors.len() as u32).collect();
-        if self.reordering {
+        if self.reordering || self.trouble.is_some() {
             let first = actors.len() - self.users.len();
             for (place, (submits_to, ..)) in self.users.iter().enumerate() {
                 sites[first + place] = *submits_to as u32;
             }
         }
         let streams = sites.iter().map(|site| stream(1, &site.to_string(), "jitter")).collect();
-        let mut network = Network::new(self.latency, sites);
+        let mut network = Network::new(self.latency, sites.clone());
+        if let Some(trouble) = &self.trouble {
+            trouble.befall(&mut network, &sites);
+        }
         network.jitter(self.jitter, streams);
         if self.reordering {
             network.reordering();
         }
+        let blueprints = actors;
+        let mut actors = Vec::from_iter(blueprints.iter().map(|new| new()));
         let outages = (!self.failing.is_empty()).then(|| self.outages(&mut actors));
+        let recovers = self.trouble.as_ref().is_some_and(|it| it.recovers);
+        let blueprints = (0..).map(ActorId).zip(blueprints).filter(|_| recovers).collect();
         World {
             actors,
+            blueprints,
             arrivals,
             outages,
             horizon: self.horizon,
@@ -210,6 +227,24 @@ impl Setup {
         let Log { text: log, records, messages, lost, kinds, refused, .. } = log;
         assert!(refused.is_empty(), "nobody expected this: {refused:#?}");
         Ran { result, log, records, messages, lost, kinds }
+    }
+
+    /// Whether a provider's scheduler crashes: then promises may be broken.
+    pub(crate) fn provider_crashes(&self) -> bool {
+        let providers = self.providers.len();
+        let actors =
+            providers + self.metaschedulers.len() + self.negotiators.len() + self.users.len();
+        self.trouble.as_ref().is_some_and(|it| it.hits(providers, actors))
+    }
+
+    /// Who restarts is as it was, whether it is made anew from its journal or not.
+    pub(crate) fn assert_recovery(&mut self, log: &str) {
+        if let Some(trouble) = &mut self.trouble
+            && !trouble.crashes.is_empty()
+        {
+            trouble.recovers = !trouble.recovers;
+            assert_eq!(self.run(Driver::Sequential).log, log);
+        }
     }
 
     /// Runs on both drivers, which have to agree to the letter.

@@ -290,7 +290,7 @@ impl ConservativeBags {
     /// breaks what has been promised.
     fn rebuild(&mut self, now: Time, turns: &[Turn]) {
         let mut rebuilt = self.clone();
-        rebuilt.drop_plan(turns);
+        rebuilt.drop_plan(now, turns);
         rebuilt.plan_anew(now, turns);
         for (old, new) in self.entries.iter().zip(&rebuilt.entries) {
             let (Some(old), Some(new)) = (old, new) else { continue };
@@ -312,7 +312,7 @@ impl ConservativeBags {
         change: impl FnOnce(&mut ConservativeBags),
     ) {
         let turns = self.turns(self.first_come(BEFORE_ALL));
-        self.drop_plan(&turns);
+        self.drop_plan(now, &turns);
         change(self);
         self.plan_anew(now, &turns);
     }
@@ -321,7 +321,7 @@ impl ConservativeBags {
     /// have failed, is not: there may be a place for it now.
     fn plan_the_rest(&mut self, now: Time) {
         let rest = self.turns(self.first_come(BEYOND_ALL_LIMITS - Span::TICK));
-        self.drop_plan(&rest);
+        self.drop_plan(now, &rest);
         self.plan_anew(now, &rest);
     }
 
@@ -331,13 +331,13 @@ impl ConservativeBags {
         self.order(after, |_| Key::Fixed(Time::ZERO), tie)
     }
 
-    /// Takes all that waits out of the plan.
-    fn drop_plan(&mut self, turns: &[Turn]) {
+    /// Takes all that waits out of the plan, of what was planned before `now` the rest.
+    fn drop_plan(&mut self, now: Time, turns: &[Turn]) {
         for &Turn { slot, batch: Batch { start, tasks } } in turns {
             let entry = self.entry(slot);
             entry.take(start, tasks);
             let &mut Entry { width, span, .. } = entry;
-            self.profile.remove(start, start + span, tasks * width);
+            self.profile.remove(start.max(now), start + span, tasks * width);
         }
     }
 

@@ -74,9 +74,9 @@ pub(super) fn add(steps: &mut Steps, batches: &[Batch], span: Span) {
     }
 }
 
-/// Gives batches back.
-pub(super) fn remove(steps: &mut Steps, batches: &[Batch], span: Span) {
+/// Gives batches back, from `now` on.
+pub(super) fn remove(steps: &mut Steps, now: Time, batches: &[Batch], span: Span) {
     for batch in batches {
-        steps.remove(batch.start, batch.start + span, batch.tasks);
+        steps.remove(batch.start.max(now), batch.start + span, batch.tasks);
     }
 }

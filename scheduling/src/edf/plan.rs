@@ -190,7 +190,7 @@ impl Plan {
         };
         let entry = self.entries.remove(index);
         if entry.pinned {
-            remove(&mut self.fixed, &entry.batches, entry.demand.span);
+            remove(&mut self.fixed, Time::ZERO, &entry.batches, entry.demand.span);
         }
         self.saved.clear();
         true
@@ -206,11 +206,11 @@ impl Plan {
     /// anew around it, late or not, pinned or not.
     pub(super) fn overrun(&mut self, now: Time, over: &[(Time, u32)], end: Time) {
         for entry in self.entries.iter_mut().filter(|entry| entry.pinned) {
-            remove(&mut self.fixed, &entry.batches, entry.demand.span);
+            remove(&mut self.fixed, now, &entry.batches, entry.demand.span);
             entry.pinned = false;
         }
         for &(planned_end, processors) in over {
-            self.fixed.add(planned_end, end, processors);
+            self.fixed.add(planned_end.max(now), end, processors);
         }
         self.saved.clear();
         let mut steps = self.fixed.clone();

@@ -221,8 +221,10 @@ impl Judge<'_> {
         let mut log = Bounded { log, messages: 0, most };
         let ended = Stage::set(scenario, self.folder).map_err(ExperimentError::Stage);
         let ended = ended.and_then(|Stage { mut world, .. }| {
-            // It ends all the same where nothing ever gets on, sooner than for its user.
-            world.in_vain_max = world.in_vain_max.min(most / 2);
+            // One that is only to end does so where nothing ever gets on, sooner than for its user.
+            if log.log.is_none() {
+                world.in_vain_max = world.in_vain_max.min(most / 2);
+            }
             run_world(world, driver, &mut log, self.stop).map_err(unwrap_run_error)
         });
         match ended {

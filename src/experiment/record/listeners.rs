@@ -49,7 +49,7 @@ impl Listener for Metrics {
             },
             Fact::Disclosed { from, to, item, count, .. } => self.disclosed(from, to, item, count),
             Fact::Settled(job) => self.job_settled(job),
-            Fact::Fault { fault, .. } => self.message_fault(fault),
+            Fact::Fault { fault, resent, .. } => self.message_fault(fault, resent),
             Fact::Over => self.run_over(now),
             Fact::Message { .. } | Fact::Lost(_) => {}
         }
@@ -99,8 +99,9 @@ impl Listener for RunWriter {
             Fact::Disclosed { from, to, item, count, job } => {
                 self.disclosed(now, from, to, item, count, job)?;
             }
-            Fact::Fault { from, to, message, fault } => {
-                self.message_fault(now, (from, to), message.kind(), message.job(), fault)?;
+            Fact::Fault { from, to, message, fault, resent } => {
+                let (kind, job) = (message.kind(), message.job());
+                self.message_fault(now, (from, to), kind, job, (fault, resent))?;
             }
             Fact::Observed { actor, observation } => match observation {
                 Observation::RunLost { job, run } => {

@@ -6,8 +6,12 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::Scenario;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Metascheduler, Partition};
-use crate::scenario::quantity::{Name, Share};
+use crate::scenario::file::{Metascheduler, Partition, Transport};
+use crate::scenario::quantity::{Name, Share, TimeSpan};
+
+/// The largest share of attempts that may be lost where they are made until one arrives: of a
+/// message there are a hundred then, in the mean.
+const LOSS_MAX: f64 = 0.99;
 
 /// What may happen to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +36,12 @@ impl Fault {
     /// How to do without it.
     const fn remedy(self) -> &'static str {
         match self {
-            Fault::Loss => "set `loss = \"0%\"`",
-            Fault::Duplication => "set `duplication = \"0%\"`",
+            Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
+            Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
             Fault::Reordering => "set `reordering = false`",
-            Fault::Partition => "remove it, or part actors that have nothing to say to each other",
+            Fault::Partition => {
+                "set `transport = \"reliable\"`, part actors that have nothing to say to each other"
+            }
         }
     }
 
@@ -68,12 +74,17 @@ impl Protocol {
     }
 
     /// What it survives: every job comes to its end, whatever the network does to messages.
-    const fn survives(self) -> &'static [Fault] {
-        match self {
-            // Nobody speaks of a job to whom it has not come yet.
-            Protocol::Placement => &[Fault::Reordering],
-            // A probe is of no use before the offers it is about.
-            Protocol::Bargaining => &[],
+    const fn survives(self, fault: Fault, transport: Transport) -> bool {
+        match (fault, transport) {
+            // A transport that brings every message once makes them late, no more.
+            (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Reliable) => true,
+            (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Datagram) => false,
+            (Fault::Reordering, _) => match self {
+                // Nobody speaks of a job to whom it has not come yet.
+                Protocol::Placement => true,
+                // A probe is of no use before the offers it is about.
+                Protocol::Bargaining => false,
+            },
         }
     }
 }
@@ -86,23 +97,56 @@ impl Check<'_> {
             (Fault::Duplication, network.duplication > Share::ZERO),
             (Fault::Reordering, network.reordering),
         ];
+        let transport = network.transport;
         for (fault, _) in asked.into_iter().filter(|(_, asked)| *asked) {
             let mut talkers =
                 self.scenario.metaschedulers.iter().filter(|it| is_used(self.scenario, it));
-            if let Some(who) = talkers.find(|it| !survives(it, fault)) {
+            let hurt = talkers.find(|it| !Protocol::of(it).survives(fault, transport));
+            if let Some(who) = hurt {
                 self.report_fault(&Path::root().key("network").key(fault.key()), fault, who);
             }
         }
+        self.check_transport();
         for (index, partition) in self.scenario.network.partitions.iter().enumerate() {
             let path = Path::root().key("network").key("partition").index(index);
             let known = self.problems.len();
             self.check_partition(&path, partition, names);
-            let across = crossing(self.scenario, names, partition);
-            if self.problems.len() == known
-                && let Some(who) = across.into_iter().find(|it| !survives(it, Fault::Partition))
-            {
-                self.report_fault(&path, Fault::Partition, who);
+            if self.problems.len() > known {
+                continue;
             }
+            let across = crossing(self.scenario, names, partition);
+            let hurt =
+                across.iter().find(|it| !Protocol::of(it).survives(Fault::Partition, transport));
+            match (hurt, across.first()) {
+                (Some(who), _) => self.report_fault(&path, Fault::Partition, who),
+                (None, Some(who)) if partition.until.is_none() => self.report(
+                    &path,
+                    format!("metascheduler \"{}\" is parted from providers for ever", who.name),
+                    "what they say never arrives",
+                    "add `until`, or part actors that have nothing to say to each other".to_owned(),
+                ),
+                _ => {}
+            }
+        }
+    }
+
+    fn check_transport(&mut self) {
+        let (path, network) = (Path::root().key("network"), &self.scenario.network);
+        if network.timeout() == TimeSpan::ZERO {
+            self.report(
+                &path.key("retransmission-timeout"),
+                "`retransmission-timeout` is 0s, needs more".to_owned(),
+                "sent again at once, for ever",
+                "write a time longer than a message and its answer take".to_owned(),
+            );
+        }
+        if network.transport == Transport::Reliable && network.loss.fraction() > LOSS_MAX {
+            self.report(
+                &path.key("loss"),
+                format!("{} of all messages are lost, and at most 99% can be", network.loss),
+                "sent again more than a hundred times",
+                "lower `loss`".to_owned(),
+            );
         }
     }
 
@@ -115,7 +159,7 @@ impl Check<'_> {
         self.report(
             path,
             format!("metascheduler \"{name}\" {talks}, and messages that {does} would cost jobs"),
-            "not survived yet",
+            "not survived",
             format!("{}, or let users submit to providers", fault.remedy()),
         );
     }
@@ -172,10 +216,6 @@ impl Check<'_> {
             );
         }
     }
-}
-
-fn survives(metascheduler: &Metascheduler, fault: Fault) -> bool {
-    Protocol::of(metascheduler).survives().contains(&fault)
 }
 
 fn is_used(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {

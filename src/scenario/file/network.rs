@@ -1,5 +1,6 @@
 //! `[network]`: how long messages travel, and which of them arrive.
 
+use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,15 @@ pub struct Network {
     #[serde(skip_serializing_if = "Share::is_zero")]
     #[schemars(extend("default" = "0%"))]
     pub duplication: Share,
+    /// What becomes of messages that are lost or doubled.
+    #[serde(skip_serializing_if = "Transport::is_datagram")]
+    #[schemars(extend("default" = "datagram"))]
+    pub transport: Transport,
+    /// With `transport = "reliable"`: after how long a message is sent again at first; that doubles up to
+    /// 60 s, or stays as it is if it is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "1s"))]
+    pub retransmission_timeout: Option<TimeSpan>,
     /// Links that differ.
     #[serde(rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
@@ -42,9 +52,35 @@ impl Default for Network {
             reordering: false,
             loss: Share::ZERO,
             duplication: Share::ZERO,
+            transport: Transport::Datagram,
+            retransmission_timeout: None,
             links: Vec::new(),
             partitions: Vec::new(),
         }
+    }
+}
+
+/// What becomes of messages that are lost or doubled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// What is lost is lost, and what is doubled arrives twice.
+    #[default]
+    Datagram,
+    /// What is lost is sent again until it arrives, and copies are dropped.
+    Reliable,
+}
+
+impl Transport {
+    fn is_datagram(&self) -> bool {
+        *self == Transport::Datagram
+    }
+}
+
+impl Network {
+    /// After how long a message is sent again at first: RFC 6298, section 2.1, unless it is said.
+    pub fn timeout(&self) -> TimeSpan {
+        self.retransmission_timeout.unwrap_or(TimeSpan(Span::from_secs(1)))
     }
 }
 

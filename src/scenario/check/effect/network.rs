@@ -5,7 +5,8 @@ use crate::scenario::check::Check;
 use crate::scenario::check::channel::{crossing, site};
 use crate::scenario::check::names::Names;
 use crate::scenario::document::Path;
-use crate::scenario::quantity::TimeSpan;
+use crate::scenario::file::Transport;
+use crate::scenario::quantity::{Share, TimeSpan};
 
 const NO_WAY: &str = "no message goes that way: users are where they submit to, and providers \
                       talk to metaschedulers only";
@@ -26,6 +27,23 @@ impl Check<'_> {
         let why = "every message takes the same time";
         let remedy = "remove it, or set `jitter`";
         self.uses(&network.key("reordering"), reorders, "the network", why, remedy);
+        let parts = |it| !crossing(scenario, names, it).is_empty();
+        let loses =
+            scenario.network.loss > Share::ZERO || scenario.network.partitions.iter().any(parts);
+        let resends = travels && loses;
+        let harms = resends || travels && scenario.network.duplication > Share::ZERO;
+        let why = "no message is lost or doubled";
+        let remedy = "remove it, or set `loss`, `duplication` or a `partition`";
+        self.uses(&network.key("transport"), harms, "the network", why, remedy);
+        let is_reliable = scenario.network.transport == Transport::Reliable;
+        let why = if is_reliable { "no message is lost" } else { "nothing is sent again" };
+        let remedy = if is_reliable {
+            "remove it, or set `loss` or a `partition`"
+        } else {
+            "remove it, or set `transport = \"reliable\"`"
+        };
+        let read = is_reliable && resends;
+        self.uses(&network.key("retransmission-timeout"), read, "the network", why, remedy);
         for (index, partition) in scenario.network.partitions.iter().enumerate() {
             let at = network.key("partition").index(index);
             let read = !crossing(scenario, names, partition).is_empty();

@@ -1,0 +1,154 @@
+//! A provider whose scheduler is down while its machine goes on.
+//!
+//! What runs ends when it ends, processors fail and come back, and all that is taken down at once.
+//! The scheduler hears of it when it restarts; before, it starts nothing and tells nobody anything.
+
+use haggle_model::{ActorId, ProcessorSet, Time};
+use haggle_scheduling::{Killed, Slot};
+
+use super::{Held, Provider, Run};
+use crate::Outbox;
+use crate::protocol::Message;
+
+/// What has happened on a machine since its scheduler crashed.
+#[derive(Debug, Default)]
+pub(super) struct Unheard {
+    /// Rigid jobs that have ended.
+    jobs: Vec<Killed>,
+    /// Tasks that have ended.
+    tasks: Vec<Killed>,
+    /// What has gone with its processors.
+    lost: Vec<Killed>,
+    /// Those of it that may start again.
+    lost_jobs: Vec<Slot>,
+    lost_tasks: Vec<(Slot, u32)>,
+    /// Processors that are down, and were not.
+    failed: ProcessorSet,
+    /// Processors that were down, and are not.
+    restored: ProcessorSet,
+    /// What others will be told.
+    news: Vec<(ActorId, Message)>,
+}
+
+impl Unheard {
+    /// Takes down that processors have failed, with all that was lost.
+    pub(super) fn fail(
+        &mut self,
+        processors: &ProcessorSet,
+        lost: Vec<Killed>,
+        jobs: Vec<Slot>,
+        tasks: Vec<(Slot, u32)>,
+    ) {
+        self.lost.extend(lost);
+        self.lost_jobs.extend(jobs);
+        self.lost_tasks.extend(tasks);
+        swap(processors, &mut self.restored, &mut self.failed);
+    }
+
+    /// Takes down that processors are back.
+    pub(super) fn restore(&mut self, processors: &ProcessorSet) {
+        swap(processors, &mut self.failed, &mut self.restored);
+    }
+}
+
+/// Takes `processors` out of one set, as far as they are in it, and puts the others into another.
+fn swap(processors: &ProcessorSet, from: &mut ProcessorSet, to: &mut ProcessorSet) {
+    let (mut others, back) = (processors.clone(), from.intersection(processors));
+    from.remove_all(&back);
+    others.remove_all(&back);
+    to.insert_all(&others);
+}
+
+impl Provider {
+    /// The scheduler is down from now on.
+    pub(super) fn on_crashed(&mut self) {
+        self.unheard.get_or_insert_default();
+    }
+
+    /// The scheduler is back, knows what it knew, and hears of all that has happened. As long as no
+    /// planned start has passed, and nothing was lost, its plan holds; otherwise it is made anew, as
+    /// after a failure.
+    pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
+        // Nothing is to start before all is told: until then it counts as down.
+        let Some(unheard) = self.unheard.replace(Box::default()) else {
+            self.unheard = None;
+            return;
+        };
+        let Unheard { jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, news } = *unheard;
+        let missed = self.scheduler.next_start().is_some_and(|start| start < now);
+        if missed || !failed.is_empty() || !lost.is_empty() {
+            let gone = [jobs, tasks, lost].concat();
+            self.scheduler.failed(now, failed.count(), &gone);
+        } else {
+            jobs.iter().for_each(|job| self.scheduler.finished(now, job.slot));
+            tasks.iter().for_each(|tasks| self.tell_tasks_finished(now, tasks));
+        }
+        if !restored.is_empty() {
+            self.scheduler.restored(now, restored.count());
+        }
+        for slot in lost_jobs {
+            self.lost_job(now, slot, out);
+        }
+        for (slot, tasks) in lost_tasks {
+            self.lost_tasks(now, slot, tasks, out);
+        }
+        self.catch_up_with_plans(now, out);
+        let since = self.unheard.take().map(|since| since.news).unwrap_or_default();
+        for (to, message) in news.into_iter().chain(since) {
+            out.send(to, message);
+        }
+        self.plan_changed(now, out);
+    }
+
+    /// What still runs, and was planned to end while the scheduler was down, goes on.
+    fn catch_up_with_plans(&mut self, now: Time, out: &mut Outbox) {
+        let mut over = Vec::new();
+        for (slot, held) in self.jobs.iter_mut() {
+            match held {
+                Held::Job(held) => {
+                    let is_late = |run: &Run| run.planned_end <= now && run.end > now;
+                    let is_late = held.run.as_ref().is_some_and(is_late);
+                    over.extend(is_late.then_some((slot, None)));
+                }
+                Held::Share(share) => over.extend(share.late(now).map(|run| (slot, Some(run)))),
+                Held::Part => {}
+            }
+        }
+        for (slot, run) in over {
+            match run {
+                None => self.on_plan_ended(now, slot, out),
+                Some(run) => self.on_tasks_plan_ended(now, slot, run, out),
+            }
+        }
+    }
+
+    /// A rigid job has ended: its scheduler hears of it, now or when it is back.
+    pub(super) fn job_finished(&mut self, now: Time, job: Killed) {
+        match &mut self.unheard {
+            Some(unheard) => unheard.jobs.push(job),
+            None => self.scheduler.finished(now, job.slot),
+        }
+    }
+
+    /// Tasks of a share have ended, in the same way.
+    pub(super) fn tasks_finished(&mut self, now: Time, tasks: Killed) {
+        match &mut self.unheard {
+            Some(unheard) => unheard.tasks.push(tasks),
+            None => self.tell_tasks_finished(now, &tasks),
+        }
+    }
+
+    fn tell_tasks_finished(&mut self, now: Time, tasks: &Killed) {
+        let &Killed { slot, processors, planned_end } = tasks;
+        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
+        bargainer.tasks_finished(now, slot, processors, planned_end);
+    }
+
+    /// Says something that happened on the machine, now or when its scheduler is back.
+    pub(super) fn say(&mut self, to: ActorId, message: impl Into<Message>, out: &mut Outbox) {
+        match &mut self.unheard {
+            Some(unheard) => unheard.news.push((to, message.into())),
+            None => out.send(to, message),
+        }
+    }
+}
