@@ -1,6 +1,7 @@
 //! Providers: each owns processors, a queue and a local scheduler, and tells
 //! others no more than its disclosure level allows.
 
+mod agreement;
 mod crash;
 mod failures;
 mod load;
@@ -21,6 +22,7 @@ use haggle_scheduling::checkpoints::Progress;
 use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
+use self::agreement::Agreements;
 use self::crash::Unheard;
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
@@ -28,8 +30,8 @@ use self::rescheduling::Coordinated;
 use self::shares::Share;
 use self::slots::Slots;
 use crate::protocol::{
-    AgreementMessage, BargainMessage, Message, QueryMessage, ResourceMessage, RunMessage,
-    ShareMessage, Submission, SubmissionMessage, Timer,
+    BargainMessage, Message, QueryMessage, ResourceMessage, RunMessage, ShareMessage, Submission,
+    SubmissionMessage, Timer,
 };
 use crate::{Actor, Outbox};
 
@@ -109,6 +111,7 @@ pub struct Provider {
     /// is then followed by one scheduling pass at the instant's end.
     bargains: bool,
     negotiation: Negotiation,
+    agreements: Agreements,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
     /// While its scheduler is down.
@@ -217,6 +220,7 @@ impl Provider {
             started: Vec::new(),
             tasks_started: Vec::new(),
             negotiation: Negotiation::new(stream),
+            agreements: Agreements::default(),
             coordinated: BTreeMap::new(),
             unheard: None,
             config,
@@ -539,26 +543,6 @@ impl Provider {
             BargainMessage::Call(call) => self.on_called(now, from, call, out),
             BargainMessage::Refresh { job } => self.on_refresh(now, from, job, out),
             BargainMessage::Offers(_) | BargainMessage::Probe { .. } => false,
-        }
-    }
-
-    fn on_agreement(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: AgreementMessage,
-        out: &mut Outbox,
-    ) -> bool {
-        match message {
-            AgreementMessage::Prepare { job, award } => {
-                self.on_prepare(now, from, job, &award, out)
-            }
-            AgreementMessage::Commit { job, expected, unheld } => {
-                self.on_commit(now, from, job, expected, unheld, out)
-            }
-            AgreementMessage::Abort { job } => self.on_given_up(now, from, job, false, out),
-            AgreementMessage::Release { job } => self.on_given_up(now, from, job, true, out),
-            _ => false,
         }
     }
 

@@ -107,22 +107,23 @@
 //!
 //! The two phases by which bags are placed are an agreement about awards, in the mode `Release`:
 //!
-//! | negotiator and provider | here |
+//! | metascheduler and provider of bags | here |
 //! |---|---|
 //! | a round of composition is prepared | [`Coordinator::open`], one number a round; `hears_all`, for `NotReady` brings new offers |
-//! | `Prepare { award }` | [`Instruction::Prepare`] → [`Task::Consider`] |
-//! | `Ready { completion }` | [`Participant::ready`], lease = until the first task is due (`earliest`) |
-//! | `NotReady { answer, valid, view }` | [`Participant::not_ready`] → [`Vote::NotReady`] |
+//! | hold this award | [`Instruction::Prepare`] → [`Task::Consider`] |
+//! | ready, with its planned completion | [`Participant::ready`], lease = until the first task is due |
+//! | not ready, but these are new offers | [`Participant::not_ready`] → [`Vote::NotReady`] |
 //! | all parts have answered | [`Progress::AllReady`], or [`Progress::Aborted`] with the votes |
-//! | `Commit { expected, unheld }` | [`Coordinator::commit`] → [`Task::CarryOut`], or [`Task::TakeUnheld`] if the hold has lapsed |
-//! | `Committed { completion }` | the machine's answer; [`Participant::take`] brings the receipt |
-//! | all have committed: `Promise` to the user | [`Progress::Committed`] |
+//! | run it | [`Coordinator::commit`] → [`Task::CarryOut`], or [`Task::TakeUnheld`] if the hold has lapsed |
+//! | it is queued | the machine's answer; [`Participant::take`] brings the receipt |
+//! | all have committed: the user is promised | [`Progress::Committed`] |
 //! | a bag goes unheld to one provider | [`Coordinator::commit_unprepared`] |
-//! | `Abort`, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
-//! | `expire_holds`, before anything starts | [`Participant::on_timer`] |
-//! | `Release` of those that hold nothing | not part of an agreement |
+//! | a round in vain, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
+//! | what is held is due, before anything starts | [`Participant::on_timer`] |
+//! | those that hold nothing are released | not part of an agreement |
 //!
-//! Without losses `retry` is `None` and no timer is set but those of leases and decisions.
+//! Without losses `retry` is `None`, every vote comes, and the plan wakes a provider up when what
+//! it holds is due: no timer is needed.
 
 mod coordinator;
 mod participant;

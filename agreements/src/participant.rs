@@ -330,14 +330,15 @@ impl<S: Subject> Participant<S> {
         }
         *known = settled;
         out.push(Output::Persist(ParticipantRecord::Settled(from, settled)));
-        let over = |id: &AgreementId| before(id, from, settled);
-        for (&id, state) in self.states.iter().filter(|(id, _)| over(id)) {
+        // What is over comes first: nothing else is looked at, however much is open.
+        let number = |number| AgreementId { coordinator: from, number };
+        while let Some((&id, state)) = self.states.range(number(0)..number(settled)).next() {
             if state.binds() && !matches!(state, ParticipantState::Committed { .. }) {
                 out.push(Output::Stop(id));
                 out.push(Output::Tell(Task::GiveUp { id }));
             }
+            self.states.remove(&id);
         }
-        self.states.retain(|id, _| !over(id));
     }
 
     fn is_settled(&self, id: AgreementId) -> bool {

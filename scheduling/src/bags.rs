@@ -6,6 +6,7 @@
 //! queue, under one [`Slot`], whose tasks need not start together.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::composition::QueueEntry;
 use crate::scheduler::{LocalScheduler, Slot};
@@ -24,7 +25,7 @@ pub struct BagRequest {
 }
 
 /// So many tasks of a bag, done by then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Offer {
     /// Tasks the provider would take.
     pub tasks: u32,
@@ -33,7 +34,7 @@ pub struct Offer {
 }
 
 /// Tasks of a share that start together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Batch {
     /// Their planned start.
     pub start: Time,
@@ -42,7 +43,7 @@ pub struct Batch {
 }
 
 /// One processor that is free for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FreeSlot {
     /// From when.
     pub start: Time,
@@ -51,7 +52,7 @@ pub struct FreeSlot {
 }
 
 /// What is awarded to a provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Award {
     /// Some or all of the tasks of an offer it made.
     Offered {

@@ -237,7 +237,8 @@ impl Stage {
     ) -> ActorId {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
         if let Some(policy) = metascheduler.composition {
-            let config = negotiator(metascheduler, composition(policy), providers, scenario);
+            let me = ActorId(self.world.actors.len() as u32);
+            let config = negotiator(me, metascheduler, composition(policy), providers, scenario);
             return self.add(AnyActor::Negotiator(Box::new(Negotiator::new(config))));
         }
         let config =
@@ -434,6 +435,7 @@ fn composition(composition: file::Composition) -> CompositionPolicy {
 
 /// It tells providers of whole bags if one of them reschedules by them.
 fn negotiator(
+    me: ActorId,
     metascheduler: &file::Metascheduler,
     policy: CompositionPolicy,
     providers: Vec<ActorId>,
@@ -446,6 +448,7 @@ fn negotiator(
             && provider.rescheduling.unwrap_or_default().rule == file::ReschedulingRule::Coordinated
     };
     NegotiatorConfig {
+        me,
         policy,
         options: CompositionOptions {
             relax_to_composite: negotiation.relax,

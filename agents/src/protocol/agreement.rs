@@ -8,56 +8,65 @@
 //!       │ ── Commit, if all are ready ────▶ │  Abort otherwise; Release if it is not needed at all
 //!       │ ◀───────────────────── Committed ─│
 //! ```
+//!
+//! What is said is what [`haggle_agreements`] says, about [`Bags`], each round of composition
+//! under a number of its own. Of its answers providers need three: whatever was committed they
+//! carry out, held or not, so that nothing expires, and they ask for no decision.
 
+use std::sync::Arc;
+
+use haggle_agreements::{self as agreements, Instruction, Subject, ToCoordinator, ToParticipant};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobId, Time};
 use haggle_scheduling::Award;
+use serde::{Deserialize, Serialize};
 
 use super::Tell;
 use super::bargain::Answer;
 
+/// What agreements on a composition are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bags;
+
+impl Subject for Bags {
+    /// What is wanted of the bag.
+    type Request = Arc<Award>;
+    /// Planned completion of what is held, not later than offered.
+    type Terms = Time;
+    /// New offers.
+    type Counter = Arc<Answer>;
+    type Order = ShareOrder;
+    /// Planned completion of what was not held; [`Time::FOREVER`] = nobody can say.
+    type Receipt = Time;
+}
+
+/// What a provider has to know to run its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ShareOrder {
+    /// Completion of the whole bag, if providers are to coordinate.
+    pub expected: Option<Time>,
+    /// Tasks to run where nothing is held: as many as that, whenever they fit.
+    pub unheld: u32,
+}
+
 /// What is said to agree on a composition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgreementMessage {
-    /// Metascheduler to provider: hold this part of the bag for me. Discloses
-    /// what of the offer is wanted.
-    Prepare {
+    /// Metascheduler to provider: hold this part of the bag for me, run it, or give it up.
+    /// Discloses when the whole bag is expected to be done, if providers are to coordinate.
+    Instruct {
         /// The bag.
         job: JobId,
-        /// What is wanted of it.
-        award: Box<Award>,
+        /// What is to be done.
+        message: Box<ToParticipant<Bags>>,
     },
-    /// Provider to metascheduler: the part is held. Discloses its planned completion.
-    Ready {
+    /// Provider to metascheduler: what it holds, could hold, or runs. Discloses the planned
+    /// completion of what it did not hold before, and with new offers whatever they do.
+    Answer {
         /// The bag.
         job: JobId,
-        /// Planned completion, not later than offered.
-        completion: Time,
-    },
-    /// Provider to metascheduler: that is no longer possible, this is.
-    NotReady(Box<Answer>),
-    /// Metascheduler to provider: run what you hold. Discloses when the whole bag
-    /// is expected to be done, if providers are to coordinate.
-    Commit {
-        /// The bag.
-        job: JobId,
-        /// Completion of the whole bag.
-        expected: Option<Time>,
-        /// Tasks to run where nothing is held: as many as that, whenever they fit.
-        unheld: u32,
-    },
-    /// Provider to metascheduler: its share of the bag is queued. If nothing was held, or no
-    /// more, discloses its planned completion; otherwise that is as it was.
-    Committed {
-        /// The bag.
-        job: JobId,
-        /// Planned completion of what was not held; [`Time::FOREVER`] = nobody can say.
-        completion: Option<Time>,
-    },
-    /// Metascheduler to provider: give up what you hold; another round follows.
-    Abort {
-        /// The bag.
-        job: JobId,
+        /// What there is to say.
+        message: Box<ToCoordinator<Bags>>,
     },
     /// Metascheduler to provider: forget the bag, it goes elsewhere.
     Release {
@@ -70,12 +79,20 @@ impl AgreementMessage {
     /// The word used in the table of messages.
     pub fn kind(&self) -> &'static str {
         match self {
-            AgreementMessage::Prepare { .. } => "prepare",
-            AgreementMessage::Ready { .. } => "ready",
-            AgreementMessage::NotReady(_) => "not_ready",
-            AgreementMessage::Commit { .. } => "commit",
-            AgreementMessage::Committed { .. } => "committed",
-            AgreementMessage::Abort { .. } => "abort",
+            AgreementMessage::Instruct { message, .. } => match message.instruction {
+                Instruction::Prepare { .. } => "prepare",
+                Instruction::Commit(_) => "commit",
+                Instruction::Abort => "abort",
+                Instruction::Undo => "undo",
+            },
+            AgreementMessage::Answer { message, .. } => match message.answer {
+                agreements::Answer::Ready { .. } => "ready",
+                agreements::Answer::NotReady(_) => "not_ready",
+                agreements::Answer::Committed(_) => "committed",
+                agreements::Answer::Expired => "expired",
+                agreements::Answer::Undone => "undone",
+                agreements::Answer::Inquire => "inquire",
+            },
             AgreementMessage::Release { .. } => "release",
         }
     }
@@ -83,28 +100,41 @@ impl AgreementMessage {
     /// The bag it is about.
     pub fn job(&self) -> JobId {
         match self {
-            AgreementMessage::NotReady(answer) => answer.job,
-            AgreementMessage::Prepare { job, .. }
-            | AgreementMessage::Ready { job, .. }
-            | AgreementMessage::Commit { job, .. }
-            | AgreementMessage::Committed { job, .. }
-            | AgreementMessage::Abort { job }
+            AgreementMessage::Instruct { job, .. }
+            | AgreementMessage::Answer { job, .. }
             | AgreementMessage::Release { job } => *job,
+        }
+    }
+
+    /// The offers that a provider makes where it cannot hold what is wanted.
+    pub fn new_offers(&self) -> Option<&Answer> {
+        match self {
+            AgreementMessage::Answer { message, .. } => match &message.answer {
+                agreements::Answer::NotReady(offers) => Some(offers),
+                _ => None,
+            },
+            AgreementMessage::Instruct { .. } | AgreementMessage::Release { .. } => None,
         }
     }
 
     /// Tells what its receiver learns of its sender.
     pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
         match self {
-            AgreementMessage::Ready { .. }
-            | AgreementMessage::Committed { completion: Some(_), .. } => {
-                tell(DisclosedItem::Estimate, 1);
+            AgreementMessage::Instruct { message, .. } => {
+                if let Instruction::Commit(ShareOrder { expected: Some(_), .. }) =
+                    message.instruction
+                {
+                    tell(DisclosedItem::BagCompletion, 1);
+                }
             }
-            AgreementMessage::NotReady(answer) => answer.disclose(tell),
-            AgreementMessage::Commit { expected: Some(_), .. } => {
-                tell(DisclosedItem::BagCompletion, 1);
-            }
-            _ => {}
+            AgreementMessage::Answer { message, .. } => match &message.answer {
+                agreements::Answer::Ready { .. } | agreements::Answer::Committed(Some(_)) => {
+                    tell(DisclosedItem::Estimate, 1);
+                }
+                agreements::Answer::NotReady(offers) => offers.disclose(tell),
+                _ => {}
+            },
+            AgreementMessage::Release { .. } => {}
         }
     }
 }

@@ -13,6 +13,7 @@ use haggle_model::job::{HiddenRunTime, Lot};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{Disclosure, JobId, Span, Time};
 use haggle_scheduling::composition::AnyView;
+use serde::{Deserialize, Serialize};
 
 use super::Tell;
 
@@ -61,7 +62,7 @@ pub struct Call {
 }
 
 /// A provider's answer to a call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Answer {
     /// The bag.
     pub job: JobId,

@@ -1,32 +1,31 @@
-//! A provider's side of the negotiation over a bag.
+//! What a provider offers of a bag, before that is agreed on.
 //!
 //! ```text
 //!            Call                 Prepare              Commit
 //!   idle ──────────▶ offered ───────────────▶ held ───────────▶ committed
 //!                     ▲  │ Release            │ Abort, Release, or its first
 //!             Refresh └──┘                     ▼ task was due: given back
+//!   └───────── this file ───────┴──────────── agreement.rs ───────────────┘
 //! ```
 //!
 //! Offers bind nobody: the plan they were made on has a number, the epoch, which
 //! the provider keeps to itself, and when the plan changes whoever holds older
-//! offers is told by a probe (Haji et al. 2005; Netto 2009, section 7.2). What is
-//! held is bound until the first of its tasks is due.
+//! offers is told by a probe (Haji et al. 2005; Netto 2009, section 7.2).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use haggle_model::job::Lot;
 use haggle_model::random::Stream;
-use haggle_model::{ActorId, JobId, JobOutcome, Observation, OffersMade, Refusal, Span, Time};
+use haggle_model::{ActorId, JobId, Observation, OffersMade, Refusal, Span, Time};
 use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
-use haggle_scheduling::{Award, BagRequest, Bargainer, Offer, Scheduling, Slot};
+use haggle_scheduling::{BagRequest, Bargainer, Offer};
 use rand::RngExt;
 
-use super::load::work;
-use super::shares::Share;
-use super::{Held, Provider};
+use super::Provider;
+use super::agreement::Hold;
 use crate::Outbox;
-use crate::protocol::{AgreementMessage, Answer, BargainMessage, Call, QueryMessage, Timer};
+use crate::protocol::{Answer, BargainMessage, Call, QueryMessage, Timer};
 
 /// Where a provider's run time estimates come from.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -89,30 +88,25 @@ pub(super) struct Negotiation {
     pub(super) changed: bool,
     /// Whether open calls have to be told of a new epoch.
     probes_due: bool,
-    open: BTreeMap<JobId, OpenCall>,
+    pub(super) open: BTreeMap<JobId, OpenCall>,
     stream: Stream,
 }
 
+/// A call for offers, until it is known what becomes of the bag.
 #[derive(Debug)]
-struct OpenCall {
-    metascheduler: ActorId,
-    call: Box<Call>,
+pub(super) struct OpenCall {
+    pub(super) metascheduler: ActorId,
+    pub(super) call: Box<Call>,
     /// How many answers it was given.
     answers: u32,
     /// Epoch of the offers made; `None` before.
-    offered: Option<u64>,
+    pub(super) offered: Option<u64>,
     /// Until when these offers can be taken up.
-    valid_until: Time,
+    pub(super) valid_until: Time,
     /// When their first task may start.
-    earliest: Time,
-    held: Option<Hold>,
-}
-
-#[derive(Debug)]
-struct Hold {
-    slot: Slot,
-    tasks: u32,
-    promised_end: Time,
+    pub(super) earliest: Time,
+    /// What of them is held.
+    pub(super) held: Option<Hold>,
 }
 
 impl Negotiation {
@@ -182,7 +176,7 @@ impl Provider {
     }
 
     /// The estimate this provider plans with, on its own processors.
-    fn planned_span(&self, call: &Call) -> Span {
+    pub(super) fn planned_span(&self, call: &Call) -> Span {
         let estimate = match self.config.bargaining.estimates {
             Estimates::Users => call.task_time,
             Estimates::Profiled { error, .. } => call.program.profiled(call.task_time, error),
@@ -191,7 +185,7 @@ impl Provider {
         estimate.at_speed(self.config.speed).max(Span::TICK)
     }
 
-    fn request(&self, call: &Call, tasks: u32, earliest: Time) -> BagRequest {
+    pub(super) fn request(&self, call: &Call, tasks: u32, earliest: Time) -> BagRequest {
         BagRequest { tasks, span: self.planned_span(call), deadline: call.deadline, earliest }
     }
 
@@ -202,7 +196,7 @@ impl Provider {
         }
     }
 
-    fn make_offers(
+    pub(super) fn make_offers(
         &mut self,
         now: Time,
         job: JobId,
@@ -267,7 +261,7 @@ impl Provider {
     }
 
     /// The open call of this metascheduler for a bag, to which it has been given an answer.
-    fn open_call(&self, from: ActorId, job: JobId) -> Option<&OpenCall> {
+    pub(super) fn open_call(&self, from: ActorId, job: JobId) -> Option<&OpenCall> {
         let open = self.negotiation.open.get(&job)?;
         (open.metascheduler == from && open.offered.is_some()).then_some(open)
     }
@@ -284,160 +278,6 @@ impl Provider {
             self.answer(now, job, out);
         }
         is_open
-    }
-
-    pub(super) fn on_prepare(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        job: JobId,
-        award: &Award,
-        out: &mut Outbox,
-    ) -> bool {
-        let open = self.open_call(from, job).filter(|open| open.held.is_none());
-        let Some(open) = open else { return false };
-        let in_time = now <= open.valid_until;
-        let request = self.request(&open.call, open.call.tasks, open.earliest);
-        let slot = self.jobs.next();
-        let bargainer = self.scheduler.bargainer().expect("it bargains");
-        let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
-        let Some(completion) = booked else {
-            if let Some((to, answer)) = self.make_offers(now, job, out) {
-                out.send(to, AgreementMessage::NotReady(Box::new(answer)));
-            }
-            return true;
-        };
-        let (tasks, promised_end) = match award {
-            Award::Offered { tasks, offer } => (*tasks, self.promised(*offer, completion)),
-            Award::Placed { batches, deadline } => {
-                (batches.iter().map(|batch| batch.tasks).sum(), *deadline)
-            }
-        };
-        self.jobs.insert(Held::Part);
-        self.load.waiting += work(tasks, Some(request.span));
-        if let Some(open) = self.negotiation.open.get_mut(&job) {
-            open.held = Some(Hold { slot, tasks, promised_end });
-        }
-        // Its own metascheduler knows of this change.
-        self.plan_changed(now, out);
-        out.send(from, AgreementMessage::Ready { job, completion: promised_end });
-        true
-    }
-
-    /// What an award promises: planned completions never grow under conservative
-    /// backfilling, an EDF queue uses the time up to what it offered.
-    fn promised(&self, offer: Offer, planned: Time) -> Time {
-        match self.config.scheduler {
-            Scheduling::Bags { .. } => planned,
-            _ => offer.completion,
-        }
-    }
-
-    pub(super) fn on_commit(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        job: JobId,
-        expected: Option<Time>,
-        unheld: u32,
-        out: &mut Outbox,
-    ) -> bool {
-        if self.open_call(from, job).is_none() || unheld == 0 {
-            return false;
-        }
-        let Some(open) = self.negotiation.open.remove(&job) else { return false };
-        let mut share = Share {
-            walltime: self.planned_span(&open.call),
-            call: open.call,
-            metascheduler: from,
-            tasks: unheld,
-            queued: now,
-            promised_end: Time::FOREVER,
-            running: Vec::new(),
-            outcome: JobOutcome::Completed,
-            left: unheld,
-            lost: 0,
-        };
-        let slot = match open.held {
-            Some(Hold { slot, tasks, promised_end }) => {
-                (share.tasks, share.left, share.promised_end) = (tasks, tasks, promised_end);
-                out.send(from, AgreementMessage::Committed { job, completion: None });
-                slot
-            }
-            None => {
-                let slot = self.take_unheld(now, &mut share, out);
-                let completion = Some(share.promised_end);
-                out.send(from, AgreementMessage::Committed { job, completion });
-                slot
-            }
-        };
-        self.jobs.replace(slot, Held::Share(Box::new(share)));
-        self.slots.insert(job, slot);
-        self.expect(job, slot, expected, out);
-        true
-    }
-
-    /// Queues a share for which nothing was held: as soon as it fits, whenever that is.
-    fn take_unheld(&mut self, now: Time, share: &mut Share, out: &mut Outbox) -> Slot {
-        let request = self.request(&share.call, share.tasks, now);
-        let slot = self.jobs.insert(Held::Part);
-        let bargainer = self.scheduler.bargainer().expect("it bargains");
-        let offer = bargainer.offers(now, &request).pop().expect("the whole bag is offered");
-        let award = Award::Offered { tasks: share.tasks, offer };
-        let completion =
-            bargainer.award(now, slot, &request, &award).expect("the plan has not changed");
-        share.promised_end = self.promised(offer, completion);
-        self.load.waiting += work(share.tasks, Some(share.walltime));
-        self.plan_changed(now, out);
-        slot
-    }
-
-    /// Gives up what is held for a bag; `over` = the metascheduler needs no more offers.
-    pub(super) fn on_given_up(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        job: JobId,
-        over: bool,
-        out: &mut Outbox,
-    ) -> bool {
-        match self.negotiation.open.get(&job) {
-            Some(open) if open.metascheduler == from => {
-                self.give_up(now, job, over, out);
-                true
-            }
-            // The call may have been refused, or what was held been given back.
-            open => open.is_none(),
-        }
-    }
-
-    fn give_up(&mut self, now: Time, job: JobId, over: bool, out: &mut Outbox) {
-        let Some(open) = self.negotiation.open.get_mut(&job) else { return };
-        let (held, awaits_estimate) = (open.held.take(), open.offered.is_none());
-        let span = self.planned_span(&self.negotiation.open[&job].call);
-        if over {
-            self.negotiation.open.remove(&job);
-            if awaits_estimate {
-                out.stop(Timer::EstimateReady { job });
-            }
-        }
-        if let Some(Hold { slot, tasks, .. }) = held {
-            let withdrawn = self.scheduler.withdraw(now, slot);
-            assert!(withdrawn, "no task of a held part has started");
-            self.jobs.take(slot);
-            self.load.waiting -= work(tasks, Some(span));
-            self.plan_changed(now, out);
-        }
-    }
-
-    /// Gives back what is held and was not committed by the time its first task may start.
-    pub(super) fn expire_holds(&mut self, now: Time, out: &mut Outbox) {
-        let held = self.negotiation.open.iter();
-        let due = |open: &OpenCall| open.held.is_some() && open.earliest <= now;
-        let due: Vec<JobId> = held.filter(|(_, open)| due(open)).map(|(&job, _)| job).collect();
-        for job in due {
-            self.give_up(now, job, false, out);
-        }
     }
 
     /// Tells those with older offers that something has changed.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agents::Message;
-use haggle_agents::protocol::{AgreementMessage, BargainMessage, RunMessage, SubmissionMessage};
+use haggle_agents::protocol::{BargainMessage, RunMessage, SubmissionMessage};
 use haggle_model::{Disclosure, Job, JobShape, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
@@ -11,7 +11,7 @@ use haggle_scheduling::{
     EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
 };
 
-use crate::setup::{Ran, Setup, job};
+use crate::setup::{Ran, Setup, job, offers_in};
 
 /// Two providers, one of each kind that bargains, local jobs at both, and bags.
 fn world(policy: CompositionPolicy, disclosure: Disclosure) -> Setup {
@@ -62,19 +62,19 @@ fn said(ran: &Ran, metascheduler: u32) -> BTreeMap<String, BTreeSet<String>> {
 
 /// Everything that may be said, and nothing more: Netto 2009, sections 6.2 and 7.3.
 const OFFERS: &str = "\
-answers committed: completion job
+answers committed: answer coordinator id job message number
 answers new_completion_times: entries
-answers not_ready: answer completion extra job offers tasks valid view
+answers not_ready: answer completion coordinator extra id job message number offers tasks valid view
 answers offers: answer completion extra job offers tasks valid view
 answers probe: answer job
-answers ready: completion job
+answers ready: answer coordinator id job lease message number terms
 answers share_finished: job outcome
 answers share_started: job
-asks abort: job
+asks abort: coordinator id instruction job message number settled
 asks bag_completion: completion job
 asks call: asks deadline job lot program task_time tasks wants_offers
-asks commit: expected job unheld
-asks prepare: award completion job offer tasks
+asks commit: coordinator expected id instruction job message number settled unheld
+asks prepare: completion coordinator id in_doubt instruction job lease message number offer request settled tasks
 asks refresh: job
 asks release: job
 ";
@@ -82,19 +82,19 @@ asks release: job
 /// Under free time slots there are no offers, but slots in answers, and places
 /// in what is asked for.
 const SLOTS: &str = "\
-answers committed: completion job
+answers committed: answer coordinator id job message number
 answers new_completion_times: entries
-answers not_ready: answer end extra job offers slots start task valid view
+answers not_ready: answer coordinator end extra id job message number offers slots start task valid view
 answers offers: answer end extra job offers slots start task valid view
 answers probe: answer job
-answers ready: completion job
+answers ready: answer coordinator id job lease message number terms
 answers share_finished: job outcome
 answers share_started: job
-asks abort: job
+asks abort: coordinator id instruction job message number settled
 asks bag_completion: completion job
 asks call: asks deadline job lot program task_time tasks wants_offers
-asks commit: expected job unheld
-asks prepare: award batches deadline job start tasks
+asks commit: coordinator expected id instruction job message number settled unheld
+asks prepare: batches coordinator deadline id in_doubt instruction job lease message number request settled start tasks
 asks refresh: job
 asks release: job
 ";
@@ -117,9 +117,7 @@ fn t3_messages_have_the_fields_on_record() {
                 all.entry(kind).or_default().extend(fields);
             }
             for (.., message) in &ran.messages {
-                if let Message::Bargain(BargainMessage::Offers(answer))
-                | Message::Agreement(AgreementMessage::NotReady(answer)) = message
-                {
+                if let Some(answer) = offers_in(message) {
                     let printed = format!("{:?}", answer.view);
                     assert!(printed.starts_with(extra), "{level:?} answers with {printed}");
                 }
@@ -150,9 +148,7 @@ const LEVELS: [(CompositionPolicy, Disclosure, &str); 4] = [
 /// What a provider has answered until its first agreement, printed.
 fn first_offers(ran: &Ran, provider: u32) -> Vec<String> {
     let said = ran.messages.iter().filter(|(_, from, ..)| from.0 == provider);
-    let until = said.take_while(|(.., message)| {
-        !matches!(message, Message::Agreement(AgreementMessage::Ready { .. }))
-    });
+    let until = said.take_while(|(.., message)| message.kind() != "ready");
     until.map(|(now, .., message)| format!("{now} {message:?}")).collect()
 }
 

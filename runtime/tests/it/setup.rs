@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
+use haggle_agents::protocol::agreement::ShareOrder;
+use haggle_agents::protocol::bargain::Answer;
 use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, Parties, QueryMessage, ShareMessage, SubmissionMessage,
 };
@@ -10,6 +12,7 @@ use haggle_agents::{
     AnyActor, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
     Provider, ProviderConfig, User, UserConfig,
 };
+use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
@@ -91,6 +94,7 @@ impl Setup {
     /// A metascheduler that bargains with all providers.
     pub(crate) fn negotiator(mut self, policy: CompositionPolicy) -> Setup {
         self.negotiators.push(NegotiatorConfig {
+            me: ActorId(0), // known when the world is made
             policy,
             options: CompositionOptions::default(),
             providers: Vec::new(),
@@ -150,7 +154,8 @@ impl Setup {
         }
         for config in &self.negotiators {
             let providers = (0..providers as u32).map(ActorId).collect();
-            let config = NegotiatorConfig { providers, ..config.clone() };
+            let me = ActorId(actors.len() as u32);
+            let config = NegotiatorConfig { me, providers, ..config.clone() };
             let negotiator = move || Negotiator::new(config.clone());
             actors.push(Box::new(move || AnyActor::Negotiator(Box::new(negotiator()))));
         }
@@ -409,8 +414,8 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
         Message::Query(QueryMessage::NoAnswer { .. }) => DisclosedItem::Refusal,
         Message::Bargain(BargainMessage::Call(_)) => DisclosedItem::Bag,
         Message::Bargain(BargainMessage::Probe { .. }) => DisclosedItem::Change,
-        Message::Bargain(BargainMessage::Offers(answer))
-        | Message::Agreement(AgreementMessage::NotReady(answer)) => {
+        message if offers_in(message).is_some() => {
+            let answer = offers_in(message).expect("there are offers");
             let (view, level) = (&answer.view, answer.view.disclosure());
             let told = [
                 (DisclosedItem::Offer, !view.offers().is_empty()),
@@ -421,12 +426,18 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
             ];
             return told.into_iter().filter(|&(_, told)| told).map(|(item, _)| item).collect();
         }
-        Message::Agreement(
-            AgreementMessage::Ready { .. }
-            | AgreementMessage::Committed { completion: Some(_), .. },
-        ) => DisclosedItem::Estimate,
-        Message::Agreement(AgreementMessage::Commit { expected: Some(_), .. }) => {
-            DisclosedItem::BagCompletion
+        Message::Agreement(AgreementMessage::Answer { message, .. })
+            if matches!(message.answer, Vote::Ready { .. } | Vote::Committed(Some(_))) =>
+        {
+            DisclosedItem::Estimate
+        }
+        Message::Agreement(AgreementMessage::Instruct { message, .. }) => {
+            match message.instruction {
+                Instruction::Commit(ShareOrder { expected: Some(_), .. }) => {
+                    DisclosedItem::BagCompletion
+                }
+                _ => return Vec::new(),
+            }
         }
         Message::Share(ShareMessage::Started { .. } | ShareMessage::Finished { .. }) => {
             DisclosedItem::JobStatus
@@ -438,6 +449,15 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
         _ => return Vec::new(),
     };
     vec![item]
+}
+
+/// The offers that a message carries.
+pub(crate) fn offers_in(message: &Message) -> Option<&Answer> {
+    match message {
+        Message::Bargain(BargainMessage::Offers(answer)) => Some(answer),
+        Message::Agreement(message) => message.new_offers(),
+        _ => None,
+    }
 }
 
 /// A job in seconds: submitted, requested (0 = no limit), run, processors.

@@ -53,13 +53,16 @@
 //! ```
 
 use std::fmt;
+use std::hash::Hash;
 
 use haggle_model::{Disclosure, Span, Time};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::bags::{FreeSlot, Offer};
 
 /// The free time of a provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FreeTime {
     /// Processor by processor, from now on over the whole plan.
     pub slots: Vec<FreeSlot>,
@@ -68,7 +71,7 @@ pub struct FreeTime {
 }
 
 /// Work that waits at a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QueueEntry {
     /// Processors of a job, or tasks of a share.
     pub processors: u32,
@@ -95,19 +98,19 @@ pub trait Facts {
 /// The levels.
 pub mod level {
     /// Offers only.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Offers;
     /// And total computing power.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Power;
     /// And load, as one number.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Load;
     /// And free time slots.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Slots;
     /// And everything that waits.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Queue;
 }
 
@@ -125,7 +128,7 @@ pub trait Level: sealed::Sealed + Sized {
     /// What the level adds to those before it.
     type Info;
     /// What a view holds beside the offers.
-    type Extra: Clone + fmt::Debug + PartialEq + Eq;
+    type Extra: Clone + fmt::Debug + PartialEq + Eq + Hash + Serialize + DeserializeOwned;
     /// The same level as a value.
     const DISCLOSURE: Disclosure;
 
@@ -243,7 +246,8 @@ includes! {
 }
 
 /// What a provider has told at level `L`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct View<L: Level> {
     offers: Vec<Offer>,
     extra: L::Extra,
@@ -294,7 +298,7 @@ impl<L: Level> View<L> {
 }
 
 /// A view of any level, as messages carry it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AnyView {
     /// Of level [`Disclosure::Offers`].
     Offers(View<level::Offers>),

@@ -1,0 +1,306 @@
+//! Agreeing on a composition: all providers hold their parts and are told to run them, or all are
+//! told to give them back and the bag is composed again.
+//!
+//! Each round is an agreement of its own, under a number that the [`Coordinator`] gives. It waits for
+//! all votes, for those that cannot hold what is wanted make new offers with theirs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use haggle_agreements::{
+    self as agreements, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules,
+    ToCoordinator, Vote,
+};
+use haggle_model::{ActorId, BagRecord, Job, JobId, Refusal, Span, Time};
+use haggle_scheduling::Award;
+use haggle_scheduling::composition::{AnyView, BagCall, Composition, CompositionOptions};
+
+use super::answers::Answer;
+use super::{Negotiator, Stage};
+use crate::Outbox;
+use crate::desk::Entry;
+use crate::protocol::AgreementMessage;
+use crate::protocol::agreement::{Bags, ShareOrder};
+
+/// How parts are held: for as long as the provider will, and as no message is lost, whoever is ready
+/// hears a decision.
+const RULES: Rules = Rules {
+    lease: Span::FOREVER,
+    margin: Span::ZERO,
+    in_doubt: InDoubt::Release,
+    retry: None,
+    hears_all: true,
+};
+
+type Outputs = Vec<CoordinatorOutput<Bags>>;
+
+/// A composition that is being agreed on.
+#[derive(Debug)]
+pub(super) struct Preparing {
+    agreement: u64,
+    composition: Composition,
+}
+
+impl Preparing {
+    /// Which part a provider is to hold.
+    pub(super) fn part_of(&self, place: usize) -> Option<usize> {
+        self.composition.parts.iter().position(|part| part.provider == place)
+    }
+}
+
+/// The coordinator of a metascheduler that begins.
+pub(super) fn coordinator(me: ActorId) -> Coordinator<Bags> {
+    Coordinator::start(me, [], Time::ZERO, &mut Outputs::new())
+}
+
+impl Negotiator {
+    pub(super) fn compose(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(id) else { return };
+        if entry.withdrawn {
+            self.cancel(now, id, out);
+            return;
+        }
+        let job = Arc::clone(&entry.submission.job);
+        let Some(bargain) = entry.open() else { return };
+        let mut views = Vec::new();
+        let mut who = Vec::new();
+        for (place, answer) in bargain.answers.iter().enumerate() {
+            if let Answer::Offers { view, .. } = answer {
+                views.push(view.clone());
+                who.push(place);
+            }
+        }
+        let call = bag_call(&job, now);
+        // A relaxed award may have to be refused, one as offered is good for sure.
+        let relax = self.config.options.relax_to_composite && bargain.round == 0;
+        let options = CompositionOptions { relax_to_composite: relax, ..self.config.options };
+        let composed = self.config.policy.compose(&call, &views, options, bargain.turn);
+        let Some(mut composition) = composed else {
+            self.give_back(now, id, out);
+            return;
+        };
+        for part in &mut composition.parts {
+            part.provider = who[part.provider];
+        }
+        if bargain.round >= self.config.rounds {
+            self.force(now, id, out);
+            return;
+        }
+        composition.parts.sort_by_key(|part| part.provider);
+        let wanted = composition
+            .parts
+            .iter()
+            .map(|part| (self.config.providers[part.provider], Arc::new(part.award.clone())));
+        let mut outputs = Outputs::new();
+        let agreement = self.coordinator.open(now, wanted.collect(), RULES, &mut outputs);
+        bargain.preparing = Some(Preparing { agreement, composition });
+        self.carry_out(now, id, outputs, out);
+    }
+
+    /// A provider votes, or says that it runs its share.
+    pub(super) fn on_vote(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        message: ToCoordinator<Bags>,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(&place) = self.places.get(&from) else { return false };
+        let Some(entry) = self.desk.get_mut(job) else { return false };
+        let (id, number) = (message.id, message.id.number);
+        let is_expected = match (&mut entry.stage, &message.answer) {
+            (
+                Stage::Open(bargain),
+                agreements::Answer::Ready { .. } | agreements::Answer::NotReady(_),
+            ) => {
+                let preparing = bargain.preparing.as_ref().filter(|it| it.agreement == number);
+                preparing.is_some_and(|it| it.part_of(place).is_some())
+            }
+            (Stage::Placed(placed), agreements::Answer::Committed(_)) => {
+                placed.agreement == number && placed.promised_end.is_none()
+            }
+            _ => false,
+        };
+        if !is_expected || id.coordinator != self.config.me {
+            return false;
+        }
+        // What is offered instead may be stale before all have voted.
+        if let Stage::Open(bargain) = &mut entry.stage
+            && let agreements::Answer::NotReady(offers) = &message.answer
+        {
+            bargain.answers[place] = Answer::offers(now, (**offers).clone());
+        }
+        let mut outputs = Outputs::new();
+        self.coordinator.on_message(now, from, message, &mut outputs);
+        self.carry_out(now, job, outputs, out);
+        true
+    }
+
+    /// Carries out what the coordinator has put out about a bag. Nobody restarts, so that nothing has
+    /// to be kept for that, and every vote comes, so that nothing wakes up for those that do not.
+    fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
+        for output in outputs {
+            match output {
+                Output::Send { to, message } => {
+                    let message = Box::new(message);
+                    out.send(to, AgreementMessage::Instruct { job, message });
+                }
+                Output::Tell(progress) => self.on_progress(now, job, progress, out),
+                Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+            }
+        }
+    }
+
+    fn on_progress(&mut self, now: Time, job: JobId, progress: Progress<Bags>, out: &mut Outbox) {
+        match progress {
+            Progress::AllReady { number, terms } => self.decide(now, job, (number, terms), out),
+            Progress::Aborted { votes, .. } => self.on_aborted(now, job, &votes, out),
+            Progress::Committed { receipts, .. } => {
+                let latest = receipts.into_values().flatten().max();
+                self.on_committed(job, latest, out);
+            }
+            // No provider says that a commit comes too late.
+            Progress::Broken { .. } => {}
+        }
+    }
+
+    /// All parts are held.
+    fn decide(
+        &mut self,
+        now: Time,
+        id: JobId,
+        (number, terms): (u64, BTreeMap<ActorId, Time>),
+        out: &mut Outbox,
+    ) {
+        let Some(entry) = self.desk.get_mut(id) else { return };
+        let withdrawn = entry.withdrawn;
+        let Some(preparing) = entry.open().and_then(|it| it.preparing.as_ref()) else { return };
+        let latest = terms.values().copied().max().unwrap_or(preparing.composition.completion);
+        let expected = self.config.coordinated.then_some(latest);
+        let order = |provider: ActorId, _: &Time| {
+            let place = self.places.get(&provider).copied();
+            let mut parts = preparing.composition.parts.iter();
+            let part = parts.find(|part| Some(part.provider) == place);
+            ShareOrder { expected, unheld: part.map_or(0, |part| part.tasks()) }
+        };
+        let mut outputs = Outputs::new();
+        if withdrawn || !self.coordinator.commit(now, number, order, &mut outputs) {
+            self.coordinator.abort(number, &mut outputs);
+            self.carry_out(now, id, outputs, out);
+            return;
+        }
+        let Some(mut bargain) = self.close(now, id, out) else { return };
+        let Some(Preparing { composition, .. }) = bargain.preparing.take() else { return };
+        let deadline = self.desk.get(id).and_then(|entry| entry.submission.job.deadline);
+        let completion = match deadline {
+            Some(_) => composition.completion,
+            None => latest,
+        };
+        if self.config.coordinated {
+            for (&provider, &completion) in &terms {
+                self.expect(id, provider, completion);
+            }
+        }
+        self.carry_out(now, id, outputs, out);
+        let record = BagRecord {
+            balanced: composition.balanced,
+            parts: composition.parts.iter().map(|part| pieces(&part.award)).sum(),
+            equal_offers: composition.balanced && composition.sizes == 1,
+            recompositions: bargain.round,
+            shares: Vec::new(),
+        };
+        let providers: Vec<usize> = composition.parts.iter().map(|part| part.provider).collect();
+        self.place(now, id, (number, record), &providers, completion, out);
+    }
+
+    /// Somebody was not ready, or the bag was withdrawn: what was held is given back, and offers
+    /// that were made before that are old.
+    fn on_aborted(
+        &mut self,
+        now: Time,
+        id: JobId,
+        votes: &BTreeMap<ActorId, Vote<Bags>>,
+        out: &mut Outbox,
+    ) {
+        let Some(bargain) = self.desk.get_mut(id).and_then(Entry::open) else { return };
+        bargain.preparing = None;
+        bargain.round += 1;
+        for (provider, vote) in votes {
+            if matches!(vote, Vote::Ready(_)) {
+                bargain.answers[self.places[provider]] = Answer::Stale;
+            }
+        }
+        self.compose_if_complete(now, id, out);
+    }
+
+    /// After too many rounds: the whole bag goes to the provider that would have it done
+    /// first as far as is known, whatever has changed there since. What is promised is what
+    /// that provider then says.
+    fn force(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        let Some(bargain) = self.close(now, id, out) else { return };
+        let Some(entry) = self.desk.get(id) else { return };
+        let (tasks, policy) = (entry.submission.job.processors, self.config.policy);
+        let call = BagCall { deadline: None, ..bag_call(&entry.submission.job, now) };
+        let earliest = entry.submission.job.deadline.unwrap_or(now);
+        let alone = |view: &AnyView| {
+            let view = std::slice::from_ref(view);
+            let composed = policy.compose(&call, view, self.config.options, bargain.turn);
+            composed.map_or(Time::FOREVER, |it| it.completion)
+        };
+        let answers = bargain.answers.iter().enumerate();
+        let offered = answers.filter_map(|(place, answer)| match answer {
+            Answer::Offers { view, .. } => Some((alone(view), place)),
+            _ => None,
+        });
+        let Some((completion, place)) = offered.min() else { return };
+        let to = self.config.providers[place];
+        if self.config.coordinated {
+            self.expect(id, to, completion);
+        }
+        let expected = self.config.coordinated.then_some(completion);
+        let order = ShareOrder { expected, unheld: tasks };
+        let mut outputs = Outputs::new();
+        let agreement = self.coordinator.commit_unprepared(now, to, order, None, &mut outputs);
+        self.carry_out(now, id, outputs, out);
+        let record = BagRecord { parts: 1, recompositions: bargain.round, ..BagRecord::default() };
+        self.place(now, id, (agreement, record), &[place], earliest, out);
+    }
+
+    /// The bag is bargained over no more, and no provider needs to think of it.
+    fn release(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        if self.close(now, id, out).is_some() {
+            for &provider in &self.config.providers {
+                out.send(provider, AgreementMessage::Release { job: id });
+            }
+        }
+    }
+
+    /// Nobody takes the bag.
+    fn give_back(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        self.release(now, id, out);
+        self.desk.refuse(id, Refusal::NoProvider, out);
+    }
+
+    fn cancel(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        self.release(now, id, out);
+        self.desk.cancel(now, id, out);
+    }
+}
+
+fn bag_call(job: &Job, now: Time) -> BagCall {
+    BagCall {
+        tasks: job.processors,
+        span: job.requested_time.unwrap_or(Span::FOREVER),
+        deadline: job.deadline,
+        now,
+    }
+}
+
+/// Offers or free time slots that an award takes up.
+fn pieces(award: &Award) -> u32 {
+    match award {
+        Award::Offered { .. } => 1,
+        Award::Placed { batches, .. } => batches.len() as u32,
+    }
+}

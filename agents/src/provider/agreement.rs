@@ -1,0 +1,313 @@
+//! A provider's part in agreements over bags: it holds what is wanted, runs what is committed,
+//! gives back the rest.
+//!
+//! Who is where in an agreement is the [`Participant`]'s business; the provider says what it can
+//! hold. A lease ends when the first task of what is held may start: what is not committed by then
+//! is given back before anything starts, so the plan wakes the provider up, and no timer is needed.
+//! Whatever is committed later is queued all the same.
+
+use std::sync::Arc;
+
+use haggle_agreements::{
+    AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
+};
+use haggle_model::{ActorId, JobId, JobOutcome, Span, Time};
+use haggle_scheduling::{Award, Offer, Scheduling, Slot};
+
+use super::load::work;
+use super::negotiation::OpenCall;
+use super::shares::Share;
+use super::{Held, Provider};
+use crate::Outbox;
+use crate::protocol::agreement::{Bags, ShareOrder};
+use crate::protocol::{AgreementMessage, Timer};
+
+/// The agreements that a provider takes part in.
+#[derive(Debug)]
+pub(super) struct Agreements {
+    participant: Participant<Bags>,
+    /// What the participant has put out and is not carried out yet.
+    outputs: Vec<ParticipantOutput<Bags>>,
+}
+
+/// Part of a bag that is held for its metascheduler.
+#[derive(Debug)]
+pub(super) struct Hold {
+    agreement: AgreementId,
+    slot: Slot,
+    tasks: u32,
+    promised_end: Time,
+}
+
+impl Default for Agreements {
+    fn default() -> Self {
+        let mut outputs = Vec::new();
+        let participant = Participant::start([], Time::ZERO, &mut outputs);
+        Agreements { participant, outputs }
+    }
+}
+
+impl Provider {
+    pub(super) fn on_agreement(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: AgreementMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            AgreementMessage::Instruct { job, message } => {
+                let expected = self.expects(from, job, &message);
+                if expected {
+                    self.on_instruction(now, from, job, *message, out);
+                }
+                expected
+            }
+            AgreementMessage::Release { job } => self.on_released(now, from, job, out),
+            AgreementMessage::Answer { .. } => false,
+        }
+    }
+
+    /// Whether a metascheduler may say that now.
+    fn expects(&self, from: ActorId, job: JobId, message: &ToParticipant<Bags>) -> bool {
+        let held = |open: &OpenCall| open.held.as_ref().map(|hold| hold.agreement);
+        let id = message.id;
+        let is_expected = match &message.instruction {
+            // What is held is not held for longer than its lease.
+            Instruction::Prepare { in_doubt, .. } => {
+                let open = self.open_call(from, job);
+                *in_doubt == InDoubt::Release && open.is_some_and(|open| open.held.is_none())
+            }
+            Instruction::Commit(order) => {
+                let open = self.open_call(from, job);
+                let is_other = |open: &OpenCall| held(open).is_some_and(|other| other != id);
+                order.unheld > 0 && open.is_some_and(|open| !is_other(open))
+            }
+            // The call may have been refused, or what was held been given back.
+            Instruction::Abort => self.is_caller(from, job),
+            // What has been committed never turns out to be too late.
+            Instruction::Undo => false,
+        };
+        is_expected && id.coordinator == from
+    }
+
+    fn on_instruction(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        message: ToParticipant<Bags>,
+        out: &mut Outbox,
+    ) {
+        let order = match message.instruction {
+            Instruction::Commit(order) => Some(order),
+            _ => None,
+        };
+        let Agreements { participant, outputs } = &mut self.agreements;
+        participant.on_message(now, from, message, outputs);
+        self.carry_out(now, job, out);
+        if let Some(ShareOrder { expected, .. }) = order
+            && let Some(&slot) = self.slots.get(&job)
+        {
+            self.expect(job, slot, expected, out);
+        }
+    }
+
+    /// Carries out what the participant has put out about a bag. Nobody restarts, so that nothing
+    /// has to be kept for that.
+    fn carry_out(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let mut outputs = std::mem::take(&mut self.agreements.outputs);
+        while !outputs.is_empty() {
+            for output in outputs.drain(..) {
+                match output {
+                    Output::Send { to, message } => {
+                        let message = Box::new(message);
+                        out.send(to, AgreementMessage::Answer { job, message });
+                    }
+                    Output::Tell(task) => self.on_task(now, job, task, out),
+                    Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+                }
+            }
+            std::mem::swap(&mut outputs, &mut self.agreements.outputs);
+        }
+        self.agreements.outputs = outputs;
+    }
+
+    fn on_task(&mut self, now: Time, job: JobId, task: Task<Bags>, out: &mut Outbox) {
+        match task {
+            Task::Consider { id, request, lease } => {
+                self.consider(now, job, id, (&request, lease), out);
+            }
+            Task::CarryOut { id, .. } => self.commit(now, job, id),
+            Task::TakeUnheld { id, order } => self.take_unheld(now, job, id, order.unheld, out),
+            Task::GiveUp { id } => {
+                if let Some(job) = self.holding(job, id) {
+                    self.give_back(now, job, out);
+                }
+            }
+        }
+    }
+
+    /// The bag of which something is held under this agreement; most likely this one.
+    fn holding(&self, likely: JobId, id: AgreementId) -> Option<JobId> {
+        let open = &self.negotiation.open;
+        let is_it = |call: &OpenCall| call.held.as_ref().is_some_and(|hold| hold.agreement == id);
+        match open.get(&likely) {
+            Some(call) if is_it(call) => Some(likely),
+            _ => open.iter().find(|(_, call)| is_it(call)).map(|(&job, _)| job),
+        }
+    }
+
+    /// Holds what is wanted if that is still possible, and makes new offers if not.
+    fn consider(
+        &mut self,
+        now: Time,
+        job: JobId,
+        id: AgreementId,
+        (award, lease): (&Award, Span),
+        out: &mut Outbox,
+    ) {
+        let Some(open) = self.negotiation.open.get(&job) else { return };
+        let (in_time, earliest) = (now <= open.valid_until, open.earliest);
+        let request = self.request(&open.call, open.call.tasks, earliest);
+        let slot = self.jobs.next();
+        let bargainer = self.scheduler.bargainer().expect("it bargains");
+        let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
+        let Some(completion) = booked else {
+            if let Some((_, answer)) = self.make_offers(now, job, out) {
+                let Agreements { participant, outputs } = &mut self.agreements;
+                participant.not_ready(id, Arc::new(answer), outputs);
+            }
+            return;
+        };
+        let (tasks, promised_end) = match award {
+            Award::Offered { tasks, offer } => (*tasks, self.promised(*offer, completion)),
+            Award::Placed { batches, deadline } => {
+                (batches.iter().map(|batch| batch.tasks).sum(), *deadline)
+            }
+        };
+        self.jobs.insert(Held::Part);
+        self.load.waiting += work(tasks, Some(request.span));
+        if let Some(open) = self.negotiation.open.get_mut(&job) {
+            open.held = Some(Hold { agreement: id, slot, tasks, promised_end });
+        }
+        // Its own metascheduler knows of this change.
+        self.plan_changed(now, out);
+        let lease = lease.min(earliest - now);
+        let Agreements { participant, outputs } = &mut self.agreements;
+        participant.ready(now, id, promised_end, lease, outputs);
+    }
+
+    /// What an award promises: planned completions never grow under conservative
+    /// backfilling, an EDF queue uses the time up to what it offered.
+    fn promised(&self, offer: Offer, planned: Time) -> Time {
+        match self.config.scheduler {
+            Scheduling::Bags { .. } => planned,
+            _ => offer.completion,
+        }
+    }
+
+    /// What is held is a share from now on.
+    fn commit(&mut self, now: Time, job: JobId, id: AgreementId) {
+        let held = self.negotiation.open.get_mut(&job).and_then(|open| open.held.take());
+        let Some(Hold { slot, tasks, promised_end, .. }) = held.filter(|it| it.agreement == id)
+        else {
+            return;
+        };
+        let Some(share) = self.share(now, job, tasks) else { return };
+        self.place(slot, Share { promised_end, ..share });
+    }
+
+    /// Queues a share for which nothing is held: as soon as it fits, whenever that is.
+    fn take_unheld(
+        &mut self,
+        now: Time,
+        job: JobId,
+        id: AgreementId,
+        tasks: u32,
+        out: &mut Outbox,
+    ) {
+        let Some(mut share) = self.share(now, job, tasks) else { return };
+        let request = self.request(&share.call, tasks, now);
+        let slot = self.jobs.insert(Held::Part);
+        let bargainer = self.scheduler.bargainer().expect("it bargains");
+        let offer = bargainer.offers(now, &request).pop().expect("the whole bag is offered");
+        let award = Award::Offered { tasks, offer };
+        let completion =
+            bargainer.award(now, slot, &request, &award).expect("the plan has not changed");
+        share.promised_end = self.promised(offer, completion);
+        self.load.waiting += work(tasks, Some(share.walltime));
+        self.plan_changed(now, out);
+        let Agreements { participant, outputs } = &mut self.agreements;
+        participant.take(id, share.promised_end, outputs);
+        self.place(slot, share);
+    }
+
+    /// The call is answered for good: so many tasks of the bag are queued here.
+    fn share(&mut self, now: Time, job: JobId, tasks: u32) -> Option<Share> {
+        let OpenCall { call, metascheduler, .. } = self.negotiation.open.remove(&job)?;
+        Some(Share {
+            walltime: self.planned_span(&call),
+            call,
+            metascheduler,
+            tasks,
+            queued: now,
+            promised_end: Time::FOREVER,
+            running: Vec::new(),
+            outcome: JobOutcome::Completed,
+            left: tasks,
+            lost: 0,
+        })
+    }
+
+    fn place(&mut self, slot: Slot, share: Share) {
+        self.slots.insert(share.call.job, slot);
+        self.jobs.replace(slot, Held::Share(Box::new(share)));
+    }
+
+    /// The metascheduler needs no more offers for a bag, nor what is held of it.
+    fn on_released(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
+        if !self.is_caller(from, job) {
+            return false;
+        }
+        let open = self.negotiation.open.get(&job);
+        if let Some(id) = open.and_then(|open| open.held.as_ref()).map(|hold| hold.agreement) {
+            let message = ToParticipant { id, settled: 0, instruction: Instruction::Abort };
+            self.on_instruction(now, from, job, message, out);
+        }
+        let open = self.negotiation.open.remove(&job);
+        if open.is_some_and(|open| open.offered.is_none()) {
+            out.stop(Timer::EstimateReady { job });
+        }
+        true
+    }
+
+    /// Whether this metascheduler has called for offers for a bag, or nobody has.
+    fn is_caller(&self, from: ActorId, job: JobId) -> bool {
+        let open = self.negotiation.open.get(&job);
+        open.is_none_or(|open| open.metascheduler == from)
+    }
+
+    /// Gives back what is held and was not committed by the time its first task may start.
+    pub(super) fn expire_holds(&mut self, now: Time, out: &mut Outbox) {
+        let held = self.negotiation.open.iter();
+        let due = held.filter(|(_, open)| open.earliest <= now);
+        let due = due.filter_map(|(&job, open)| Some((job, open.held.as_ref()?.agreement)));
+        for (job, id) in Vec::from_iter(due) {
+            let Agreements { participant, outputs } = &mut self.agreements;
+            participant.on_timer(now, id, outputs);
+            self.carry_out(now, job, out);
+        }
+    }
+
+    fn give_back(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(open) = self.negotiation.open.get_mut(&job) else { return };
+        let Some(Hold { slot, tasks, .. }) = open.held.take() else { return };
+        let span = self.planned_span(&self.negotiation.open[&job].call);
+        let withdrawn = self.scheduler.withdraw(now, slot);
+        assert!(withdrawn, "no task of a held part has started");
+        self.jobs.take(slot);
+        self.load.waiting -= work(tasks, Some(span));
+        self.plan_changed(now, out);
+    }
+}
