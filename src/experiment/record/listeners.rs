@@ -79,6 +79,8 @@ impl Listener for Check {
             Fact::Message { .. }
             | Fact::Disclosed { .. }
             | Fact::Fault { .. }
+            | Fact::Crashed(_)
+            | Fact::Restarted(_)
             | Fact::Lost(_)
             | Fact::Over => {}
         }
