@@ -187,6 +187,115 @@ fn a_reliable_transport_survives_what_ends() {
 }
 
 #[test]
+fn who_crashes_has_a_reliable_transport_and_restarts() {
+    let wrong = "\n[[failures]]\nactors = [\"north\", \"noth\"]\nof = [\"south\"]\n\
+                 outages = [[\"10s\", \"20s\"], [\"30s\"]]\n\n\
+                 [[failures]]\nactors = [\"broker\", \"north\"]\nnominal = 95\nnodes = 1\n";
+    insta::assert_snapshot!(shown(&format!("{WORLD}{wrong}")), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × what is said to an actor that is down is lost, and would cost jobs
+        ╭─[world.toml:32:10]
+     32 │ actors = ["north", "noth"]
+        ·          ────────┬────────
+        ·                  ╰── not survived
+        ╰────
+      help: set `transport = "reliable"` in [network]
+
+      × no actor is called "noth"
+        ╭─[world.toml:32:20]
+     32 │ actors = ["north", "noth"]
+        ·                    ───┬──
+        ·                       ╰── no such actor
+        ╰────
+      help: did you mean "north"?
+
+      × `of` is about processors, and this table about actors
+        ╭─[world.toml:33:6]
+     33 │ of = ["south"]
+        ·      ────┬────
+        ·          ╰── not for actors
+        ╰────
+      help: remove it, or make another [[failures]] for the processors
+
+      × an actor that never restarts would leave jobs with nobody
+        ╭─[world.toml:34:28]
+     34 │ outages = [["10s", "20s"], ["30s"]]
+        ·                            ───┬───
+        ·                               ╰── no restart
+        ╰────
+      help: write [crash, restart]
+
+      × what is said to an actor that is down is lost, and would cost jobs
+        ╭─[world.toml:37:10]
+     37 │ actors = ["broker", "north"]
+        ·          ─────────┬─────────
+        ·                   ╰── not survived
+        ╰────
+      help: set `transport = "reliable"` in [network]
+
+      × the crashes of "north" are named twice
+        ╭─[world.toml:37:21]
+     37 │ actors = ["broker", "north"]
+        ·                     ───┬───
+        ·                        ╰── again
+        ╰────
+      help: line 32 is about it too; name it once
+
+      × `nodes` is about processors, and this table about actors
+        ╭─[world.toml:39:9]
+     39 │ nodes = 1
+        ·         ┬
+        ·         ╰── not for actors
+        ╰────
+      help: remove it, or make another [[failures]] for the processors
+
+    error: world.toml has 7 problems
+    "#);
+}
+
+/// North's scheduler is down while its first job ends, and the users are when the second comes.
+const CRASHES: &str = r#"transport = "reliable"
+retransmission-timeout = "3s"
+
+[[failures]]
+actors = ["north"]
+outages = [["30s", "100s"]]
+
+[[failures]]
+actors = ["users"]
+outages = [["5s", "15s"]]
+"#;
+
+#[test]
+fn a_machine_goes_on_while_its_scheduler_is_down() {
+    // One more job for north, which waits for its scheduler.
+    let third = "{ submit = \"70s\", processors = 4, run = \"20s\", requested = \"50s\" },\n]\n\n";
+    let world = WORLD.replacen("]\n\n", third, 1);
+    let folder = Folder::with(&[("world.toml", &format!("{world}{CRASHES}"))]);
+    for driver in ["sequential", "actix"] {
+        let said =
+            folder.haggle(&["run", "world.toml", "--check", "--driver", driver, "-o", driver]);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+        let read = |table: &str| folder.read(&format!("{driver}/{table}.csv"));
+        let listed = "actor,crash_time,restart_time\nusers,5.0,15.0\nnorth,30.0,100.0\n";
+        assert_eq!(read("crashes"), listed);
+        let messages = read("messages");
+        // The job of 10 s comes to its users when they are back.
+        assert!(messages.contains("\n15.0,users,broker,submit,1\n"), "{messages}");
+        // What ended at 61 s is told at 100 s, and is a second on its way.
+        assert!(messages.contains("\n101.0,north,broker,finished,0\n"), "{messages}");
+        let jobs = read("jobs");
+        let ends: Vec<_> = jobs.lines().skip(1).map(|row| row.split(',').nth(10)).collect();
+        // Sent at 70, 73, 79, 91 and 115 s, the third begins at 116 s.
+        assert_eq!(ends, [Some("46.0"), Some("61.0"), Some("136.0")], "{jobs}");
+        assert!(read("message_faults").contains("70.0,broker,north,submit,2,missed,4\n"));
+    }
+    assert_eq!(folder.read("sequential/messages.csv"), folder.read("actix/messages.csv"));
+}
+
+#[test]
 fn what_befalls_no_message_is_warned_about() {
     let vain = "reordering = true\ntransport = \"reliable\"\nretransmission-timeout = \"2s\"\n\n[[network.partition]]\n\
                 between = [[\"south\"], [\"north\"]]\nfrom = \"1h\"\n";
@@ -208,7 +317,7 @@ fn what_befalls_no_message_is_warned_about() {
         ·             ─────┬────
         ·                  ╰── not used
         ╰────
-      help: remove it, or set `loss`, `duplication` or a `partition`
+      help: remove it, or set `loss`, `duplication` or a `partition`, or let actors crash
 
       ⚠ `retransmission-timeout` of the network has no effect: no message is lost
         ╭─[world.toml:32:26]
@@ -216,7 +325,7 @@ fn what_befalls_no_message_is_warned_about() {
         ·                          ──┬─
         ·                            ╰── not used
         ╰────
-      help: remove it, or set `loss` or a `partition`
+      help: remove it, or set `loss` or a `partition`, or let actors crash
 
       ⚠ `partition` of the network has no effect: no message goes that way: users are where they
       │ submit to, and providers talk to metaschedulers only

@@ -216,6 +216,11 @@ impl<S: Subject> Coordinator<S> {
         coordinator
     }
 
+    /// Whether it has opened an agreement under this number and waits for nobody in it any more.
+    pub fn is_settled(&self, number: u64) -> bool {
+        number < self.next && !self.open.contains_key(&number)
+    }
+
     /// The agreements that are not over, by their numbers.
     pub fn states(&self) -> impl Iterator<Item = (u64, &CoordinatorState<S>)> {
         self.open.iter().map(|(&number, state)| (number, state))

@@ -29,6 +29,8 @@ pub enum Table {
     Failures,
     /// One row an outage, from failure to repair.
     Outages,
+    /// One row a crash of an actor.
+    Crashes,
     /// One row a try of a job on a time-shared resource.
     Tries,
     /// One row a checkpoint of a try.
@@ -91,7 +93,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 14] = [
+    pub const ALL: [Table; 15] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -103,6 +105,7 @@ impl Table {
         Table::Resources,
         Table::Failures,
         Table::Outages,
+        Table::Crashes,
         Table::Tries,
         Table::Checkpoints,
         Table::Transfers,
@@ -122,6 +125,7 @@ impl Table {
             Table::Resources => "resources",
             Table::Failures => "failures",
             Table::Outages => "outages",
+            Table::Crashes => "crashes",
             Table::Tries => "tries",
             Table::Checkpoints => "checkpoints",
             Table::Transfers => "transfers",
@@ -169,6 +173,10 @@ impl Table {
                  all that was lost with them was known: of a grid, when the jobs that lost tries are over. Only there \
                  if a scenario has `[[failures]]`."
             }
+            Table::Crashes => {
+                "One row a crash of an actor, in the order in which they restarted, then those that were still down. \
+                 Only there if one crashed. What was said to it meanwhile is in `message_faults`, as `missed`."
+            }
             Table::Tries => {
                 "One row a try of a job on a resource of a grid, in the order in which they were over. Only runs of \
                  grids have it; their `attempts` and `placements` are empty, since jobs share processors."
@@ -200,6 +208,7 @@ impl Table {
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
             Table::Outages => OUTAGES,
+            Table::Crashes => CRASHES,
             Table::Tries => TRIES,
             Table::Checkpoints => CHECKPOINTS,
             Table::Transfers => TRANSFERS,
@@ -383,6 +392,13 @@ const OUTAGES: &[Column] = &[
     column("restoration_time", Seconds, "s", "when they were back", Empty("not in this run")),
     column("jobs_lost", Integer, "jobs", "jobs that lost an attempt; of bags, that lost tasks; of a grid, a try", Never),
     column("work_lost", Real, "processor-seconds; MI", "Σ (failure_time - starting_time - saved_time - checkpointing_time) x processors of these attempts; of a grid, what these tries computed and nothing that counts went on from, MI: all rows add up to `grid.work.lost_by_failure` of the summary", Never),
+];
+
+#[rustfmt::skip]
+const CRASHES: &[Column] = &[
+    column("actor", Word, "", "the actor", Never),
+    column("crash_time", Seconds, "s", "when it crashed", Never),
+    column("restart_time", Seconds, "s", "when it restarted", Empty("not in this run")),
 ];
 
 #[rustfmt::skip]

@@ -17,7 +17,7 @@ use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
 pub use rows::{
-    AttemptRow, CheckpointRow, DisclosureRow, JobRow, MessageRow, OfferRow, OutageRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, JobRow, MessageRow, OfferRow, OutageRow,
     PlacementRow, ResourceRow, TryRow,
 };
 

@@ -10,6 +10,7 @@
 //! encoded columns until there are [`ROWS_PER_GROUP`], so a run's length does not
 //! show in the memory it needs.
 
+mod crashes;
 mod grid;
 mod outages;
 
@@ -25,6 +26,7 @@ use haggle_model::{
 };
 use serde::Serialize;
 
+use crashes::Crashes;
 use grid::{GridTables, places};
 use outages::Outages;
 
@@ -126,6 +128,7 @@ pub struct RunWriter {
     messages: Option<TableFile>,
     /// Open as soon as something has gone wrong with a message.
     message_faults: Option<TableFile>,
+    crashes: Crashes,
     disclosures: TableFile,
     offers: TableFile,
     failures: TableFile,
@@ -161,6 +164,7 @@ impl RunWriter {
                 Messages::Counts | Messages::None => None,
             },
             message_faults: None,
+            crashes: Crashes::default(),
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
             failures: open(Table::Failures)?,
@@ -341,6 +345,19 @@ impl RunWriter {
         file.flush_if_full()
     }
 
+    /// Records that an actor has crashed, or restarted.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn crash(&mut self, time: Time, actor: ActorId, is_back: bool) -> Result<(), ResultsError> {
+        if !is_back {
+            self.crashes.crashed(time, actor);
+            return Ok(());
+        }
+        let place = (&self.folder, &self.cast, self.options.format);
+        self.crashes.restarted(Some(time), actor, place)
+    }
+
     /// Records that `from` let `to` know something about itself.
     ///
     /// # Errors
@@ -394,6 +411,7 @@ impl RunWriter {
         if let Some(outages) = self.outages {
             tables.push(outages.close()?);
         }
+        tables.extend(self.crashes.close(&self.folder, &self.cast, self.options.format)?);
         tables.extend(self.grid.map(GridTables::into_tables).into_iter().flatten());
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
@@ -893,7 +911,7 @@ pub(crate) fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
     match column {
         "workload_name" => cast.workloads.clone(),
         "provider" => cast.providers.iter().map(|it| it.name.clone()).collect(),
-        "sender" | "receiver" => cast.actors.iter().map(|it| it.name.clone()).collect(),
+        "sender" | "receiver" | "actor" => cast.actors.iter().map(|it| it.name.clone()).collect(),
         "from" | "to" => places(cast),
         "class" => {
             [JobClass::Local, JobClass::External].map(|class| class.name().to_owned()).to_vec()

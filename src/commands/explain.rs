@@ -140,6 +140,7 @@ fn as_text(story: &Story, with_messages: bool) -> String {
     );
     text.push_str(&events::told(story));
     text.push_str(&time::told(story));
+    text.push_str(&crashes(story));
     text.push_str(&refused(story));
     text.push_str(&bag::told(story));
     if let Some(wait) = &story.wait {
@@ -159,6 +160,21 @@ fn whole(number: i64, thing: &str) -> String {
 /// What a list that leaves some out says of those it has.
 fn most(number: usize, which: &str) -> String {
     if number > LISTED { format!("; {which}:") } else { ":".to_owned() }
+}
+
+/// Who was down while it waited.
+fn crashes(story: &Story) -> String {
+    let mut text = String::new();
+    for crash in &story.crashes {
+        let from = seconds(crash.from);
+        let until =
+            crash.until.map_or("the end of the run".to_owned(), |it| format!("{} s", seconds(it)));
+        text.push_str(&format!("\n{} was down from {from} s to {until}.", crash.actor));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
 }
 
 /// Why no provider took it.

@@ -22,7 +22,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
     }
     let users = scenario.users.iter().map(|user| actor(user.name.as_str(), ActorKind::User));
     cast.actors.extend(users);
-    if !scenario.failures.is_empty() {
+    if scenario.processor_failures().next().is_some() {
         cast.actors.push(actor(NATURE, ActorKind::Nature));
     }
     cast

@@ -17,7 +17,7 @@ mod spent;
 mod supply;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, DisclosureRow, MessageRow, OfferRow, OutageRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MessageRow, OfferRow, OutageRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -85,6 +85,9 @@ pub struct Story {
     /// Its tries on resources of a grid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
+    /// Schedulers it was with that were down while it waited.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<Crash>,
     /// Messages about it; `None` if the run kept none.
     pub messages: Option<Vec<Said>>,
     /// Information given about it, or because of it; `None` if the run has no such table.
@@ -110,6 +113,17 @@ impl Story {
 /// A sum without what adding floats leaves behind the microseconds.
 fn total(seconds: impl Iterator<Item = f64>) -> f64 {
     spent::seconds(seconds.map(spent::micros).sum())
+}
+
+/// An actor that was down.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Crash {
+    /// Who.
+    pub actor: String,
+    /// When it crashed.
+    pub from: f64,
+    /// When it restarted; `None` = not in this run.
+    pub until: Option<f64>,
 }
 
 /// A message about the job.
@@ -161,6 +175,7 @@ pub struct Chronicle {
     attempts: Vec<AttemptRow>,
     placements: Vec<PlacementRow>,
     outages: Vec<OutageRow>,
+    crashes: Vec<CrashRow>,
     tries: Vec<TryRow>,
     checkpoints: Vec<CheckpointRow>,
     market: Market,
@@ -196,6 +211,7 @@ impl Chronicle {
             attempts: run.attempts()?,
             placements,
             outages,
+            crashes: run.crashes()?,
             tries,
             checkpoints,
             market,
@@ -208,6 +224,22 @@ impl Chronicle {
     /// Its jobs, in the order in which they left.
     pub fn jobs(&self) -> &[JobRow] {
         &self.jobs
+    }
+
+    /// The crashes of its users, of whom they submit to and of its provider while it waited.
+    fn crashes_met(&self, job: &JobRow) -> Vec<Crash> {
+        let users = self.scenario.users.iter().filter(|it| it.workload.as_str() == job.workload);
+        let mut with: Vec<&str> =
+            users.flat_map(|it| [it.name.as_str(), it.submits_to.as_str()]).collect();
+        with.extend(job.provider.as_deref());
+        let end = job.start.unwrap_or(job.left);
+        let met = |it: &&CrashRow| {
+            let overlaps = it.crash < end && it.restart.is_none_or(|restart| restart > job.submit);
+            with.contains(&it.actor.as_str()) && overlaps
+        };
+        let crash =
+            |it: &CrashRow| Crash { actor: it.actor.clone(), from: it.crash, until: it.restart };
+        self.crashes.iter().filter(met).map(crash).collect()
     }
 
     /// The story of one of them.
@@ -240,6 +272,7 @@ impl Chronicle {
             shares: Vec::new(),
             lost_tasks: Vec::new(),
             tries: Vec::new(),
+            crashes: self.crashes_met(job),
             messages: self
                 .messages
                 .as_ref()

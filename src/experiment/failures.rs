@@ -103,7 +103,8 @@ pub fn failing(
         let first = nodes.len();
         let mut groups = Vec::new();
         for (owner, &(name, members)) in owners.iter().enumerate() {
-            if !table.of.iter().any(|it| it.as_str() == name) {
+            let failing = table.actors.as_ref().unwrap_or(&table.of);
+            if !failing.iter().any(|it| it.as_str() == name) {
                 continue;
             }
             let begin = nodes.len();
@@ -119,7 +120,11 @@ pub fn failing(
         }
         for (node, cause) in nodes[first..].iter().zip(causes) {
             // What is drawn for a node depends on its name alone.
-            let name = format!("{}/{}", owners[node.owner].0, node.members.start);
+            let owner = owners[node.owner].0;
+            let name = match table.actors {
+                Some(_) => format!("crash of {owner}"),
+                None => format!("{owner}/{}", node.members.start),
+            };
             failures.resources.push(Resource { name, cause });
         }
         if let Some(correlation) = table.correlation {

@@ -8,8 +8,8 @@ mod listeners;
 
 use std::sync::Arc;
 
-use haggle_agents::Message;
 use haggle_agents::protocol::Parties;
+use haggle_agents::{Message, RunMessage};
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
@@ -31,6 +31,10 @@ pub(super) enum Fact<'a> {
     Disclosed { from: ActorId, to: ActorId, item: DisclosedItem, count: u32, job: Option<JobId> },
     /// Something has gone wrong with what one actor told another, which was sent again so often because of that.
     Fault { from: ActorId, to: ActorId, message: &'a Message, fault: MessageFault, resent: u64 },
+    /// An actor has crashed.
+    Crashed(ActorId),
+    /// An actor that had crashed is back.
+    Restarted(ActorId),
     /// An actor has observed something.
     Observed { actor: ActorId, observation: &'a Observation },
     /// A job of a grid was over before now, and all is known of it.
@@ -130,7 +134,11 @@ impl Sink for Books<'_> {
     ) -> Result<(), OutsideError> {
         // What an actor says to itself tells nobody anything.
         if from == to {
-            return Ok(());
+            return match message {
+                Message::Run(RunMessage::Crashed) => self.tell(now, Fact::Crashed(to)),
+                Message::Run(RunMessage::Restarted) => self.tell(now, Fact::Restarted(to)),
+                _ => Ok(()),
+            };
         }
         for &place in &self.hear_messages {
             self.listeners[place].hear(now, Fact::Message { from, to, message })?;

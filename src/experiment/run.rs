@@ -173,10 +173,11 @@ pub fn run(
     let Stage { world, cast, reports, inputs, steps, mut warnings } = Stage::set(scenario, folder)?;
     let metrics =
         MetricsOptions { failures: world.outages.is_some(), ..metrics_options(&scenario.results) };
+    let fails = metrics.failures;
     let writer = destination
         .map(|destination| {
             let options = WriteOptions {
-                failures: metrics.failures,
+                failures: fails,
                 ..write_options(&scenario.results, destination.existing)
             };
             RunWriter::create(&destination.folder, cast.clone(), options)
@@ -192,7 +193,7 @@ pub fn run(
     let stats = record.take_down(world, &cast, conduct)?;
     let Record { metrics, too_wide: TooWide(too_wide), writer, .. } = record;
     let mut summary = metrics.summarise();
-    warnings.extend(in_vain(&steps, &reports, &summary, !scenario.failures.is_empty()));
+    warnings.extend(in_vain(&steps, &reports, &summary, fails));
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (writer, destination) {
         (Some(writer), Some(destination)) => {

@@ -14,7 +14,7 @@ use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
 use haggle_model::{
     ActorId, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId, Span, Time,
 };
-use haggle_runtime::network::Partition;
+use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
@@ -99,12 +99,28 @@ impl Stage {
             addresses.insert(metascheduler.name.as_str(), id);
         }
         for user in &scenario.users {
-            let id = stage.add_user(user, &workloads, &addresses)?;
+            let id = stage.add_user(user, scenario, &workloads, &addresses)?;
             addresses.insert(user.name.as_str(), id);
         }
         stage.world.network = network(scenario, &addresses);
         stage.add_failures(scenario, folder)?;
+        stage.add_crashes(scenario, folder, &addresses)?;
         Ok(stage)
+    }
+
+    /// Adds the next actor of this name. Where assertions are checked, one that crashes is made anew
+    /// when it restarts, so that nothing is relied on but what it took.
+    fn add_anew(
+        &mut self,
+        name: &file::Name,
+        scenario: &Scenario,
+        new: impl Fn() -> AnyActor + Send + 'static,
+    ) -> ActorId {
+        let id = self.add(new());
+        if cfg!(debug_assertions) && scenario.crashing().any(|it| it == name) {
+            self.world.blueprints.insert(id, Box::new(new));
+        }
+        id
     }
 
     /// Adds the next actor; [`cast`] has its name.
@@ -133,7 +149,8 @@ impl Stage {
             bargaining: bargaining(provider, scenario),
         };
         let stream = stream(seed, provider.name.as_str(), "offers");
-        self.add(AnyActor::Provider(Box::new(Provider::new(config, stream))))
+        let new = move || Provider::new(config.clone(), stream.clone());
+        self.add_anew(&provider.name, scenario, move || AnyActor::Provider(Box::new(new())))
     }
 
     /// Lets processors fail; providers come first among the actors, in their order.
@@ -142,7 +159,8 @@ impl Stage {
             scenario.providers.iter().map(|it| (it.name.as_str(), it.processors)).collect();
         let seed = scenario.scenario.seed;
         let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
-        let Some(failing) = failing(&scenario.failures, &owners, folder, seed, horizon)? else {
+        let tables = Vec::from_iter(scenario.processor_failures().cloned());
+        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
             return Ok(());
         };
         let Failing { nodes, outages, inputs, warnings } = failing;
@@ -156,6 +174,31 @@ impl Stage {
         let nature = self.add(actor);
         self.world.outages = Some(Outages { nature, resources, due: Box::new(outages) });
         self.inputs.extend(inputs);
+        Ok(())
+    }
+
+    /// Lets actors crash and restart: to what says what fails when, each is an owner of one member.
+    fn add_crashes(
+        &mut self,
+        scenario: &Scenario,
+        folder: &Path,
+        addresses: &BTreeMap<&str, ActorId>,
+    ) -> Result<(), FailuresError> {
+        let crashing = Vec::from_iter(scenario.crashing().map(file::Name::as_str));
+        let owners = Vec::from_iter(crashing.iter().map(|&name| (name, 1)));
+        let actors = Vec::from_iter(crashing.iter().map(|&name| addresses[name]));
+        let tables =
+            Vec::from_iter(scenario.failures.iter().filter(|it| it.actors.is_some()).cloned());
+        let (seed, horizon) = (scenario.scenario.seed, scenario.scenario.horizon.map(|it| it.0));
+        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
+            return Ok(());
+        };
+        let actors = Vec::from_iter(failing.nodes.iter().map(|node| actors[node.owner]));
+        let end = horizon.map_or(Time::FOREVER, |horizon| Time::ZERO + horizon);
+        let (count, outages) = (actors.len() as u64, failing.outages);
+        let due = outages.map(move |(node, outage)| (actors[node], outage));
+        let due = due.take_while(move |(_, outage)| outage.fail <= end);
+        self.world.network.crashes(Crashes::new(count, Box::new(due)));
         Ok(())
     }
 
@@ -183,7 +226,7 @@ impl Stage {
         }
         let addresses = BTreeMap::from([(grid.name.as_str(), built.dispatcher)]);
         for user in &scenario.users {
-            self.add_user(user, workloads, &addresses)?;
+            self.add_user(user, scenario, workloads, &addresses)?;
         }
         if let Some((nature, mut outages)) = nature {
             outages.nature = self.add(AnyActor::Nature(nature));
@@ -239,18 +282,22 @@ impl Stage {
         if let Some(policy) = metascheduler.composition {
             let me = ActorId(self.world.actors.len() as u32);
             let config = negotiator(me, metascheduler, composition(policy), providers, scenario);
-            return self.add(AnyActor::Negotiator(Box::new(Negotiator::new(config))));
+            let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
+            return self.add_anew(&metascheduler.name, scenario, new);
         }
         let config =
             MetaschedulerConfig { placement: placement(metascheduler.placement), providers };
         let seed = scenario.scenario.seed;
         let stream = stream(seed, metascheduler.name.as_str(), "placement");
-        self.add(AnyActor::Metascheduler(Box::new(Metascheduler::new(config, stream))))
+        let new = move || Metascheduler::new(config.clone(), stream.clone());
+        let new = move || AnyActor::Metascheduler(Box::new(new()));
+        self.add_anew(&metascheduler.name, scenario, new)
     }
 
     fn add_user(
         &mut self,
         user: &file::User,
+        scenario: &Scenario,
         workloads: &Workloads,
         addresses: &BTreeMap<&str, ActorId>,
     ) -> Result<ActorId, WorkloadError> {
@@ -262,7 +309,8 @@ impl Stage {
         let patience = user.patience.map(|patience| patience.0);
         let me = ActorId(self.world.actors.len() as u32);
         let config = UserConfig { me, submits_to, class, patience };
-        self.add(AnyActor::User(User::new(config)));
+        let new = move || AnyActor::User(User::new(config.clone()));
+        self.add_anew(&user.name, scenario, new);
         let open = workloads.open(user.workload.as_str())?;
         self.reports.extend(open.logs);
         self.steps.extend(open.effects);

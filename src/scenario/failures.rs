@@ -4,7 +4,7 @@ use haggle_model::failures::{FailureLaw, Outage, Start};
 use haggle_model::{Span, Time};
 
 use super::file;
-use super::quantity::TimeSpan;
+use super::quantity::{Name, TimeSpan};
 use super::workload::instant;
 
 impl file::FailureLaw {
@@ -18,6 +18,18 @@ impl file::FailureLaw {
             },
             ..FailureLaw::new(self.up.to_model(), self.down.to_model(), Span::from_secs(1))
         }
+    }
+}
+
+impl file::Scenario {
+    /// The tables of what happens to processors and resources.
+    pub(crate) fn processor_failures(&self) -> impl Iterator<Item = &file::Failures> {
+        self.failures.iter().filter(|it| it.actors.is_none())
+    }
+
+    /// The actors that may crash.
+    pub(crate) fn crashing(&self) -> impl Iterator<Item = &Name> {
+        self.failures.iter().filter_map(|it| it.actors.as_ref()).flatten()
     }
 }
 

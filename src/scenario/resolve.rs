@@ -23,7 +23,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
             provider.rescheduling.get_or_insert_default();
         }
     }
-    for failures in &mut scenario.failures {
+    for failures in scenario.failures.iter_mut().filter(|it| it.actors.is_none()) {
         failures.of = match &scenario.grid {
             Some(grid) => sites_meant(&failures.of, grid),
             None => meant(&failures.of, &written),

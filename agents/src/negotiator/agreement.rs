@@ -107,8 +107,16 @@ impl Negotiator {
         out: &mut Outbox,
     ) -> bool {
         let Some(&place) = self.places.get(&from) else { return false };
-        let Some(entry) = self.desk.get_mut(job) else { return false };
         let (id, number) = (message.id, message.id.number);
+        // Over a network that takes its time a vote may come when a hold has ended and the parts
+        // have been given up: it is told so.
+        if id.coordinator == self.config.me && self.coordinator.is_settled(number) {
+            let mut outputs = Outputs::new();
+            self.coordinator.on_message(now, from, message, &mut outputs);
+            self.carry_out(now, job, outputs, out);
+            return true;
+        }
+        let Some(entry) = self.desk.get_mut(job) else { return false };
         let is_expected = match (&mut entry.stage, &message.answer) {
             (
                 Stage::Open(bargain),

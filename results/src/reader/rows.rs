@@ -10,6 +10,17 @@ use crate::columns::Table;
 
 pub use grid::{CheckpointRow, OutageRow, TryRow};
 
+/// A row of `crashes`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrashRow {
+    /// Who.
+    pub actor: String,
+    /// When it crashed.
+    pub crash: f64,
+    /// When it restarted; `None` = not in this run.
+    pub restart: Option<f64>,
+}
+
 /// A row of `jobs`. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRow {
@@ -324,6 +335,24 @@ impl RunReader {
                 jobs: row.integer("jobs")?,
                 busy_time: row.real("busy_time")?,
                 utilisation: row.optional_real("utilisation")?,
+            })
+        })
+    }
+
+    /// All rows of `crashes`; none where nobody crashed.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn crashes(&self) -> Result<Vec<CrashRow>, ResultsError> {
+        if !self.has(Table::Crashes) {
+            return Ok(Vec::new());
+        }
+        let names = ["actor", "crash_time", "restart_time"];
+        self.rows(Table::Crashes, &names)?.map(|row| {
+            Ok(CrashRow {
+                actor: row.text("actor")?,
+                crash: row.real("crash_time")?,
+                restart: row.optional_real("restart_time")?,
             })
         })
     }

@@ -15,6 +15,7 @@ use haggle_scheduling::{
 use proptest::prelude::*;
 
 use crate::setup::{NEVER, Ran, Setup, job};
+use crate::trouble::trouble;
 
 fn lines(ran: &Ran) -> Vec<&str> {
     ran.log.lines().filter(|line| !line.contains("wake")).collect()
@@ -458,11 +459,14 @@ proptest! {
         latency in prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
         max_attempts in prop_oneof![Just(MAX_ATTEMPTS), 1_u32..4],
         horizon in prop::option::of(0_i64..200),
+        trouble in trouble(),
     ) {
         let mut setup = setup(&drawn, &bags, latency);
+        setup.trouble = trouble;
         setup.providers.iter_mut().for_each(|provider| provider.max_attempts = max_attempts);
         setup.horizon = horizon.map(Time::from_secs);
         let ran = setup.run_on_both();
+        setup.assert_recovery(&ran.log);
         let jobs = ran.result.as_ref().expect("it ends").jobs;
         prop_assert_eq!(ran.records.len() as u64, jobs);
         ran.assert_disclosures();
@@ -507,7 +511,8 @@ proptest! {
             }
             prop_assert!(record.end < Time::from_secs(100_000), "job {} waits", record.job.number);
             if let Some(bag) = &record.bag {
-                if latency == 0 && record.outcome != JobOutcome::Unfinished {
+                let at_once = latency == 0 && setup.trouble.is_none();
+                if at_once && record.outcome != JobOutcome::Unfinished {
                     prop_assert_eq!(Some(record.end), told_to_be_over(&ran, record));
                 }
                 let runs = bag.shares.iter().flat_map(|share| &share.runs);

@@ -230,7 +230,7 @@ impl Setup {
         let mut log = Log { kinds, ..Log::default() };
         let result = run(world, driver, &mut log, &AtomicBool::new(false));
         let Log { text: log, records, messages, lost, kinds, refused, .. } = log;
-        assert!(refused.is_empty(), "nobody expected this: {refused:#?}");
+        assert!(refused.is_empty(), "nobody expected this: {refused:#?} in\n{log}");
         Ran { result, log, records, messages, lost, kinds }
     }
 
@@ -372,6 +372,7 @@ impl Sink for Log {
                 self.records.push(JobRecord::clone(record));
             }
             Observation::MessageRefused { from } => {
+                writeln!(self.text, "{now} {} | refuses {}", actor.0, from.0)?;
                 self.refused.push(format!("{now} {from} to {actor}"));
             }
         }

@@ -51,7 +51,7 @@ impl Listener for Metrics {
             Fact::Settled(job) => self.job_settled(job),
             Fact::Fault { fault, resent, .. } => self.message_fault(fault, resent),
             Fact::Over => self.run_over(now),
-            Fact::Message { .. } | Fact::Lost(_) => {}
+            Fact::Message { .. } | Fact::Lost(_) | Fact::Crashed(_) | Fact::Restarted(_) => {}
         }
         Ok(())
     }
@@ -79,6 +79,8 @@ impl Listener for Check {
             Fact::Message { .. }
             | Fact::Disclosed { .. }
             | Fact::Fault { .. }
+            | Fact::Crashed(_)
+            | Fact::Restarted(_)
             | Fact::Lost(_)
             | Fact::Over => {}
         }
@@ -121,6 +123,8 @@ impl Listener for RunWriter {
             },
             Fact::Settled(job) => self.grid_job_over(job)?,
             Fact::Lost(loss) => self.loss_settled(loss.resource, loss.failure, loss.work.into())?,
+            Fact::Crashed(actor) => self.crash(now, actor, false)?,
+            Fact::Restarted(actor) => self.crash(now, actor, true)?,
             Fact::Over => {}
         }
         Ok(())

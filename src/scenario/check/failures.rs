@@ -11,7 +11,7 @@ use super::names::Names;
 use super::{Check, EACH_MAX};
 use crate::scenario::document::Path;
 use crate::scenario::file::{FailureLaw, Failures};
-use crate::scenario::quantity::TimeSpan;
+use crate::scenario::quantity::{Name, TimeSpan};
 
 impl Check<'_> {
     pub(super) fn check_failures(&mut self, names: &Names) {
@@ -25,11 +25,17 @@ impl Check<'_> {
         }
         let known = names.owner_list();
         let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+        let mut crashing = BTreeMap::new();
         let mut total = 0;
         for (index, failures) in self.scenario.failures.iter().enumerate() {
             let path = Path::root().key("failures").index(index);
             self.check_provider_list(&path.key("of"), &failures.of, &known, "site");
             self.check_reason(&path, failures);
+            if let Some(actors) = &failures.actors {
+                self.check_crashes(&path, failures, names);
+                self.check_twice(&path.key("actors"), actors, &mut crashing);
+                continue;
+            }
             self.check_spreading(&path, failures);
             self.check_nodes(&path, failures, names);
             let before = total;
@@ -56,6 +62,21 @@ impl Check<'_> {
                     format!("the table on line {line} is about it too; name it in one of them"),
                 );
                 break;
+            }
+        }
+    }
+
+    /// No actor crashes for two reasons; `lines` are those of the ones named so far.
+    fn check_twice(&mut self, path: &Path, actors: &[Name], lines: &mut BTreeMap<String, usize>) {
+        let line = self.line(path);
+        for (index, actor) in actors.iter().enumerate() {
+            if let Some(before) = lines.insert(actor.to_string(), line) {
+                self.report(
+                    &path.index(index),
+                    format!("the crashes of \"{actor}\" are named twice"),
+                    "again",
+                    format!("line {before} is about it too; name it once"),
+                );
             }
         }
     }

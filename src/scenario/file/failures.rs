@@ -12,6 +12,11 @@ use crate::scenario::quantity::{Name, Share, TimeSpan};
 pub struct Failures {
     /// Providers whose processors fail; without it, those of all.
     pub of: Vec<Name>,
+    /// Actors that crash and restart instead, while their machines go on: providers, metaschedulers
+    /// and users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub actors: Option<Vec<Name>>,
     /// Times up and times down follow laws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<FailureLaw>,
@@ -42,6 +47,7 @@ impl Default for Failures {
     fn default() -> Failures {
         Failures {
             of: Vec::new(),
+            actors: None,
             law: None,
             nominal: None,
             recorded: None,

@@ -69,6 +69,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("User", "submits-to") => Role::Names(&[Provider, Metascheduler, Metascheduler, Grid]),
         ("Metascheduler", "providers") => Role::Names(&[Provider]),
         ("Failures", "of") => Role::Names(&[Provider, Site]),
+        ("Failures", "actors") => Role::Names(&[Provider, Metascheduler, User]),
         ("Figure", "providers") => Role::Names(&[Provider, Site, Resource]),
         ("Figure", "x") => Role::Names(&[Axis]),
         ("Figure", "group-by") => Role::Names(&[Axis, Group, Group]),

@@ -39,7 +39,7 @@ impl Flow {
             workloads: vec![false; scenario.workloads.len()],
             metaschedulers: vec![false; scenario.metaschedulers.len()],
         };
-        for failures in &scenario.failures {
+        for failures in scenario.processor_failures() {
             for copy in names.copies_meant(&failures.of) {
                 if let Some(&place) = names.providers.get(&copy) {
                     flow.serves[place].fails = true;

@@ -30,15 +30,17 @@ impl Check<'_> {
         let parts = |it| !crossing(scenario, names, it).is_empty();
         let loses =
             scenario.network.loss > Share::ZERO || scenario.network.partitions.iter().any(parts);
-        let resends = travels && loses;
+        let crashes = scenario.crashing().next().is_some();
+        let resends = travels && loses || crashes;
         let harms = resends || travels && scenario.network.duplication > Share::ZERO;
         let why = "no message is lost or doubled";
-        let remedy = "remove it, or set `loss`, `duplication` or a `partition`";
+        let remedy =
+            "remove it, or set `loss`, `duplication` or a `partition`, or let actors crash";
         self.uses(&network.key("transport"), harms, "the network", why, remedy);
         let is_reliable = scenario.network.transport == Transport::Reliable;
         let why = if is_reliable { "no message is lost" } else { "nothing is sent again" };
         let remedy = if is_reliable {
-            "remove it, or set `loss` or a `partition`"
+            "remove it, or set `loss` or a `partition`, or let actors crash"
         } else {
             "remove it, or set `transport = \"reliable\"`"
         };

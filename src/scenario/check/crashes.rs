@@ -1,0 +1,60 @@
+//! `[[failures]]` of actors: schedulers that crash and restart, machine or not.
+
+use super::Check;
+use super::names::Names;
+use crate::scenario::document::Path;
+use crate::scenario::file::{Failures, Transport};
+
+impl Check<'_> {
+    /// A table that names actors.
+    pub(super) fn check_crashes(&mut self, path: &Path, failures: &Failures, names: &Names) {
+        let Some(actors) = &failures.actors else { return };
+        let at = path.key("actors");
+        if self.scenario.grid.is_some() {
+            return self.report(
+                &at,
+                "actors of grids do not crash".to_owned(),
+                "not for grids",
+                "let resources fail: `of = [\"a-site\"]`".to_owned(),
+            );
+        }
+        let known = names.actors();
+        for (index, actor) in actors.iter().enumerate() {
+            if !known.contains(&actor.as_str()) {
+                self.unknown_name(&at.index(index), "actor", actor.as_str(), &known);
+            }
+        }
+        let machines = [
+            ("of", !failures.of.is_empty()),
+            ("nodes", failures.nodes.is_some()),
+            ("processors-per-node", failures.processors_per_node != 1),
+            ("correlation", failures.correlation.is_some()),
+            ("recorded", failures.recorded.is_some()),
+        ];
+        for (key, _) in machines.into_iter().filter(|(_, given)| *given) {
+            self.report(
+                &path.key(key),
+                format!("`{key}` is about processors, and this table about actors"),
+                "not for actors",
+                "remove it, or make another [[failures]] for the processors".to_owned(),
+            );
+        }
+        let outages = failures.outages.iter().flatten().enumerate();
+        for (index, _) in outages.filter(|(_, outage)| outage.len() == 1) {
+            self.report(
+                &path.key("outages").index(index),
+                "an actor that never restarts would leave jobs with nobody".to_owned(),
+                "no restart",
+                "write [crash, restart]".to_owned(),
+            );
+        }
+        if self.scenario.network.transport == Transport::Datagram {
+            self.report(
+                &at,
+                "what is said to an actor that is down is lost, and would cost jobs".to_owned(),
+                "not survived",
+                "set `transport = \"reliable\"` in [network]".to_owned(),
+            );
+        }
+    }
+}
