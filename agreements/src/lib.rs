@@ -124,14 +124,22 @@
 //!
 //! Without losses `retry` is `None` and no timer is set but those of leases and decisions.
 
+pub mod booking;
+pub mod contention;
 mod coordinator;
+mod ledger;
+pub mod negotiation;
+pub mod one_phase;
 mod participant;
+pub mod protocol;
+pub mod two_phase;
 mod wire;
 
 pub use coordinator::{
     Coordinator, CoordinatorOutput, CoordinatorRecord, CoordinatorState, CoordinatorTimer,
     Progress, Rules, Vote,
 };
+pub use ledger::{Entry, Note};
 pub use participant::{
     Hold, Participant, ParticipantOutput, ParticipantRecord, ParticipantState, Task,
 };
