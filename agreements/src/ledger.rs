@@ -180,6 +180,11 @@ impl<T: Payload> Memory<T> {
         self.states.insert(id, state);
     }
 
+    /// All agreements of a coordinator with smaller numbers are over.
+    pub(crate) fn settled_by(&self, coordinator: ActorId) -> u64 {
+        self.settled.get(&coordinator).copied().unwrap_or_default()
+    }
+
     /// Says something about an agreement to its coordinator.
     pub(crate) fn answer<B: Body, X, E>(
         &self,
@@ -187,7 +192,7 @@ impl<T: Payload> Memory<T> {
         body: B,
         out: &mut Vec<Output<Said<B>, Note<T>, X, E>>,
     ) {
-        let settled = self.settled.get(&id.coordinator).copied().unwrap_or_default();
+        let settled = self.settled_by(id.coordinator);
         out.push(Output::Send { to: id.coordinator, message: Said { id, settled, body } });
     }
 }

@@ -124,13 +124,18 @@
 //!
 //! Without losses `retry` is `None` and no timer is set but those of leases and decisions.
 
+pub mod back_off;
 pub mod booking;
 pub mod contention;
 mod coordinator;
 mod ledger;
+pub mod locking;
 pub mod negotiation;
 pub mod one_phase;
+pub mod ordered;
 mod participant;
+pub mod paxos;
+pub mod polling;
 pub mod protocol;
 pub mod two_phase;
 mod wire;

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use haggle_agreements::back_off::BackOff;
 use haggle_agreements::contention::{Contention, Finding};
 use haggle_agreements::negotiation::Windowed;
 use haggle_agreements::protocol::{
@@ -89,8 +90,8 @@ pub(crate) struct Setup {
     pub(crate) delays: BTreeMap<(u32, u32), i64>,
     /// Whether messages between two keep their order.
     pub(crate) fifo: bool,
-    /// Time that an owner takes to answer, at most.
-    pub(crate) thinks: i64,
+    /// Time that an owner takes to answer: least and most.
+    pub(crate) thinks: (i64, i64),
     /// Per thousand messages.
     pub(crate) loss: u64,
     pub(crate) copies: u64,
@@ -107,7 +108,9 @@ pub(crate) struct Setup {
     pub(crate) jobs: Vec<Job>,
     /// How often a group is tried, and what lies between two tries.
     pub(crate) trials: u32,
-    pub(crate) pause: i64,
+    pub(crate) back_off: BackOff,
+    /// What lies between two tries of a job, for scripts.
+    pub(crate) pauses: BTreeMap<usize, i64>,
     /// Whether nobody may begin unless all hold; not if leases are shorter than faults.
     pub(crate) strict: bool,
 }
@@ -124,7 +127,7 @@ impl Setup {
             delay: (delay, delay),
             delays: BTreeMap::new(),
             fifo: true,
-            thinks: 0,
+            thinks: (0, 0),
             loss: 0,
             copies: 0,
             crash: 0,
@@ -134,7 +137,8 @@ impl Setup {
             calm: 0,
             jobs: Vec::new(),
             trials: 1,
-            pause: 0,
+            back_off: BackOff::None,
+            pauses: BTreeMap::new(),
             strict: true,
         }
     }
@@ -634,8 +638,10 @@ where
         let finding = self.contention.failed(self.now, job, &rivals);
         self.findings.extend(finding);
         if self.tries[job] < self.setup.trials {
-            let at = self.now + Span::from_micros(self.setup.pause);
-            self.schedule(at, Event::Open(job));
+            let draw = self.below(u64::MAX);
+            let drawn = self.setup.back_off.wait(self.tries[job], draw);
+            let pause = self.setup.pauses.get(&job).map_or(drawn, |&it| Span::from_micros(it));
+            self.schedule(self.now + pause, Event::Open(job));
         }
     }
 
@@ -652,10 +658,11 @@ where
                 let standing = Standing::Asked;
                 let part = Part { ask: request, start: now, lease, standing, since: now, work: 0 };
                 self.plans.get_mut(&who).expect("a plan").entry(id).or_insert(part);
-                if self.setup.thinks == 0 {
+                let (least, most) = self.setup.thinks;
+                if most == 0 {
                     self.answer(who, id, more);
                 } else {
-                    let thinks = self.below(self.setup.thinks as u64 + 1) as i64;
+                    let thinks = least + self.below((most - least) as u64 + 1) as i64;
                     self.schedule(now + Span::from_micros(thinks), Event::Answer(who, id));
                 }
             }
@@ -864,7 +871,9 @@ where
 
     fn schedule(&mut self, at: Time, event: Event<P::Message>) {
         self.serial += 1;
-        self.queue.insert((at, 1, self.serial), event);
+        // An owner that has made up its mind has done so before it is asked again.
+        let class = if matches!(event, Event::Answer(..)) { 0 } else { 1 };
+        self.queue.insert((at, class, self.serial), event);
     }
 
     /// Whether something of so many in a thousand happens, while there are faults.
@@ -1007,6 +1016,13 @@ where
         });
         if let Some(held) = held {
             self.violate(held);
+        }
+        let silent = |it: &&Group| {
+            it.agreed.is_none() && it.failed.is_none() && !it.broken && !it.orphaned
+        };
+        if let Some(group) = self.groups.values().find(silent) {
+            let line = format!("nobody was told what became of {group:?}");
+            self.violate(line);
         }
         if P::TRAITS.closes {
             return;

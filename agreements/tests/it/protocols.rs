@@ -1,7 +1,11 @@
 //! All protocols under random faults: what each promises holds, and all comes to an end.
 
+use haggle_agreements::back_off::BackOff;
 use haggle_agreements::negotiation::{Negotiation, NegotiationRules};
 use haggle_agreements::one_phase::{OnePhase, OnePhaseRules};
+use haggle_agreements::ordered::{LockOrder, Ordered, OrderedRules};
+use haggle_agreements::paxos::{Paxos, PaxosRules};
+use haggle_agreements::polling::{Polling, PollingRules};
 use haggle_agreements::protocol::Protocol;
 use haggle_agreements::two_phase::TwoPhase;
 use haggle_agreements::{InDoubt, Rules};
@@ -9,7 +13,7 @@ use haggle_model::{Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::TestError;
 
-use crate::arena::{Arena, Job, Room, Setup, procs};
+use crate::arena::{Arena, Job, Room, Setup, procs, witness};
 
 /// Random cases in the usual run, and in the long one.
 const CASES: u32 = 500;
@@ -30,13 +34,22 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec(job, 1..=5)
 }
 
+fn back_off() -> impl Strategy<Value = BackOff> {
+    prop_oneof![
+        Just(BackOff::None),
+        (0_i64..100).prop_map(|wait| BackOff::Fixed(micros(wait))),
+        (1_i64..50, 1_i64..200)
+            .prop_map(|(first, cap)| BackOff::Exponential { first: micros(first), cap: micros(cap) }),
+    ]
+}
+
 prop_compose! {
     fn setup()(
         seed in any::<u64>(),
         room in prop::collection::vec(1_u32..=3, 4),
         (lock, fifo) in any::<(bool, bool)>(),
         delay in (0_i64..5, 0_i64..20).prop_map(|(least, more)| (least, least + more)),
-        thinks in prop_oneof![Just(0), 0_i64..20],
+        thinks in prop_oneof![Just((0, 0)), (1_i64..20).prop_map(|most| (0, most))],
         (loss, copies) in (prop_oneof![Just(0), 0_u64..300], prop_oneof![Just(0), 0_u64..200]),
         crash in prop_oneof![Just(0), 0_u64..100],
         outage in 1_i64..200,
@@ -45,13 +58,13 @@ prop_compose! {
             0..=2,
         ),
         jobs in jobs(),
-        (trials, pause) in (1_u32..=4, 0_i64..100),
+        (trials, back_off) in (1_u32..=4, back_off()),
     ) -> Setup {
         let partitions =
             partitions.into_iter().map(|(who, from, length)| (who, from, from + length)).collect();
         Setup {
             seed, room, lock, fifo, delay, thinks, loss, copies, crash, outage, partitions, jobs,
-            trials, pause, coordinators: 3, witnesses: 4, calm: 500, strict: true,
+            trials, back_off, coordinators: 3, witnesses: 4, calm: 500, strict: true,
             ..Setup::calm(3, Vec::new(), 0)
         }
     }
@@ -134,6 +147,53 @@ fn negotiation() -> impl Strategy<Value = (NegotiationRules, bool)> {
     })
 }
 
+/// Without an order only who has patience gets on.
+fn ordered() -> impl Strategy<Value = (OrderedRules, bool)> {
+    let order = prop_oneof![
+        Just(LockOrder::Given),
+        Just(LockOrder::Ascending),
+        Just(LockOrder::Parallel),
+        Just(LockOrder::Parallel)
+    ];
+    (order, prop::option::of(0_i64..400), 1_i64..60).prop_map(|(order, patience, retry)| {
+        let patience = patience.or((order == LockOrder::Given).then_some(100));
+        let (patience, retry) = (patience.map(micros), Some(micros(retry)));
+        (OrderedRules { order, patience, retry }, true)
+    })
+}
+
+/// Nobody asks for more than there ever is.
+fn feasible(setup: &mut Setup) {
+    for (part, ask) in setup.jobs.iter_mut().flat_map(|job| &mut job.parts) {
+        ask.procs = ask.procs.min(setup.room[*part as usize]);
+    }
+}
+
+fn polling() -> impl Strategy<Value = (PollingRules, bool)> {
+    (0_i64..300, 0_i64..300, 0_i64..50, 1_i64..60).prop_map(|(votes, margin, interval, retry)| {
+        let (lease, margin) = (micros(votes + margin), micros(margin));
+        let (interval, retry) = (micros(interval), Some(micros(retry)));
+        (PollingRules { lease, margin, interval, retry }, false)
+    })
+}
+
+fn paxos() -> impl Strategy<Value = (PaxosRules, bool)> {
+    (any::<bool>(), any::<bool>(), 0_i64..300, 1_i64..300, 1_i64..60).prop_map(
+        |(separate, economical, patience, doubt, retry)| {
+            let acceptors = if separate { 1..4 } else { 0..3 };
+            let rules = PaxosRules {
+                leader: witness(0),
+                acceptors: acceptors.map(witness).collect(),
+                economical,
+                patience: micros(patience),
+                doubt: micros(doubt),
+                retry: Some(micros(retry)),
+            };
+            (rules, true)
+        },
+    )
+}
+
 macro_rules! protocols {
     ($($name:ident, $many:ident: $protocol:ty, $rules:expr, $adapt:expr;)*) => {$(
         #[test]
@@ -153,4 +213,7 @@ protocols! {
     two_phase_commit, two_phase_commit_at_length: TwoPhase<Room>, two_phase(), |_| ();
     one_phase_booking, one_phase_booking_at_length: OnePhase<Room>, one_phase(), |_| ();
     jss_negotiation, jss_negotiation_at_length: Negotiation<Room>, negotiation(), windowed;
+    polling_commit, polling_commit_at_length: Polling<Room>, polling(), |_| ();
+    ordered_locks, ordered_locks_at_length: Ordered<Room>, ordered(), feasible;
+    paxos_commit, paxos_commit_at_length: Paxos<Room>, paxos(), |_| ();
 }
