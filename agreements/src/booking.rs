@@ -159,10 +159,11 @@ impl<S: Subject> Bookings<S> {
         self.memory.answer(id, body, out);
     }
 
-    fn delete(&mut self, id: AgreementId, round: u32, out: &mut Out<S>) {
+    /// Returns whether it is about the last known round.
+    fn delete(&mut self, id: AgreementId, round: u32, out: &mut Out<S>) -> bool {
         let before = self.memory.states.get(&id);
         if before.is_some_and(|stand| stand.round > round) {
-            return;
+            return false;
         }
         let binds = before.is_some_and(|stand| stand.stage.binds());
         if before.is_none_or(|stand| stand.round < round || stand.stage != Stage::Deleted) {
@@ -170,6 +171,14 @@ impl<S: Subject> Bookings<S> {
         }
         if binds {
             out.push(Output::Tell(Duty::GiveUp { id }));
+        }
+        true
+    }
+
+    /// Whoever has booked, or has given up, watches no longer.
+    fn unwatch(&mut self, id: AgreementId, out: &mut Out<S>) {
+        if self.watches.remove(&id).is_some() {
+            out.push(Output::Tell(Duty::Unwatch { id }));
         }
     }
 }
@@ -223,8 +232,7 @@ where
         let unwatched: BTreeSet<AgreementId> =
             self.watches.keys().filter(|it| over(it)).copied().collect();
         for id in unwatched {
-            self.watches.remove(&id);
-            out.push(Output::Tell(Duty::Unwatch { id }));
+            self.unwatch(id, out);
         }
         if !current {
             return;
@@ -232,7 +240,9 @@ where
         match body {
             Booking::Book { round, request } => self.book(id, round, request, out),
             Booking::Delete { round } => {
-                self.delete(id, round, out);
+                if self.delete(id, round, out) {
+                    self.unwatch(id, out);
+                }
                 self.memory.answer(id, Booking::Deleted { round }, out);
             }
             Booking::Watch { request } => match self.watches.get(&id) {
@@ -274,6 +284,7 @@ where
             return;
         };
         let (round, stage) = (*round, Stage::Booked(request.clone(), terms));
+        self.unwatch(id, out);
         self.memory.enter(id, Stand { round, stage }, out);
         out.push(Output::Tell(Duty::CarryOut { id }));
         self.repeat(id, out);

@@ -126,6 +126,7 @@
 
 pub mod back_off;
 pub mod booking;
+pub mod claiming;
 pub mod contention;
 mod coordinator;
 mod ledger;
@@ -138,6 +139,7 @@ pub mod paxos;
 pub mod polling;
 pub mod protocol;
 pub mod two_phase;
+pub mod watch;
 mod wire;
 
 pub use coordinator::{

@@ -169,6 +169,12 @@ pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
     /// Somebody's room may have become free: who waits is considered again.
     fn room_changed(&mut self, _now: Time, _out: &mut Outputs<P, Self>) {}
 
+    /// Takes what is held, and not carried out yet, for somebody more urgent, where the protocol
+    /// knows that. Returns whether it is free now.
+    fn preempt(&mut self, _now: Time, _id: AgreementId, _out: &mut Outputs<P, Self>) -> bool {
+        false
+    }
+
     /// There is room for what somebody watches, or no longer.
     fn available(
         &mut self,

@@ -778,6 +778,9 @@ where
         if part.standing != Standing::Asked || !self.is_up(who) {
             return;
         }
+        if part.ask.urgent {
+            self.put_out(who, &part.ask, out);
+        }
         let start = self.first_start(who, &part.ask);
         let last = part.ask.window.map_or(now, |(_, until)| until);
         let plan = self.plans.get_mut(&who).expect("a plan");
@@ -790,6 +793,34 @@ where
         } else {
             plan.remove(&id);
             machine.not_ready(now, id, start.unwrap_or(Time::FOREVER), out);
+        }
+    }
+
+    /// Takes what others hold, the largest first, if that is enough.
+    fn put_out(&mut self, who: ActorId, ask: &Ask, out: &mut Outputs<P, P::Participant>) {
+        let held = self.plans[&who].iter();
+        let held = held.filter(|(_, it)| it.standing == Standing::Held && !it.ask.urgent);
+        let mut held: Vec<(u32, AgreementId)> =
+            held.map(|(&id, it)| (it.ask.procs, id)).collect();
+        held.sort_unstable_by(|a, b| b.cmp(a));
+        let before = self.plans[&who].clone();
+        let mut victims = Vec::new();
+        for (_, id) in held {
+            if self.fits(who, ask) {
+                break;
+            }
+            self.plans.get_mut(&who).expect("a plan").remove(&id);
+            victims.push(id);
+        }
+        let enough = self.fits(who, ask);
+        self.plans.insert(who, before);
+        for id in victims.into_iter().filter(|_| enough) {
+            let side = self.participants.get_mut(&who).expect("an actor");
+            let machine = side.machine.as_mut().expect("it is up");
+            if machine.preempt(self.now, id, out) {
+                self.plans.get_mut(&who).expect("a plan").remove(&id);
+                self.promised.remove(&(who, id));
+            }
         }
     }
 
@@ -972,10 +1003,12 @@ where
                 }
                 Some(_) => {}
                 None if it.started => {}
+                // A crash came before the record that it was given to somebody else.
                 None => {
-                    let line = format!("{} holds {:?} of {before:?}", name(who), it.id);
-                    self.violation.get_or_insert(line);
-                    return;
+                    let ask = it.request.expect("it was asked for");
+                    let (lease, standing) = (Span::FOREVER, Standing::Held);
+                    let part = Part { ask, start: now, lease, standing, since: now, work: 0 };
+                    plan.insert(it.id, part);
                 }
             }
         }

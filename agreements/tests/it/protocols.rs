@@ -1,6 +1,7 @@
 //! All protocols under random faults: what each promises holds, and all comes to an end.
 
 use haggle_agreements::back_off::BackOff;
+use haggle_agreements::claiming::{Claiming, ClaimingRules};
 use haggle_agreements::negotiation::{Negotiation, NegotiationRules};
 use haggle_agreements::one_phase::{OnePhase, OnePhaseRules};
 use haggle_agreements::ordered::{LockOrder, Ordered, OrderedRules};
@@ -8,6 +9,7 @@ use haggle_agreements::paxos::{Paxos, PaxosRules};
 use haggle_agreements::polling::{Polling, PollingRules};
 use haggle_agreements::protocol::Protocol;
 use haggle_agreements::two_phase::TwoPhase;
+use haggle_agreements::watch::{WatchRules, Watching};
 use haggle_agreements::{InDoubt, Rules};
 use haggle_model::{Span, Time};
 use proptest::prelude::*;
@@ -194,6 +196,28 @@ fn paxos() -> impl Strategy<Value = (PaxosRules, bool)> {
     )
 }
 
+fn claiming() -> impl Strategy<Value = (ClaimingRules, bool)> {
+    (0_i64..100, 1_u32..6, 1_i64..60).prop_map(|(scan, trials, retry)| {
+        let (scan, trials, retry) = (micros(scan), Some(trials), Some(micros(retry)));
+        (ClaimingRules { scan, trials, retry }, false)
+    })
+}
+
+/// Every other group is urgent.
+fn some_urgent(setup: &mut Setup) {
+    for job in setup.jobs.iter_mut().step_by(2) {
+        for (_, ask) in &mut job.parts {
+            ask.urgent = true;
+        }
+    }
+}
+
+fn watch() -> impl Strategy<Value = (WatchRules, bool)> {
+    (0_i64..400, 1_i64..60).prop_map(|(patience, retry)| {
+        (WatchRules { patience: micros(patience), retry: Some(micros(retry)) }, false)
+    })
+}
+
 macro_rules! protocols {
     ($($name:ident, $many:ident: $protocol:ty, $rules:expr, $adapt:expr;)*) => {$(
         #[test]
@@ -215,5 +239,7 @@ protocols! {
     jss_negotiation, jss_negotiation_at_length: Negotiation<Room>, negotiation(), windowed;
     polling_commit, polling_commit_at_length: Polling<Room>, polling(), |_| ();
     ordered_locks, ordered_locks_at_length: Ordered<Room>, ordered(), feasible;
+    koala_claiming, koala_claiming_at_length: Claiming<Room>, claiming(), some_urgent;
+    availability_watch, availability_watch_at_length: Watching<Room>, watch(), |_| ();
     paxos_commit, paxos_commit_at_length: Paxos<Room>, paxos(), |_| ();
 }
