@@ -22,9 +22,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
-use crate::protocol::{
-    Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said,
-};
+use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said};
 use crate::{AgreementId, Output, Subject};
 
 /// Tells which of two news of a participant is newer: since when it is up, and how many changes
@@ -278,8 +276,7 @@ where
         _: Span,
         out: &mut Outputs<P, Self>,
     ) {
-        let Some(Stand { round, stage: Stage::Considered(request) }) =
-            self.memory.states.get(&id)
+        let Some(Stand { round, stage: Stage::Considered(request) }) = self.memory.states.get(&id)
         else {
             return;
         };
@@ -297,8 +294,7 @@ where
         counter: S::Counter,
         out: &mut Outputs<P, Self>,
     ) {
-        let Some(Stand { round, stage: Stage::Considered(_) }) = self.memory.states.get(&id)
-        else {
+        let Some(Stand { round, stage: Stage::Considered(_) }) = self.memory.states.get(&id) else {
             return;
         };
         let (round, stage) = (*round, Stage::Refused(counter));

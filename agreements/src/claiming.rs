@@ -222,14 +222,7 @@ impl<S: Subject> Machine<Claiming<S>> for Claimed<S> {
 }
 
 impl<S: Subject> Participates<Claiming<S>> for Claimed<S> {
-    fn ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        terms: S::Terms,
-        _: Span,
-        out: &mut PartOut<S>,
-    ) {
+    fn ready(&mut self, _: Time, id: AgreementId, terms: S::Terms, _: Span, out: &mut PartOut<S>) {
         if let Some(ClaimState::Considered(request)) = self.0.states.get(&id) {
             let held = ClaimState::Held(request.clone(), terms.clone());
             self.0.enter(id, held, out);
@@ -237,13 +230,7 @@ impl<S: Subject> Participates<Claiming<S>> for Claimed<S> {
         }
     }
 
-    fn not_ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        counter: S::Counter,
-        out: &mut PartOut<S>,
-    ) {
+    fn not_ready(&mut self, _: Time, id: AgreementId, counter: S::Counter, out: &mut PartOut<S>) {
         if let Some(ClaimState::Considered(_)) = self.0.states.get(&id) {
             // The next claim of it is considered anew.
             self.0.states.remove(&id);
@@ -531,13 +518,7 @@ impl<S: Subject> Machine<Claiming<S>> for Claimant<S> {
         claimant
     }
 
-    fn on_message(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: Said<Claim<S>>,
-        out: &mut Out<S>,
-    ) {
+    fn on_message(&mut self, now: Time, from: ActorId, message: Said<Claim<S>>, out: &mut Out<S>) {
         let Some(number) = self.stages.mine(message.id) else { return };
         match message.body {
             Claim::Claimed(terms) => {

@@ -74,11 +74,7 @@ impl<T: Payload> Ledger<T> {
     }
 
     /// Forgets an agreement.
-    pub(crate) fn over<M, X, E>(
-        &mut self,
-        number: u64,
-        out: &mut Vec<Output<M, Entry<T>, X, E>>,
-    ) {
+    pub(crate) fn over<M, X, E>(&mut self, number: u64, out: &mut Vec<Output<M, Entry<T>, X, E>>) {
         if self.open.remove(&number).is_some() {
             out.push(Output::Persist(Entry::Over(number)));
         }

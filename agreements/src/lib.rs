@@ -124,6 +124,7 @@
 //!
 //! Without losses `retry` is `None` and no timer is set but those of leases and decisions.
 
+pub mod account;
 pub mod back_off;
 pub mod booking;
 pub mod claiming;

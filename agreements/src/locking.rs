@@ -324,13 +324,7 @@ where
         self.serve(out);
     }
 
-    fn not_ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        _: S::Counter,
-        out: &mut Outputs<P, Self>,
-    ) {
+    fn not_ready(&mut self, _: Time, id: AgreementId, _: S::Counter, out: &mut Outputs<P, Self>) {
         if self.considered != Some(id) {
             return;
         }

@@ -503,13 +503,7 @@ where
         poller
     }
 
-    fn on_message(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: Said<Polled<S>>,
-        out: &mut Out<S>,
-    ) {
+    fn on_message(&mut self, now: Time, from: ActorId, message: Said<Polled<S>>, out: &mut Out<S>) {
         let Some(number) = self.stages.mine(message.id) else { return };
         let Some(operation) = self.stages.open.get(&number).map(|it| it.operation) else { return };
         let progress = self.progress.get_mut(&number);

@@ -127,12 +127,7 @@ pub trait Machine<P: Protocol>: Sized {
 pub trait Coordinates<P: Protocol>: Machine<P, News = Verdict<P::Subject>> {
     /// Asks for these parts, all or none; protocols that ask one after the other ask in this
     /// order unless they have one of their own. Returns the agreement's number.
-    fn open(
-        &mut self,
-        now: Time,
-        parts: Parts<P::Subject>,
-        out: &mut Outputs<P, Self>,
-    ) -> u64;
+    fn open(&mut self, now: Time, parts: Parts<P::Subject>, out: &mut Outputs<P, Self>) -> u64;
 
     /// Gives up what is not decided. Where parts are held until they are given back, gives them
     /// back: the work is over.
@@ -330,13 +325,7 @@ impl<P: Protocol> Machine<P> for Nobody {
     type Timer = ();
     type News = ();
 
-    fn start(
-        _: ActorId,
-        _: &P::Rules,
-        _: Vec<()>,
-        _: Time,
-        _: &mut Outputs<P, Nobody>,
-    ) -> Nobody {
+    fn start(_: ActorId, _: &P::Rules, _: Vec<()>, _: Time, _: &mut Outputs<P, Nobody>) -> Nobody {
         Nobody
     }
 

@@ -227,11 +227,7 @@ impl<S: Subject> TwoPhaseParticipant<S>
 where
     S::Order: From<S::Terms>,
 {
-    fn relay(
-        &mut self,
-        said: Vec<ParticipantOutput<S>>,
-        out: &mut Outputs<TwoPhase<S>, Self>,
-    ) {
+    fn relay(&mut self, said: Vec<ParticipantOutput<S>>, out: &mut Outputs<TwoPhase<S>, Self>) {
         let wire = |message| Wire::Up(message);
         relay(&mut self.0, said, wire, out);
     }

@@ -108,13 +108,7 @@ impl<S: Subject> Machine<Paxos<S>> for Proposer<S> {
         proposer
     }
 
-    fn on_message(
-        &mut self,
-        _: Time,
-        from: ActorId,
-        message: Said<Ballot<S>>,
-        out: &mut Out<S>,
-    ) {
+    fn on_message(&mut self, _: Time, from: ActorId, message: Said<Ballot<S>>, out: &mut Out<S>) {
         let Some(number) = self.stages.mine(message.id) else { return };
         match message.body {
             Ballot::Outcome { choices } => self.decided(number, choices, out),

@@ -125,13 +125,7 @@ impl<S: Subject> Machine<Paxos<S>> for Voter<S> {
         Voter { rules: rules.clone(), memory, inquiries: 0 }
     }
 
-    fn on_message(
-        &mut self,
-        _: Time,
-        _: ActorId,
-        message: Said<Ballot<S>>,
-        out: &mut Out<S>,
-    ) {
+    fn on_message(&mut self, _: Time, _: ActorId, message: Said<Ballot<S>>, out: &mut Out<S>) {
         let Said { id, settled, body } = message;
         let (current, dropped) = self.memory.hear(id, settled, out);
         for (id, stance) in dropped {

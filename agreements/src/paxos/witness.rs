@@ -1,6 +1,7 @@
 //! Acceptors, who remember votes, and leaders, who find out what was decided. One actor can be
 //! both.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{ActorId, Span, Time};
@@ -43,8 +44,14 @@ struct Lead<S: Subject> {
 enum Phase<S: Subject> {
     /// Participants vote at ballot 0; these acceptors have all votes.
     Voting(BTreeMap<ActorId, Choices<S>>),
-    Asking { ballot: u64, promised: BTreeMap<ActorId, BTreeMap<ActorId, (u64, Choice<S>)>> },
-    Proposing { ballot: u64, choices: Choices<S>, accepted: BTreeSet<ActorId> },
+    Asking {
+        ballot: u64,
+        promised: BTreeMap<ActorId, BTreeMap<ActorId, (u64, Choice<S>)>>,
+    },
+    Proposing {
+        ballot: u64,
+        accepted: BTreeSet<ActorId>,
+    },
     Decided(Choices<S>),
 }
 
@@ -83,8 +90,8 @@ impl<S: Subject> Witness<S> {
         if seat.promised > 0 {
             return;
         }
-        if !seat.accepted.contains_key(&from) {
-            seat.accepted.insert(from, (0, choice));
+        if let Entry::Vacant(vote) = seat.accepted.entry(from) {
+            vote.insert((0, choice));
             self.seats.enter(id, seat.clone(), out);
         }
         if seat.accepted.len() == parts as usize {
@@ -227,8 +234,7 @@ impl<S: Subject> Witness<S> {
             (*who, last.map_or(Choice::Aborted(None), |(_, choice)| choice.clone()))
         };
         let choices: Choices<S> = parts.iter().map(last).collect();
-        let accepted = BTreeSet::new();
-        *phase = Phase::Proposing { ballot, choices: choices.clone(), accepted };
+        *phase = Phase::Proposing { ballot, accepted: BTreeSet::new() };
         for &acceptor in &self.rules.acceptors {
             let choices = choices.clone();
             self.send(acceptor, id, Ballot::Propose { ballot, choices }, out);
@@ -250,7 +256,7 @@ impl<S: Subject> Witness<S> {
                 reports.insert(from, choices.clone());
                 reports.len()
             }
-            Phase::Proposing { ballot, accepted, .. } if *ballot == said => {
+            Phase::Proposing { ballot, accepted } if *ballot == said => {
                 accepted.insert(from);
                 accepted.len()
             }
@@ -289,13 +295,7 @@ impl<S: Subject> Machine<Paxos<S>> for Witness<S> {
         Witness { me, rules: rules.clone(), seats, leads }
     }
 
-    fn on_message(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: Said<Ballot<S>>,
-        out: &mut Out<S>,
-    ) {
+    fn on_message(&mut self, now: Time, from: ActorId, message: Said<Ballot<S>>, out: &mut Out<S>) {
         let Said { id, settled, body } = message;
         let (current, _) = self.seats.hear(id, settled, out);
         let over = |it: &AgreementId| it.coordinator == id.coordinator && it.number < settled;

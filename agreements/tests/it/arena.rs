@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use haggle_agreements::account::Account;
 use haggle_agreements::back_off::BackOff;
 use haggle_agreements::contention::{Contention, Finding};
 use haggle_agreements::negotiation::Windowed;
@@ -169,7 +170,11 @@ impl<P: Protocol, M: Machine<P>> Side<P, M> {
 }
 
 enum Event<M> {
-    Deliver { from: ActorId, to: ActorId, message: M },
+    Deliver {
+        from: ActorId,
+        to: ActorId,
+        message: M,
+    },
     Answer(ActorId, AgreementId),
     Restart(ActorId),
     Crash(ActorId, Span),
@@ -193,7 +198,6 @@ pub(crate) struct Part {
     start: Time,
     lease: Span,
     standing: Standing,
-    since: Time,
     /// Tells its work from that of a part with the same name that was given up.
     work: u64,
 }
@@ -203,7 +207,6 @@ pub(crate) struct Part {
 pub(crate) struct Group {
     pub(crate) job: usize,
     parts: BTreeMap<ActorId, Ask>,
-    pub(crate) opened: Time,
     pub(crate) decided: Option<Time>,
     pub(crate) agreed: Option<Time>,
     pub(crate) failed: Option<Time>,
@@ -239,9 +242,7 @@ pub(crate) struct Arena<P: Protocol<Subject = Room>> {
     tries: Vec<u32>,
     contention: Contention<usize>,
     pub(crate) findings: Vec<Finding<usize>>,
-    pub(crate) messages: BTreeMap<&'static str, u32>,
-    /// Processors × time held by groups that did not start then.
-    pub(crate) held_in_vain: i64,
+    pub(crate) account: Account,
     pub(crate) violation: Option<String>,
     pub(crate) log: Option<Vec<String>>,
 }
@@ -269,8 +270,7 @@ where
             tries: vec![0; setup.jobs.len()],
             contention: Contention::new(setup.trials),
             findings: Vec::new(),
-            messages: BTreeMap::new(),
-            held_in_vain: 0,
+            account: Account::default(),
             violation: None,
             log: None,
             setup,
@@ -328,7 +328,8 @@ where
         let timers = self.coordinators.values().filter_map(|it| Some(it.next_timer()?.0));
         let timers =
             timers.chain(self.participants.values().filter_map(|it| Some(it.next_timer()?.0)));
-        let timers = timers.chain(self.witnesses.values().filter_map(|it| Some(it.next_timer()?.0)));
+        let timers =
+            timers.chain(self.witnesses.values().filter_map(|it| Some(it.next_timer()?.0)));
         let queued = self.queue.keys().next().map(|key| key.0);
         timers.chain(queued).min().filter(|&at| at < Time::FOREVER)
     }
@@ -444,11 +445,11 @@ where
         let number = machine.expect("it is up").open(now, parts.clone(), &mut out);
         self.tries[job] += 1;
         let id = AgreementId { coordinator: who, number };
-        let group =
-            Group { job, parts: parts.into_iter().collect(), opened: now, ..Group::default() };
+        let group = Group { job, parts: parts.into_iter().collect(), ..Group::default() };
         if self.groups.get(&id).is_some_and(|it| it.decided.is_some() || it.agreed.is_some()) {
             self.violate(format!("{id:?} is used twice"));
         }
+        self.account.opened(now, id, group.parts.keys().copied().collect());
         self.groups.insert(id, group);
         self.note(|| format!("{} opens {number} for job {job}", name(who)));
         self.coordinator_outputs(who, out);
@@ -540,8 +541,21 @@ where
                 }
             }
         }
+        self.check_room(who);
         self.look_for_cycles();
         self.tell_watchers(who);
+    }
+
+    /// Nobody holds more than there is.
+    fn check_room(&mut self, who: ActorId) {
+        let bound = self.plans[&who].values().filter(|it| it.standing != Standing::Asked);
+        let now: Vec<u32> =
+            bound.filter(|it| it.ask.window.is_none()).map(|it| it.ask.procs).collect();
+        let room = self.setup.room[(who.0 - 100) as usize];
+        let full = if self.setup.lock { now.len() > 1 } else { now.iter().sum::<u32>() > room };
+        if full {
+            self.violate(format!("{} has {now:?} in {room}", name(who)));
+        }
     }
 
     fn witness_outputs(&mut self, who: ActorId, out: Outputs<P, P::Witness>) {
@@ -577,6 +591,7 @@ where
         match verdict {
             Verdict::Decided { .. } => {
                 group.decided.get_or_insert(now);
+                self.account.decided(now, id);
                 if group.failed.is_some() {
                     self.violate(format!("{id:?} is decided after it failed"));
                 }
@@ -598,9 +613,13 @@ where
                             .get(&id)
                             .is_some_and(|it| it.standing != Standing::Asked);
                         if !holds && !carried.contains(&part) {
-                            self.violate(format!("{id:?} is agreed on, {} holds nothing", name(part)));
+                            self.violate(format!(
+                                "{id:?} is agreed on, {} holds nothing",
+                                name(part)
+                            ));
                         }
                     }
+                    self.account.agreed(now, id);
                     self.contention.succeeded(job);
                 }
                 if P::TRAITS.closes {
@@ -615,6 +634,7 @@ where
                     self.violate(format!("{id:?} fails after it was decided"));
                 }
                 if first {
+                    self.account.failed(id);
                     self.failed(job);
                 }
             }
@@ -623,6 +643,7 @@ where
                 if self.setup.strict {
                     self.violate(format!("{id:?} is broken"));
                 }
+                self.account.failed(id);
                 self.failed(job);
             }
         }
@@ -645,18 +666,13 @@ where
         }
     }
 
-    fn on_duty(
-        &mut self,
-        who: ActorId,
-        duty: Duty<Room>,
-        more: &mut Outputs<P, P::Participant>,
-    ) {
+    fn on_duty(&mut self, who: ActorId, duty: Duty<Room>, more: &mut Outputs<P, P::Participant>) {
         let now = self.now;
         self.note(|| format!("{} is told {duty:?}", name(who)));
         match duty {
             Duty::Consider { id, request, lease } => {
                 let standing = Standing::Asked;
-                let part = Part { ask: request, start: now, lease, standing, since: now, work: 0 };
+                let part = Part { ask: request, start: now, lease, standing, work: 0 };
                 self.plans.get_mut(&who).expect("a plan").entry(id).or_insert(part);
                 let (least, most) = self.setup.thinks;
                 if most == 0 {
@@ -669,12 +685,8 @@ where
             Duty::CarryOut { id } => self.carry_out(who, id),
             Duty::GiveUp { id } => {
                 self.promised.remove(&(who, id));
-                if let Some(part) = self.plans.get_mut(&who).expect("a plan").remove(&id)
-                    && part.standing == Standing::Held
-                {
-                    let held = (now - part.since).as_micros();
-                    self.held_in_vain += held * i64::from(part.ask.procs);
-                }
+                self.plans.get_mut(&who).expect("a plan").remove(&id);
+                self.account.given_up(now, who, id);
                 if let Some(group) = self.groups.get_mut(&id) {
                     group.carried.remove(&who);
                     if group.agreed.is_some() && !group.broken && !group.closed {
@@ -742,6 +754,7 @@ where
             return;
         }
         (part.standing, part.work) = (Standing::Started, work);
+        self.account.started(now, who, id);
         let start = part.start;
         let Some(group) = self.groups.get_mut(&id) else {
             self.violate(format!("{id:?} was never opened"));
@@ -759,9 +772,8 @@ where
                 self.violate(format!("{} carries out {id:?}, which failed", name(who)));
             }
             for part in parts.into_iter().filter(|part| !carried.contains(part)) {
-                let holds = self.plans[&part]
-                    .get(&id)
-                    .is_some_and(|it| it.standing != Standing::Asked);
+                let holds =
+                    self.plans[&part].get(&id).is_some_and(|it| it.standing != Standing::Asked);
                 if !holds && self.setup.strict {
                     self.violate(format!("{id:?} begins, but {} holds nothing", name(part)));
                 }
@@ -788,7 +800,8 @@ where
         let machine = side.machine.as_mut().expect("it is up");
         if start.is_some_and(|start| start <= last) {
             let start = start.expect("there is one");
-            plan.insert(id, Part { start, standing: Standing::Held, since: now, ..part });
+            self.account.held(now, who, id, part.ask.procs);
+            plan.insert(id, Part { start, standing: Standing::Held, ..part });
             machine.ready(now, id, start, part.lease, out);
         } else {
             plan.remove(&id);
@@ -800,8 +813,7 @@ where
     fn put_out(&mut self, who: ActorId, ask: &Ask, out: &mut Outputs<P, P::Participant>) {
         let held = self.plans[&who].iter();
         let held = held.filter(|(_, it)| it.standing == Standing::Held && !it.ask.urgent);
-        let mut held: Vec<(u32, AgreementId)> =
-            held.map(|(&id, it)| (it.ask.procs, id)).collect();
+        let mut held: Vec<(u32, AgreementId)> = held.map(|(&id, it)| (it.ask.procs, id)).collect();
         held.sort_unstable_by(|a, b| b.cmp(a));
         let before = self.plans[&who].clone();
         let mut victims = Vec::new();
@@ -820,6 +832,7 @@ where
             if machine.preempt(self.now, id, out) {
                 self.plans.get_mut(&who).expect("a plan").remove(&id);
                 self.promised.remove(&(who, id));
+                self.account.given_up(self.now, who, id);
             }
         }
     }
@@ -872,7 +885,7 @@ where
     }
 
     fn send(&mut self, from: ActorId, to: ActorId, message: P::Message) {
-        *self.messages.entry(message.kind()).or_default() += 1;
+        self.account.sent(message.kind());
         let message = by_wire(&message);
         let cut = |(who, since, until): &(u32, i64, i64)| {
             let now = self.now.as_micros();
@@ -938,6 +951,7 @@ where
 
     fn crash(&mut self, who: ActorId, down: Span, given_up: &[AgreementId]) {
         self.note(|| format!("{} crashes", name(who)));
+        self.account.crashed(self.now, who);
         if let Some(side) = self.coordinators.get_mut(&who) {
             (side.machine, side.timers) = (None, BTreeMap::new());
             let mine = |id: &AgreementId| id.coordinator == who;
@@ -1007,16 +1021,13 @@ where
                 None => {
                     let ask = it.request.expect("it was asked for");
                     let (lease, standing) = (Span::FOREVER, Standing::Held);
-                    let part = Part { ask, start: now, lease, standing, since: now, work: 0 };
+                    let part = Part { ask, start: now, lease, standing, work: 0 };
                     plan.insert(it.id, part);
                 }
             }
         }
-        for (id, part) in before {
-            if part.standing == Standing::Held && !self.plans[&who].contains_key(&id) {
-                let held = (now - part.since).as_micros();
-                self.held_in_vain += held * i64::from(part.ask.procs);
-            }
+        for id in before.into_keys().filter(|id| !self.plans[&who].contains_key(id)) {
+            self.account.given_up(now, who, id);
         }
         let forgotten = |&&(it, id): &&(ActorId, AgreementId)| {
             it == who
@@ -1050,9 +1061,8 @@ where
         if let Some(held) = held {
             self.violate(held);
         }
-        let silent = |it: &&Group| {
-            it.agreed.is_none() && it.failed.is_none() && !it.broken && !it.orphaned
-        };
+        let silent =
+            |it: &&Group| it.agreed.is_none() && it.failed.is_none() && !it.broken && !it.orphaned;
         if let Some(group) = self.groups.values().find(silent) {
             let line = format!("nobody was told what became of {group:?}");
             self.violate(line);
@@ -1074,14 +1084,8 @@ where
         }
     }
 
-    /// Groups of which some parts are carried out and others are not.
-    pub(crate) fn partial(&self) -> usize {
-        let partial = |it: &&Group| (1..it.parts.len()).contains(&it.carried.len());
-        self.groups.values().filter(partial).count()
-    }
-
-    pub(crate) fn sent(&self) -> u32 {
-        self.messages.values().sum()
+    pub(crate) fn sent(&self) -> u64 {
+        self.account.messages()
     }
 
     pub(crate) fn agreed(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_agreements::claiming::{Claiming, ClaimingRules};
 use haggle_agreements::contention::Finding;
 use haggle_agreements::negotiation::{Negotiation, NegotiationRules};
 use haggle_agreements::one_phase::{OnePhase, OnePhaseRules};
@@ -10,6 +11,7 @@ use haggle_agreements::paxos::{Paxos, PaxosRules};
 use haggle_agreements::polling::{Polling, PollingRules};
 use haggle_agreements::protocol::Protocol;
 use haggle_agreements::two_phase::TwoPhase;
+use haggle_agreements::watch::{WatchRules, Watching};
 use haggle_agreements::{InDoubt, Rules};
 use haggle_model::{Span, Time};
 
@@ -50,13 +52,13 @@ fn two_phase(lease: i64, votes: i64) -> Rules {
 fn two_phase_takes_four_messages_a_participant() {
     for n in [3, 5] {
         let (arena, group) = alone::<TwoPhase<Room>>(&vec![4; n], two_phase(5000, 1000));
-        assert_eq!(arena.sent() as usize, 4 * n);
+        assert_eq!(arena.sent(), 4 * n as u64);
         assert_eq!((group.decided, group.all_carried, group.agreed), (at(100), at(150), at(200)));
     }
     let (arena, group) = alone::<TwoPhase<Room>>(&[4, 0, 4], two_phase(5000, 1000));
     // An abort is not acknowledged.
     assert_eq!(arena.sent(), 3 + 3 + 2);
-    assert_eq!((group.failed, arena.held_in_vain), (at(100), 2 * 4 * 100));
+    assert_eq!((group.failed, arena.account.held_in_vain), (at(100), 2 * 4 * 100));
 }
 
 fn one_phase(sequential: bool) -> OnePhaseRules {
@@ -67,10 +69,10 @@ fn one_phase(sequential: bool) -> OnePhaseRules {
 fn one_phase_takes_two_messages_a_participant() {
     for n in [3, 5] {
         let (arena, group) = alone::<OnePhase<Room>>(&vec![4; n], one_phase(false));
-        assert_eq!(arena.sent() as usize, 2 * n);
+        assert_eq!(arena.sent(), 2 * n as u64);
         assert_eq!((group.all_carried, group.agreed), (at(50), at(100)));
         let (arena, group) = alone::<OnePhase<Room>>(&vec![4; n], one_phase(true));
-        assert_eq!(arena.sent() as usize, 2 * n);
+        assert_eq!(arena.sent(), 2 * n as u64);
         assert_eq!(group.agreed, at(100 * n as i64));
     }
     let (arena, _) = alone::<OnePhase<Room>>(&[4, 4, 0], one_phase(false));
@@ -92,6 +94,8 @@ fn a_one_phase_coordinator_that_crashes_leaves_orphans() {
     let id = *arena.groups.keys().next().expect("one was opened");
     let booked = (0..4).filter(|&part| arena.plans[&participant(part)].contains_key(&id));
     assert_eq!(booked.count(), 3);
+    let orphans: u32 = arena.account.orphans().iter().map(|it| it.2).sum();
+    assert_eq!(orphans, 3 * 4);
 }
 
 /// One group of three, one of 4 processors each; two are busy for a while.
@@ -102,12 +106,8 @@ fn negotiate(last: i64) -> (Arena<Negotiation<Room>>, Group) {
     let mut setup = Setup::calm(1, vec![4; 3], 1);
     let parts = (0..3).map(|part| (part, ask)).collect();
     setup.jobs = vec![Job { coordinator: 0, parts, at: Time::ZERO, work: millis(5) }];
-    let rules = NegotiationRules {
-        tolerance: Span::ZERO,
-        rounds: 10,
-        patience: millis(100),
-        retry: None,
-    };
+    let rules =
+        NegotiationRules { tolerance: Span::ZERO, rounds: 10, patience: millis(100), retry: None };
     let mut arena = Arena::new(setup, rules);
     arena.busy.insert(participant(1), vec![(time(0), time(25), 4)]);
     arena.busy.insert(participant(2), vec![(time(0), time(12), 4), (time(20), time(30), 4)]);
@@ -135,7 +135,7 @@ fn polling() -> PollingRules {
 fn polling_takes_two_messages_an_operation_and_two_a_poll() {
     for n in [3, 5] {
         let (arena, group) = alone::<Polling<Room>>(&vec![4; n], polling());
-        assert_eq!(arena.sent() as usize, 8 * n);
+        assert_eq!(arena.sent(), 8 * n as u64);
         assert_eq!((group.decided, group.agreed), (at(700), at(1400)));
     }
     for (thinks, polls) in [(600, 1), (601, 2), (1200, 2), (1201, 3)] {
@@ -146,7 +146,10 @@ fn polling_takes_two_messages_an_operation_and_two_a_poll() {
         let mut arena = Arena::<Polling<Room>>::new(setup, polling());
         arena.run(10_000);
         let group = arena.groups.values().next().expect("one was opened");
-        assert_eq!((arena.sent(), group.decided), (3 * (4 + 2 * polls + 2), at(i64::from(polls) * 600 + 100)));
+        assert_eq!(
+            (arena.sent(), group.decided),
+            (3 * (4 + 2 * polls + 2), at(polls as i64 * 600 + 100))
+        );
     }
 }
 
@@ -155,7 +158,11 @@ fn locks(order: LockOrder) -> OrderedRules {
 }
 
 /// Two groups that ask for the same two participants, in these orders.
-fn crossing(orders: [[u32; 2]; 2], rules: OrderedRules, adapt: fn(&mut Setup)) -> Arena<Ordered<Room>> {
+fn crossing(
+    orders: [[u32; 2]; 2],
+    rules: OrderedRules,
+    adapt: fn(&mut Setup),
+) -> Arena<Ordered<Room>> {
     let mut setup = Setup::calm(2, vec![4; 2], 1);
     setup.lock = true;
     setup.trials = 100;
@@ -204,7 +211,10 @@ fn crossing_claims_with_patience_are_a_livelock() {
 #[test]
 fn claims_in_order_wait_for_each_other() {
     let arena = crossing([[0, 1], [1, 0]], locks(LockOrder::Ascending), |_| ());
-    assert_eq!((agreed(&arena), arena.findings.as_slice()), (vec![(at(4), 1), (at(13), 1)], &[][..]));
+    assert_eq!(
+        (agreed(&arena), arena.findings.as_slice()),
+        (vec![(at(4), 1), (at(13), 1)], &[][..])
+    );
     assert_eq!(arena.sent(), 12);
 }
 
@@ -216,7 +226,10 @@ fn parallel_claims_yield_to_who_is_ready() {
             delays.into_iter().flat_map(|((c, p), it)| [((c, p), it), ((p, c), it)]).collect();
     });
     assert_eq!(agreed(&arena), [(at(8), 1), (at(16), 1)]);
-    assert_eq!((arena.sent(), arena.messages["yield"], arena.messages["release"]), (21, 1, 4));
+    assert_eq!(
+        (arena.sent(), arena.account.messages["yield"], arena.account.messages["release"]),
+        (21, 1, 4)
+    );
     assert_eq!(arena.findings, []);
 }
 
@@ -225,8 +238,9 @@ fn parallel_claims_alone_take_one_round_trip() {
     let (arena, group) = alone::<Ordered<Room>>(&[4; 3], locks(LockOrder::Parallel));
     assert_eq!(group.agreed, at(100));
     // The first grant comes first: both others are upgraded before theirs are there.
-    let counts = ["request", "grant", "confirm", "release"].map(|kind| arena.messages[kind]);
-    assert_eq!((counts, arena.messages.get("upgrade")), ([3; 4], Some(&2)));
+    let counts =
+        ["request", "grant", "confirm", "release"].map(|kind| arena.account.messages[kind]);
+    assert_eq!((counts, arena.account.messages.get("upgrade")), ([3; 4], Some(&2)));
 }
 
 fn paxos(failures: u32, economical: bool) -> PaxosRules {
@@ -255,4 +269,120 @@ fn paxos_commit_takes_a_vote_for_each_acceptor() {
         assert_eq!(arena.sent(), messages);
         assert_eq!((group.all_carried, group.agreed), (at(250), at(250)));
     }
+}
+
+/// One participant is down: the others hold for as long as its vote is awaited.
+#[test]
+fn a_silent_participant_has_the_others_hold_in_vain() {
+    let mut setup = Setup::calm(1, vec![4; 3], 50);
+    let parts = (0..3).map(|part| (part, procs(4))).collect();
+    setup.jobs = vec![Job { coordinator: 0, parts, at: Time::ZERO, work: millis(10) }];
+    setup.crashes = vec![(101, 10, 100_000)];
+    let mut arena = Arena::<TwoPhase<Room>>::new(setup, two_phase(5000, 1000));
+    arena.run(1_000);
+    assert_eq!(arena.violation, None);
+    let group = arena.groups.values().next().expect("one was opened");
+    assert_eq!((group.failed, arena.account.held_in_vain), (at(1000), 2 * 4 * 1000));
+    assert_eq!((arena.account.aborts, arena.account.agreed), (1, 0));
+}
+
+/// The coordinator crashes before it decides: with a lease its participants are in doubt until
+/// that is over, with inquiries until it is back, with Paxos until another leader has decided.
+#[test]
+fn in_doubt_until_the_lease_ends_or_somebody_answers() {
+    fn doubt<P: Protocol<Subject = Room>>(rules: P::Rules, crashes: &[u32]) -> (Span, u64) {
+        let mut setup = Setup::calm(1, vec![4; 2], 50);
+        setup.witnesses = 4;
+        let parts = (0..2).map(|part| (part, procs(4))).collect();
+        setup.jobs = vec![Job { coordinator: 0, parts, at: Time::ZERO, work: millis(10) }];
+        setup.crashes = crashes.iter().map(|&who| (who, 75, 20_000)).collect();
+        let mut arena = Arena::<P>::new(setup, rules);
+        arena.run(1_000);
+        assert_eq!(arena.violation, None);
+        (arena.account.in_doubt, arena.account.agreed)
+    }
+    let leased = two_phase(5000, 1000);
+    assert_eq!(doubt::<TwoPhase<Room>>(leased, &[0]), (millis(2 * (5050 - 75)), 0));
+    let inquires = Rules { in_doubt: InDoubt::Inquire { every: millis(1000) }, ..leased };
+    // The inquiry at 20 050 is lost; that at 21 050 takes 50, and its answer as long again.
+    let (in_doubt, _) = doubt::<TwoPhase<Room>>(inquires, &[0]);
+    assert_eq!(in_doubt, millis(2 * (20_150 - 75)));
+    // Votes are on their way to the acceptors when the leader crashes, and so does who asked.
+    let rules = PaxosRules { retry: Some(millis(400)), ..paxos(1, false) };
+    let (in_doubt, agreed) = doubt::<Paxos<Room>>(rules, &[0, 200]);
+    assert!(in_doubt < millis(2 * 11_000) && agreed == 1, "{in_doubt:?} {agreed}");
+}
+
+#[test]
+fn claims_take_two_messages_and_starts_as_many() {
+    let rules = ClaimingRules { scan: millis(10_000), trials: Some(3), retry: None };
+    let (arena, group) = alone::<Claiming<Room>>(&[4; 3], rules);
+    assert_eq!((arena.sent(), group.decided, group.agreed), (12, at(100), at(200)));
+    let (arena, group) = alone::<Claiming<Room>>(&[4, 4, 0], rules);
+    // Two claims that fail more, and all are released.
+    assert_eq!((arena.sent(), group.failed), (6 + 2 * 2 + 3 * 2, at(20_300)));
+    assert_eq!(arena.account.held_in_vain, 2 * 4 * 20_300);
+}
+
+/// Both want all of both, the second is urgent and comes while the first waits for a part.
+#[test]
+fn an_urgent_claim_preempts_what_has_not_started() {
+    let mut setup = Setup::calm(2, vec![4; 2], 50);
+    let job = |coordinator: u32, parts: &[u32], at, urgent| {
+        let ask = |&part: &u32| (part, Ask { urgent, ..procs(4) });
+        let parts = parts.iter().map(ask).collect();
+        Job { coordinator, parts, at: Time::from_micros(at), work: millis(1000) }
+    };
+    // The first waits for the second participant, which is busy until 1100.
+    setup.jobs = vec![job(1, &[1], 0, true), job(0, &[0, 1], 200, false), job(1, &[0], 500, true)];
+    let rules = ClaimingRules { scan: millis(600), trials: None, retry: None };
+    let mut arena = Arena::<Claiming<Room>>::new(setup, rules);
+    arena.run(1_000);
+    assert_eq!(arena.violation, None);
+    assert_eq!(arena.account.messages["preempted"], 1);
+    let agreed = agreed(&arena);
+    assert_eq!((agreed[0], agreed[2]), ((at(200), 1), (at(700), 1)));
+    assert!(agreed[1].0 > at(1700), "{agreed:?}");
+}
+
+#[test]
+fn a_watch_takes_two_messages_more_than_a_booking() {
+    let rules = WatchRules { patience: millis(10_000), retry: None };
+    let (arena, group) = alone::<Watching<Room>>(&[4; 3], rules);
+    assert_eq!((arena.sent(), group.agreed), (3 + 3 + 6, at(200)));
+}
+
+/// Four groups of different coordinators want all of the same four participants.
+fn crowd<P: Protocol<Subject = Room>>(rules: P::Rules, trials: u32) -> Arena<P> {
+    let mut setup = Setup::calm(4, vec![4; 4], 50);
+    setup.delay = (40, 60);
+    (setup.lock, setup.trials, setup.seed) = (true, trials, 7);
+    let (first, cap) = (millis(100), millis(60_000));
+    setup.back_off = haggle_agreements::back_off::BackOff::Exponential { first, cap };
+    let job = |coordinator: u32| {
+        let parts = (0..4).map(|part| ((part + coordinator) % 4, procs(4))).collect();
+        Job { coordinator, parts, at: Time::ZERO, work: millis(1000) }
+    };
+    setup.jobs = (0..4).map(job).collect();
+    let mut arena = Arena::new(setup, rules);
+    arena.run(100_000);
+    assert_eq!(arena.violation, None);
+    arena
+}
+
+#[test]
+fn all_get_through_with_back_off_an_order_or_a_watch() {
+    let booked = crowd::<OnePhase<Room>>(one_phase(false), 100);
+    assert_eq!(booked.account.agreed, 4);
+    let two_phase = crowd::<TwoPhase<Room>>(two_phase(5000, 1000), 100);
+    assert_eq!(two_phase.account.agreed, 4);
+    for order in [LockOrder::Ascending, LockOrder::Parallel] {
+        let ordered = crowd::<Ordered<Room>>(locks(order), 1);
+        assert_eq!((ordered.account.agreed, ordered.findings.len()), (4, 0));
+    }
+    let rules = WatchRules { patience: millis(1_000_000), retry: None };
+    let watched = crowd::<Watching<Room>>(rules, 1);
+    assert_eq!(watched.account.agreed, 4);
+    // Fewer bookings are asked for in vain.
+    assert!(watched.account.messages["refused"] < booked.account.messages["refused"]);
 }

@@ -40,8 +40,10 @@ fn back_off() -> impl Strategy<Value = BackOff> {
     prop_oneof![
         Just(BackOff::None),
         (0_i64..100).prop_map(|wait| BackOff::Fixed(micros(wait))),
-        (1_i64..50, 1_i64..200)
-            .prop_map(|(first, cap)| BackOff::Exponential { first: micros(first), cap: micros(cap) }),
+        (1_i64..50, 1_i64..200).prop_map(|(first, cap)| BackOff::Exponential {
+            first: micros(first),
+            cap: micros(cap)
+        }),
     ]
 }
 
