@@ -16,18 +16,13 @@
 //! the last known one is old. Whoever deletes does so by the request's name, so that a booking
 //! whose confirmation was lost is deleted as well.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
 use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said};
+use crate::watches::{Epoch, Watch, Watches};
 use crate::{AgreementId, Output, Subject};
-
-/// Tells which of two news of a participant is newer: since when it is up, and how many changes
-/// there were since.
-pub type Epoch = (i64, u64);
 
 /// What is said about a booking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,10 +113,7 @@ enum Stage<S: Subject> {
 #[derive(Clone, Debug)]
 pub struct Bookings<S: Subject> {
     memory: Memory<Stand<S>>,
-    /// Who watches what, and the last that they were told. Lost in a crash: they ask again.
-    watches: BTreeMap<AgreementId, Option<(Epoch, bool)>>,
-    /// Of the last change. Time goes on over a crash, so it begins with that.
-    epoch: Epoch,
+    watches: Watches,
 }
 
 type Out<S> = Vec<Output<Said<Booking<S>>, Note<Stand<S>>, (), Duty<S>>>;
@@ -175,7 +167,7 @@ impl<S: Subject> Bookings<S> {
 
     /// Whoever has booked, or has given up, watches no longer.
     fn unwatch(&mut self, id: AgreementId, out: &mut Out<S>) {
-        if self.watches.remove(&id).is_some() {
+        if self.watches.remove(id) {
             out.push(Output::Tell(Duty::Unwatch { id }));
         }
     }
@@ -207,7 +199,7 @@ where
         let memory: Memory<Stand<S>> = Memory::start(records);
         let deleted = memory.states.iter().filter(|(_, it)| it.stage == Stage::Deleted);
         out.extend(deleted.map(|(&id, _)| Output::Tell(Duty::GiveUp { id })));
-        Bookings { memory, watches: BTreeMap::new(), epoch: (now.as_micros(), 0) }
+        Bookings { memory, watches: Watches::start(now) }
     }
 
     fn on_message(
@@ -226,10 +218,7 @@ where
         for (id, _) in dropped.into_iter().filter(|(_, stand)| considered(&stand.stage)) {
             out.push(Output::Tell(Duty::GiveUp { id }));
         }
-        let over = |it: &AgreementId| it.coordinator == from && it.number < settled;
-        let unwatched: BTreeSet<AgreementId> =
-            self.watches.keys().filter(|it| over(it)).copied().collect();
-        for id in unwatched {
+        for id in self.watches.before(from, settled) {
             self.unwatch(id, out);
         }
         if !current {
@@ -243,15 +232,12 @@ where
                 }
                 self.memory.answer(id, Booking::Deleted { round }, out);
             }
-            Booking::Watch { request } => match self.watches.get(&id) {
-                None => {
-                    self.watches.insert(id, None);
-                    out.push(Output::Tell(Duty::Watch { id, request }));
-                }
-                Some(&Some((epoch, fits))) => {
+            Booking::Watch { request } => match self.watches.ask(id) {
+                Watch::New => out.push(Output::Tell(Duty::Watch { id, request })),
+                Watch::Asked => {}
+                Watch::Told(epoch, fits) => {
                     self.memory.answer(id, Booking::Avail { epoch, fits }, out);
                 }
-                Some(None) => {}
             },
             Booking::Booked { .. }
             | Booking::Refused { .. }
@@ -303,14 +289,9 @@ where
     }
 
     fn available(&mut self, _: Time, id: AgreementId, fits: bool, out: &mut Outputs<P, Self>) {
-        let Some(told) = self.watches.get_mut(&id) else { return };
-        if told.is_some_and(|(_, before)| before == fits) {
-            return;
+        if let Some((epoch, _)) = self.watches.news(id, fits) {
+            self.memory.answer(id, Booking::Avail { epoch, fits }, out);
         }
-        self.epoch.1 += 1;
-        let epoch = self.epoch;
-        *told = Some((epoch, fits));
-        self.memory.answer(id, Booking::Avail { epoch, fits }, out);
     }
 
     fn bound(&self) -> Vec<Bound<S>> {

@@ -22,12 +22,12 @@ use std::marker::PhantomData;
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::booking::{Booking, Bookings, Epoch};
+use crate::booking::{Booking, Bookings};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
 };
-use crate::{CoordinatorTimer, Output, Subject};
+use crate::{CoordinatorTimer, Epoch, Output, Subject};
 
 /// Booking after an availability watch about `S`.
 #[derive(Clone, Copy, Debug)]

@@ -600,6 +600,8 @@ where
                 let again = group.agreed.is_some();
                 group.agreed.get_or_insert(now);
                 group.decided.get_or_insert(now);
+                // Of candidates only those that were selected matter.
+                group.parts.retain(|who, _| terms.is_empty() || terms.contains_key(who));
                 group.terms = terms;
                 let (failed, broken) = (group.failed.is_some(), group.broken);
                 let parts: Vec<ActorId> = group.parts.keys().copied().collect();

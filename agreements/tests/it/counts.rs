@@ -9,6 +9,7 @@ use haggle_agreements::one_phase::{OnePhase, OnePhaseRules};
 use haggle_agreements::ordered::{LockOrder, Ordered, OrderedRules};
 use haggle_agreements::paxos::{Paxos, PaxosRules};
 use haggle_agreements::polling::{Polling, PollingRules};
+use haggle_agreements::probing::{Probing, ProbingRules};
 use haggle_agreements::protocol::Protocol;
 use haggle_agreements::two_phase::TwoPhase;
 use haggle_agreements::watch::{WatchRules, Watching};
@@ -23,8 +24,17 @@ fn millis(millis: i64) -> Span {
 
 /// One coordinator and one group over all participants, messages take 50.
 fn alone<P: Protocol<Subject = Room>>(room: &[u32], rules: P::Rules) -> (Arena<P>, Group) {
+    among(room, rules, true)
+}
+
+/// The same; `all` = all participants are needed.
+fn among<P: Protocol<Subject = Room>>(
+    room: &[u32],
+    rules: P::Rules,
+    all: bool,
+) -> (Arena<P>, Group) {
     let mut setup = Setup::calm(1, room.to_vec(), 50);
-    setup.witnesses = 8;
+    (setup.witnesses, setup.strict) = (8, all);
     let parts = (0..room.len() as u32).map(|part| (part, procs(4))).collect();
     setup.jobs = vec![Job { coordinator: 0, parts, at: Time::ZERO, work: millis(10_000) }];
     let mut arena = Arena::new(setup, rules);
@@ -350,6 +360,40 @@ fn a_watch_takes_two_messages_more_than_a_booking() {
     let rules = WatchRules { patience: millis(10_000), retry: None };
     let (arena, group) = alone::<Watching<Room>>(&[4; 3], rules);
     assert_eq!((arena.sent(), group.agreed), (3 + 3 + 6, at(200)));
+}
+
+fn probing(needed: Option<u32>) -> ProbingRules {
+    let (lease, margin) = (millis(5000), millis(4000));
+    let (patience, subscription) = (millis(10_000), millis(30_000));
+    ProbingRules { needed, patience, lease, margin, subscription, retry: None }
+}
+
+#[test]
+fn probing_asks_all_candidates_and_reserves_some() {
+    let (arena, group) = among::<Probing<Room>>(&[4; 5], probing(Some(3)), false);
+    assert_eq!((arena.sent(), arena.account.messages["drop"]), (10 + 6 + 6 + 2, 2));
+    assert_eq!((group.decided, group.agreed), (at(200), at(300)));
+    // One that has no room is not asked for it, and tells nothing more.
+    let (arena, group) = among::<Probing<Room>>(&[4, 0, 4], probing(Some(2)), false);
+    assert_eq!((arena.sent(), group.agreed), (6 + 4 + 4 + 1, at(300)));
+    assert_eq!(arena.account.messages.get("stale"), None);
+}
+
+/// The second comes while the only participant is busy, and is told when it is free.
+#[test]
+fn a_probe_ends_the_wait() {
+    let mut setup = Setup::calm(2, vec![4], 50);
+    let job = |coordinator, at| {
+        let (parts, at) = (vec![(0, procs(4))], Time::from_micros(at));
+        Job { coordinator, parts, at, work: millis(1000) }
+    };
+    setup.jobs = vec![job(0, 0), job(1, 500)];
+    let mut arena = Arena::<Probing<Room>>::new(setup, probing(None));
+    arena.run(1_000);
+    assert_eq!(arena.violation, None);
+    // The first begins at 250 and ends at 1250: 50 later that is known, 100 later held.
+    assert_eq!(agreed(&arena), [(at(300), 1), (at(1250 + 50 + 200), 1)]);
+    assert_eq!((arena.account.messages["probe"], arena.account.messages.get("stale")), (1, None));
 }
 
 /// Four groups of different coordinators want all of the same four participants.

@@ -7,6 +7,7 @@ use haggle_agreements::one_phase::{OnePhase, OnePhaseRules};
 use haggle_agreements::ordered::{LockOrder, Ordered, OrderedRules};
 use haggle_agreements::paxos::{Paxos, PaxosRules};
 use haggle_agreements::polling::{Polling, PollingRules};
+use haggle_agreements::probing::{Probing, ProbingRules};
 use haggle_agreements::protocol::Protocol;
 use haggle_agreements::two_phase::TwoPhase;
 use haggle_agreements::watch::{WatchRules, Watching};
@@ -20,6 +21,26 @@ use crate::arena::{Arena, Job, Room, Setup, procs, witness};
 /// Random cases in the usual run, and in the long one.
 const CASES: u32 = 500;
 const MANY: u32 = 10_000;
+
+/// Whether nobody may begin unless all hold.
+#[derive(Clone, Copy, Debug)]
+enum Strict {
+    Always,
+    /// If nothing goes wrong and messages take no longer than this: leases can end too soon.
+    Within(Span),
+    Never,
+}
+
+impl Strict {
+    fn holds(self, setup: &Setup) -> bool {
+        let faultless = setup.loss + setup.crash == 0 && setup.partitions.is_empty();
+        match self {
+            Strict::Always => true,
+            Strict::Within(margin) => faultless && micros(setup.delay.1) <= margin,
+            Strict::Never => false,
+        }
+    }
+}
 
 fn micros(micros: i64) -> Span {
     Span::from_micros(micros)
@@ -101,14 +122,15 @@ fn windowed(setup: &mut Setup) {
 /// Plays so many random cases of a protocol.
 fn cases<P: Protocol<Subject = Room>>(
     count: u32,
-    rules: impl Strategy<Value = (P::Rules, bool)>,
+    rules: impl Strategy<Value = (P::Rules, Strict)>,
     adapt: fn(&mut Setup),
 ) {
     let config = ProptestConfig { cases: count, failure_persistence: None, ..Default::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
     let outcome = runner.run(&(setup(), rules), |(mut setup, (rules, strict))| {
         adapt(&mut setup);
-        play::<P>(Setup { strict, ..setup }, rules)
+        setup.strict = strict.holds(&setup);
+        play::<P>(setup, rules)
     });
     match outcome {
         Ok(()) => {}
@@ -117,8 +139,7 @@ fn cases<P: Protocol<Subject = Room>>(
     }
 }
 
-/// Rules, and whether nobody may begin unless all hold.
-fn two_phase() -> impl Strategy<Value = (Rules, bool)> {
+fn two_phase() -> impl Strategy<Value = (Rules, Strict)> {
     let in_doubt = prop_oneof![
         Just(InDoubt::Release),
         (1_i64..100).prop_map(|every| InDoubt::Inquire { every: micros(every) })
@@ -132,27 +153,28 @@ fn two_phase() -> impl Strategy<Value = (Rules, bool)> {
                 retry: Some(micros(retry)),
                 hears_all,
             };
-            (rules, in_doubt != InDoubt::Release)
+            let leased = in_doubt == InDoubt::Release;
+            (rules, if leased { Strict::Within(micros(margin)) } else { Strict::Always })
         },
     )
 }
 
-fn one_phase() -> impl Strategy<Value = (OnePhaseRules, bool)> {
+fn one_phase() -> impl Strategy<Value = (OnePhaseRules, Strict)> {
     (any::<bool>(), 0_i64..400, 1_i64..60).prop_map(|(sequential, patience, retry)| {
         let (patience, retry) = (micros(patience), Some(micros(retry)));
-        (OnePhaseRules { sequential, patience, retry }, false)
+        (OnePhaseRules { sequential, patience, retry }, Strict::Never)
     })
 }
 
-fn negotiation() -> impl Strategy<Value = (NegotiationRules, bool)> {
+fn negotiation() -> impl Strategy<Value = (NegotiationRules, Strict)> {
     (0_i64..20, 1_u32..6, 0_i64..400, 1_i64..60).prop_map(|(tolerance, rounds, patience, retry)| {
         let (tolerance, patience, retry) = (micros(tolerance), micros(patience), micros(retry));
-        (NegotiationRules { tolerance, rounds, patience, retry: Some(retry) }, false)
+        (NegotiationRules { tolerance, rounds, patience, retry: Some(retry) }, Strict::Never)
     })
 }
 
 /// Without an order only who has patience gets on.
-fn ordered() -> impl Strategy<Value = (OrderedRules, bool)> {
+fn ordered() -> impl Strategy<Value = (OrderedRules, Strict)> {
     let order = prop_oneof![
         Just(LockOrder::Given),
         Just(LockOrder::Ascending),
@@ -162,7 +184,7 @@ fn ordered() -> impl Strategy<Value = (OrderedRules, bool)> {
     (order, prop::option::of(0_i64..400), 1_i64..60).prop_map(|(order, patience, retry)| {
         let patience = patience.or((order == LockOrder::Given).then_some(100));
         let (patience, retry) = (patience.map(micros), Some(micros(retry)));
-        (OrderedRules { order, patience, retry }, true)
+        (OrderedRules { order, patience, retry }, Strict::Always)
     })
 }
 
@@ -173,15 +195,15 @@ fn feasible(setup: &mut Setup) {
     }
 }
 
-fn polling() -> impl Strategy<Value = (PollingRules, bool)> {
+fn polling() -> impl Strategy<Value = (PollingRules, Strict)> {
     (0_i64..300, 0_i64..300, 0_i64..50, 1_i64..60).prop_map(|(votes, margin, interval, retry)| {
         let (lease, margin) = (micros(votes + margin), micros(margin));
         let (interval, retry) = (micros(interval), Some(micros(retry)));
-        (PollingRules { lease, margin, interval, retry }, false)
+        (PollingRules { lease, margin, interval, retry }, Strict::Within(margin))
     })
 }
 
-fn paxos() -> impl Strategy<Value = (PaxosRules, bool)> {
+fn paxos() -> impl Strategy<Value = (PaxosRules, Strict)> {
     (any::<bool>(), any::<bool>(), 0_i64..300, 1_i64..300, 1_i64..60).prop_map(
         |(separate, economical, patience, doubt, retry)| {
             let acceptors = if separate { 1..4 } else { 0..3 };
@@ -193,15 +215,15 @@ fn paxos() -> impl Strategy<Value = (PaxosRules, bool)> {
                 doubt: micros(doubt),
                 retry: Some(micros(retry)),
             };
-            (rules, true)
+            (rules, Strict::Always)
         },
     )
 }
 
-fn claiming() -> impl Strategy<Value = (ClaimingRules, bool)> {
+fn claiming() -> impl Strategy<Value = (ClaimingRules, Strict)> {
     (0_i64..100, 1_u32..6, 1_i64..60).prop_map(|(scan, trials, retry)| {
         let (scan, trials, retry) = (micros(scan), Some(trials), Some(micros(retry)));
-        (ClaimingRules { scan, trials, retry }, false)
+        (ClaimingRules { scan, trials, retry }, Strict::Never)
     })
 }
 
@@ -214,10 +236,26 @@ fn some_urgent(setup: &mut Setup) {
     }
 }
 
-fn watch() -> impl Strategy<Value = (WatchRules, bool)> {
+fn watch() -> impl Strategy<Value = (WatchRules, Strict)> {
     (0_i64..400, 1_i64..60).prop_map(|(patience, retry)| {
-        (WatchRules { patience: micros(patience), retry: Some(micros(retry)) }, false)
+        (WatchRules { patience: micros(patience), retry: Some(micros(retry)) }, Strict::Never)
     })
+}
+
+fn probing() -> impl Strategy<Value = (ProbingRules, Strict)> {
+    (0_i64..400, 0_i64..300, 0_i64..300, 1_i64..1000, 1_i64..60).prop_map(
+        |(patience, votes, margin, subscription, retry)| {
+            let rules = ProbingRules {
+                needed: None,
+                patience: micros(patience),
+                lease: micros(votes + margin),
+                margin: micros(margin),
+                subscription: micros(subscription),
+                retry: Some(micros(retry)),
+            };
+            (rules, Strict::Within(micros(margin)))
+        },
+    )
 }
 
 macro_rules! protocols {
@@ -243,5 +281,24 @@ protocols! {
     ordered_locks, ordered_locks_at_length: Ordered<Room>, ordered(), feasible;
     koala_claiming, koala_claiming_at_length: Claiming<Room>, claiming(), some_urgent;
     availability_watch, availability_watch_at_length: Watching<Room>, watch(), |_| ();
+    probing_brokers, probing_brokers_at_length: Probing<Room>, probing(), |_| ();
     paxos_commit, paxos_commit_at_length: Paxos<Room>, paxos(), |_| ();
+}
+
+/// Whoever asks in order gets what it waits for, however many messages are lost.
+#[test]
+fn an_order_lets_everybody_through() {
+    let config = ProptestConfig { cases: CASES, failure_persistence: None, ..Default::default() };
+    let parallel = (any::<bool>(), 1_i64..60);
+    proptest!(config, |(mut setup in setup(), (parallel, retry) in parallel)| {
+        feasible(&mut setup);
+        setup.crash = 0;
+        let order = if parallel { LockOrder::Parallel } else { LockOrder::Ascending };
+        let rules = OrderedRules { order, patience: None, retry: Some(micros(retry)) };
+        let jobs = setup.jobs.len() as u64;
+        let mut arena = Arena::<Ordered<Room>>::new(setup, rules);
+        arena.run(30_000);
+        prop_assert_eq!(&arena.violation, &None);
+        prop_assert_eq!((arena.account.agreed, &arena.findings[..]), (jobs, &[][..]));
+    });
 }
