@@ -6,4 +6,5 @@ mod every_history;
 mod protocols;
 mod random_histories;
 mod scripts;
+mod witnesses;
 mod world;

@@ -33,7 +33,9 @@ enum Strict {
 
 impl Strict {
     fn holds(self, setup: &Setup) -> bool {
-        let faultless = setup.loss + setup.crash == 0 && setup.partitions.is_empty();
+        let faultless = setup.loss + setup.crash == 0
+            && setup.partitions.is_empty()
+            && setup.crashes.is_empty();
         match self {
             Strict::Always => true,
             Strict::Within(margin) => faultless && micros(setup.delay.1) <= margin,
@@ -82,13 +84,17 @@ prop_compose! {
             (prop_oneof![0_u32..3, 100_u32..104, 200_u32..203], 0_i64..300, 1_i64..200),
             0..=2,
         ),
+        crashes in prop::collection::vec(
+            (prop_oneof![0_u32..3, 100_u32..104, 200_u32..204], 0_i64..500, 1_i64..100),
+            0..=3,
+        ),
         jobs in jobs(),
         (trials, back_off) in (1_u32..=4, back_off()),
     ) -> Setup {
         let partitions =
             partitions.into_iter().map(|(who, from, length)| (who, from, from + length)).collect();
         Setup {
-            seed, room, lock, fifo, delay, thinks, loss, copies, crash, outage, partitions, jobs,
+            seed, room, lock, fifo, delay, thinks, loss, copies, crash, outage, partitions, crashes, jobs,
             trials, back_off, coordinators: 3, witnesses: 4, calm: 500, strict: true,
             ..Setup::calm(3, Vec::new(), 0)
         }
@@ -292,7 +298,7 @@ fn an_order_lets_everybody_through() {
     let parallel = (any::<bool>(), 1_i64..60);
     proptest!(config, |(mut setup in setup(), (parallel, retry) in parallel)| {
         feasible(&mut setup);
-        setup.crash = 0;
+        (setup.crash, setup.crashes) = (0, Vec::new());
         let order = if parallel { LockOrder::Parallel } else { LockOrder::Ascending };
         let rules = OrderedRules { order, patience: None, retry: Some(micros(retry)) };
         let jobs = setup.jobs.len() as u64;
