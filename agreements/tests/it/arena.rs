@@ -899,9 +899,13 @@ where
             return;
         }
         let times = if self.unlucky(self.setup.copies) { 2 } else { 1 };
-        for _ in 0..times {
+        for copy in 0..times {
             let (least, most) = self.setup.delay;
-            let drawn = least + self.below((most - least) as u64 + 1) as i64;
+            let mut drawn = least + self.below((most - least) as u64 + 1) as i64;
+            if copy > 0 && !self.setup.fifo {
+                // It may come when all is long over.
+                drawn *= 1 + self.below(20) as i64;
+            }
             let delay = self.setup.delays.get(&(from.0, to.0)).copied().unwrap_or(drawn);
             let mut at = self.now + Span::from_micros(delay);
             if self.setup.fifo {
