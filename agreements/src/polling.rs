@@ -143,14 +143,12 @@ impl Operation {
 #[derive(Clone, Debug)]
 pub struct Answerer<S: Subject>(Participant<S>);
 
-type Said2<S> = Vec<ParticipantOutput<S>>;
-
 impl<S: Subject> Answerer<S>
 where
     S::Order: From<S::Terms>,
 {
     /// Passes on all but the answers: those are fetched.
-    fn relay(&mut self, said: Said2<S>, out: &mut Outputs<Polling<S>, Self>) {
+    fn relay(&mut self, said: Vec<ParticipantOutput<S>>, out: &mut Outputs<Polling<S>, Self>) {
         let said = said.into_iter().filter(|it| !matches!(it, Output::Send { .. })).collect();
         let mut passed = Vec::new();
         relay(&mut self.0, said, |message| message, &mut passed);

@@ -1,5 +1,5 @@
 //! Two-phase commit with presumed abort as one of several protocols: [`Coordinator`] and
-//! [`Participant`](crate::Participant) with an owner that commits when all are ready.
+//! [`Participant`] with an owner that commits when all are ready.
 //!
 //! ```text
 //!   c             p1            p2
