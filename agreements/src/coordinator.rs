@@ -210,8 +210,11 @@ impl<S: Subject> Coordinator<S> {
             }
         }
         coordinator.next = coordinator.reserved;
-        for &number in coordinator.open.keys() {
+        let open: Vec<u64> = coordinator.open.keys().copied().collect();
+        for number in open {
             coordinator.repeat(now, number, out);
+            // A crash may have come between the last thing undone and its end.
+            coordinator.end_if_undone(number, out);
         }
         coordinator
     }

@@ -124,18 +124,66 @@
 //!
 //! Without losses `retry` is `None`, every vote comes, and the plan wakes a provider up when what
 //! it holds is due: no timer is needed.
+//!
+//! # Protocols
+//!
+//! [`Coordinator`] and [`Participant`] are one way of several, each a [`protocol::Protocol`]
+//! with its own file and picture. An actor that is generic over the protocol drives any of them:
+//! it opens agreements, says what it can hold, and is told verdicts and duties.
+//!
+//! | protocol | in the end | waits | messages, alone | decided after |
+//! |---|---|---|---|---|
+//! | [`two_phase`] | all or none | if the coordinator is down, without leases | 4 n | 2 d |
+//! | [`polling`] | all or none | the same | n (4 + 2 q₁ + 2 q₂) | q₁ (interval + 2 d) + 2 d |
+//! | [`paxos`] | all or none | if more than f acceptors are down | 2 n + n a + a + 2 | 5 d |
+//! | [`probing`] | all or none | as two-phase | 2 q + 4 n + (q − n) | 4 d |
+//! | [`ordered`], one after the other | all or none | finitely | 2 n, n to release | 2 n d |
+//! | [`ordered`], all at once | all or none | finitely | 3 n to 4 n − 1, n to release | 2 d |
+//! | [`claiming`] | all or none, what began is taken back | for each other, without a limit | 2 n, 2 n to start | 2 d |
+//! | [`negotiation`] | all or none, what began is taken back | never | 2 n r + 2 a cancellation | 2 d r |
+//! | [`one_phase`] | a crash leaves orphans | never | 2 n | 2 d or 2 n d |
+//! | [`watch`] | a crash leaves orphans | for room | 4 n | 4 d |
+//!
+//! "Alone" is without rivals and faults: n participants, q candidates, a acceptors, r rounds,
+//! q₁ and q₂ polls, messages that take d. With a `retry`, some protocols acknowledge more.
+//!
+//! Whoever fails is tried again after a [`back_off`]. [`contention`] finds groups that are in
+//! each other's way: deadlock, livelock, starvation. [`account`] counts what all of it costs.
+//!
+//! What holds for all: an owner calls [`protocol::Participates::room_changed`] when something
+//! ends or is given up; what [`protocol::Participates::bound`] lists after a restart is held or
+//! carried out by the records; what is given up may be told again after a restart.
 
+pub mod account;
+pub mod back_off;
+pub mod booking;
+pub mod claiming;
+pub mod contention;
 mod coordinator;
+mod ledger;
+pub mod locking;
+pub mod negotiation;
+pub mod one_phase;
+pub mod ordered;
 mod participant;
+pub mod paxos;
+pub mod polling;
+pub mod probing;
+pub mod protocol;
+pub mod two_phase;
+pub mod watch;
+mod watches;
 mod wire;
 
 pub use coordinator::{
     Coordinator, CoordinatorOutput, CoordinatorRecord, CoordinatorState, CoordinatorTimer,
     Progress, Rules, Vote,
 };
+pub use ledger::{Entry, Note};
 pub use participant::{
     Hold, Participant, ParticipantOutput, ParticipantRecord, ParticipantState, Task,
 };
+pub use watches::Epoch;
 pub use wire::{
     AgreementId, Answer, InDoubt, Instruction, Output, Payload, Subject, ToCoordinator,
     ToParticipant,

@@ -1,6 +1,10 @@
 //! Agreements as their users see them: by script, over all small histories, over random ones.
 
+mod arena;
+mod counts;
 mod every_history;
+mod protocols;
 mod random_histories;
 mod scripts;
+mod witnesses;
 mod world;

@@ -279,6 +279,20 @@ fn a_coordinator_that_decided_goes_on() {
     );
 }
 
+/// Nobody has anything to undo, and the crash comes before the end is on record.
+#[test]
+fn a_broken_agreement_ends_after_a_crash() {
+    let alone = Setup { room: vec![1], agreements: vec![(0, vec![0])], ..short_margin() };
+    let log = play(alone, &["c0 > p0 commit 0"; 2], &[("c0 persists undo 0", 1)]);
+    let end = "\
+c0 persists undo 0
+8 c0 crashes
+9 c0 restarts
+9 c0 told Broken 0
+9 c0 persists over 0";
+    assert!(log.ends_with(end), "{log}");
+}
+
 #[test]
 fn a_coordinator_that_did_not_decide_has_aborted() {
     let log = play(inquiring(), &[], &[("c0 all ready 0", 5)]);

@@ -1,0 +1,306 @@
+//! Bookings that count at once, and can be taken back: the participant of one-phase
+//! all-or-none, of negotiation without blocking, and of the availability watch.
+//!
+//! ```text
+//!             ┌────────────┐  room    ┌────────┐
+//!     Book ──▶│ Considered │─────────▶│ Booked │──────▶ carried out by its owner
+//!             └────────────┘          └────────┘
+//!                │ no room                │ Delete, or Book of a later round
+//!                ▼                        ▼
+//!             ┌─────────┐             ┌─────────┐
+//!             │ Refused │             │ Deleted │
+//!             └─────────┘             └─────────┘
+//! ```
+//!
+//! A booking is asked for in rounds, at another start in each. What belongs to a round before
+//! the last known one is old. Whoever deletes does so by the request's name, so that a booking
+//! whose confirmation was lost is deleted as well.
+
+use haggle_model::{ActorId, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::ledger::{Memory, Note};
+use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said};
+use crate::watches::{Epoch, Watch, Watches};
+use crate::{AgreementId, Output, Subject};
+
+/// What is said about a booking.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub enum Booking<S: Subject> {
+    /// Book this for good.
+    Book {
+        /// The round.
+        round: u32,
+        /// What.
+        request: S::Request,
+    },
+    /// It is booked.
+    Booked {
+        /// The round.
+        round: u32,
+        /// On these terms.
+        terms: S::Terms,
+    },
+    /// It is not, but this could be.
+    Refused {
+        /// The round.
+        round: u32,
+        /// What.
+        counter: S::Counter,
+    },
+    /// Take back what is booked in this round or before, whether or not it is.
+    Delete {
+        /// The round.
+        round: u32,
+    },
+    /// Nothing of that round is booked any more, nor ever will be.
+    Deleted {
+        /// The round.
+        round: u32,
+    },
+    /// Say now and at each change whether there is room for this.
+    Watch {
+        /// For what.
+        request: S::Request,
+    },
+    /// There is room, or not.
+    Avail {
+        /// Grows with each change, also over a crash.
+        epoch: Epoch,
+        /// Which.
+        fits: bool,
+    },
+}
+
+impl<S: Subject> Body for Booking<S> {
+    fn kind(&self) -> &'static str {
+        match self {
+            Booking::Book { .. } => "book",
+            Booking::Booked { .. } => "booked",
+            Booking::Refused { .. } => "refused",
+            Booking::Delete { .. } => "delete",
+            Booking::Deleted { .. } => "deleted",
+            Booking::Watch { .. } => "watch",
+            Booking::Avail { .. } => "avail",
+        }
+    }
+
+    fn promises(&self) -> bool {
+        matches!(self, Booking::Booked { .. })
+    }
+}
+
+/// Where a participant stands with a booking.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Stand<S: Subject> {
+    round: u32,
+    stage: Stage<S>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+enum Stage<S: Subject> {
+    /// Its owner considers it. Never persisted: after a crash it is asked again.
+    Considered(S::Request),
+    Refused(S::Counter),
+    Booked(S::Request, S::Terms),
+    Deleted,
+}
+
+/// All bookings that one actor takes.
+#[derive(Clone, Debug)]
+pub struct Bookings<S: Subject> {
+    memory: Memory<Stand<S>>,
+    watches: Watches,
+}
+
+type Out<S> = Vec<Output<Said<Booking<S>>, Note<Stand<S>>, (), Duty<S>>>;
+
+impl<S: Subject> Bookings<S> {
+    fn book(&mut self, id: AgreementId, round: u32, request: S::Request, out: &mut Out<S>) {
+        match self.memory.states.get(&id) {
+            Some(stand) if round < stand.round => {}
+            Some(stand) if round == stand.round => self.repeat(id, out),
+            before => {
+                // What was booked before is given up for good first: a crash must not leave
+                // both, nor bring back the old one.
+                if before.is_some_and(|stand| stand.stage.binds()) {
+                    self.delete(id, round - 1, out);
+                }
+                let stage = Stage::Considered(request.clone());
+                self.memory.states.insert(id, Stand { round, stage });
+                let lease = Span::FOREVER;
+                out.push(Output::Tell(Duty::Consider { id, request, lease }));
+            }
+        }
+    }
+
+    fn repeat(&self, id: AgreementId, out: &mut Out<S>) {
+        let Some(Stand { round, stage }) = self.memory.states.get(&id) else { return };
+        let round = *round;
+        let body = match stage {
+            Stage::Considered(_) => return,
+            Stage::Refused(counter) => Booking::Refused { round, counter: counter.clone() },
+            Stage::Booked(_, terms) => Booking::Booked { round, terms: terms.clone() },
+            Stage::Deleted => Booking::Deleted { round },
+        };
+        self.memory.answer(id, body, out);
+    }
+
+    /// Returns whether it is about the last known round.
+    fn delete(&mut self, id: AgreementId, round: u32, out: &mut Out<S>) -> bool {
+        let before = self.memory.states.get(&id);
+        if before.is_some_and(|stand| stand.round > round) {
+            return false;
+        }
+        let binds = before.is_some_and(|stand| stand.stage.binds());
+        if before.is_none_or(|stand| stand.round < round || stand.stage != Stage::Deleted) {
+            self.memory.enter(id, Stand { round, stage: Stage::Deleted }, out);
+        }
+        if binds {
+            out.push(Output::Tell(Duty::GiveUp { id }));
+        }
+        true
+    }
+
+    /// Whoever has booked, or has given up, watches no longer.
+    fn unwatch(&mut self, id: AgreementId, out: &mut Out<S>) {
+        if self.watches.remove(id) {
+            out.push(Output::Tell(Duty::Unwatch { id }));
+        }
+    }
+}
+
+impl<S: Subject> Stage<S> {
+    /// Whether its owner has something to give up.
+    fn binds(&self) -> bool {
+        matches!(self, Stage::Considered(_) | Stage::Booked(..))
+    }
+}
+
+impl<S, P> Machine<P> for Bookings<S>
+where
+    S: Subject,
+    P: Protocol<Subject = S, Message = Said<Booking<S>>>,
+{
+    type Record = Note<Stand<S>>;
+    type Timer = ();
+    type News = Duty<S>;
+
+    fn start(
+        _: ActorId,
+        _: &P::Rules,
+        records: Vec<Note<Stand<S>>>,
+        now: Time,
+        out: &mut Outputs<P, Self>,
+    ) -> Self {
+        let memory: Memory<Stand<S>> = Memory::start(records);
+        let deleted = memory.states.iter().filter(|(_, it)| it.stage == Stage::Deleted);
+        out.extend(deleted.map(|(&id, _)| Output::Tell(Duty::GiveUp { id })));
+        Bookings { memory, watches: Watches::start(now) }
+    }
+
+    fn on_message(
+        &mut self,
+        _: Time,
+        from: ActorId,
+        message: Said<Booking<S>>,
+        out: &mut Outputs<P, Self>,
+    ) {
+        let Said { id, settled, body } = message;
+        if from != id.coordinator {
+            return;
+        }
+        let (current, dropped) = self.memory.hear(id, settled, out);
+        let considered = |stage: &Stage<S>| matches!(stage, Stage::Considered(_));
+        for (id, _) in dropped.into_iter().filter(|(_, stand)| considered(&stand.stage)) {
+            out.push(Output::Tell(Duty::GiveUp { id }));
+        }
+        for id in self.watches.before(from, settled) {
+            self.unwatch(id, out);
+        }
+        if !current {
+            return;
+        }
+        match body {
+            Booking::Book { round, request } => self.book(id, round, request, out),
+            Booking::Delete { round } => {
+                if self.delete(id, round, out) {
+                    self.unwatch(id, out);
+                }
+                self.memory.answer(id, Booking::Deleted { round }, out);
+            }
+            Booking::Watch { request } => match self.watches.ask(id) {
+                Watch::New => out.push(Output::Tell(Duty::Watch { id, request })),
+                Watch::Asked => {}
+                Watch::Told(epoch, fits) => {
+                    self.memory.answer(id, Booking::Avail { epoch, fits }, out);
+                }
+            },
+            Booking::Booked { .. }
+            | Booking::Refused { .. }
+            | Booking::Deleted { .. }
+            | Booking::Avail { .. } => {}
+        }
+    }
+
+    fn on_timer(&mut self, _: Time, (): (), _: &mut Outputs<P, Self>) {}
+}
+
+impl<S, P> Participates<P> for Bookings<S>
+where
+    S: Subject,
+    P: Protocol<Subject = S, Message = Said<Booking<S>>>,
+{
+    fn ready(
+        &mut self,
+        _: Time,
+        id: AgreementId,
+        terms: S::Terms,
+        _: Span,
+        out: &mut Outputs<P, Self>,
+    ) {
+        let Some(Stand { round, stage: Stage::Considered(request) }) = self.memory.states.get(&id)
+        else {
+            return;
+        };
+        let (round, stage) = (*round, Stage::Booked(request.clone(), terms));
+        self.unwatch(id, out);
+        self.memory.enter(id, Stand { round, stage }, out);
+        out.push(Output::Tell(Duty::CarryOut { id }));
+        self.repeat(id, out);
+    }
+
+    fn not_ready(
+        &mut self,
+        _: Time,
+        id: AgreementId,
+        counter: S::Counter,
+        out: &mut Outputs<P, Self>,
+    ) {
+        let Some(Stand { round, stage: Stage::Considered(_) }) = self.memory.states.get(&id) else {
+            return;
+        };
+        let (round, stage) = (*round, Stage::Refused(counter));
+        self.memory.enter(id, Stand { round, stage }, out);
+        self.repeat(id, out);
+    }
+
+    fn available(&mut self, _: Time, id: AgreementId, fits: bool, out: &mut Outputs<P, Self>) {
+        if let Some((epoch, _)) = self.watches.news(id, fits) {
+            self.memory.answer(id, Booking::Avail { epoch, fits }, out);
+        }
+    }
+
+    fn bound(&self) -> Vec<Bound<S>> {
+        let bound = |(&id, stand): (&AgreementId, &Stand<S>)| match &stand.stage {
+            Stage::Booked(request, _) => {
+                Some(Bound { id, request: Some(request.clone()), started: true })
+            }
+            _ => None,
+        };
+        self.memory.states.iter().filter_map(bound).collect()
+    }
+}
