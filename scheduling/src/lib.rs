@@ -20,6 +20,7 @@ pub mod holder;
 pub mod index;
 pub mod placement;
 mod placing;
+mod plan;
 pub mod prediction;
 pub mod profile;
 pub mod queue;
