@@ -74,8 +74,6 @@ pub struct Conservative {
     /// Time given back that waiting jobs have not been tried on yet.
     given_back: Vec<Region>,
     openings: Openings,
-    /// Jobs waiting in an order that their reservations were not made in.
-    out_of_order: bool,
     sequence: u32,
 }
 
@@ -103,7 +101,6 @@ impl Conservative {
             hints: Hints::default(),
             given_back: Vec::new(),
             openings: Openings::new(processors),
-            out_of_order: false,
             sequence: 0,
         }
     }
@@ -181,8 +178,7 @@ impl Conservative {
     fn compress(&mut self, now: Time) {
         match self.compression {
             Compression::None => self.reserve_for_the_rest(now),
-            Compression::Replan => self.replan(now),
-            Compression::ByStart | Compression::JobByJob => self.move_up(now),
+            Compression::ByStart | Compression::JobByJob | Compression::Replan => self.move_up(now),
         }
     }
 
@@ -196,16 +192,6 @@ impl Conservative {
         let mut rest = self.queue();
         rest.retain(|entry| entry.booked >= BEYOND_ALL_LIMITS);
         self.reserve_anew(now, &rest, |_| {});
-    }
-
-    /// Drops all reservations and makes them again in the queue's order.
-    fn replan(&mut self, now: Time) {
-        // Where nothing was given back, each job would find its old place again.
-        if self.given_back.is_empty() && !self.out_of_order {
-            return;
-        }
-        self.out_of_order = false;
-        self.replan_around(now, |_| {});
     }
 
     /// Drops all reservations, makes a `change` and makes them again in the queue's order.
@@ -319,7 +305,6 @@ impl LocalScheduler for Conservative {
         let span = request.planned_span();
         let rank = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
-        self.out_of_order |= self.order != Order::Arrival;
         let index = request.slot.index();
         if index >= self.bookings.len() {
             self.bookings.resize(index + 1, None);
@@ -426,6 +411,9 @@ impl LocalScheduler for Conservative {
             due.sort_unstable();
             due.dedup();
             self.due = due.into();
+        }
+        if self.waiting.most_have_gone() {
+            self.settle();
         }
     }
 

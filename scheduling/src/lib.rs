@@ -24,6 +24,7 @@ mod plan;
 pub mod prediction;
 pub mod profile;
 pub mod queue;
+pub mod replan;
 mod running;
 pub mod scheduler;
 
@@ -39,6 +40,7 @@ pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use profile::Profile;
 pub use queue::Order;
+pub use replan::Replan;
 pub use scheduler::{
     Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

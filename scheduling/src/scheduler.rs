@@ -7,7 +7,7 @@ use haggle_model::{Span, Time};
 use crate::bags::{Bargainer, Fractions};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig};
 use crate::edf::{Edf, EdfConfig};
-use crate::{Compression, Conservative, Easy, Fcfs, Order};
+use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,6 +155,9 @@ impl SchedulerConfig {
         match self.policy {
             Policy::Fcfs => Box::new(Fcfs::new(processors, self.order)),
             Policy::Easy => Box::new(Easy::new(processors, self.order)),
+            Policy::Conservative if self.compression == Compression::Replan => {
+                Box::new(Replan::new(processors, self.order))
+            }
             Policy::Conservative => {
                 Box::new(Conservative::new(processors, self.order, self.compression))
             }

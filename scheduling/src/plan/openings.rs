@@ -105,14 +105,13 @@ impl Openings {
         if start >= end || narrowest > widest {
             return;
         }
-        for class in class_of(narrowest)..=class_of(widest) {
-            let width = narrowest.max(1 << class);
-            let (left, right) = (now, Time::FOREVER);
-            let hull = Hull { left, right, start, end, width, measured: self.moves };
-            // What is wider finds no more.
-            let Some(hull) = hull.measure(profile, now, self.moves) else { break };
-            self.classes[class].insert(hull);
-        }
+        let (narrow, wide) = (class_of(narrowest), class_of(widest));
+        let widths = (narrow..=wide).map(|class| narrowest.max(1 << class));
+        let Openings { classes, moves } = self;
+        profile.reaches(start, end, now, widths, |width, left, right| {
+            let hull = Hull { left, right, start, end, width, measured: *moves };
+            classes[class_of(width)].insert(hull);
+        });
     }
 
     /// Something has moved: what it left behind is opened, and hulls may have become smaller.

@@ -38,11 +38,6 @@ impl Waiting {
         self.list.len() + self.joined.len() - self.gone
     }
 
-    /// Whether none waits.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Adds a job.
     pub(crate) fn insert(&mut self, entry: Entry) {
         self.joined.push(entry);
@@ -51,6 +46,11 @@ impl Waiting {
     /// One of the jobs waits no longer, as `waits` of [`Waiting::settle`] will say.
     pub(crate) fn one_has_gone(&mut self) {
         self.gone += 1;
+    }
+
+    /// Whether the list should be brought in order, for want of room.
+    pub(crate) fn most_have_gone(&self) -> bool {
+        self.gone > 2 * self.len() + 64
     }
 
     /// Brings the list in order: puts in who has joined and takes out who has gone.
