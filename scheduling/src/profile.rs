@@ -160,9 +160,15 @@ impl Profile {
         self.search(processors, span, from, Time::FOREVER, i64::MAX).map(|fit| fit.start)
     }
 
-    /// Whether there is a fit from `from` on that starts by `latest`.
-    pub fn fits_by(&self, processors: u32, span: Span, from: Time, latest: Time) -> bool {
-        self.search(processors, span, from, latest, i64::MAX).is_some()
+    /// As [`Profile::earliest_fit`], if it starts by `latest`.
+    pub fn earliest_fit_by(
+        &self,
+        processors: u32,
+        span: Span,
+        from: Time,
+        latest: Time,
+    ) -> Option<Time> {
+        self.search(processors, span, from, latest, i64::MAX).map(|fit| fit.start)
     }
 
     /// As [`Profile::earliest_fit`], but [`Time::FOREVER`] where the machine is

@@ -112,8 +112,10 @@ impl Replan {
         for place in self.planned..self.waiting.list().len() {
             let latest = latest(self);
             let Entry { span, processors, .. } = self.waiting.list()[place];
-            let from = self.hints.earliest(&self.plan, processors, span, now);
-            if from <= latest && self.plan.fits_by(processors, span, from, latest) {
+            let from = self.hints.earliest_by(&self.plan, processors, span, now, latest);
+            if from <= latest
+                && self.plan.earliest_fit_by(processors, span, from, latest).is_some()
+            {
                 self.plan_first(place + 1, now);
             }
         }
