@@ -41,6 +41,18 @@ impl Hints {
         self.earliest_by(profile, processors, span, now, Time::FOREVER)
     }
 
+    /// The same in what is no [`Profile`]: `search(processors, span, from)` says where the first
+    /// fit is.
+    pub(crate) fn earliest_in(
+        &mut self,
+        processors: u32,
+        span: Span,
+        now: Time,
+        search: impl FnOnce(u32, Span, Time) -> Option<Time>,
+    ) -> Time {
+        self.advance(processors, span, now, Time::FOREVER, search)
+    }
+
     /// The same, but no more than that it cannot start by `latest` where that is so.
     pub(crate) fn earliest_by(
         &mut self,
@@ -49,6 +61,19 @@ impl Hints {
         span: Span,
         now: Time,
         latest: Time,
+    ) -> Time {
+        self.advance(processors, span, now, latest, |processors, span, from| {
+            profile.earliest_fit_by(processors, span, from, latest)
+        })
+    }
+
+    fn advance(
+        &mut self,
+        processors: u32,
+        span: Span,
+        now: Time,
+        latest: Time,
+        search: impl FnOnce(u32, Span, Time) -> Option<Time>,
     ) -> Time {
         let (width_class, width) = class(u64::from(processors));
         let (span_class, shortest) = class(span.as_micros() as u64);
@@ -62,7 +87,7 @@ impl Hints {
         }
         let shortest = Span::from_micros(shortest as i64);
         let never = (latest + Span::TICK).min(Time::FOREVER);
-        let earliest = profile.earliest_fit_by(width as u32, shortest, from, latest).unwrap_or(never);
+        let earliest = search(width as u32, shortest, from).unwrap_or(never);
         self.earliest[place] = earliest;
         earliest
     }
