@@ -266,7 +266,7 @@ impl Conservative {
             };
             self.move_to(slot, fit.start);
             let (start, end) = ((fit.start + span).max(booked), booked + span);
-            let left_behind = Region::new(&self.profile, start, end.min(Time::FOREVER), processors);
+            let left_behind = Region::new(&self.profile, start, end, processors);
             self.openings.moved(&self.profile, left_behind, now);
             // Jobs before this one in the queue get their chance in the next pass.
             if self.compression == Compression::JobByJob {

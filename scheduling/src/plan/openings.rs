@@ -35,10 +35,19 @@ impl Region {
         end: Time,
         processors: u32,
     ) -> Option<Region> {
+        // Nothing comes back at the end of all time.
+        let end = end.min(Time::FOREVER);
         (start < end).then(|| {
             let (min, widest) = profile.bounds(start, end);
             Region { start, end, narrowest: min.saturating_sub(processors) + 1, widest }
         })
+    }
+}
+
+impl Region {
+    /// All time from `now` on.
+    pub(crate) fn everything(profile: &Profile, now: Time) -> Region {
+        Region { start: now, end: Time::FOREVER, narrowest: 1, widest: profile.capacity() }
     }
 }
 
