@@ -89,7 +89,11 @@ struct Booking {
 
 impl Conservative {
     /// For a machine of `processors`.
+    ///
+    /// # Panics
+    /// With [`Compression::Replan`]: that is a queue of its own, [`Replan`](crate::Replan).
     pub fn new(processors: u32, order: Order, compression: Compression) -> Conservative {
+        assert_ne!(compression, Compression::Replan, "a queue of its own");
         Conservative {
             order,
             compression,
@@ -178,7 +182,7 @@ impl Conservative {
     fn compress(&mut self, now: Time) {
         match self.compression {
             Compression::None => self.reserve_for_the_rest(now),
-            Compression::ByStart | Compression::JobByJob | Compression::Replan => self.move_up(now),
+            _ => self.move_up(now),
         }
     }
 
@@ -214,7 +218,6 @@ impl Conservative {
             self.profile.remove(booked, booked + span, processors);
         }
         change(self);
-        let mut moved = Vec::new();
         for entry in waiting {
             let Entry { span, processors, slot, .. } = *entry;
             let start = self
@@ -223,7 +226,6 @@ impl Conservative {
                 .expect("a queued job fits the empty machine");
             self.profile.add(start, start + span, processors);
             if start != entry.booked {
-                moved.push(slot);
                 let booking = self.bookings[slot.index()].as_mut().expect("it waits");
                 (booking.start, booking.end) = (start, start + span);
                 self.file(slot);
@@ -237,12 +239,17 @@ impl Conservative {
                 places.push(place);
             }
         }
+        self.sort_again(&places);
+    }
+
+    /// The jobs at these places of the list have other bookings.
+    fn sort_again(&mut self, places: &[usize]) {
         if self.compression == Compression::ByStart {
-            for &place in &places {
+            for &place in places {
                 let entry = &mut self.waiting.list_mut()[place];
                 entry.key.0 = entry.booked.as_micros();
             }
-            self.waiting.sort_again(&places);
+            self.waiting.sort_again(places);
         }
     }
 
@@ -278,13 +285,7 @@ impl Conservative {
         if !moved.is_empty() {
             self.hints.forget();
         }
-        if self.compression == Compression::ByStart {
-            for &place in &moved {
-                let entry = &mut self.waiting.list_mut()[place];
-                entry.key.0 = entry.booked.as_micros();
-            }
-            self.waiting.sort_again(&moved);
-        }
+        self.sort_again(&moved);
     }
 
     /// Moves a waiting job to an earlier start, where it fits.

@@ -248,7 +248,7 @@ impl Profile {
                 break;
             }
             let following = self.summaries.get(index + 1);
-            let whole = first == 0 && following.is_none_or(|following| following.first <= end);
+            let whole = first == 0 && following.is_some_and(|following| following.first <= end);
             if whole && summary.min >= wanted {
                 fewest = fewest.min(summary.min);
                 continue;

@@ -68,7 +68,7 @@ impl Waiting {
         &self.list
     }
 
-    /// The job at that place has moved: it has another booking, and another key perhaps.
+    /// The list, to change bookings; [`Waiting::sort_again`] follows where keys change with them.
     pub(crate) fn list_mut(&mut self) -> &mut [Entry] {
         &mut self.list
     }
