@@ -17,7 +17,7 @@ use haggle_model::{
     Refusal, Span, Time,
 };
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{LocalScheduler, Request, Scheduling, Slot};
+use haggle_scheduling::{Request, Scheduler, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
 use self::load::{Load, work};
@@ -91,7 +91,7 @@ impl ProviderConfig {
 #[derive(Debug)]
 pub struct Provider {
     config: ProviderConfig,
-    scheduler: Box<dyn LocalScheduler>,
+    scheduler: Scheduler,
     free: ProcessorSet,
     /// Those that have failed.
     down: ProcessorSet,

@@ -42,5 +42,5 @@ pub use profile::Profile;
 pub use queue::Order;
 pub use replan::Replan;
 pub use scheduler::{
-    Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
+    Killed, LocalScheduler, Policy, Request, Scheduler, SchedulerConfig, Scheduling, Slot, promise,
 };

@@ -113,8 +113,7 @@ impl Replan {
             let latest = latest(self);
             let Entry { span, processors, .. } = self.waiting.list()[place];
             let from = self.hints.earliest_by(&self.plan, processors, span, now, latest);
-            if from <= latest
-                && self.plan.earliest_fit_by(processors, span, from, latest).is_some()
+            if from <= latest && self.plan.earliest_fit_by(processors, span, from, latest).is_some()
             {
                 self.plan_first(place + 1, now);
             }

@@ -9,8 +9,8 @@ use super::entry::{Entry, Kind};
 use super::order::{Key, Order};
 use super::relay::Relay;
 use crate::bags::Batch;
-use crate::plan::openings::Region;
 use crate::placing::place;
+use crate::plan::openings::Region;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 /// In which order waiting work is moved up.

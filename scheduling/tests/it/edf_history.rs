@@ -3,8 +3,8 @@
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, EdfMode, Fractions, LocalScheduler,
-    Offer, Order, Replan, Request, Slot,
+    Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, EdfMode, Fractions, LocalScheduler, Offer,
+    Order, Replan, Request, Slot,
 };
 use proptest::prelude::*;
 
