@@ -19,7 +19,7 @@ use haggle_model::{
     Refusal, Span, Time,
 };
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
+use haggle_scheduling::{Killed, Request, Scheduler, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
 use self::agreement::Agreements;
@@ -95,7 +95,7 @@ impl ProviderConfig {
 #[derive(Debug)]
 pub struct Provider {
     config: ProviderConfig,
-    scheduler: Box<dyn LocalScheduler>,
+    scheduler: Scheduler,
     free: ProcessorSet,
     /// Those that have failed.
     down: ProcessorSet,

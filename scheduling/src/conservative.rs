@@ -5,18 +5,8 @@
 //! it to an earlier time (except [`Compression::Replan`], which says so). When
 //! a job ends before its plan, the time it gives back is used by *compression*.
 //!
-//! # How compression stays cheap
-//!
-//! In the literature each waiting job is lifted out and put back at its
-//! earliest fit, one at a time, after every end. Nearly all of them land where
-//! they were. A job can only move if some part of the window it would move to
-//! has been given back since it was last looked at, so it is enough to look at
-//! the jobs that fit into the *reach* of what was given back: the hull in which
-//! as many processors are free as the job needs. Each region given back, by an
-//! end or by a job that moved, opens one cursor for each class of widths; the
-//! cursors deliver, in the queue's order, only jobs that are short enough for
-//! the hull or booked inside it. The schedules are those of the obvious
-//! version, job for job; the tests compare them.
+//! Which jobs may move at all say the [openings](crate::plan::openings): the schedules are those
+//! of the obvious version, which tries all of them, job for job; the tests compare them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +14,9 @@ use std::collections::BinaryHeap;
 use haggle_model::{Span, Time};
 
 use crate::hints::Hints;
-use crate::index::{Entry, FIRST, Index, Key, class_of};
+use crate::index::Key;
+use crate::plan::openings::{Openings, Region};
+use crate::plan::waiting::{Entry, Waiting};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Order, Profile};
 
@@ -74,15 +66,14 @@ pub struct Conservative {
     free: u32,
     bookings: Vec<Option<Booking>>,
     /// Waiting jobs in the order in which compression looks at them.
-    waiting: Index,
+    waiting: Waiting,
     /// Planned starts, earliest first; an entry whose booking has moved is
     /// stale. After a pass the first one is not.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
     hints: Hints,
     /// Time given back that waiting jobs have not been tried on yet.
     given_back: Vec<Region>,
-    /// Jobs waiting in an order that their reservations were not made in.
-    out_of_order: bool,
+    openings: Openings,
     sequence: u32,
 }
 
@@ -96,72 +87,24 @@ struct Booking {
     running: bool,
 }
 
-/// A time in which processors were given back.
-#[derive(Clone, Copy, Debug)]
-struct Region {
-    start: Time,
-    end: Time,
-    /// Narrowest job that can profit: a narrower one could have used what was
-    /// free there before.
-    narrowest: u32,
-    /// Widest job that can profit: a wider one finds too few processors even now.
-    widest: u32,
-}
-
-/// Delivers, in order, the waiting jobs of one class that a region may let move.
-///
-/// Ordered by the job it delivers next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Cursor {
-    next: Key,
-    slot: Slot,
-    class: usize,
-    region: usize,
-    reach: Reach,
-    /// How many jobs had moved when the reach was measured for this class;
-    /// `None` if it is that of a narrower one.
-    measured_after: Option<u32>,
-}
-
-/// One pass over the waiting jobs.
-struct Pass {
-    now: Time,
-    /// What has been given back; cursors name regions by their place.
-    regions: Vec<Region>,
-    cursors: BinaryHeap<Reverse<Cursor>>,
-    /// Jobs that have moved so far.
-    moved: u32,
-}
-
-/// The hull of the stretches that a region has opened for a class of widths,
-/// as it was when last looked at; since then it can only have shrunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Reach {
-    left: Time,
-    right: Time,
-}
-
-impl Reach {
-    /// Whether a job of that span booked at `start` could move into it.
-    fn admits(self, span: Span, start: Time) -> bool {
-        start > self.left && (start <= self.right || span <= self.right - self.left)
-    }
-}
-
 impl Conservative {
     /// For a machine of `processors`.
+    ///
+    /// # Panics
+    /// With [`Compression::Replan`]: that is a queue of its own, [`Replan`](crate::Replan).
     pub fn new(processors: u32, order: Order, compression: Compression) -> Conservative {
+        assert_ne!(compression, Compression::Replan, "a queue of its own");
         Conservative {
             order,
             compression,
             profile: Profile::new(processors),
             free: processors,
             bookings: Vec::new(),
-            waiting: Index::new(processors),
+            waiting: Waiting::default(),
             due: BinaryHeap::new(),
             hints: Hints::default(),
             given_back: Vec::new(),
-            out_of_order: false,
+            openings: Openings::new(processors),
             sequence: 0,
         }
     }
@@ -178,39 +121,18 @@ impl Conservative {
             .expect("the provider refuses jobs wider than the machine");
         let booking = Booking { processors, span, rank, start, end: start + span, running: false };
         self.bookings[slot.index()] = Some(booking);
-        if self.compression != Compression::ByStart {
-            self.waiting.insert(Entry { key: rank, slot, processors, span, booked: start });
-        }
-        self.book(slot, start);
+        self.profile.add(start, booking.end, processors);
+        self.file(slot);
+        let key = self.key(&booking);
+        self.waiting.insert(Entry { key, booked: start, span, slot, processors });
     }
 
-    /// Books a waiting job at `start` and files it.
-    fn book(&mut self, slot: Slot, start: Time) {
-        let booking = self.bookings[slot.index()].as_mut().expect("a slot in use has a booking");
-        booking.start = start;
-        booking.end = start + booking.span;
-        let booking = *booking;
-        self.profile.add(booking.start, booking.end, booking.processors);
+    /// Makes sure that a waiting job starts when it is booked.
+    fn file(&mut self, slot: Slot) {
+        let &Booking { start, rank, .. } = self.booking(slot);
         // What has no planned start is due when it gets one.
         if start < BEYOND_ALL_LIMITS {
-            self.due.push(Reverse((start, booking.rank, slot)));
-        }
-        let key = self.key(&booking);
-        if self.compression == Compression::ByStart {
-            let Booking { processors, span, .. } = booking;
-            self.waiting.insert(Entry { key, slot, processors, span, booked: start });
-        } else {
-            self.waiting.rebook(key, booking.processors, start);
-        }
-    }
-
-    /// Undoes [`Conservative::book`], of what is planned before `now` the rest; the entry in `due`
-    /// goes stale.
-    fn unbook(&mut self, now: Time, slot: Slot) {
-        let booking = *self.booking(slot);
-        self.profile.remove(booking.start.max(now), booking.end, booking.processors);
-        if self.compression == Compression::ByStart {
-            self.waiting.remove(self.key(&booking), booking.processors);
+            self.due.push(Reverse((start, rank, slot)));
         }
     }
 
@@ -223,9 +145,19 @@ impl Conservative {
         }
     }
 
+    /// Brings the list of waiting jobs in order.
+    fn settle(&mut self) {
+        let Conservative { waiting, bookings, .. } = self;
+        waiting.settle(|entry| {
+            let booking = bookings[entry.slot.index()].as_ref();
+            booking.is_some_and(|it| !it.running && it.rank.2 == entry.key.2)
+        });
+    }
+
     /// The waiting jobs in the queue's order.
-    fn queue(&self) -> Vec<Entry> {
-        let mut queue = self.waiting.sorted();
+    fn queue(&mut self) -> Vec<Entry> {
+        self.settle();
+        let mut queue = self.waiting.list().to_vec();
         if self.compression == Compression::ByStart {
             queue.sort_unstable_by_key(|entry| self.booking(entry.slot).rank);
         }
@@ -238,22 +170,19 @@ impl Conservative {
         })
     }
 
-    /// The region left where `processors` have just been given back, if any.
-    fn region(&mut self, start: Time, end: Time, processors: u32) -> Option<Region> {
+    /// Gives processors back that were booked; waiting jobs have not been tried there yet.
+    fn give_back(&mut self, start: Time, end: Time, processors: u32) {
+        self.profile.remove(start, end, processors);
         if start < end {
             self.hints.forget();
         }
-        (start < end).then(|| {
-            let (min, widest) = self.profile.bounds(start, end);
-            Region { start, end, narrowest: min.saturating_sub(processors) + 1, widest }
-        })
+        self.given_back.extend(Region::new(&self.profile, start, end, processors));
     }
 
     fn compress(&mut self, now: Time) {
         match self.compression {
             Compression::None => self.reserve_for_the_rest(now),
-            Compression::Replan => self.replan(now),
-            Compression::ByStart | Compression::JobByJob => self.move_up(now),
+            _ => self.move_up(now),
         }
     }
 
@@ -267,16 +196,6 @@ impl Conservative {
         let mut rest = self.queue();
         rest.retain(|entry| entry.booked >= BEYOND_ALL_LIMITS);
         self.reserve_anew(now, &rest, |_| {});
-    }
-
-    /// Drops all reservations and makes them again in the queue's order.
-    fn replan(&mut self, now: Time) {
-        // Where nothing was given back, each job would find its old place again.
-        if self.given_back.is_empty() && !self.out_of_order {
-            return;
-        }
-        self.out_of_order = false;
-        self.replan_around(now, |_| {});
     }
 
     /// Drops all reservations, makes a `change` and makes them again in the queue's order.
@@ -295,15 +214,43 @@ impl Conservative {
     ) {
         self.hints.forget();
         for entry in waiting {
-            self.unbook(now, entry.slot);
+            let Entry { booked, span, processors, .. } = *entry;
+            // Of what is planned before now the rest.
+            self.profile.remove(booked.max(now), booked + span, processors);
         }
         change(self);
         for entry in waiting {
+            let Entry { span, processors, slot, .. } = *entry;
             let start = self
                 .profile
-                .earliest_or_never(entry.processors, entry.span, now)
+                .earliest_or_never(processors, span, now)
                 .expect("a queued job fits the empty machine");
-            self.book(entry.slot, start);
+            self.profile.add(start, start + span, processors);
+            if start != entry.booked {
+                let booking = self.bookings[slot.index()].as_mut().expect("it waits");
+                (booking.start, booking.end) = (start, start + span);
+                self.file(slot);
+            }
+        }
+        let mut places = Vec::new();
+        for (place, entry) in self.waiting.list_mut().iter_mut().enumerate() {
+            let booking = self.bookings[entry.slot.index()].as_ref().expect("it waits");
+            if entry.booked != booking.start {
+                entry.booked = booking.start;
+                places.push(place);
+            }
+        }
+        self.sort_again(&places);
+    }
+
+    /// The jobs at these places of the list have other bookings.
+    fn sort_again(&mut self, places: &[usize]) {
+        if self.compression == Compression::ByStart {
+            for &place in places {
+                let entry = &mut self.waiting.list_mut()[place];
+                entry.key.0 = entry.booked.as_micros();
+            }
+            self.waiting.sort_again(places);
         }
     }
 
@@ -312,131 +259,45 @@ impl Conservative {
         if self.given_back.is_empty() {
             return;
         }
-        if self.waiting.is_empty() {
-            self.given_back.clear();
-            return;
+        self.settle();
+        self.openings.close();
+        for region in self.given_back.drain(..) {
+            self.openings.open(&self.profile, region, now);
         }
-        let regions = std::mem::take(&mut self.given_back);
-        let mut pass = Pass { now, regions, cursors: BinaryHeap::new(), moved: 0 };
-        for region in 0..pass.regions.len() {
-            self.open_cursors(&mut pass, region, FIRST);
+        let mut moved = Vec::new();
+        for place in 0..self.waiting.list().len() {
+            let Entry { booked, span, processors, slot, .. } = self.waiting.list()[place];
+            let Some(from) = self.openings.admits(processors, span, booked) else { continue };
+            let Some(fit) = self.profile.earlier_fit(processors, span, from, booked) else {
+                self.openings.missed(&self.profile, processors, span, booked, now);
+                continue;
+            };
+            self.move_to(slot, fit.start);
+            let (start, end) = ((fit.start + span).max(booked), booked + span);
+            let left_behind = Region::new(&self.profile, start, end, processors);
+            self.openings.moved(&self.profile, left_behind, now);
+            // Jobs before this one in the queue get their chance in the next pass.
+            if self.compression == Compression::JobByJob {
+                self.given_back.extend(left_behind);
+            }
+            self.waiting.list_mut()[place].booked = fit.start;
+            moved.push(place);
         }
-        let mut delivering = Vec::new();
-        while let Some(Reverse(cursor)) = pass.cursors.pop() {
-            // Several cursors may deliver one job: each job is tried once a pass,
-            // from the earliest start that any of them names.
-            let mut from = cursor.reach.left;
-            delivering.clear();
-            delivering.push(cursor);
-            while let Some(&Reverse(other)) = pass.cursors.peek()
-                && other.next == cursor.next
-            {
-                from = from.min(other.reach.left);
-                delivering.push(other);
-                pass.cursors.pop();
-            }
-            if let Some(left_behind) = self.try_earlier(cursor.slot, from) {
-                pass.moved += 1;
-                if self.compression == Compression::JobByJob {
-                    // Jobs before this one in the queue get their chance in the next pass.
-                    self.given_back.push(left_behind);
-                }
-                pass.regions.push(left_behind);
-                let region = pass.regions.len() - 1;
-                self.open_cursors(&mut pass, region, cursor.next);
-            }
-            for &cursor in &delivering {
-                self.advance(&mut pass, cursor, cursor.next);
-            }
+        if !moved.is_empty() {
+            self.hints.forget();
         }
+        self.sort_again(&moved);
     }
 
-    /// Moves a job to its earliest fit from `from` on, if that is before its
-    /// present place, and says what it leaves behind.
-    fn try_earlier(&mut self, slot: Slot, from: Time) -> Option<Region> {
-        let Booking { processors, span, start: booked, end, .. } = *self.booking(slot);
-        let start = self.profile.earlier_fit(processors, span, from, booked)?.start;
-        self.unbook(from, slot);
-        self.book(slot, start);
-        self.region((start + span).max(booked), end.min(Time::FOREVER), processors)
-    }
-
-    /// Opens a cursor behind `after` for each class that `region` may serve.
-    fn open_cursors(&self, pass: &mut Pass, region: usize, after: Key) {
-        let Region { start, end, narrowest, widest } = pass.regions[region];
-        let start = start.max(pass.now);
-        if start >= end || narrowest > widest {
-            return;
-        }
-        let reach = self.profile.reach(narrowest, start, end, pass.now);
-        let Some((left, right)) = reach else { return };
-        let reach = Reach { left, right };
-        let narrowest_class = class_of(narrowest);
-        for class in narrowest_class..=class_of(widest) {
-            let measured_after = (class == narrowest_class).then_some(pass.moved);
-            let (next, slot) = (after, Slot(0));
-            self.advance(pass, Cursor { next, slot, class, region, reach, measured_after }, after);
-        }
-    }
-
-    /// Moves `cursor` to the next job behind `after` that its region may let move.
-    fn advance(&self, pass: &mut Pass, mut cursor: Cursor, after: Key) {
-        // The reach on file is too large at worst, and asking the index is
-        // cheaper than measuring it again: most cursors end here.
-        let class = cursor.class;
-        let Some(mut candidate) = self.next_candidate(class, after, cursor.reach) else { return };
-        if cursor.measured_after != Some(pass.moved) {
-            let Region { start, end, narrowest, .. } = pass.regions[cursor.region];
-            let width = narrowest.max(1 << class);
-            let reach = self.profile.reach(width, start.max(pass.now), end, pass.now);
-            let Some((left, right)) = reach else { return };
-            cursor.reach = Reach { left, right };
-            cursor.measured_after = Some(pass.moved);
-            if !cursor.reach.admits(candidate.span, candidate.booked) {
-                match self.next_candidate(class, after, cursor.reach) {
-                    Some(other) => candidate = other,
-                    None => return,
-                }
-            }
-        }
-        cursor.next = candidate.key;
-        cursor.slot = candidate.slot;
-        pass.cursors.push(Reverse(cursor));
-    }
-
-    /// The next job of `class` behind `after` that `reach` admits.
-    fn next_candidate(&self, class: usize, after: Key, reach: Reach) -> Option<Entry> {
-        let Reach { left, right } = reach;
-        let room = right - left;
-        let candidate = match self.compression {
-            Compression::ByStart => {
-                // First the jobs booked inside, which may slide left, then later
-                // ones that are short enough.
-                let after = after.max((left.as_micros(), i64::MAX, u32::MAX));
-                let inside = (right.as_micros(), i64::MAX, u32::MAX);
-                let short = |after| {
-                    self.waiting.next_in_class(
-                        class,
-                        after,
-                        |bounds| bounds.shortest <= room,
-                        |entry| entry.span <= room,
-                    )
-                };
-                if after >= inside {
-                    short(after)
-                } else {
-                    let sliding = self.waiting.range_in_class(class, after, inside).next();
-                    sliding.or_else(|| short(inside))
-                }
-            }
-            _ => self.waiting.next_in_class(
-                class,
-                after,
-                |bounds| bounds.shortest <= room || bounds.earliest <= right,
-                |entry| reach.admits(entry.span, entry.booked),
-            ),
-        };
-        candidate.copied()
+    /// Moves a waiting job to an earlier start, where it fits.
+    fn move_to(&mut self, slot: Slot, start: Time) {
+        let booking = self.bookings[slot.index()].as_mut().expect("it waits");
+        let Booking { processors, span, start: booked, end, .. } = *booking;
+        (booking.start, booking.end) = (start, start + span);
+        // Between the two it keeps what it has.
+        self.profile.add(start, booked.min(start + span), processors);
+        self.profile.remove((start + span).max(booked), end, processors);
+        self.file(slot);
     }
 }
 
@@ -446,7 +307,6 @@ impl LocalScheduler for Conservative {
         let span = request.planned_span();
         let rank = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
-        self.out_of_order |= self.order != Order::Arrival;
         let index = request.slot.index();
         if index >= self.bookings.len() {
             self.bookings.resize(index + 1, None);
@@ -469,9 +329,7 @@ impl LocalScheduler for Conservative {
         self.profile.forget_before(now);
         let booking = self.bookings[slot.index()].take().expect("only a running job ends");
         self.free += booking.processors;
-        self.profile.remove(now, booking.end, booking.processors);
-        let region = self.region(now, booking.end, booking.processors);
-        self.given_back.extend(region);
+        self.give_back(now, booking.end, booking.processors);
         self.compress(now);
     }
 
@@ -501,9 +359,7 @@ impl LocalScheduler for Conservative {
     fn restored(&mut self, now: Time, processors: u32) {
         self.profile.forget_before(now);
         self.free += processors;
-        self.profile.remove(now, Time::FOREVER, processors);
-        let region = self.region(now, Time::FOREVER, processors);
-        self.given_back.extend(region);
+        self.give_back(now, Time::FOREVER, processors);
         self.compress(now);
     }
 
@@ -512,13 +368,10 @@ impl LocalScheduler for Conservative {
         if !self.bookings.get(slot.index()).is_some_and(waits) {
             return false;
         }
-        self.unbook(now, slot);
         let booking = self.bookings[slot.index()].take().expect("it waits");
-        if self.compression != Compression::ByStart {
-            self.waiting.remove(booking.rank, booking.processors);
-        }
-        let region = self.region(booking.start.max(now), booking.end, booking.processors);
-        self.given_back.extend(region);
+        self.waiting.one_has_gone();
+        let Booking { processors, start, end, .. } = booking;
+        self.give_back(start.max(now), end, processors);
         self.compress(now);
         true
     }
@@ -541,7 +394,7 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.free -= booking.processors;
-            self.waiting.remove(self.key(&booking), booking.processors);
+            self.waiting.one_has_gone();
             self.bookings[slot.index()] = Some(Booking { running: true, ..booking });
             started.push(slot);
         }
@@ -560,6 +413,9 @@ impl LocalScheduler for Conservative {
             due.sort_unstable();
             due.dedup();
             self.due = due.into();
+        }
+        if self.waiting.most_have_gone() {
+            self.settle();
         }
     }
 

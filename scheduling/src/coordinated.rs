@@ -26,6 +26,7 @@ use self::entry::{Entry, Kind};
 use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
 use crate::placing::{free_slots, place};
+use crate::plan::openings::{Openings, Region};
 use crate::profile::Profile;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 
@@ -48,6 +49,11 @@ pub struct ConservativeBags {
     accepted: u64,
     /// Whether something has ended early since the last rescheduling.
     ended_early: bool,
+    /// Time given back that waiting work has not been tried on yet.
+    given_back: Vec<Region>,
+    /// Whether nobody knows what has been given back since waiting work was last tried.
+    all_open: bool,
+    openings: Openings,
     effort: Effort,
 }
 
@@ -66,6 +72,9 @@ impl ConservativeBags {
             entries: Vec::new(),
             accepted: 0,
             ended_early: false,
+            given_back: Vec::new(),
+            all_open: false,
+            openings: Openings::new(processors),
             effort: Effort::default(),
         }
     }
@@ -111,6 +120,22 @@ impl ConservativeBags {
         completion
     }
 
+    /// Gives processors back that were booked; waiting work has not been tried there yet.
+    fn give_back(&mut self, start: Time, end: Time, processors: u32) {
+        self.profile.remove(start, end, processors);
+        self.note(start, end, processors);
+    }
+
+    /// Processors have been given back.
+    fn note(&mut self, start: Time, end: Time, processors: u32) -> Option<Region> {
+        if self.all_open {
+            return None;
+        }
+        let region = Region::new(&self.profile, start, end, processors);
+        self.given_back.extend(region);
+        region
+    }
+
     /// Starts what is due of one kind.
     fn start(&mut self, now: Time, kind: Kind, mut started: impl FnMut(Slot, u32)) {
         let mut due = Vec::new();
@@ -142,7 +167,7 @@ impl ConservativeBags {
         entry.end(now, tasks, planned_end);
         let (processors, over) = (tasks * entry.width, entry.is_over());
         self.free += processors;
-        self.profile.remove(now, planned_end, processors);
+        self.give_back(now, planned_end, processors);
         self.ended_early |= now < planned_end;
         if over {
             self.entries[slot.index()] = None;
@@ -199,7 +224,7 @@ impl LocalScheduler for ConservativeBags {
     fn restored(&mut self, now: Time, processors: u32) {
         self.profile.forget_before(now);
         self.free += processors;
-        self.profile.remove(now, Time::FOREVER, processors);
+        self.give_back(now, Time::FOREVER, processors);
         self.ended_early = true;
     }
 
@@ -213,7 +238,7 @@ impl LocalScheduler for ConservativeBags {
         // Nothing moves up, but what waits for this to end had no planned start.
         self.ended_early |= promise(entry.latest_completion()).is_none();
         for Batch { start, tasks } in entry.waiting {
-            self.profile.remove(start, start + entry.span, tasks * entry.width);
+            self.give_back(start, start + entry.span, tasks * entry.width);
         }
         true
     }
@@ -235,10 +260,6 @@ impl LocalScheduler for ConservativeBags {
 
     fn queue_length(&self) -> usize {
         self.entries.iter().flatten().filter(|entry| !entry.waiting.is_empty()).count()
-    }
-
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        Some(self)
     }
 }
 

@@ -144,13 +144,7 @@ impl LocalScheduler for Easy {
         let span = request.planned_span();
         let key = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
-        let entry = Entry {
-            key,
-            slot: request.slot,
-            processors: request.processors,
-            span,
-            booked: Time::FOREVER,
-        };
+        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
         let joins_behind = self.waiting.first().is_some_and(|head| head.key < key);
         store(&mut self.entries, entry);
         self.waiting.insert(entry);

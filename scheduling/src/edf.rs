@@ -234,8 +234,4 @@ impl LocalScheduler for Edf {
     fn queue_length(&self) -> usize {
         self.plan.entries().len()
     }
-
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        Some(self)
-    }
 }

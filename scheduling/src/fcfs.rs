@@ -36,13 +36,7 @@ impl LocalScheduler for Fcfs {
         let span = request.planned_span();
         let key = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
-        let entry = Entry {
-            key,
-            slot: request.slot,
-            processors: request.processors,
-            span,
-            booked: Time::FOREVER,
-        };
+        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
         store(&mut self.entries, entry);
         self.waiting.insert(entry);
         None

@@ -12,7 +12,7 @@ use haggle_model::{Span, Time};
 use crate::Profile;
 
 /// Leading bits by which a class is known, the first of which is always 1.
-const BITS: u32 = 3;
+const BITS: u32 = 2;
 
 /// Classes of numbers up to 2^63.
 const CLASSES: usize = 64 << (BITS - 1);
@@ -38,6 +38,43 @@ impl Hints {
         span: Span,
         now: Time,
     ) -> Time {
+        self.earliest_by(profile, processors, span, now, Time::FOREVER)
+    }
+
+    /// The same in what is no [`Profile`]: `search(processors, span, from)` says where the first
+    /// fit is.
+    pub(crate) fn earliest_in(
+        &mut self,
+        processors: u32,
+        span: Span,
+        now: Time,
+        search: impl FnOnce(u32, Span, Time) -> Option<Time>,
+    ) -> Time {
+        self.advance(processors, span, now, Time::FOREVER, search)
+    }
+
+    /// The same, but no more than that it cannot start by `latest` where that is so.
+    pub(crate) fn earliest_by(
+        &mut self,
+        profile: &Profile,
+        processors: u32,
+        span: Span,
+        now: Time,
+        latest: Time,
+    ) -> Time {
+        self.advance(processors, span, now, latest, |processors, span, from| {
+            profile.earliest_fit_by(processors, span, from, latest)
+        })
+    }
+
+    fn advance(
+        &mut self,
+        processors: u32,
+        span: Span,
+        now: Time,
+        latest: Time,
+        search: impl FnOnce(u32, Span, Time) -> Option<Time>,
+    ) -> Time {
         let (width_class, width) = class(u64::from(processors));
         let (span_class, shortest) = class(span.as_micros() as u64);
         let place = width_class * CLASSES + span_class;
@@ -45,8 +82,12 @@ impl Hints {
             self.earliest.resize((width_class + 1) * CLASSES, Time::ZERO);
         }
         let from = self.earliest[place].max(now);
+        if from > latest {
+            return from;
+        }
         let shortest = Span::from_micros(shortest as i64);
-        let earliest = profile.earliest_or_never(width as u32, shortest, from).unwrap_or(from);
+        let never = (latest + Span::TICK).min(Time::FOREVER);
+        let earliest = search(width as u32, shortest, from).unwrap_or(never);
         self.earliest[place] = earliest;
         earliest
     }
@@ -72,7 +113,7 @@ mod tests {
         let mut before = class(1);
         for number in 1..5_000 {
             let (place, smallest) = class(number);
-            assert!(smallest <= number && number - smallest <= number / 4, "{number}");
+            assert!(smallest <= number && number - smallest <= number / 2, "{number}");
             assert!(place >= before.0, "{number}");
             if place == before.0 && number > 4 {
                 assert_eq!(smallest, before.1, "{number}");

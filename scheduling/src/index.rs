@@ -1,13 +1,13 @@
 //! An ordered index of waiting jobs that finds the next one small enough.
 //!
-//! Backfilling and compression ask the same question over and over: which is
+//! Backfilling asks the same question over and over: which is
 //! the next job in the queue's order that needs at most `processors` and at
 //! most `span`? Jobs are kept in classes by the power of two of their width,
 //! each class in order, in blocks that know their shortest job. A class that is
 //! too wide is not looked at, nor is a block in which every job is too long, so
 //! the cost follows the jobs that fit and not the length of the queue.
 
-use haggle_model::{Span, Time};
+use haggle_model::Span;
 
 use crate::scheduler::Slot;
 
@@ -31,8 +31,6 @@ pub struct Entry {
     pub processors: u32,
     /// Time it asks for.
     pub span: Span,
-    /// Its planned start, [`Time::FOREVER`] where there is no plan.
-    pub booked: Time,
 }
 
 /// What a block can say of all its jobs without looking at them.
@@ -40,8 +38,6 @@ pub struct Entry {
 pub struct Bounds {
     /// The shortest span.
     pub shortest: Span,
-    /// The earliest planned start.
-    pub earliest: Time,
 }
 
 /// What fits: no more than `processors`, and no longer than `span` unless the
@@ -123,11 +119,6 @@ impl Index {
         self.len -= 1;
     }
 
-    /// Files a new planned start for the job at `key`.
-    pub fn rebook(&mut self, key: Key, processors: u32, booked: Time) {
-        self.classes[class_of(processors)].rebook(key, booked);
-    }
-
     /// The first job of all.
     pub fn first(&self) -> Option<&Entry> {
         let firsts = self.classes.iter().filter_map(|class| class.blocks.first());
@@ -161,23 +152,6 @@ impl Index {
         (0..reachable).filter_map(next).min_by_key(|entry| entry.key)
     }
 
-    /// The jobs of `class` whose key lies after `after` and not after `until`, in order.
-    pub fn range_in_class(
-        &self,
-        class: usize,
-        after: Key,
-        until: Key,
-    ) -> impl Iterator<Item = &Entry> {
-        let blocks = &self.classes[class].blocks;
-        let start = blocks.partition_point(|block| block.first <= after).saturating_sub(1);
-        blocks[start..]
-            .iter()
-            .take_while(move |block| block.first <= until)
-            .flat_map(|block| &block.entries)
-            .skip_while(move |entry| entry.key <= after)
-            .take_while(move |entry| entry.key <= until)
-    }
-
     /// All jobs in order; sorts, so not for the hot path.
     pub fn sorted(&self) -> Vec<Entry> {
         let blocks = self.classes.iter().flat_map(|class| &class.blocks);
@@ -199,7 +173,6 @@ impl Class {
         block.entries.insert(at, entry);
         block.first = block.entries[0].key;
         block.bounds.shortest = block.bounds.shortest.min(entry.span);
-        block.bounds.earliest = block.bounds.earliest.min(entry.booked);
         if block.entries.len() > BLOCK_CAPACITY {
             let upper = block.entries.split_off(BLOCK_CAPACITY / 2);
             block.summarise();
@@ -216,13 +189,6 @@ impl Class {
         } else {
             block.summarise();
         }
-    }
-
-    fn rebook(&mut self, key: Key, booked: Time) {
-        let (index, at) = self.find(key);
-        let block = &mut self.blocks[index];
-        block.entries[at].booked = booked;
-        block.bounds.earliest = block.bounds.earliest.min(booked);
     }
 
     fn find(&self, key: Key) -> (usize, usize) {
@@ -254,7 +220,7 @@ impl Class {
 
 impl Block {
     fn of(entries: Vec<Entry>) -> Block {
-        let bounds = Bounds { shortest: Span::ZERO, earliest: Time::ZERO };
+        let bounds = Bounds { shortest: Span::ZERO };
         let mut block = Block { first: FIRST, bounds, entries };
         block.summarise();
         block
@@ -262,10 +228,9 @@ impl Block {
 
     fn summarise(&mut self) {
         self.first = self.entries[0].key;
-        self.bounds = Bounds { shortest: Span::FOREVER, earliest: Time::FOREVER };
+        self.bounds = Bounds { shortest: Span::FOREVER };
         for entry in &self.entries {
             self.bounds.shortest = self.bounds.shortest.min(entry.span);
-            self.bounds.earliest = self.bounds.earliest.min(entry.booked);
         }
     }
 }

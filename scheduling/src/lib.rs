@@ -20,9 +20,11 @@ pub mod holder;
 pub mod index;
 pub mod placement;
 mod placing;
+mod plan;
 pub mod prediction;
 pub mod profile;
 pub mod queue;
+pub mod replan;
 mod running;
 pub mod scheduler;
 
@@ -38,6 +40,7 @@ pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use profile::Profile;
 pub use queue::Order;
+pub use replan::Replan;
 pub use scheduler::{
-    Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
+    Killed, LocalScheduler, Policy, Request, Scheduler, SchedulerConfig, Scheduling, Slot, promise,
 };

@@ -62,10 +62,6 @@ impl Fit {
     fn new(start: i64, free: i32) -> Fit {
         Fit { start: Time::from_micros(start), free: free.max(0) as u32 }
     }
-
-    fn narrowed(self, free: i32) -> Fit {
-        Fit { free: self.free.min(free.max(0) as u32), ..self }
-    }
 }
 
 /// A place in the profile: block and breakpoint inside it.
@@ -164,6 +160,17 @@ impl Profile {
         self.search(processors, span, from, Time::FOREVER, i64::MAX).map(|fit| fit.start)
     }
 
+    /// As [`Profile::earliest_fit`], if it starts by `latest`.
+    pub fn earliest_fit_by(
+        &self,
+        processors: u32,
+        span: Span,
+        from: Time,
+        latest: Time,
+    ) -> Option<Time> {
+        self.search(processors, span, from, latest, i64::MAX).map(|fit| fit.start)
+    }
+
     /// As [`Profile::earliest_fit`], but [`Time::FOREVER`] where the machine is
     /// large enough and jobs without a limit hold it for ever.
     pub fn earliest_or_never(&self, processors: u32, span: Span, from: Time) -> Option<Time> {
@@ -199,45 +206,69 @@ impl Profile {
     ) -> Option<Fit> {
         let wanted = i32::try_from(processors).ok()?;
         let (from, span, latest) = (from.as_micros(), span.as_micros(), latest.as_micros());
-        let start = self.find(from);
-        // The run of steps with enough free processors that the scan is in.
-        let mut candidate: Option<Fit> = None;
-        let is_long = |fit: &Fit, time| time >= own_place || time - fit.start.as_micros() >= span;
-        let mut entry = start.entry;
-        for (index, summary) in self.summaries.iter().enumerate().skip(start.block) {
-            if entry == 0 {
-                match &candidate {
-                    Some(fit) if is_long(fit, summary.first) => return candidate,
-                    None if summary.first > latest => return None,
-                    _ => {}
+        let mut place = self.find(from);
+        loop {
+            place = self.next_free(wanted, place)?;
+            let start = self.blocks[place.block].times[place.entry].max(from);
+            if start > latest {
+                return None;
+            }
+            // From its own place on the job needs nothing but that.
+            match self.fewest_until(wanted, place, own_place.min(start.saturating_add(span))) {
+                Ok(free) => return Some(Fit::new(start, free)),
+                Err(full) => place = full,
+            }
+        }
+    }
+
+    /// The first step from `place` on with at least `wanted` free.
+    fn next_free(&self, wanted: i32, place: Place) -> Option<Place> {
+        let mut first = place.entry;
+        for index in place.block..self.blocks.len() {
+            if self.summaries[index].max >= wanted {
+                let block = &self.blocks[index];
+                let threshold = wanted - block.pending;
+                let found = block.free[first..].iter().position(|&free| free >= threshold);
+                if let Some(at) = found {
+                    return Some(Place { block: index, entry: first + at });
                 }
-                if summary.max < wanted {
-                    candidate = None;
-                    continue;
-                }
-                let fit =
-                    candidate.unwrap_or_else(|| Fit::new(summary.first.max(from), summary.min));
-                let following = self.summaries.get(index + 1);
-                let goes_on = following.is_some_and(|next| !is_long(&fit, next.first));
-                if summary.min >= wanted && goes_on {
-                    candidate = Some(fit.narrowed(summary.min));
-                    continue;
-                }
+            }
+            first = 0;
+        }
+        None
+    }
+
+    /// Fewest free processors from `place` until `end`, or the first step with fewer than `wanted`.
+    fn fewest_until(&self, wanted: i32, place: Place, end: i64) -> Result<i32, Place> {
+        let mut fewest = i32::MAX;
+        let mut first = place.entry;
+        for index in place.block..self.blocks.len() {
+            let summary = self.summaries[index];
+            if summary.first >= end && first == 0 {
+                break;
+            }
+            let following = self.summaries.get(index + 1);
+            let whole = first == 0 && following.is_some_and(|following| following.first <= end);
+            if whole && summary.min >= wanted {
+                fewest = fewest.min(summary.min);
+                continue;
             }
             let block = &self.blocks[index];
-            for (entry, &time) in block.times.iter().enumerate().skip(entry) {
-                let free = block.free[entry] + block.pending;
-                candidate = match candidate {
-                    Some(fit) if is_long(&fit, time) => return candidate,
-                    None if time > latest => return None,
-                    _ if free < wanted => None,
-                    Some(fit) => Some(fit.narrowed(free)),
-                    None => Some(Fit::new(time.max(from), free)),
-                };
+            let threshold = wanted - block.pending;
+            let steps = block.times[first..].iter().zip(&block.free[first..]);
+            for (at, (&time, &free)) in steps.enumerate() {
+                // The first step covers the beginning however early it starts.
+                if time >= end && (index, at) != (place.block, 0) {
+                    return Ok(fewest);
+                }
+                if free < threshold {
+                    return Err(Place { block: index, entry: first + at });
+                }
+                fewest = fewest.min(free + block.pending);
             }
-            entry = 0;
+            first = 0;
         }
-        candidate.filter(|fit| fit.start.as_micros() <= latest)
+        Ok(fewest)
     }
 
     /// The hull of the stretches in which at least `processors` are free all
@@ -253,42 +284,54 @@ impl Profile {
         end: Time,
         from: Time,
     ) -> Option<(Time, Time)> {
-        let wanted = i32::try_from(processors).ok()?;
-        let (first, last) = self.touching(wanted, start.as_micros(), end.as_micros())?;
-        let left = self.extend_left(wanted, first, from.as_micros());
-        let right = self.extend_right(wanted, last);
-        let left = left.max(from.as_micros());
-        (left < right).then(|| (Time::from_micros(left), Time::from_micros(right)))
+        let mut hull = None;
+        self.reaches(start, end, from, [processors], |_, left, right| hull = Some((left, right)));
+        hull
     }
 
-    /// First and last step with at least `wanted` free that lie in `[start, end)`.
-    fn touching(&self, wanted: i32, start: i64, end: i64) -> Option<(Place, Place)> {
-        let from = self.find(start);
-        let mut first = None;
-        let mut last = None;
-        let mut entry = from.entry;
-        'blocks: for (index, summary) in self.summaries.iter().enumerate().skip(from.block) {
-            if entry == 0 && summary.first >= end {
-                break;
+    /// [`Profile::reach`] for several widths, which ascend: calls `see(width, left, right)` for
+    /// each that has one. `[start, end)` is not empty.
+    pub(crate) fn reaches(
+        &self,
+        start: Time,
+        end: Time,
+        from: Time,
+        widths: impl IntoIterator<Item = u32>,
+        mut see: impl FnMut(u32, Time, Time),
+    ) {
+        let mut first = self.find(start.as_micros());
+        let mut last = self.find(end.as_micros() - 1);
+        for width in widths {
+            let Ok(wanted) = i32::try_from(width) else { return };
+            // Where there are too few for one there are too few for all that is wider.
+            match self.next_free(wanted, first) {
+                Some(place) if place <= last => first = place,
+                _ => return,
             }
-            if summary.max >= wanted {
-                let block = &self.blocks[index];
+            last = self.last_free(wanted, last);
+            let left = self.extend_left(wanted, first, from.as_micros()).max(from.as_micros());
+            let right = self.extend_right(wanted, last);
+            if left < right {
+                see(width, Time::from_micros(left), Time::from_micros(right));
+            }
+        }
+    }
+
+    /// The last step up to `place` with at least `wanted` free, of which there is one.
+    fn last_free(&self, wanted: i32, place: Place) -> Place {
+        let mut behind = place.entry + 1;
+        for index in (0..=place.block).rev() {
+            let block = &self.blocks[index];
+            if self.summaries[index].max >= wanted {
                 let threshold = wanted - block.pending;
-                for i in entry..block.times.len() {
-                    // The step that covers `start` begins at or before it.
-                    if block.times[i] >= end {
-                        break 'blocks;
-                    }
-                    if block.free[i] >= threshold {
-                        let place = Place { block: index, entry: i };
-                        first = first.or(Some(place));
-                        last = Some(place);
-                    }
+                let found = block.free[..behind].iter().rposition(|&free| free >= threshold);
+                if let Some(entry) = found {
+                    return Place { block: index, entry };
                 }
             }
-            entry = 0;
+            behind = index.checked_sub(1).map_or(0, |before| self.blocks[before].free.len());
         }
-        first.zip(last)
+        place
     }
 
     fn extend_left(&self, wanted: i32, place: Place, from: i64) -> i64 {

@@ -61,10 +61,12 @@ impl Running {
         self.jobs[slot.index()] = Some(Job { processors, planned_end: now + span });
     }
 
-    pub(crate) fn finished(&mut self, now: Time, slot: Slot) {
+    /// A job has ended; says when it was planned to.
+    pub(crate) fn finished(&mut self, now: Time, slot: Slot) -> Time {
         let job = self.jobs[slot.index()].take().expect("only a running job ends");
         self.free += job.processors;
         self.profile.remove(now, job.planned_end, job.processors);
+        job.planned_end
     }
 
     /// Processors fail for who knows how long, and jobs with them.

@@ -1,13 +1,14 @@
 //! What a provider asks of its local scheduler.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Fractions};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig};
 use crate::edf::{Edf, EdfConfig};
-use crate::{Compression, Conservative, Easy, Fcfs, Order};
+use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,10 +107,44 @@ pub trait LocalScheduler: fmt::Debug + Send {
 
     /// Jobs that wait.
     fn queue_length(&self) -> usize;
+}
 
-    /// The same scheduler as one that bargains over bags, if it does.
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        None
+/// A local scheduler by what it can do for others.
+#[derive(Debug)]
+pub enum Scheduler {
+    /// It queues jobs.
+    Queue(Box<dyn LocalScheduler>),
+    /// It bargains over bags, too.
+    Bargainer(Box<dyn Bargainer>),
+}
+
+impl Scheduler {
+    /// The one that bargains over bags, if it does.
+    pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        match self {
+            Scheduler::Queue(_) => None,
+            Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
+        }
+    }
+}
+
+impl Deref for Scheduler {
+    type Target = dyn LocalScheduler;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Scheduler::Queue(queue) => &**queue,
+            Scheduler::Bargainer(bargainer) => &**bargainer,
+        }
+    }
+}
+
+impl DerefMut for Scheduler {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Scheduler::Queue(queue) => &mut **queue,
+            Scheduler::Bargainer(bargainer) => &mut **bargainer,
+        }
     }
 }
 
@@ -155,6 +190,9 @@ impl SchedulerConfig {
         match self.policy {
             Policy::Fcfs => Box::new(Fcfs::new(processors, self.order)),
             Policy::Easy => Box::new(Easy::new(processors, self.order)),
+            Policy::Conservative if self.compression == Compression::Replan => {
+                Box::new(Replan::new(processors, self.order))
+            }
             Policy::Conservative => {
                 Box::new(Conservative::new(processors, self.order, self.compression))
             }
@@ -180,12 +218,15 @@ pub enum Scheduling {
 
 impl Scheduling {
     /// The scheduler for a machine of `processors`.
-    pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
+    pub fn build(&self, processors: u32) -> Scheduler {
         match self {
-            Scheduling::Queue(config) => config.build(processors),
-            Scheduling::Edf(config) => Box::new(Edf::new(processors, config.clone())),
+            Scheduling::Queue(config) => Scheduler::Queue(config.build(processors)),
+            Scheduling::Edf(config) => {
+                Scheduler::Bargainer(Box::new(Edf::new(processors, config.clone())))
+            }
             Scheduling::Bags { rescheduling, fractions } => {
-                Box::new(ConservativeBags::new(processors, *rescheduling, fractions.clone()))
+                let (rule, fractions) = (*rescheduling, fractions.clone());
+                Scheduler::Bargainer(Box::new(ConservativeBags::new(processors, rule, fractions)))
             }
         }
     }

@@ -10,6 +10,7 @@ use super::order::{Key, Order};
 use super::relay::Relay;
 use crate::bags::Batch;
 use crate::placing::place;
+use crate::plan::openings::Region;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 /// In which order waiting work is moved up.
@@ -128,6 +129,7 @@ impl ConservativeBags {
         let ReschedulingConfig { rule, second_pass, rebuild } = self.rescheduling;
         if rule == Rescheduling::None {
             self.plan_the_rest(now);
+            self.given_back.clear();
             return;
         }
         self.effort.reschedules += 1;
@@ -192,6 +194,7 @@ impl ConservativeBags {
         // Nothing is free before this: moves fill what they find and leave holes
         // behind it only. Most that waits is planned without a gap before it.
         let mut open = self.profile.first_free(now);
+        self.open(now);
         let mut batches = Vec::new();
         let mut relay = Relay::default();
         while let Some((slot, run)) = order.next(&self.entries, open) {
@@ -199,11 +202,24 @@ impl ConservativeBags {
             batches.extend_from_slice(&self.entry(slot).waiting[run]);
             self.effort.turns += batches.len() as u64;
             let moves = self.effort.moves;
-            self.move_entry_up(open, slot, &mut batches, &mut relay);
+            self.move_entry_up(now, open, slot, &mut batches, &mut relay);
             if self.effort.moves > moves {
                 open = self.profile.first_free(open);
             }
             debug_assert_eq!(open, self.profile.first_free(now), "a hole before all others");
+        }
+    }
+
+    /// Opens what has been given back, unless there are shares: nearly all of their tasks move
+    /// when something does, and to keep books of that costs more than it saves.
+    fn open(&mut self, now: Time) {
+        let shares = self.entries.iter().flatten().any(|entry| entry.kind == Kind::Share);
+        let nobody_knows = std::mem::replace(&mut self.all_open, shares);
+        let everything = nobody_knows.then(|| Region::everything(&self.profile, now));
+        self.openings.close();
+        let given_back = self.given_back.drain(..).chain(everything);
+        for region in given_back.filter(|_| !shares) {
+            self.openings.open(&self.profile, region, now);
         }
     }
 
@@ -214,15 +230,28 @@ impl ConservativeBags {
     /// next one finds the same t until that time is full, and as many as fit
     /// there move together. And one that is planned later finds no place before
     /// t, nor before s if there was no such t.
-    fn move_entry_up(&mut self, open: Time, slot: Slot, batches: &mut [Batch], relay: &mut Relay) {
+    fn move_entry_up(
+        &mut self,
+        now: Time,
+        open: Time,
+        slot: Slot,
+        batches: &mut [Batch],
+        relay: &mut Relay,
+    ) {
         let &mut Entry { width, span, earliest, .. } = self.entry(slot);
         let (mut from, mut at) = (open.max(earliest), 0);
         loop {
             at += batches[at..].partition_point(|batch| batch.start <= from);
             let Some(&mut Batch { start, ref mut tasks }) = batches.get_mut(at) else { return };
+            let left = self.openings.admits(width, span, start);
+            let Some(left) = left.or(self.all_open.then_some(from)) else {
+                at += 1;
+                continue;
+            };
             self.effort.searches += 1;
-            match self.profile.earlier_fit(width, span, from, start) {
+            match self.profile.earlier_fit(width, span, from.max(left), start) {
                 None => {
+                    self.openings.missed(&self.profile, width, span, start, now);
                     at += 1;
                     if at == batches.len() {
                         return;
@@ -238,6 +267,7 @@ impl ConservativeBags {
                     self.entry(slot).move_up(start, fit.start, moving);
                     self.profile.add(fit.start, fit.start + span, moving * width);
                     self.profile.remove(start, start + span, moving * width);
+                    self.left_behind(now, start, start + span, moving * width);
                     self.effort.moves += 1;
                     self.effort.moved += u64::from(moving);
                     from = fit.start;
@@ -245,7 +275,7 @@ impl ConservativeBags {
                 Some(fit) => {
                     let overlaps = |batch: &&Batch| batch.start <= fit.start + span;
                     let near = batches[at..].iter().take_while(overlaps).count();
-                    from = self.relay(slot, fit.start, &batches[at..at + near], relay);
+                    from = self.relay(now, slot, fit.start, &batches[at..at + near], relay);
                     at += near;
                 }
             }
@@ -254,7 +284,14 @@ impl ConservativeBags {
 
     /// The same where all overlap with a place at `from`, so that no two places
     /// are apart. Says from when on the next one could find one.
-    fn relay(&mut self, slot: Slot, mut from: Time, batches: &[Batch], relay: &mut Relay) -> Time {
+    fn relay(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        mut from: Time,
+        batches: &[Batch],
+        relay: &mut Relay,
+    ) -> Time {
         let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
         let &mut Entry { width, span, .. } = entry;
         let mut steps = self.profile.steps_from(from).peekable();
@@ -283,7 +320,26 @@ impl ConservativeBags {
         let (bends, width) = (relay.bends(), width as i32);
         self.profile.change_course(bends.iter().map(|&(time, by)| (time, by * width)));
         self.profile.change_course(bends.iter().map(|&(time, by)| (time + span, -by * width)));
+        // Each stretch of these times in which there is more room than before.
+        let (mut begun, mut room, mut most) = (now, 0, 0);
+        for &(time, by) in bends.iter() {
+            if room == 0 {
+                (begun, most) = (time, 0);
+            }
+            room -= by * width;
+            most = room.max(most);
+            if room == 0 {
+                self.left_behind(now, begun + span, time + span, most as u32);
+            }
+        }
         from
+    }
+
+    /// Moves have given processors back here. What had its turn already gets its chance in
+    /// the next pass.
+    fn left_behind(&mut self, now: Time, start: Time, end: Time, processors: u32) {
+        let region = self.note(start, end, processors);
+        self.openings.moved(&self.profile, region, now);
     }
 
     /// Drops the plan and makes it anew in the order of `turns`, unless that
@@ -301,6 +357,8 @@ impl ConservativeBags {
             }
             rebuilt.effort.moved += tasks_moved(&old.waiting, &new.waiting);
         }
+        // Everything stands where it fits first.
+        rebuilt.given_back.clear();
         *self = rebuilt;
     }
 
@@ -315,6 +373,7 @@ impl ConservativeBags {
         self.drop_plan(now, &turns);
         change(self);
         self.plan_anew(now, &turns);
+        self.given_back.clear();
     }
 
     /// What is planned stays, but what waits for a job without a limit, or for processors that

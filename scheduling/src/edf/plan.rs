@@ -7,9 +7,20 @@ use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 use super::demand::{Demand, add, remove};
 use super::steps::Steps;
+use crate::hints::Hints;
 
-/// Entries between two saved prefixes.
+/// Entries between two saved prefixes when they are made.
 const STRIDE: usize = 16;
+
+/// What the first so many entries leave.
+#[derive(Clone, Debug)]
+struct Saved {
+    count: usize,
+    steps: Steps,
+    /// No more than that: what comes in among these entries leaves less, and what leaves
+    /// more makes the prefix anew.
+    hints: Hints,
+}
 
 /// Accepted work, or what of it has not started.
 #[derive(Clone, Debug)]
@@ -52,8 +63,8 @@ pub(super) struct Plan {
     fixed: Steps,
     /// By (promise, order of acceptance).
     entries: Vec<Entry>,
-    /// `saved[i]` is what the entries before `STRIDE * i` leave; made as needed.
-    saved: Vec<Steps>,
+    /// By count, from none on; made as needed.
+    saved: Vec<Saved>,
 }
 
 impl Plan {
@@ -80,19 +91,39 @@ impl Plan {
 
     /// What the first `count` entries leave.
     pub(super) fn prefix(&mut self, count: usize) -> Steps {
-        if self.saved.is_empty() {
-            self.saved.push(self.fixed.clone());
-        }
-        while self.saved.len() <= count / STRIDE {
-            let done = (self.saved.len() - 1) * STRIDE;
-            let mut next = self.saved[self.saved.len() - 1].clone();
-            self.book(&mut next, done, done + STRIDE);
-            self.saved.push(next);
-        }
-        let nearest = count / STRIDE;
-        let mut steps = self.saved[nearest].clone();
-        self.book(&mut steps, nearest * STRIDE, count);
+        let nearest = self.nearest(count);
+        let mut steps = self.saved[nearest].steps.clone();
+        self.book(&mut steps, self.saved[nearest].count, count);
         steps
+    }
+
+    /// When work can start at the earliest beside the first `count` entries, or before that.
+    pub(super) fn earliest(&mut self, count: usize, demand: Demand, now: Time) -> Time {
+        let nearest = self.nearest(count);
+        let Saved { steps, hints, .. } = &mut self.saved[nearest];
+        let processors = if demand.rigid { demand.units } else { 1 };
+        hints.earliest_in(processors, demand.span, now, |processors, span, from| {
+            let window = steps.earliest(processors, span, from, Time::FOREVER);
+            window.map(|window| window.start)
+        })
+    }
+
+    /// The last saved prefix of `count` entries or fewer, which are not many fewer.
+    fn nearest(&mut self, count: usize) -> usize {
+        if self.saved.is_empty() {
+            let steps = self.fixed.clone();
+            self.saved.push(Saved { count: 0, steps, hints: Hints::default() });
+        }
+        let mut nearest = self.saved.partition_point(|saved| saved.count <= count) - 1;
+        while self.saved[nearest].count + 2 * STRIDE <= count {
+            let done = self.saved[nearest].count;
+            let mut steps = self.saved[nearest].steps.clone();
+            self.book(&mut steps, done, done + STRIDE);
+            nearest += 1;
+            let saved = Saved { count: done + STRIDE, steps, hints: Hints::default() };
+            self.saved.insert(nearest, saved);
+        }
+        nearest
     }
 
     /// What all entries leave.
@@ -107,20 +138,23 @@ impl Plan {
     }
 
     /// Places the entries from `from` on again, in key order, in what `steps`
-    /// leave: their moves, or the first entry that would be late.
+    /// leave, which is no more than the entries before them do: their moves, or the first entry
+    /// that would be late.
     pub(super) fn place_again(
-        &self,
+        &mut self,
         steps: &mut Steps,
         now: Time,
         from: usize,
     ) -> Result<Moves, usize> {
         let mut moves = Moves::default();
-        for (index, entry) in self.entries.iter().enumerate().skip(from) {
-            if entry.pinned {
+        for index in from..self.entries.len() {
+            if self.entries[index].pinned {
                 continue;
             }
             let kept = moves.batches.len();
-            entry.demand.place(steps, now, entry.limit, &mut moves.batches).ok_or(index)?;
+            let earliest = self.earliest(from, self.entries[index].demand, now);
+            let entry = &self.entries[index];
+            entry.demand.place(steps, earliest, entry.limit, &mut moves.batches).ok_or(index)?;
             let placed = &moves.batches[kept..];
             if placed == entry.batches {
                 moves.batches.truncate(kept);
@@ -133,7 +167,7 @@ impl Plan {
 
     pub(super) fn apply(&mut self, moves: &Moves) {
         if let Some(&(first, _)) = moves.entries.first() {
-            self.saved.truncate(first / STRIDE + 1);
+            self.saved.retain(|saved| saved.count <= first);
         }
         let mut rest = &moves.batches[..];
         for &(index, count) in &moves.entries {
@@ -147,7 +181,8 @@ impl Plan {
 
     /// Places everything again; if something would be late, only what has no planned start.
     pub(super) fn improve(&mut self, now: Time) {
-        match self.place_again(&mut self.fixed.clone(), now, 0) {
+        let mut steps = self.prefix(0);
+        match self.place_again(&mut steps, now, 0) {
             Ok(moves) => self.apply(&moves),
             Err(_) => self.place_the_rest(now),
         }
@@ -175,10 +210,13 @@ impl Plan {
     /// Adds an accepted entry behind those promised for the same time.
     pub(super) fn insert(&mut self, entry: Entry) {
         let index = self.position(entry.promise);
-        self.saved.truncate(index / STRIDE + 1);
         if entry.pinned {
             self.saved.clear();
             add(&mut self.fixed, &entry.batches, entry.demand.span);
+        }
+        for saved in self.saved.iter_mut().filter(|saved| saved.count > index) {
+            saved.count += 1;
+            add(&mut saved.steps, &entry.batches, entry.demand.span);
         }
         self.entries.insert(index, entry);
     }

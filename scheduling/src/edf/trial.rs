@@ -10,8 +10,9 @@ use haggle_model::{Span, Time};
 use crate::bags::Batch;
 use crate::scheduler::promise;
 
-use super::demand::{Demand, add};
+use super::demand::Demand;
 use super::plan::{Moves, Plan};
+use super::steps::Steps;
 use super::{EdfConfig, EdfMode, EdfStats};
 
 /// Attempts to place one piece of work.
@@ -28,8 +29,18 @@ pub(super) struct Trial<'a> {
 struct Round {
     batches: Vec<Batch>,
     completion: Time,
-    /// How the entries behind are placed again, or which of them would be late.
-    rest: Option<Result<Moves, usize>>,
+    rest: Rest,
+}
+
+/// The entries behind the work.
+#[derive(Debug)]
+enum Rest {
+    /// Nobody has asked yet; so much is free for them.
+    Unknown(Steps),
+    /// How they are placed again.
+    Placed(Moves),
+    /// Which of them would be late.
+    Late(usize),
 }
 
 /// An attempt that succeeded.
@@ -102,7 +113,7 @@ impl<'a> Trial<'a> {
     /// Moves the other entries out of the way and says where the work goes.
     pub(super) fn apply(mut self, plan: &mut Plan, chain: Chain) -> Vec<Batch> {
         let round = self.rounds[chain.round].take().expect("the chain ended in it");
-        if let Some(Ok(moves)) = round.rest {
+        if let Rest::Placed(moves) = round.rest {
             plan.apply(&moves);
         }
         round.batches
@@ -116,22 +127,26 @@ impl<'a> Trial<'a> {
         self.rounds[k].get_or_insert_with(|| {
             let mut batches = Vec::new();
             let mut steps = plan.prefix(k);
-            let placed = demand.place(&mut steps, now, Time::FOREVER, &mut batches);
+            let earliest = plan.earliest(k, demand, now);
+            let placed = demand.place(&mut steps, earliest, Time::FOREVER, &mut batches);
             debug_assert!(placed.is_some(), "without a limit there is always a place");
             let completion = demand.completion(&batches);
-            Round { batches, completion, rest: None }
+            Round { batches, completion, rest: Rest::Unknown(steps) }
         })
     }
 
     /// The first entry that would be late with the work behind the first k.
     fn victim(&mut self, plan: &mut Plan, now: Time, k: usize) -> Option<usize> {
-        let span = self.demand.span;
         let round = self.rounds[k].as_mut().expect("the work has been placed first");
-        let rest = round.rest.get_or_insert_with(|| {
-            let mut steps = plan.prefix(k);
-            add(&mut steps, &round.batches, span);
-            plan.place_again(&mut steps, now, k)
-        });
-        rest.as_ref().err().copied()
+        if let Rest::Unknown(steps) = &mut round.rest {
+            round.rest = match plan.place_again(steps, now, k) {
+                Ok(moves) => Rest::Placed(moves),
+                Err(victim) => Rest::Late(victim),
+            };
+        }
+        match round.rest {
+            Rest::Late(victim) => Some(victim),
+            _ => None,
+        }
     }
 }

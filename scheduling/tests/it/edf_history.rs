@@ -3,8 +3,8 @@
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Award, BagRequest, Bargainer, Batch, Compression, Conservative, Edf, EdfConfig, EdfMode,
-    Fractions, LocalScheduler, Offer, Order, Request, Slot,
+    Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, EdfMode, Fractions, LocalScheduler, Offer,
+    Order, Replan, Request, Slot,
 };
 use proptest::prelude::*;
 
@@ -344,8 +344,8 @@ proptest! {
         };
         let jobs: Vec<TestJob> = jobs.iter().map(job).collect();
         let edf = replay(&mut edf(4), 4, &jobs);
-        let mut conservative = Conservative::new(4, Order::Arrival, Compression::Replan);
-        prop_assert_eq!(edf.starts, replay(&mut conservative, 4, &jobs).starts);
+        let mut anew = Replan::new(4, Order::Arrival);
+        prop_assert_eq!(edf.starts, replay(&mut anew, 4, &jobs).starts);
         prop_assert!(edf.promises.iter().all(Option::is_none));
     }
 

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Killed, LocalScheduler, Order, Policy, Request,
-    Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Slot,
+    Compression, EdfConfig, Fractions, Killed, Order, Policy, Request, Rescheduling,
+    ReschedulingConfig, Scheduler, SchedulerConfig, Scheduling, Slot,
 };
 use proptest::prelude::*;
+
+use crate::obvious::Obvious;
 
 const PROCESSORS: u32 = 8;
 
@@ -59,7 +61,7 @@ fn failure() -> impl Strategy<Value = Failure> {
 /// What a provider does with a scheduler, without knowing which processors are which.
 struct Machine<'a> {
     work: &'a [Work],
-    scheduler: Box<dyn LocalScheduler>,
+    scheduler: Scheduler,
     /// (planned end, attempt) of what runs.
     running: BTreeMap<Slot, (Time, u32)>,
     attempts: u32,
@@ -67,6 +69,8 @@ struct Machine<'a> {
     failed: u32,
     /// Starts of each job.
     starts: Vec<u32>,
+    /// Every start, in order.
+    log: Vec<(Time, Slot)>,
     done: usize,
 }
 
@@ -117,6 +121,7 @@ impl Machine<'_> {
             let attempt = (now + Span::from_secs(requested), self.attempts);
             assert!(self.running.insert(slot, attempt).is_none(), "it runs twice");
             self.starts[slot.index()] += 1;
+            self.log.push((now, slot));
             self.ends.push(Reverse((now + Span::from_secs(run), slot, self.attempts)));
         }
         assert!(self.used() + self.failed <= PROCESSORS, "more runs than the machine has");
@@ -125,7 +130,13 @@ impl Machine<'_> {
 
 /// Runs the work through failures; how often each job was started.
 fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32> {
-    let scheduler = scheduling.build(PROCESSORS);
+    let log = run_by(scheduling.build(PROCESSORS), work, failures);
+    let starts = |slot| log.iter().filter(|(_, other)| *other == Slot(slot)).count() as u32;
+    (0..work.len() as u32).map(starts).collect()
+}
+
+/// Every start in order.
+fn run_by(scheduler: Scheduler, work: &[Work], failures: &[Failure]) -> Vec<(Time, Slot)> {
     let mut machine = Machine {
         work,
         scheduler,
@@ -134,6 +145,7 @@ fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32>
         ends: BinaryHeap::new(),
         failed: 0,
         starts: vec![0; work.len()],
+        log: Vec::new(),
         done: 0,
     };
     // Restores, failures, submissions: (time, kind, number).
@@ -185,7 +197,7 @@ fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32>
     }
     assert_eq!(machine.done, work.len(), "some jobs never ended");
     assert_eq!(machine.scheduler.queue_length(), 0);
-    machine.starts
+    machine.log
 }
 
 proptest! {
@@ -200,6 +212,27 @@ proptest! {
             let starts = run(&scheduling, &work, &failures);
             if failures.is_empty() {
                 prop_assert!(starts.iter().all(|&starts| starts == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn every_job_starts_when_it_does_in_the_obvious_version_among_failures(
+        work in prop::collection::vec(work(), 1..40),
+        failures in prop::collection::vec(failure(), 0..8),
+    ) {
+        for policy in Policy::ALL {
+            for order in Order::ALL {
+                for compression in Compression::ALL {
+                    let config = SchedulerConfig { policy, order, compression };
+                    let fast = run_by(Scheduler::Queue(config.build(PROCESSORS)), &work, &failures);
+                    let obvious = Obvious::new(PROCESSORS, policy, order, compression);
+                    let expected = run_by(Scheduler::Queue(Box::new(obvious)), &work, &failures);
+                    prop_assert_eq!(fast, expected, "{}", config);
+                    if policy != Policy::Conservative {
+                        break;
+                    }
+                }
             }
         }
     }

@@ -48,6 +48,9 @@ impl ObviousProfile {
 /// What is planned from here on waits for a job without a limit.
 const BEYOND_ALL_LIMITS: i64 = Span::FOREVER.as_micros();
 
+/// No planned start.
+const NEVER: i64 = Time::FOREVER.as_micros();
+
 /// When something ends that takes so long.
 fn end(start: i64, span: i64) -> i64 {
     (start + span).min(Time::FOREVER.as_micros())
@@ -72,7 +75,9 @@ pub(crate) struct Obvious {
     running: Vec<(Slot, Booked)>,
     waiting: Vec<Waiting>,
     /// Decided to start at this instant, processors not yet there.
-    decided: Vec<(Slot, Booked)>,
+    decided: Vec<(Waiting, Booked)>,
+    /// Processors that have failed.
+    down: u32,
     sequence: u32,
 }
 
@@ -91,17 +96,20 @@ impl Obvious {
             running: Vec::new(),
             waiting: Vec::new(),
             decided: Vec::new(),
+            down: 0,
             sequence: 0,
         }
     }
 
     fn used(&self) -> u32 {
-        self.running.iter().map(|(_, booked)| booked.processors).sum()
+        self.down + self.running.iter().map(|(_, booked)| booked.processors).sum::<u32>()
     }
 
     fn profile(&self, without: Option<Slot>) -> ObviousProfile {
-        let fixed = self.running.iter().chain(&self.decided);
-        let mut booked: Vec<Booked> = fixed.map(|&(_, booked)| booked).collect();
+        let running = self.running.iter().map(|&(_, booked)| booked);
+        let decided = self.decided.iter().map(|&(_, booked)| booked);
+        let down = Booked { start: i64::MIN, end: NEVER, processors: self.down };
+        let mut booked: Vec<Booked> = running.chain(decided).chain([down]).collect();
         if self.policy == Policy::Conservative {
             let planned = self.waiting.iter().filter(|w| w.start < Time::FOREVER.as_micros());
             booked.extend(planned.filter(|w| Some(w.slot) != without).map(|w| Booked {
@@ -164,7 +172,7 @@ impl Obvious {
         let at = self.waiting.iter().position(|w| w.slot == slot).expect("it waits");
         let w = self.waiting.remove(at);
         let booked = Booked { start: now, end: end(now, w.span), processors: w.processors };
-        self.decided.push((slot, booked));
+        self.decided.push((w, booked));
     }
 
     fn queue(&self) -> Vec<Waiting> {
@@ -178,6 +186,7 @@ impl LocalScheduler for Obvious {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
         let span = request.span.unwrap_or(Span::FOREVER).as_micros();
         let primary = match self.order {
+            _ if request.ahead => i64::MIN,
             Order::Arrival => 0,
             Order::Shortest => span,
             Order::Largest => -i64::from(request.processors),
@@ -185,9 +194,13 @@ impl LocalScheduler for Obvious {
         };
         let rank = (primary, self.sequence);
         self.sequence += 1;
-        let start = self.fit(None, request.processors, span, now.as_micros());
         let (slot, processors) = (request.slot, request.processors);
+        let others = if request.ahead { std::mem::take(&mut self.waiting) } else { Vec::new() };
+        let start = self.fit(None, processors, span, now.as_micros());
         self.waiting.push(Waiting { slot, processors, span, rank, start });
+        // What goes ahead of the others is planned before them.
+        self.waiting.extend(others.iter().map(|&other| Waiting { start: NEVER, ..other }));
+        self.plan_anew(now.as_micros(), |w| others.iter().any(|other| other.slot == w.slot));
         let promised = self.policy == Policy::Conservative && end(start, span) < BEYOND_ALL_LIMITS;
         promised.then(|| Time::from_micros(start + span))
     }
@@ -204,12 +217,23 @@ impl LocalScheduler for Obvious {
         unreachable!("jobs of these tests keep to their request");
     }
 
-    fn failed(&mut self, _now: Time, _processors: u32, _killed: &[Killed]) {
-        unreachable!("nothing fails in the histories that are compared")
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.running.retain(|(slot, _)| killed.iter().all(|it| it.slot != *slot));
+        self.down += processors;
+        // What was decided on processors that may have gone is decided again.
+        let decided = std::mem::take(&mut self.decided);
+        self.waiting.extend(decided.into_iter().map(|(job, _)| job));
+        for waiting in &mut self.waiting {
+            waiting.start = NEVER;
+        }
+        self.plan_anew(now.as_micros(), |_| true);
     }
 
-    fn restored(&mut self, _now: Time, _processors: u32) {
-        unreachable!("nothing fails in the histories that are compared")
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.down -= processors;
+        if self.policy == Policy::Conservative {
+            self.compress(now.as_micros(), NEVER);
+        }
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
@@ -266,7 +290,7 @@ impl LocalScheduler for Obvious {
                 }
             }
         }
-        while let Some(&(slot, booked)) = self.decided.first()
+        while let Some(&(Waiting { slot, .. }, booked)) = self.decided.first()
             && booked.processors <= self.capacity - self.used()
         {
             self.decided.remove(0);

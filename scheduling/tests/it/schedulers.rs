@@ -119,7 +119,9 @@ fn m1_conservative_backfilling_compresses_after_an_early_end() {
         TestJob::new(3, 2, 2, 4),
     ];
     let responses = |compression| {
-        let outcome = replay(&mut Conservative::new(4, Order::Arrival, compression), 4, &jobs);
+        let (policy, order) = (Policy::Conservative, Order::Arrival);
+        let mut queue = SchedulerConfig { policy, order, compression }.build(4);
+        let outcome = replay(&mut *queue, 4, &jobs);
         let responses = outcome.starts.iter().zip(&jobs).map(|(s, j)| s + j.actual() - j.submit);
         (responses.collect::<Vec<i64>>(), outcome.promises)
     };

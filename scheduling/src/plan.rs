@@ -1,0 +1,4 @@
+//! The plan of a machine.
+
+pub(crate) mod openings;
+pub(crate) mod waiting;

@@ -1,0 +1,114 @@
+//! Waiting jobs in the order in which they are looked at, one after the other.
+
+use haggle_model::{Span, Time};
+
+use crate::index::Key;
+use crate::scheduler::Slot;
+
+/// A job that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its place in the order; unique.
+    pub(crate) key: Key,
+    /// Its planned start.
+    pub(crate) booked: Time,
+    /// Time it asks for.
+    pub(crate) span: Span,
+    pub(crate) slot: Slot,
+    pub(crate) processors: u32,
+}
+
+/// A sorted list that is walked from end to end far more often than it is changed. So changes are
+/// noted, and made all at once before the next walk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waiting {
+    /// Sorted, but for those that a walk has moved; some are gone.
+    list: Vec<Entry>,
+    /// Not yet in the list, in no order.
+    joined: Vec<Entry>,
+    /// How many in the list are gone.
+    gone: usize,
+    /// Room for what is merged.
+    merged: Vec<Entry>,
+}
+
+impl Waiting {
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len() + self.joined.len() - self.gone
+    }
+
+    /// Adds a job.
+    pub(crate) fn insert(&mut self, entry: Entry) {
+        self.joined.push(entry);
+    }
+
+    /// One of the jobs waits no longer, as `waits` of [`Waiting::settle`] will say.
+    pub(crate) fn one_has_gone(&mut self) {
+        self.gone += 1;
+    }
+
+    /// Whether the list should be brought in order, for want of room.
+    pub(crate) fn most_have_gone(&self) -> bool {
+        self.gone > 2 * self.len() + 64
+    }
+
+    /// Brings the list in order: puts in who has joined and takes out who has gone.
+    pub(crate) fn settle(&mut self, waits: impl Fn(&Entry) -> bool) {
+        if self.gone > 0 {
+            self.list.retain(&waits);
+            self.joined.retain(&waits);
+            self.gone = 0;
+        }
+        self.merge();
+    }
+
+    /// The list; in order if it has been settled.
+    pub(crate) fn list(&self) -> &[Entry] {
+        &self.list
+    }
+
+    /// The list, to change bookings; [`Waiting::sort_again`] follows where keys change with them.
+    pub(crate) fn list_mut(&mut self) -> &mut [Entry] {
+        &mut self.list
+    }
+
+    /// Puts the jobs at these places, which ascend and whose keys have changed, where they belong.
+    pub(crate) fn sort_again(&mut self, places: &[usize]) {
+        if places.is_empty() {
+            return;
+        }
+        let Waiting { list, joined, .. } = self;
+        let mut moved = places.iter().copied().peekable();
+        let mut place = 0;
+        list.retain(|entry| {
+            let has_moved = moved.next_if_eq(&place).is_some();
+            place += 1;
+            if has_moved {
+                joined.push(*entry);
+            }
+            !has_moved
+        });
+        self.merge();
+    }
+
+    /// Merges those that have joined into the list.
+    fn merge(&mut self) {
+        let Waiting { list, joined, merged, .. } = self;
+        let Some(first) = joined.iter().map(|entry| entry.key).min() else { return };
+        joined.sort_unstable_by_key(|entry| entry.key);
+        let kept = list.partition_point(|entry| entry.key < first);
+        let mut from = kept;
+        merged.clear();
+        for &entry in joined.iter() {
+            let before = list[from..].partition_point(|other| other.key < entry.key);
+            merged.extend_from_slice(&list[from..from + before]);
+            merged.push(entry);
+            from += before;
+        }
+        merged.extend_from_slice(&list[from..]);
+        list.truncate(kept);
+        list.append(merged);
+        joined.clear();
+    }
+}

@@ -1,0 +1,222 @@
+//! Conservative backfilling that makes all reservations anew when time is given back.
+//!
+//! Where every job has a reservation, and all are given up and made again in the queue's order
+//! whenever something ends early, hardly any reservation lives to be used. So the plan is made
+//! only as far as somebody asks: a submission and an estimate ask for all of it, for they are told
+//! a time behind everything that waits; a scheduling pass asks what starts now and when something
+//! starts next. The rest of the queue need not be planned for that as long as none of it fits
+//! before then beside what is planned, for more reservations leave less room.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use haggle_model::{Span, Time};
+
+use crate::hints::Hints;
+use crate::index::Key;
+use crate::plan::waiting::{Entry, Waiting};
+use crate::running::Running;
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
+use crate::{Order, Profile};
+
+/// Gives every waiting job a reservation, and another one when there is time to give away.
+#[derive(Debug)]
+pub struct Replan {
+    order: Order,
+    running: Running,
+    waiting: Waiting,
+    /// The waiting jobs, by slot.
+    entries: Vec<Option<Entry>>,
+    /// What runs and what of the queue is planned.
+    plan: Profile,
+    /// Jobs in the list of those that wait that are planned: the first so many, and all that
+    /// have joined since the list was brought in order.
+    planned: usize,
+    /// Planned starts, earliest first.
+    due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
+    hints: Hints,
+    /// Time was given back, or the plan cannot be kept: it is to be made anew.
+    outdated: bool,
+    /// Jobs waiting in an order that their reservations were not made in.
+    out_of_order: bool,
+    sequence: u32,
+}
+
+impl Replan {
+    /// For a machine of `processors`.
+    pub fn new(processors: u32, order: Order) -> Replan {
+        Replan {
+            order,
+            running: Running::new(processors),
+            waiting: Waiting::default(),
+            entries: Vec::new(),
+            plan: Profile::new(processors),
+            planned: 0,
+            due: BinaryHeap::new(),
+            hints: Hints::default(),
+            outdated: false,
+            out_of_order: false,
+            sequence: 0,
+        }
+    }
+
+    /// Drops the plan if it is outdated.
+    fn bring_up_to_date(&mut self, now: Time) {
+        self.plan.forget_before(now);
+        if std::mem::take(&mut self.outdated) {
+            self.drop_plan(now);
+        }
+    }
+
+    /// Drops all reservations.
+    fn drop_plan(&mut self, now: Time) {
+        self.settle();
+        self.plan.clone_from(self.running.profile(now));
+        self.planned = 0;
+        self.due.clear();
+        self.hints.forget();
+    }
+
+    /// Brings the list of waiting jobs in order.
+    fn settle(&mut self) {
+        let Replan { waiting, entries, .. } = self;
+        waiting.settle(|entry| entries[entry.slot.index()].is_some_and(|it| it.key == entry.key));
+    }
+
+    /// Plans the first `count` of the list.
+    fn plan_first(&mut self, count: usize, now: Time) {
+        for place in self.planned..count {
+            let Entry { key, span, processors, slot, .. } = self.waiting.list()[place];
+            self.reserve(now, slot, processors, span, key);
+        }
+        self.planned = self.planned.max(count);
+    }
+
+    /// Books a job at its earliest fit and says where that is.
+    fn reserve(&mut self, now: Time, slot: Slot, processors: u32, span: Span, rank: Key) -> Time {
+        let from = self.hints.earliest(&self.plan, processors, span, now);
+        let start = self
+            .plan
+            .earliest_or_never(processors, span, from)
+            .expect("the provider refuses jobs wider than the machine");
+        self.plan.add(start, start + span, processors);
+        // What has no planned start is due when it gets one.
+        if start < BEYOND_ALL_LIMITS {
+            self.due.push(Reverse((start, rank, slot)));
+        }
+        start
+    }
+
+    /// Plans as far as it takes to know all that starts by `latest`.
+    fn plan_until(&mut self, latest: impl Fn(&Replan) -> Time, now: Time) {
+        for place in self.planned..self.waiting.list().len() {
+            let latest = latest(self);
+            let Entry { span, processors, .. } = self.waiting.list()[place];
+            let from = self.hints.earliest_by(&self.plan, processors, span, now, latest);
+            if from <= latest && self.plan.earliest_fit_by(processors, span, from, latest).is_some()
+            {
+                self.plan_first(place + 1, now);
+            }
+        }
+    }
+}
+
+impl LocalScheduler for Replan {
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        let Request { slot, processors, ahead, .. } = request;
+        let span = request.planned_span();
+        let rank = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        self.out_of_order |= self.order != Order::Arrival;
+        self.outdated |= ahead;
+        self.bring_up_to_date(now);
+        if !ahead {
+            self.plan_first(self.waiting.list().len(), now);
+        }
+        let start = self.reserve(now, slot, processors, span, rank);
+        let entry = Entry { key: rank, booked: start, span, slot, processors };
+        if slot.index() >= self.entries.len() {
+            self.entries.resize(slot.index() + 1, None);
+        }
+        self.entries[slot.index()] = Some(entry);
+        self.waiting.insert(entry);
+        promise(start + span)
+    }
+
+    fn finished(&mut self, now: Time, slot: Slot) {
+        let planned_end = self.running.finished(now, slot);
+        // Where nothing was given back, each job would find its old place again.
+        self.outdated |= std::mem::take(&mut self.out_of_order) || now < planned_end;
+    }
+
+    fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        self.running.overran(now, slot, end);
+        self.outdated = true;
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.running.failed(now, processors, killed);
+        self.outdated = true;
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.running.restored(now, processors);
+        self.outdated = true;
+    }
+
+    fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {
+        let waits = self.entries.get_mut(slot.index()).is_some_and(|it| it.take().is_some());
+        if waits {
+            self.waiting.one_has_gone();
+            self.outdated = true;
+        }
+        waits
+    }
+
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.bring_up_to_date(now);
+        self.plan_until(|_| now, now);
+        let mut not_yet = Vec::new();
+        while let Some(&Reverse((start, rank, slot))) = self.due.peek()
+            && start <= now
+        {
+            self.due.pop();
+            // A job that ends at this very instant may not have given its
+            // processors back yet; its end brings the next pass.
+            let entry = self.entries[slot.index()].as_ref().expect("what is due waits");
+            let &Entry { processors, span, .. } = entry;
+            if processors > self.running.free() {
+                not_yet.push(Reverse((start, rank, slot)));
+                continue;
+            }
+            self.running.start(now, slot, processors, span);
+            self.entries[slot.index()] = None;
+            self.waiting.one_has_gone();
+            started.push(slot);
+        }
+        self.due.extend(not_yet);
+        let before_next = |queue: &Replan| {
+            let next = queue.next_start().unwrap_or(BEYOND_ALL_LIMITS);
+            now.max(next - Span::TICK)
+        };
+        self.plan_until(before_next, now);
+        if self.waiting.most_have_gone() && self.planned == self.waiting.list().len() {
+            self.settle();
+            self.planned = self.waiting.list().len();
+        }
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        self.due.peek().map(|&Reverse((start, ..))| start)
+    }
+
+    fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
+        self.bring_up_to_date(now);
+        self.plan_first(self.waiting.list().len(), now);
+        self.plan.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+    }
+
+    fn queue_length(&self) -> usize {
+        self.waiting.len()
+    }
+}
