@@ -5,7 +5,7 @@
 //! it to an earlier time (except [`Compression::Replan`], which says so). When
 //! a job ends before its plan, the time it gives back is used by *compression*.
 //!
-//! Which jobs may move at all say the [openings](crate::plan::openings): the schedules are those
+//! Which jobs may move at all say the openings (`plan/openings.rs`): the schedules are those
 //! of the obvious version, which tries all of them, job for job; the tests compare them.
 
 use std::cmp::Reverse;
