@@ -13,6 +13,10 @@ use haggle_model::{ActorId, Time};
 
 use crate::clock::Delivery;
 
+/// Messages up to which a journal is kept. Each restart takes all of it again, so what crashes often
+/// would spend its run on that; after that many the actor keeps its state.
+const MESSAGES_MAX: usize = 2_000;
+
 /// Makes an actor as it was when the run began.
 pub type Blueprint = Box<dyn Fn() -> AnyActor + Send>;
 
@@ -38,6 +42,10 @@ impl Journals {
             return None;
         }
         let journal = self.0.get_mut(&delivery.to)?;
+        if journal.taken.len() >= MESSAGES_MAX {
+            self.0.remove(&delivery.to);
+            return None;
+        }
         let restarts = delivery.message == Message::Run(RunMessage::Restarted);
         let recovered = restarts.then(|| journal.replay());
         journal.taken.push((now, delivery.from, delivery.message.clone()));
