@@ -168,6 +168,7 @@ impl AnyActor {
 impl Actor for AnyActor {
     type Message = Message;
 
+    #[inline] // once a message, which would be moved once more
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match self {
             AnyActor::User(user) => user.on_message(now, from, message, out),

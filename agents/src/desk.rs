@@ -60,12 +60,16 @@ impl<S> Default for Desk<S> {
 }
 
 impl<S> Desk<S> {
-    /// Takes a job in; false if it is on the desk already.
-    pub fn take_in(&mut self, submitter: ActorId, submission: Submission, stage: S) -> bool {
+    /// Takes a job in, and gives its entry; `None` if it is on the desk already.
+    pub fn take_in(
+        &mut self,
+        submitter: ActorId,
+        submission: Submission,
+        stage: S,
+    ) -> Option<&mut Entry<S>> {
         let entry = self.entries.entry(submission.job.id);
-        let std::collections::hash_map::Entry::Vacant(entry) = entry else { return false };
-        entry.insert(Entry { submission, submitter, at: None, withdrawn: false, stage });
-        true
+        let std::collections::hash_map::Entry::Vacant(entry) = entry else { return None };
+        Some(entry.insert(Entry { submission, submitter, at: None, withdrawn: false, stage }))
     }
 
     /// The entry of a job.

@@ -111,7 +111,7 @@ impl Metascheduler {
 
     fn on_submitted(&mut self, submitter: ActorId, submission: Submission) -> bool {
         let job = submission.job.id;
-        let is_new = self.desk.take_in(submitter, submission, Stage::Backlog);
+        let is_new = self.desk.take_in(submitter, submission, Stage::Backlog).is_some();
         if is_new {
             self.backlog.push_back(job);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use haggle_model::{ActorId, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Entry};
 use crate::protocol::{Message, RunMessage, Submission, SubmissionMessage, Timer};
 use crate::{Actor, Outbox};
 
@@ -41,24 +41,18 @@ impl User {
     fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now));
         let submission = Submission { job, class: self.config.class, user: self.config.me };
-        if !self.desk.take_in(self.config.me, submission, ()) {
-            return false;
-        }
+        let Some(entry) = self.desk.take_in(self.config.me, submission, ()) else { return false };
         match ready {
             Some(ready) => out.wake(ready, Timer::JobReady { job: id }),
-            None => self.submit(now, id, out),
+            None => submit(&self.config, now, entry, out),
         }
         true
     }
 
-    fn submit(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let Some(entry) = self.desk.get_mut(job) else { return };
-        entry.at = Some(self.config.submits_to);
-        let submission = entry.submission.clone();
-        if let Some(patience) = self.config.patience {
-            out.set(now + patience, Timer::PatienceOver { job });
+    fn on_job_ready(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        if let Some(entry) = self.desk.get_mut(job) {
+            submit(&self.config, now, entry, out);
         }
-        out.send(self.config.submits_to, SubmissionMessage::Submit(submission));
     }
 
     /// The job has started or is over: nobody is impatient any more.
@@ -98,6 +92,15 @@ impl User {
     }
 }
 
+fn submit(config: &UserConfig, now: Time, entry: &mut Entry<()>, out: &mut Outbox) {
+    entry.at = Some(config.submits_to);
+    let submission = entry.submission.clone();
+    if let Some(patience) = config.patience {
+        out.set(now + patience, Timer::PatienceOver { job: submission.job.id });
+    }
+    out.send(config.submits_to, SubmissionMessage::Submit(submission));
+}
+
 impl Actor for User {
     type Message = Message;
 
@@ -111,7 +114,7 @@ impl Actor for User {
             // What it knows it knows again.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             Message::Wake(Timer::JobReady { job }) => {
-                self.submit(now, job, out);
+                self.on_job_ready(now, job, out);
                 true
             }
             Message::Wake(Timer::PatienceOver { job }) => {

@@ -72,7 +72,8 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
     }
     let mut out = Outbox::default();
     for _ in 0..messages {
-        let Delivery { from, to, hops, message, .. } = clock.next_delivery().expect("always one");
+        let key = clock.next_due().expect("always one");
+        let Delivery { from, to, hops, message, .. } = clock.take(key);
         let now = clock.now();
         mixers[to.index()].on_message(now, from, message, &mut out);
         for effect in out.effects.drain(..) {

@@ -3,7 +3,7 @@
 use haggle_agents::{Message, Phase, Timer};
 use haggle_model::{ActorId, Time};
 
-use crate::clock::{Clock, Delivery, EventOrder};
+use crate::clock::{Clock, Delivery, EventOrder, MessageKey};
 use crate::timers::Timers;
 
 /// When a timer has gone off that waits for its actor: never, for anything that can be set.
@@ -51,50 +51,68 @@ impl Agenda {
         self.timers.stop(actor, timer);
     }
 
+    /// A message that has not been taken.
+    pub(crate) fn message(&self, key: MessageKey) -> &Delivery<Message> {
+        self.clock.message(key)
+    }
+
+    /// Keeps a message that is not on its way until it is taken.
+    pub(crate) fn keep(&mut self, delivery: Delivery<Message>) -> MessageKey {
+        self.clock.keep(delivery)
+    }
+
+    /// Takes a message, once.
+    pub(crate) fn take(&mut self, key: MessageKey) -> Delivery<Message> {
+        self.clock.take(key)
+    }
+
     /// What has gone off waits, for its actor is down: it holds until its actor sets or stops it.
-    pub(crate) fn hold(&mut self, delivery: &Delivery<Message>) {
-        if let (true, Message::Wake(timer)) = (delivery.if_set, &delivery.message) {
-            self.timers.set(delivery.to, *timer, HELD);
+    pub(crate) fn hold(&mut self, key: MessageKey) {
+        if let Some((actor, timer)) = timer_of(self.clock.message(key)) {
+            self.timers.set(actor, timer, HELD);
         }
     }
 
     /// Whether what has waited still holds, which it does not any more after that.
-    pub(crate) fn holds(&mut self, delivery: &Delivery<Message>) -> bool {
-        match delivery.message {
-            Message::Wake(timer) if delivery.if_set => {
-                self.timers.goes_off(delivery.to, timer, HELD)
-            }
-            _ => true,
-        }
+    pub(crate) fn holds(&mut self, key: MessageKey) -> bool {
+        self.goes_off(key, HELD)
     }
 
     /// The next message that is due until then, moving on to its instant.
-    #[inline(always)] // once a message, which is moved on the way
-    pub(crate) fn next(&mut self, until: Option<Time>) -> Option<Delivery<Message>> {
+    pub(crate) fn next(&mut self, until: Option<Time>) -> Option<MessageKey> {
         loop {
             if let Some(until) = until
                 && self.clock.next_time().is_some_and(|next| next > until)
             {
                 return None;
             }
-            let delivery = self.clock.next_delivery()?;
-            if !delivery.if_set || self.goes_off(&delivery) {
-                return Some(delivery);
+            let key = self.clock.next_due()?;
+            if self.goes_off(key, self.now()) {
+                return Some(key);
             }
+            self.clock.take(key);
         }
     }
 
-    fn goes_off(&mut self, delivery: &Delivery<Message>) -> bool {
-        let now = self.now();
-        match delivery.message {
-            Message::Wake(timer) => self.timers.goes_off(delivery.to, timer, now),
-            _ => true,
+    /// Whether a message is to be delivered: a timer only if it is set to `to`.
+    fn goes_off(&mut self, key: MessageKey, to: Time) -> bool {
+        match timer_of(self.clock.message(key)) {
+            Some((actor, timer)) => self.timers.goes_off(actor, timer, to),
+            None => true,
         }
     }
 
     /// Moves on to `time`, and hands out what is still on its way, in order: none of it arrives.
     pub(crate) fn stop(&mut self, time: Time) -> Vec<Delivery<Message>> {
         self.clock.stop(time)
+    }
+}
+
+/// The timer that goes off with a message only if it is still set.
+fn timer_of(delivery: &Delivery<Message>) -> Option<(ActorId, Timer)> {
+    match delivery.message {
+        Message::Wake(timer) if delivery.if_set => Some((delivery.to, timer)),
+        _ => None,
     }
 }
 
@@ -174,7 +192,8 @@ mod tests {
     }
 
     fn next(agenda: &mut Agenda) -> Option<(Time, u32, Timer)> {
-        let delivery = agenda.next(None)?;
+        let key = agenda.next(None)?;
+        let delivery = agenda.take(key);
         let Message::Wake(timer) = delivery.message else { panic!("{delivery:?}") };
         Some((agenda.now(), delivery.to.0, timer))
     }

@@ -1,48 +1,64 @@
 //! The jobs that come, from all workloads.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use haggle_model::{ActorId, Job, JobId, Time};
 
 use crate::error::RunError;
-use crate::world::Arrivals;
+use crate::world::{Arrivals, OutsideError};
+
+/// How many jobs of a source are read at a time: what reads them and what runs them would each
+/// push the other out of the processor's instruction cache, job by job.
+const AT_A_TIME: usize = 32;
 
 /// The workloads as one, in order of (submission, place in the list).
 pub(crate) struct Merged {
-    sources: Vec<(ActorId, Arrivals)>,
-    /// The next job of each source that has one.
-    heads: BinaryHeap<Reverse<Head>>,
+    sources: Vec<Source>,
+    /// When the next job of each source comes that has one: (submission, place in the list).
+    heads: BinaryHeap<Reverse<(Time, usize)>>,
     count: u32,
 }
 
-/// Ordered by submission, then source: a source has one head at a time.
-struct Head {
-    submit: Time,
-    source: usize,
-    job: Job,
+/// The jobs of one user.
+struct Source {
+    user: ActorId,
+    jobs: Arrivals,
+    /// Read and not taken yet.
+    ahead: VecDeque<Result<Job, OutsideError>>,
+    /// Nothing is read behind the first job that comes at or after this.
+    horizon: Time,
 }
 
 impl Merged {
-    /// The workloads of a world, each opened as far as its first job.
-    pub(crate) fn new(sources: Vec<(ActorId, Arrivals)>) -> Result<Merged, RunError> {
+    /// The workloads of a world up to its `horizon`, each opened as far as its first jobs.
+    pub(crate) fn new(
+        sources: Vec<(ActorId, Arrivals)>,
+        horizon: Option<Time>,
+    ) -> Result<Merged, RunError> {
+        let horizon = horizon.unwrap_or(Time::FOREVER);
+        let open = |(user, jobs)| Source { user, jobs, ahead: VecDeque::new(), horizon };
+        let sources = Vec::from_iter(sources.into_iter().map(open));
         let mut merged = Merged { heads: BinaryHeap::new(), count: 0, sources };
         for source in 0..merged.sources.len() {
-            merged.pull(source, Time::ZERO)?;
+            merged.line_up(source, Time::ZERO)?;
         }
         Ok(merged)
     }
 
-    fn pull(&mut self, source: usize, previous: Time) -> Result<(), RunError> {
-        if let Some(job) = self.sources[source].1.next() {
-            let job = job.map_err(RunError::Workload)?;
-            if job.submit < previous {
-                let Job { number, submit, .. } = job;
-                return Err(RunError::OutOfOrder { number, submit, previous });
+    /// Puts the next job of a source in its place among those of the others.
+    fn line_up(&mut self, source: usize, previous: Time) -> Result<(), RunError> {
+        match self.sources[source].first() {
+            Some(Ok(job)) if job.submit >= previous => {
+                self.heads.push(Reverse((job.submit, source)));
+                Ok(())
             }
-            self.heads.push(Reverse(Head { submit: job.submit, source, job }));
+            Some(&Ok(Job { number, submit, .. })) => {
+                Err(RunError::OutOfOrder { number, submit, previous })
+            }
+            Some(Err(_)) => self.sources[source].take().map(|_| ()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether no job is left to come.
@@ -52,32 +68,36 @@ impl Merged {
 
     /// The next job, numbered, and the user it comes to.
     pub(crate) fn take_next(&mut self) -> Result<Option<(ActorId, Job)>, RunError> {
-        let Some(Reverse(head)) = self.heads.pop() else {
-            return Ok(None);
-        };
-        self.pull(head.source, head.submit)?;
-        let id = JobId(self.count);
+        let Some(Reverse((submit, source))) = self.heads.pop() else { return Ok(None) };
+        let Some(mut job) = self.sources[source].take()? else { return Ok(None) };
+        self.line_up(source, submit)?;
+        job.id = JobId(self.count);
         self.count += 1;
-        Ok(Some((self.sources[head.source].0, Job { id, ..head.job })))
+        Ok(Some((self.sources[source].user, job)))
     }
 }
 
-impl PartialEq for Head {
-    fn eq(&self, other: &Head) -> bool {
-        (self.submit, self.source) == (other.submit, other.source)
+impl Source {
+    fn first(&mut self) -> Option<&Result<Job, OutsideError>> {
+        if self.ahead.is_empty() {
+            self.read();
+        }
+        self.ahead.front()
     }
-}
 
-impl Eq for Head {}
-
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
-        Some(self.cmp(other))
+    fn take(&mut self) -> Result<Option<Job>, RunError> {
+        self.ahead.pop_front().transpose().map_err(RunError::Workload)
     }
-}
 
-impl Ord for Head {
-    fn cmp(&self, other: &Head) -> Ordering {
-        (self.submit, self.source).cmp(&(other.submit, other.source))
+    #[inline(never)] // so that it stays apart from what runs the jobs
+    fn read(&mut self) {
+        for _ in 0..AT_A_TIME {
+            let Some(job) = self.jobs.next() else { return };
+            let is_last = job.as_ref().map_or(true, |job| job.submit >= self.horizon);
+            self.ahead.push_back(job);
+            if is_last {
+                return;
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use haggle_agents::Phase;
 use haggle_model::{ActorId, Time};
+use slab::Slab;
 
 /// How many messages may cause each other one after the other within one instant, whatever it is about.
 pub const HOPS_MAX: u32 = 10_000;
@@ -70,21 +71,28 @@ impl<M> Delivery<M> {
 ///
 /// What is due later waits in a heap. What is due now waits in one queue for
 /// each phase: most messages take no time, and a queue is cheaper than a heap.
+/// Both hold keys: a message stays in one place until it is taken, for to move it
+/// at each step of its way would cost more than all else that is done with it.
 #[derive(Debug)]
 pub struct Clock<M> {
     now: Time,
     order: EventOrder,
     sequence: u64,
-    later: BinaryHeap<Event<M>>,
-    due: [VecDeque<Delivery<M>>; Phase::COUNT],
+    messages: Slab<Delivery<M>>,
+    later: BinaryHeap<Event>,
+    due: [VecDeque<MessageKey>; Phase::COUNT],
 }
 
+/// Where a message is kept until it is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageKey(u32);
+
 #[derive(Debug)]
-struct Event<M> {
+struct Event {
     time: Time,
     /// Rank of the phase in the top eight bits, sequence below.
     order: u64,
-    delivery: Delivery<M>,
+    key: MessageKey,
 }
 
 impl<M> Clock<M> {
@@ -94,6 +102,7 @@ impl<M> Clock<M> {
             now: Time::ZERO,
             order,
             sequence: 0,
+            messages: Slab::new(),
             later: BinaryHeap::new(),
             due: std::array::from_fn(|_| VecDeque::new()),
         }
@@ -114,14 +123,34 @@ impl<M> Clock<M> {
     /// Times before now count as now: nothing happens in the past.
     pub fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<M>) {
         let rank = self.order.rank(phase);
+        let key = self.keep(delivery);
         if at <= self.now {
-            self.due[usize::from(rank)].push_back(delivery);
+            self.due[usize::from(rank)].push_back(key);
         } else {
+            self.message_mut(key).hops = 0;
             let order = u64::from(rank) << 56 | self.sequence;
             self.sequence += 1;
-            let delivery = Delivery { hops: 0, ..delivery };
-            self.later.push(Event { time: at, order, delivery });
+            self.later.push(Event { time: at, order, key });
         }
+    }
+
+    /// Keeps a message that is not on its way until it is taken.
+    pub fn keep(&mut self, delivery: Delivery<M>) -> MessageKey {
+        MessageKey(self.messages.insert(delivery) as u32)
+    }
+
+    /// A message that has not been taken.
+    pub fn message(&self, key: MessageKey) -> &Delivery<M> {
+        &self.messages[key.0 as usize]
+    }
+
+    fn message_mut(&mut self, key: MessageKey) -> &mut Delivery<M> {
+        &mut self.messages[key.0 as usize]
+    }
+
+    /// Takes a message, once.
+    pub fn take(&mut self, key: MessageKey) -> Delivery<M> {
+        self.messages.remove(key.0 as usize)
     }
 
     /// When the next message is due; `None` when nothing is on its way.
@@ -133,13 +162,14 @@ impl<M> Clock<M> {
     /// Moves on to `time`, which is not in the past, and hands out what is still on its
     /// way, in order: none of it arrives.
     pub fn stop(&mut self, time: Time) -> Vec<Delivery<M>> {
-        let left = std::iter::from_fn(|| self.next_delivery()).collect();
+        let next = || self.next_due().map(|key| self.take(key));
+        let left = std::iter::from_fn(next).collect();
         self.now = time;
         left
     }
 
     /// The next message, moving the clock to its instant; `None` when nothing is on its way.
-    pub fn next_delivery(&mut self) -> Option<Delivery<M>> {
+    pub fn next_due(&mut self) -> Option<MessageKey> {
         let due = self.due.iter().position(|queue| !queue.is_empty());
         match (due, self.later.peek()) {
             // What was sent before this instant began comes before what was sent in it.
@@ -149,26 +179,26 @@ impl<M> Clock<M> {
             (None, Some(event)) => self.now = event.time,
             (None, None) => return None,
         }
-        self.later.pop().map(|event| event.delivery)
+        self.later.pop().map(|event| event.key)
     }
 }
 
-impl<M> PartialEq for Event<M> {
+impl PartialEq for Event {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<M> Eq for Event<M> {}
+impl Eq for Event {}
 
-impl<M> PartialOrd for Event<M> {
+impl PartialOrd for Event {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 /// Reversed, so that the earliest event is the greatest and leaves the heap first.
-impl<M> Ord for Event<M> {
+impl Ord for Event {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.time, other.order).cmp(&(self.time, self.order))
     }
@@ -183,8 +213,12 @@ mod tests {
         clock.schedule(Time::from_secs(at), phase, delivery);
     }
 
+    fn next(clock: &mut Clock<char>) -> Option<char> {
+        clock.next_due().map(|key| clock.take(key).message)
+    }
+
     fn drain(clock: &mut Clock<char>) -> String {
-        std::iter::from_fn(|| clock.next_delivery()).map(|delivery| delivery.message).collect()
+        std::iter::from_fn(|| next(clock)).collect()
     }
 
     #[test]
@@ -210,7 +244,7 @@ mod tests {
         schedule(&mut clock, 5, Phase::Submission, 'a');
         schedule(&mut clock, 5, Phase::Completion, 'c');
         schedule(&mut clock, 5, Phase::Decision, 'e');
-        assert_eq!(clock.next_delivery().map(|delivery| delivery.message), Some('a'));
+        assert_eq!(next(&mut clock), Some('a'));
         schedule(&mut clock, 5, Phase::Completion, 'd');
         schedule(&mut clock, 3, Phase::Submission, 'b');
         schedule(&mut clock, 5, Phase::Decision, 'f');

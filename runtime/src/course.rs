@@ -11,8 +11,8 @@ use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Time};
 use crate::agenda::Agenda;
 use crate::arrivals::Merged;
 use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
-use crate::clock::Delivery;
-use crate::down::{Down, Due};
+use crate::clock::{Delivery, MessageKey};
+use crate::down::Down;
 use crate::error::RunError;
 use crate::network::{Fate, Hit, Network};
 use crate::simulation::RunStats;
@@ -23,7 +23,7 @@ use crate::world::{Outages, World};
 pub(crate) struct Course<'a> {
     agenda: Agenda,
     /// What has been taken off the agenda and is not delivered yet.
-    ahead: Option<Delivery<Message>>,
+    ahead: Option<MessageKey>,
     arrivals: Merged,
     outages: Option<Outages>,
     bounds: Bounds,
@@ -87,7 +87,7 @@ impl<'a> Course<'a> {
         let mut course = Course {
             agenda,
             ahead: None,
-            arrivals: Merged::new(arrivals)?,
+            arrivals: Merged::new(arrivals, horizon)?,
             outages,
             bounds,
             gone: false,
@@ -132,32 +132,44 @@ impl<'a> Course<'a> {
         Ok(Some(time))
     }
 
+    /// A message that has not been taken.
+    pub(crate) fn message(&self, key: MessageKey) -> &Delivery<Message> {
+        self.agenda.message(key)
+    }
+
+    /// Takes a message that is to be delivered.
+    pub(crate) fn take(&mut self, key: MessageKey) -> Delivery<Message> {
+        self.agenda.take(key)
+    }
+
     /// The next message to deliver, already in the record; `None` when the run is over.
-    pub(crate) fn take_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+    pub(crate) fn next(&mut self) -> Result<Option<MessageKey>, RunError> {
         if self.ending != Ending::Not {
             return self.tell_next();
         }
         let next = match self.ahead.take() {
-            Some(delivery) => Some(delivery),
+            Some(key) => Some(key),
             None => self.next_due()?,
         };
-        let Some(delivery) = next else {
-            self.close()?;
+        let Some(key) = next else {
+            self.close();
             return self.tell_next();
         };
         if self.is_stopped() {
-            self.ahead = Some(delivery);
+            self.ahead = Some(key);
             return Err(RunError::Interrupted);
         }
         let now = self.agenda.now();
         self.stats.messages += 1;
         self.stats.end = now;
-        self.bounds.count_message(now, &delivery, self.jobs_left())?;
+        let jobs_left = self.jobs_left();
+        let delivery = self.agenda.message(key);
+        self.bounds.count_message(now, delivery, jobs_left)?;
         for sink in &mut self.sinks {
             sink.delivered(now, delivery.from, delivery.to, &delivery.message)
                 .map_err(RunError::Record)?;
         }
-        Ok(Some(delivery))
+        Ok(Some(key))
     }
 
     /// Looked at for each message, for one may stand for a minute's work.
@@ -174,59 +186,61 @@ impl<'a> Course<'a> {
         self.horizon.unwrap_or(self.stats.end)
     }
 
-    #[inline(always)] // once a message, which is moved on the way
-    fn next_due(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+    fn next_due(&mut self) -> Result<Option<MessageKey>, RunError> {
         self.waited = true;
-        while let Some(delivery) = self.down.take_released() {
-            if self.agenda.holds(&delivery) {
-                return Ok(Some(delivery));
+        while let Some(key) = self.down.take_released() {
+            if self.agenda.holds(key) {
+                return Ok(Some(key));
             }
+            self.agenda.take(key);
         }
         self.waited = false;
         loop {
-            let Some(delivery) = self.agenda.next(self.horizon) else { return Ok(None) };
+            let Some(key) = self.agenda.next(self.horizon) else { return Ok(None) };
             let jobs = self.jobs_left();
             let has_jobs = jobs > 0 || !self.arrivals.is_over();
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
+            let delivery = self.agenda.message(key);
             if !delivery.message.recurs() {
-                match self.down.keep(delivery) {
-                    Due::Deliver(delivery) => return Ok(Some(delivery)),
-                    Due::Waits(kept) => {
-                        self.agenda.hold(kept);
-                        if is_arrival(&kept.message) {
-                            self.admit_next()?;
-                        }
-                    }
+                if !self.down.keeps(key, delivery) {
+                    return Ok(Some(key));
+                }
+                let arrives = is_arrival(&delivery.message);
+                self.agenda.hold(key);
+                if arrives {
+                    self.admit_next()?;
                 }
                 continue;
             }
             // Nature has no end: what it would do to nobody's jobs is left out.
             if !has_jobs && self.horizon.is_none() {
+                self.agenda.take(key);
                 continue;
             }
-            if let Message::Run(RunMessage::OutageDue { restore, .. }) = delivery.message {
-                self.gone |= restore == Time::FOREVER;
-                self.bounds.count_outage(self.agenda.now(), jobs)?;
-                self.admit_outage();
-            }
+            let to = delivery.to;
             match delivery.message {
+                Message::Run(RunMessage::OutageDue { restore, .. }) => {
+                    self.gone |= restore == Time::FOREVER;
+                    self.bounds.count_outage(self.agenda.now(), jobs)?;
+                    self.admit_outage();
+                }
                 Message::Run(RunMessage::Crashed) => {
                     self.bounds.count_outage(self.agenda.now(), jobs)?;
-                    self.down.crash(delivery.to);
+                    self.down.crash(to);
                     self.admit_crash();
                 }
-                Message::Run(RunMessage::Restarted) => self.down.restart(delivery.to),
+                Message::Run(RunMessage::Restarted) => self.down.restart(to),
                 _ => {}
             }
-            return Ok(Some(delivery));
+            return Ok(Some(key));
         }
     }
 
     /// Nothing more happens. If jobs are left, because the horizon is reached or what
     /// they need never comes back, whoever holds them is asked to say so.
-    fn close(&mut self) -> Result<(), RunError> {
+    fn close(&mut self) {
         let end = self.end();
         let on_their_way = self.agenda.stop(end);
         let arrivals = on_their_way.iter().filter(|delivery| is_arrival(&delivery.message));
@@ -234,14 +248,13 @@ impl<'a> Course<'a> {
         self.stats.end = end;
         self.ending = Ending::Told(0);
         self.waited = true;
-        self.down.close();
-        Ok(())
+        self.down.close(|key| is_arrival(&self.agenda.message(key).message));
     }
 
-    fn tell_next(&mut self) -> Result<Option<Delivery<Message>>, RunError> {
+    fn tell_next(&mut self) -> Result<Option<MessageKey>, RunError> {
         let Ending::Told(told) = &mut self.ending else { return Ok(None) };
-        if let Some(delivery) = self.down.take_released() {
-            return Ok(Some(delivery));
+        if let Some(key) = self.down.take_released() {
+            return Ok(Some(key));
         }
         // Without a reason to, none can be left but by a mistake, which is to be seen.
         let may_be_left = self.horizon.is_some() || self.gone;
@@ -250,7 +263,7 @@ impl<'a> Course<'a> {
             *told += 1;
             if keeps_accounts || may_be_left && jobs_left {
                 let message = Message::Run(RunMessage::RunOver);
-                return Ok(Some(Delivery::first(to, message)));
+                return Ok(Some(self.agenda.keep(Delivery::first(to, message))));
             }
         }
         self.ending = Ending::Over;
@@ -259,8 +272,12 @@ impl<'a> Course<'a> {
         Ok(None)
     }
 
-    fn observe(&mut self, actor: ActorId, mut observation: Observation) -> Result<(), RunError> {
-        if let Some(job) = over(&observation) {
+    fn observe(
+        &mut self,
+        actor: ActorId,
+        observation: &mut Observation,
+    ) -> Result<(), RunError> {
+        if let Some(job) = over(observation) {
             // At the end, users say of each job on their desks that it is unfinished: of those
             // of which others have said more, that is no news.
             if !self.over.insert(job) && self.ending != Ending::Not {
@@ -269,13 +286,12 @@ impl<'a> Course<'a> {
             self.stats.jobs_over += 1;
         }
         self.stats.refused += u64::from(matches!(observation, Observation::MessageRefused { .. }));
-        self.bounds.observe(&observation);
-        self.stories.complete(&mut observation);
+        self.bounds.observe(observation);
+        self.stories.complete(observation);
         let now = self.agenda.now();
         for sink in &mut self.sinks {
-            sink.observed(now, actor, &observation).map_err(RunError::Record)?;
+            sink.observed(now, actor, observation).map_err(RunError::Record)?;
         }
-        self.stories.keep(observation);
         Ok(())
     }
 
@@ -315,8 +331,9 @@ impl<'a> Course<'a> {
                 Fate::Hit(hit) => self.go_wrong(*hit, delivery)?,
             }
         }
-        for observation in out.observations.drain(..) {
-            self.observe(actor, observation)?;
+        for mut observation in out.observations.drain(..) {
+            self.observe(actor, &mut observation)?;
+            self.stories.keep(observation);
         }
         // The next job came when this one would have, if it waited.
         if arrival && !self.waited {

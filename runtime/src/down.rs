@@ -5,25 +5,16 @@ use std::collections::{BTreeMap, VecDeque};
 use haggle_agents::Message;
 use haggle_model::ActorId;
 
-use crate::bounds::is_arrival;
-use crate::clock::Delivery;
+use crate::clock::{Delivery, MessageKey};
 
 /// Who is down. What others say to them is lost before it arrives (`network/crashes.rs`); what they
 /// would say to themselves, and jobs that come, wait. When every job is over nobody restarts any more,
 /// and what was to arrive after that waits, too.
 #[derive(Debug, Default)]
 pub(crate) struct Down {
-    waiting: BTreeMap<ActorId, VecDeque<Delivery<Message>>>,
+    waiting: BTreeMap<ActorId, VecDeque<MessageKey>>,
     /// What waited for those who are back, in its order.
-    released: VecDeque<Delivery<Message>>,
-}
-
-/// What is to be done with a message that is due.
-pub(crate) enum Due<'a> {
-    /// It is delivered.
-    Deliver(Delivery<Message>),
-    /// It waits.
-    Waits(&'a Delivery<Message>),
+    released: VecDeque<MessageKey>,
 }
 
 impl Down {
@@ -38,25 +29,22 @@ impl Down {
     }
 
     /// The next message that waited for somebody who is back.
-    pub(crate) fn take_released(&mut self) -> Option<Delivery<Message>> {
+    pub(crate) fn take_released(&mut self) -> Option<MessageKey> {
         self.released.pop_front()
     }
 
-    /// Keeps a message that is due if its receiver is down.
-    pub(crate) fn keep(&mut self, delivery: Delivery<Message>) -> Due<'_> {
+    /// Whether a message that is due waits, for its receiver is down.
+    pub(crate) fn keeps(&mut self, key: MessageKey, delivery: &Delivery<Message>) -> bool {
         if self.waiting.is_empty() || delivery.message.reaches_who_is_down() {
-            return Due::Deliver(delivery);
+            return false;
         }
-        let Some(waiting) = self.waiting.get_mut(&delivery.to) else {
-            return Due::Deliver(delivery);
-        };
-        waiting.push_back(delivery);
-        Due::Waits(waiting.back().expect("it was put there just now"))
+        let waiting = self.waiting.get_mut(&delivery.to);
+        waiting.map(|waiting| waiting.push_back(key)).is_some()
     }
 
-    /// Nobody restarts any more: jobs that came are taken in, all else is forgotten.
-    pub(crate) fn close(&mut self) {
+    /// Nobody restarts any more: what `is_wanted` all the same comes next, all else is forgotten.
+    pub(crate) fn close(&mut self, is_wanted: impl Fn(MessageKey) -> bool) {
         let left = std::mem::take(&mut self.waiting).into_values().flatten();
-        self.released.extend(left.filter(|delivery| is_arrival(&delivery.message)));
+        self.released.extend(left.filter(|&key| is_wanted(key)));
     }
 }

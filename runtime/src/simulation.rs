@@ -155,13 +155,13 @@ impl<'a> Simulation<'a> {
         &mut self,
         note: impl FnOnce(Time, &Delivery<Message>) -> T,
     ) -> Result<Option<T>, RunError> {
-        let Some(delivery) = self.course.take_next()? else { return Ok(None) };
-        let now = self.now();
-        let (noted, cause) = (note(now, &delivery), Cause::from(&delivery));
-        if let Some(recovered) = self.journals.write(now, &delivery) {
+        let Some(key) = self.course.next()? else { return Ok(None) };
+        let (now, delivery) = (self.now(), self.course.message(key));
+        let (noted, cause) = (note(now, delivery), Cause::from(delivery));
+        if let Some(recovered) = self.journals.write(now, delivery) {
             self.actors.replace(delivery.to, recovered);
         }
-        self.actors.deliver(now, delivery, &mut self.out);
+        self.actors.deliver(now, self.course.take(key), &mut self.out);
         self.course.carry_out(cause, &mut self.out)?;
         Ok(Some(noted))
     }

@@ -246,7 +246,7 @@ impl Dispatcher {
         let (job, length) = (submission.job.id, length(&submission));
         let fits = submission.job.processors == 1 && submission.job.shape == JobShape::Rigid;
         let is_new = !self.view.jobs().has(job);
-        if !is_new || !self.desk.take_in(from, submission, Tries::default()) {
+        if !is_new || self.desk.take_in(from, submission, Tries::default()).is_none() {
             return false;
         }
         if !fits {
