@@ -223,78 +223,84 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let ratio = |part: f64, whole: f64| ratio(part, whole).filter(|_| !shared);
     let used =
         |busy: f64, processors: u64| ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
-    let share = used(busy(metrics.jobs.iter(), i64::MIN, i64::MAX), machines);
+    let whole_run = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
     let in_window = busy(metrics.jobs.iter(), first, last);
     let used_in_window =
         |busy: f64, processors: u64| ratio(busy, processors as f64 * window_seconds);
     let all = Group {
-        utilisation: share,
+        utilisation: used(whole_run, machines),
         utilisation_in_window: used_in_window(in_window, machines),
         ..describe(metrics, "all", machines, kept.iter().copied())
     };
-    // One pass over the jobs however many groups there are.
-    let groups = |named: Vec<(&str, u64)>, of: Of, group_of: &dyn Fn(&Sample) -> Option<usize>| {
-        let mut members: Vec<Vec<&Sample>> = vec![Vec::new(); named.len()];
-        let mut work = vec![(0_i128, 0_i128); named.len()];
-        for job in &kept {
-            if let Some(group) = group_of(job) {
-                members[group].push(job);
-            }
-        }
-        for job in &metrics.jobs {
-            match &job.bag {
-                // A bag keeps several providers busy.
-                Some(bag) if of == Of::Providers => {
-                    for &(provider, start, end, processors) in &bag.runs {
-                        let (whole, part) = &mut work[provider as usize];
-                        *whole += area(start, end, processors, i64::MIN, i64::MAX);
-                        *part += area(start, end, processors, first, last);
-                    }
-                }
-                _ => {
-                    if let Some(group) = group_of(job) {
-                        work[group].0 += job_work(job, i64::MIN, i64::MAX);
-                        work[group].1 += job_work(job, first, last);
-                    }
-                }
-            }
-        }
-        let describe = |((name, processors), (members, work)): Part<'_>| {
-            let group = if members.len() == kept.len() {
+
+    let classes = [JobClass::Local, JobClass::External];
+    let quarters = quarters(&kept);
+    let providers = metrics.providers.iter().map(|(name, size)| (name.as_str(), u64::from(*size)));
+    let whole = |names: &[&'static str]| names.iter().map(|&name| (name, machines)).collect();
+    let groupings = [
+        Grouping {
+            named: whole(&classes.map(JobClass::name)),
+            of: Of::Jobs,
+            group_of: &|job| classes.iter().position(|&class| class == job.class),
+        },
+        Grouping {
+            named: providers.collect(),
+            of: Of::Providers,
+            group_of: &|job| job.provider.map(|it| it as usize),
+        },
+        Grouping {
+            named: metrics.workloads.iter().map(|name| (name.as_str(), machines)).collect(),
+            of: Of::Jobs,
+            group_of: &|job| Some(usize::from(job.workload)),
+        },
+        Grouping {
+            named: whole(&["single-provider", "multi-provider"]),
+            of: Of::Jobs,
+            group_of: &|job| {
+                let bag = job.bag.as_ref().filter(|bag| bag.providers > 0)?;
+                Some(usize::from(bag.providers > 1))
+            },
+        },
+        Grouping {
+            named: whole(&[
+                "smallest-quarter",
+                "second-quarter",
+                "third-quarter",
+                "largest-quarter",
+            ]),
+            of: Of::Jobs,
+            group_of: &|job| {
+                let size = job.bag.as_ref()?.run_time as i128 * i128::from(job.processors);
+                Some(quarters.iter().filter(|&&quarter| size > quarter).count())
+            },
+        },
+    ];
+    let tallies = tally(&groupings, &metrics.jobs, &kept, (first, last));
+    let groups = |(grouping, tallies): (&Grouping<'_>, Vec<Tally>)| {
+        let mut members = members(grouping, &tallies, &kept);
+        let describe = |(group, (&(name, processors), tally)): (usize, (&(&str, u64), &Tally))| {
+            let described = if tally.jobs == kept.len() {
                 // One workload or one provider is the usual case: sorting everything again is not.
                 Group { name: name.to_owned(), processors, ..all.clone() }
             } else {
+                let members = std::mem::take(&mut members[group]);
                 describe(metrics, name, processors, members.into_iter())
             };
             Group {
-                utilisation: used(work.0 as f64 / SECOND, processors),
-                utilisation_in_window: used_in_window(work.1 as f64 / SECOND, processors),
-                ..group
+                utilisation: used(tally.work as f64 / SECOND, processors),
+                utilisation_in_window: used_in_window(
+                    tally.work_in_window as f64 / SECOND,
+                    processors,
+                ),
+                ..described
             }
         };
-        named.into_iter().zip(members.into_iter().zip(work)).map(describe).collect::<Vec<_>>()
+        grouping.named.iter().zip(&tallies).enumerate().map(describe).collect::<Vec<_>>()
     };
-    let classes = [JobClass::Local, JobClass::External];
-    let named = classes.map(|class| (class.name(), machines)).to_vec();
-    let classes =
-        groups(named, Of::Jobs, &|job| classes.iter().position(|&class| class == job.class));
-    let named = metrics.providers.iter().map(|(name, size)| (name.as_str(), u64::from(*size)));
-    let providers =
-        groups(named.collect(), Of::Providers, &|job| job.provider.map(|it| it as usize));
-    let named = metrics.workloads.iter().map(|name| (name.as_str(), machines));
-    let workloads = groups(named.collect(), Of::Jobs, &|job| Some(usize::from(job.workload)));
-
-    let spans = ["single-provider", "multi-provider"].map(|name| (name, machines)).to_vec();
-    let spans = groups(spans, Of::Jobs, &|job| {
-        let bag = job.bag.as_ref().filter(|bag| bag.providers > 0)?;
-        Some(usize::from(bag.providers > 1))
-    });
-    let quarters = quarters(&kept);
-    let sizes = ["smallest-quarter", "second-quarter", "third-quarter", "largest-quarter"];
-    let sizes = groups(sizes.map(|name| (name, machines)).to_vec(), Of::Jobs, &|job| {
-        let size = job.bag.as_ref()?.run_time as i128 * i128::from(job.processors);
-        Some(quarters.iter().filter(|&&quarter| size > quarter).count())
-    });
+    let [classes, providers, workloads, spans, sizes] = {
+        let mut described = groupings.iter().zip(tallies).map(groups);
+        std::array::from_fn(|_| described.next().unwrap_or_default())
+    };
 
     let name = |actor: haggle_model::ActorId| metrics.actors[actor.index()].clone();
     let mut disclosed: BTreeMap<String, u64> = BTreeMap::new();
@@ -311,10 +317,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             let (busy, whole) = grid.busy();
             (busy as f64 / SECOND, whole as f64 / SECOND)
         }
-        None => {
-            let computing = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
-            (computing, machines as f64 * makespan.unwrap_or(0.0))
-        }
+        None => (whole_run, machines as f64 * makespan.unwrap_or(0.0)),
     };
     let counts = &all.outcomes;
     Summary {
@@ -382,9 +385,84 @@ enum Of {
     Providers,
 }
 
-/// A group to be described: its name and processors, its jobs, and the work of all
-/// its jobs in the whole run and in the window.
-type Part<'a> = ((&'a str, u64), (Vec<&'a Sample>, (i128, i128)));
+/// One way to put jobs into groups.
+struct Grouping<'a> {
+    /// The name of each group, and the processors it could use.
+    named: Vec<(&'a str, u64)>,
+    of: Of,
+    /// The place of a job's group in the list.
+    group_of: &'a dyn Fn(&Sample) -> Option<usize>,
+}
+
+/// What can be added up of a group without looking at its jobs again.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    /// How many of the jobs that are left belong to it.
+    jobs: usize,
+    /// Processor-microseconds of all its jobs in the whole run.
+    work: i128,
+    /// The same in the window.
+    work_in_window: i128,
+}
+
+/// Adds up all groups of all groupings at once: jobs are many, and each pass over them has to
+/// fetch them from memory.
+fn tally(
+    groupings: &[Grouping<'_>],
+    jobs: &[Sample],
+    kept: &[&Sample],
+    (first, last): (i64, i64),
+) -> Vec<Vec<Tally>> {
+    let empty = |grouping: &Grouping<'_>| vec![Tally::default(); grouping.named.len()];
+    let mut tallies: Vec<Vec<Tally>> = groupings.iter().map(empty).collect();
+    for job in jobs {
+        let mut work = None;
+        for (grouping, tallies) in groupings.iter().zip(&mut tallies) {
+            if let (Some(bag), Of::Providers) = (&job.bag, grouping.of) {
+                // A bag keeps several providers busy.
+                for &(provider, start, end, processors) in &bag.runs {
+                    let tally = &mut tallies[provider as usize];
+                    tally.work += area(start, end, processors, i64::MIN, i64::MAX);
+                    tally.work_in_window += area(start, end, processors, first, last);
+                }
+            } else if let Some(group) = (grouping.group_of)(job) {
+                let (whole, part) = *work.get_or_insert_with(|| {
+                    (job_work(job, i64::MIN, i64::MAX), job_work(job, first, last))
+                });
+                tallies[group].work += whole;
+                tallies[group].work_in_window += part;
+            }
+        }
+    }
+    for job in kept {
+        for (grouping, tallies) in groupings.iter().zip(&mut tallies) {
+            if let Some(group) = (grouping.group_of)(job) {
+                tallies[group].jobs += 1;
+            }
+        }
+    }
+    tallies
+}
+
+/// The jobs of each group that is neither empty nor everybody, in one pass however many groups there are.
+fn members<'a>(
+    grouping: &Grouping<'_>,
+    tallies: &[Tally],
+    kept: &[&'a Sample],
+) -> Vec<Vec<&'a Sample>> {
+    let is_part = |tally: &Tally| tally.jobs > 0 && tally.jobs < kept.len();
+    let room = |tally: &Tally| Vec::with_capacity(if is_part(tally) { tally.jobs } else { 0 });
+    let mut members: Vec<Vec<&Sample>> = tallies.iter().map(room).collect();
+    if !tallies.iter().any(is_part) {
+        return members;
+    }
+    for job in kept {
+        if let Some(group) = (grouping.group_of)(job) {
+            members[group].push(job);
+        }
+    }
+    members
+}
 
 /// The sizes, tasks x run time, up to which bags belong to the first three quarters.
 fn quarters(jobs: &[&Sample]) -> [i128; 3] {
