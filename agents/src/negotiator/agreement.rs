@@ -244,7 +244,7 @@ impl Negotiator {
 
     /// After too many rounds: the whole bag goes to the provider that would have it done
     /// first as far as is known, whatever has changed there since. What is promised is what
-    /// that provider then says.
+    /// that provider then says, and no less than what it is told to expect.
     fn force(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         let Some(bargain) = self.close(now, id, out) else { return };
         let Some(entry) = self.desk.get(id) else { return };
@@ -272,7 +272,9 @@ impl Negotiator {
         let agreement = self.coordinator.commit_unprepared(now, to, order, None, &mut outputs);
         self.carry_out(now, id, outputs, out);
         let record = BagRecord { parts: 1, recompositions: bargain.round, ..BagRecord::default() };
-        self.place(now, id, (agreement, record), &[place], earliest, out);
+        // A provider that knows when the bag is expected may use the time up to then.
+        let promised = expected.map_or(earliest, |expected| earliest.max(expected));
+        self.place(now, id, (agreement, record), &[place], promised, out);
     }
 
     /// The bag is bargained over no more, and no provider needs to think of it.

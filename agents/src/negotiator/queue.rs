@@ -38,7 +38,7 @@ impl Negotiator {
             // Nobody can offer a completion of what may never end.
             job.requested_time.is_none().then_some(Refusal::NoLimit)
         };
-        if !self.desk.take_in(submitter, submission, Stage::Backlog) {
+        if self.desk.take_in(submitter, submission, Stage::Backlog).is_none() {
             return false;
         }
         match refusal {
