@@ -34,6 +34,7 @@ pub mod timer;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{ActorKind, JobId};
+use serde::{Deserialize, Serialize};
 
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
@@ -65,7 +66,7 @@ pub struct Parties {
 macro_rules! messages {
     ($($(#[$doc:meta])* $protocol:ident($message:ty),)*) => {
         /// What one actor says to another, or to itself later.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Message {
             $($(#[$doc])* $protocol($message),)*
             /// An actor to itself.

@@ -20,3 +20,4 @@ mod setup;
 mod simulation;
 mod timers;
 mod trouble;
+mod wire;
