@@ -25,7 +25,7 @@ use crate::setup::{Setup, job};
 
 /// Everything that is said in a run.
 #[derive(Default)]
-struct Pool(Vec<(ActorId, Message)>);
+pub(crate) struct Pool(pub(crate) Vec<(ActorId, Message)>);
 
 impl Sink for Pool {
     fn delivered(
