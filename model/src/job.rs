@@ -43,6 +43,11 @@ pub enum JobShape {
 /// starts the job. The field is private so that a reader has to say
 /// [`HiddenRunTime::reveal_to_machine`], which is easy to search for.
 ///
+/// In a simulation it stands for the program: it goes with every description of the job, also where
+/// that is written down and read again, for the machine that gets the job has to run it. Live, the
+/// program itself goes there, and nobody's messages have a run time: the machine finds it out by
+/// running the program, and a provider that profiles runs it, too.
+///
 /// ```compile_fail,E0616
 /// let hidden = haggle_model::job::HiddenRunTime::new(haggle_model::Span::from_secs(60));
 /// let run_time = hidden.0;

@@ -20,6 +20,7 @@ mod privacy;
 mod said;
 mod setup;
 mod simulation;
+mod tickets;
 mod timers;
 mod trouble;
 mod wire;
