@@ -17,6 +17,27 @@
 //! Each protocol says beside its messages what they are called, which job they are about, when
 //! in an instant they are delivered, and what they disclose about their sender. A message that
 //! an actor does not expect it refuses ([`Outbox::refuse`](crate::Outbox::refuse)).
+//!
+//! # What travels
+//!
+//! Every message can be written down and read again (serde), and a run over copies of all messages
+//! goes as the run itself. Reading checks the form only: whoever takes messages from strangers has
+//! to check what they say, as that processors and links exist. Three things will not travel live:
+//!
+//! - a run time, see [`HiddenRunTime`](haggle_model::job::HiddenRunTime): the program goes instead;
+//! - what the world and nature say ([`run`], [`resource`]) and timers, which are a machine's own;
+//! - an instant of the sender's clock where a microsecond decides. Holds are durations
+//!   ([`haggle_agreements`]). Deadlines, promises and planned times are dates of the calendar, by which
+//!   two clocks may differ a little. How long offers are good ([`bargain::Answer::valid`]) is still
+//!   said by two instants: from them the receiver knows how long the answer was under way.
+//!
+//! # What names tell
+//!
+//! A ticket is the number of a job. It needs no attempt: a job goes to each taker at most once, as
+//! its submitter keeps it and a provider starts again by itself what fails; rounds of agreements
+//! and tries of a grid have numbers of their own. Nobody can tell from an agreement's number how
+//! many there were before, nor from an answer's how often a plan has changed. Numbers of jobs do
+//! count the jobs of a run; live, a user draws them.
 
 pub mod agreement;
 pub mod bargain;
@@ -34,6 +55,7 @@ pub mod timer;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{ActorKind, JobId};
+use serde::{Deserialize, Serialize};
 
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
@@ -65,7 +87,7 @@ pub struct Parties {
 macro_rules! messages {
     ($($(#[$doc:meta])* $protocol:ident($message:ty),)*) => {
         /// What one actor says to another, or to itself later.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Message {
             $($(#[$doc])* $protocol($message),)*
             /// An actor to itself.

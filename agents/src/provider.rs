@@ -103,7 +103,10 @@ pub struct Provider {
     jobs: Slots<Held>,
     slots: FxHashMap<JobId, Slot>,
     load: Load,
-    /// The next planned start for which a wake-up is on its way.
+    /// The earliest planned start for which a wake-up is on its way.
+    ///
+    /// Wake-ups and not one timer that is set anew with the plan: event logs have one at each start
+    /// that was ever planned, also if it has moved since. A pass too many starts nothing.
     wake: Option<Time>,
     started: Vec<Slot>,
     tasks_started: Vec<(Slot, u32)>,

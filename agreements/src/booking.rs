@@ -288,8 +288,8 @@ where
         self.repeat(id, out);
     }
 
-    fn available(&mut self, _: Time, id: AgreementId, fits: bool, out: &mut Outputs<P, Self>) {
-        if let Some((epoch, _)) = self.watches.news(id, fits) {
+    fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut Outputs<P, Self>) {
+        if let Some((epoch, _)) = self.watches.news(now, id, fits) {
             self.memory.answer(id, Booking::Avail { epoch, fits }, out);
         }
     }

@@ -224,6 +224,12 @@ impl<S: Subject> Coordinator<S> {
         number < self.next && !self.open.contains_key(&number)
     }
 
+    /// Uses no number below this one any more. An owner that passes the time before it opens an
+    /// agreement has numbers that say when they were given, and not how many there were before.
+    pub fn skip_to(&mut self, number: u64) {
+        self.next = self.next.max(number);
+    }
+
     /// The agreements that are not over, by their numbers.
     pub fn states(&self) -> impl Iterator<Item = (u64, &CoordinatorState<S>)> {
         self.open.iter().map(|(&number, state)| (number, state))
@@ -388,8 +394,8 @@ impl<S: Subject> Coordinator<S> {
 
     /// A number that was never used.
     fn number(&mut self, out: &mut Outputs<S>) -> u64 {
-        if self.next == self.reserved {
-            self.reserved += BLOCK;
+        if self.next >= self.reserved {
+            self.reserved = self.next + BLOCK;
             out.push(Output::Persist(CoordinatorRecord::Reserved(self.reserved)));
         }
         self.next += 1;

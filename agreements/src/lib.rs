@@ -56,7 +56,8 @@
 //!
 //! - **Numbers.** A coordinator sets numbers aside in blocks, by a record that precedes the
 //!   first message with one of them, and after a crash begins behind the last block: no
-//!   number is used twice. Their differences disclose how many agreements lie between two.
+//!   number is used twice. Their differences disclose how many agreements lie between two, unless
+//!   the owner lets them go with the time ([`Coordinator::skip_to`]).
 //! - **Lease.** A participant says for how long it holds, as a duration; that time begins
 //!   when it gets ready, which is not before the first prepare was sent. So both sides know an
 //!   instant of their own clock until which the hold lasts for sure, and nobody reads the

@@ -265,8 +265,8 @@ where
         self.relay(said, out);
     }
 
-    fn available(&mut self, _: Time, id: AgreementId, fits: bool, out: &mut PartOut<S>) {
-        if let Some((epoch, first)) = self.watches.news(id, fits) {
+    fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut PartOut<S>) {
+        if let Some((epoch, first)) = self.watches.news(now, id, fits) {
             let body = if first { Probed::Status } else { Probed::Probe };
             self.say(id, body(epoch, fits), out);
         }

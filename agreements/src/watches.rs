@@ -6,8 +6,8 @@ use haggle_model::{ActorId, Time};
 
 use crate::AgreementId;
 
-/// Tells which of two news of a participant is newer: since when it is up, and how many changes
-/// there were since.
+/// Tells which of two news of a participant is newer: since when it is up, and when that changed. It
+/// does not tell how much has changed in between, unless it was in the same microsecond.
 pub type Epoch = (i64, u64);
 
 /// Subscriptions to one participant. They are lost in a crash: who watches asks again.
@@ -46,13 +46,13 @@ impl Watches {
     }
 
     /// The owner says something. Returns its epoch if that is news, and whether it is the first.
-    pub(crate) fn news(&mut self, id: AgreementId, fits: bool) -> Option<(Epoch, bool)> {
+    pub(crate) fn news(&mut self, now: Time, id: AgreementId, fits: bool) -> Option<(Epoch, bool)> {
         let told = self.told.get_mut(&id)?;
         let first = told.is_none();
         if told.is_some_and(|(_, before)| before == fits) {
             return None;
         }
-        self.epoch.1 += 1;
+        self.epoch.1 = (self.epoch.1 + 1).max(now.as_micros().unsigned_abs());
         *told = Some((self.epoch, fits));
         Some((self.epoch, first))
     }

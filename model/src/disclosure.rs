@@ -1,7 +1,11 @@
 //! The disclosure ladder: how much a provider tells others about itself.
 
+use serde::{Deserialize, Serialize};
+
 /// How much a provider tells: each level includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub enum Disclosure {
     /// Answers to concrete requests only.
     #[default]

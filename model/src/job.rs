@@ -1,10 +1,12 @@
 //! A job, as a workload brings it and as its user describes it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::random::{self, Stream};
 use crate::{JobId, Span, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum JobClass {
     /// Submitted straight to one provider by its own users.
     Local,
@@ -23,7 +25,9 @@ impl JobClass {
 }
 
 /// Whether a job needs its processors all at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum JobShape {
     /// All at once, on one provider.
     #[default]
@@ -39,11 +43,16 @@ pub enum JobShape {
 /// starts the job. The field is private so that a reader has to say
 /// [`HiddenRunTime::reveal_to_machine`], which is easy to search for.
 ///
+/// In a simulation it stands for the program: it goes with every description of the job, also where
+/// that is written down and read again, for the machine that gets the job has to run it. Live, the
+/// program itself goes there, and nobody's messages have a run time: the machine finds it out by
+/// running the program, and a provider that profiles runs it, too.
+///
 /// ```compile_fail,E0616
 /// let hidden = haggle_model::job::HiddenRunTime::new(haggle_model::Span::from_secs(60));
 /// let run_time = hidden.0;
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HiddenRunTime(Span);
 
 impl HiddenRunTime {
@@ -77,7 +86,7 @@ impl HiddenRunTime {
 
 /// What all draws for a job in a run begin with: its workload's name and its number there. So
 /// they are the same whatever else is submitted anywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lot(u64);
 
 impl Lot {
@@ -93,7 +102,7 @@ impl Lot {
 }
 
 /// A job. Times are those of a reference processor (speed 1).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// Identifies the job in this run.
     pub id: JobId,
@@ -124,7 +133,7 @@ pub struct Job {
 }
 
 /// The log's fields that describe a job without changing how it is scheduled; -1 = unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobOrigin {
     /// User number.
     pub user: i32,

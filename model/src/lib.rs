@@ -5,6 +5,7 @@
 //! This crate knows nothing of scheduling, messages or files of results.
 
 pub mod disclosure;
+mod exact;
 pub mod failures;
 pub mod grid;
 pub mod ids;

@@ -3,13 +3,14 @@
 //! Actors put observations into their outbox; the driver hands them to the
 //! record. Nothing in the engine reads them back.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
 use crate::{ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Span, Time};
 
 /// How a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum JobOutcome {
     /// It ran to its end.
     Completed,
@@ -40,7 +41,7 @@ impl JobOutcome {
 }
 
 /// Why a provider or a metascheduler said no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Refusal {
     /// The job needs more processors than the provider has.
     TooWide,

@@ -1,12 +1,13 @@
 //! Sets of processors as closed intervals: `0-3 5 7-9`.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// A set of processor numbers, kept as sorted, disjoint, maximal closed intervals.
 ///
 /// Invariant: `intervals[i].1 + 1 < intervals[i + 1].0`.
-#[derive(Clone, PartialEq, Eq, Default, Hash)]
+#[derive(Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct ProcessorSet {
     intervals: Vec<(u32, u32)>,
 }

@@ -1,6 +1,7 @@
 //! Computing speed and computing work as integers, so that shares of a
 //! processor are exact and no rounding error decides which job ends first.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 use std::iter::Sum;
@@ -9,7 +10,7 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 use crate::Span;
 
 /// A computing speed in micro-MIPS: millionths of a million instructions per second.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Speed(u64);
 
 impl Speed {
@@ -63,7 +64,7 @@ impl fmt::Debug for Speed {
 /// It is counted in parts of what a micro-MIPS computes in a microsecond, so
 /// small that equal shares among up to 22 jobs, and shares in steps of 0.01 %,
 /// are whole numbers of them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Work(u128);
 
 impl Work {

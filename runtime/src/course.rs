@@ -272,11 +272,7 @@ impl<'a> Course<'a> {
         Ok(None)
     }
 
-    fn observe(
-        &mut self,
-        actor: ActorId,
-        observation: &mut Observation,
-    ) -> Result<(), RunError> {
+    fn observe(&mut self, actor: ActorId, observation: &mut Observation) -> Result<(), RunError> {
         if let Some(job) = over(observation) {
             // At the end, users say of each job on their desks that it is unfinished: of those
             // of which others have said more, that is no news.

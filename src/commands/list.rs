@@ -11,6 +11,7 @@ use haggle::reproduce::logs::{self, Log};
 use haggle::reproduce::{Catalogue, Figure, Study, study};
 use haggle::scenario::file;
 use haggle::scenario::vocabulary::{self, Word};
+use haggle_model::Disclosure;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -185,7 +186,8 @@ fn disclosures(words: &[Word]) -> String {
     let composition = |word: &str| Some(read::<file::Composition>(word)?.needs());
     let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
     for level in words {
-        let asks = |needs: Option<file::Disclosure>| needs == read(&level.word);
+        let level_of = read::<file::Disclosure>(&level.word).map(file::Disclosure::level);
+        let asks = |needs: Option<Disclosure>| needs == level_of;
         let mut askers: Vec<String> = Vec::new();
         for (kind, definition, needs) in [
             ("placement", "Placement", &placement as &dyn Fn(&str) -> _),

@@ -11,9 +11,7 @@ use haggle_agents::{
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
-use haggle_model::{
-    ActorId, ActorKind, Cast, Disclosure, JobClass, ProcessorSet, ProviderId, Span, Time,
-};
+use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
 use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
@@ -145,7 +143,7 @@ impl Stage {
             overrun: overrun(provider.overrun),
             on_failure: on_failure(provider),
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
-            disclosure: disclosure(provider.disclosure),
+            disclosure: provider.disclosure.level(),
             bargaining: bargaining(provider, scenario),
         };
         let stream = stream(seed, provider.name.as_str(), "offers");
@@ -281,7 +279,7 @@ impl Stage {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
         if let Some(policy) = metascheduler.composition {
             let me = ActorId(self.world.actors.len() as u32);
-            let config = negotiator(me, metascheduler, composition(policy), providers, scenario);
+            let config = negotiator(me, metascheduler, policy.policy(), providers, scenario);
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return self.add_anew(&metascheduler.name, scenario, new);
         }
@@ -471,16 +469,6 @@ fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Bargaining {
     }
 }
 
-fn composition(composition: file::Composition) -> CompositionPolicy {
-    match composition {
-        file::Composition::OffersNoLb => CompositionPolicy::OffersNoLb,
-        file::Composition::OffersPlb => CompositionPolicy::OffersPlb,
-        file::Composition::OffersDplb => CompositionPolicy::OffersDplb,
-        file::Composition::OffersDplbV2 => CompositionPolicy::OffersDplbV2,
-        file::Composition::FreeTimeSlots => CompositionPolicy::FreeTimeSlots,
-    }
-}
-
 /// It tells providers of whole bags if one of them reschedules by them.
 fn negotiator(
     me: ActorId,
@@ -530,16 +518,6 @@ fn on_failure(provider: &file::Provider) -> OnFailure {
             OnFailure::Resume(Checkpoints { interval, cost, recovery })
         }
         file::OnFailure::Fail => OnFailure::Fail,
-    }
-}
-
-fn disclosure(level: file::Disclosure) -> Disclosure {
-    match level {
-        file::Disclosure::Offers => Disclosure::Offers,
-        file::Disclosure::Power => Disclosure::Power,
-        file::Disclosure::Load => Disclosure::Load,
-        file::Disclosure::Slots => Disclosure::Slots,
-        file::Disclosure::Queue => Disclosure::Queue,
     }
 }
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use haggle_model::network::{FlowId, Flows, Node, Path, Sharing, Star};
 use haggle_model::{ActorId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer, Transfer};
 use crate::{Actor, Outbox};
 
 /// The path of a transfer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Routes {
     /// The same for every transfer, and not shared.
     Constant(Path),
@@ -58,7 +59,7 @@ impl Routes {
 }
 
 /// How busy the links are at some instant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Traffic {
     routes: Routes,
     flows: Flows,
@@ -169,7 +170,7 @@ impl Actor for DataNetwork {
                 self.on_node_failed(now, sender, node, out);
             }
             Message::Data(DataMessage::TrafficRequest) => {
-                let (routes, flows) = (self.routes.clone(), self.flows.clone());
+                let (routes, flows) = (self.routes.clone(), self.flows.picture());
                 let traffic = Box::new(Traffic { routes, flows });
                 out.send(sender, DataMessage::Traffic(traffic));
             }

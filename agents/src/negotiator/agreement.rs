@@ -92,6 +92,7 @@ impl Negotiator {
             .iter()
             .map(|part| (self.config.providers[part.provider], Arc::new(part.award.clone())));
         let mut outputs = Outputs::new();
+        self.coordinator.skip_to(number_at(now));
         let agreement = self.coordinator.open(now, wanted.collect(), RULES, &mut outputs);
         bargain.preparing = Some(Preparing { agreement, composition });
         self.carry_out(now, id, outputs, out);
@@ -269,6 +270,7 @@ impl Negotiator {
         let expected = self.config.coordinated.then_some(completion);
         let order = ShareOrder { expected, unheld: tasks };
         let mut outputs = Outputs::new();
+        self.coordinator.skip_to(number_at(now));
         let agreement = self.coordinator.commit_unprepared(now, to, order, None, &mut outputs);
         self.carry_out(now, id, outputs, out);
         let record = BagRecord { parts: 1, recompositions: bargain.round, ..BagRecord::default() };
@@ -296,6 +298,12 @@ impl Negotiator {
         self.release(now, id, out);
         self.desk.cancel(now, id, out);
     }
+}
+
+/// The least number of an agreement of this instant: providers see from it when they were asked, which
+/// they know, and not how often others were.
+fn number_at(now: Time) -> u64 {
+    now.as_micros().unsigned_abs()
 }
 
 fn bag_call(job: &Job, now: Time) -> BagCall {

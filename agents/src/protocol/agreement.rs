@@ -50,7 +50,7 @@ pub struct ShareOrder {
 }
 
 /// What is said to agree on a composition.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AgreementMessage {
     /// Metascheduler to provider: hold this part of the bag for me, run it, or give it up.
     /// Discloses when the whole bag is expected to be done, if providers are to coordinate.

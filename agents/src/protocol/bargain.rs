@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::Tell;
 
 /// What is said before a bag is agreed on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BargainMessage {
     /// Metascheduler to provider: what would you do of this bag? Discloses the
     /// bag as its user describes it.
@@ -41,7 +41,7 @@ pub enum BargainMessage {
 }
 
 /// A metascheduler's call for offers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The bag.
     pub job: JobId,

@@ -3,11 +3,12 @@
 use haggle_model::observation::DisclosedItem;
 use haggle_model::work::Work;
 use haggle_model::{JobId, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Tell;
 
 /// What is said about checkpoints at their server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CheckpointMessage {
     /// Resource to checkpoint server: the job's checkpoint has arrived.
     Saved(Box<Saved>),
@@ -21,7 +22,7 @@ pub enum CheckpointMessage {
 }
 
 /// A checkpoint at the checkpoint server.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
     /// The job.
     pub job: JobId,

@@ -3,12 +3,13 @@
 use haggle_model::JobId;
 use haggle_model::network::Node;
 use haggle_model::observation::DisclosedItem;
+use serde::{Deserialize, Serialize};
 
 use super::{Phase, Tell};
 use crate::grid::Traffic;
 
 /// What is said about data on their way, and about room for them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DataMessage {
     /// Resource to network: move these data.
     Transfer(Box<Transfer>),
@@ -58,7 +59,7 @@ pub enum DataMessage {
 }
 
 /// Data that are to be moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// The resource's number for the transfer.
     pub number: u32,

@@ -13,13 +13,14 @@ use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::work::Work;
 use haggle_model::{ActorId, JobId, ProviderId};
+use serde::{Deserialize, Serialize};
 
 use super::Tell;
 
 /// What is said about a job of a grid and its tries.
 ///
 /// Numbers of tries count from 1 for each job.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DispatchMessage {
     /// Dispatcher to resource: run this job, a slot is meant for it.
     Dispatch(Box<Dispatch>),
@@ -92,7 +93,7 @@ pub enum DispatchMessage {
 }
 
 /// A job on its way to a resource.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispatch {
     /// The job.
     pub job: JobId,
@@ -113,7 +114,7 @@ pub struct Dispatch {
 }
 
 /// A job that has left a resource.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     /// The job.
     pub job: JobId,

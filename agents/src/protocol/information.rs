@@ -5,11 +5,12 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::work::Speed;
 use haggle_model::{JobId, Time};
 use haggle_scheduling::grid::{Report, ResourceId};
+use serde::{Deserialize, Serialize};
 
 use super::Tell;
 
 /// What is said about the state of resources.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum InformationMessage {
     /// Resource to information service: something has changed here.
     Status(Box<Status>),
@@ -18,7 +19,7 @@ pub enum InformationMessage {
 }
 
 /// What is found at a resource.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Its number in the scheduler's view.
     pub resource: ResourceId,

@@ -2,11 +2,12 @@
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobId, Refusal, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Tell;
 
 /// What is asked and answered before a rigid job is placed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum QueryMessage {
     /// Metascheduler to provider: when would such a job end, were it submitted now?
     EstimateRequest {

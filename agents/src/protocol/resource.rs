@@ -1,9 +1,10 @@
 //! Resources: nature tells their owners of failures and repairs.
 
 use haggle_model::ProcessorSet;
+use serde::{Deserialize, Serialize};
 
 /// Nature to the owner of processors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ResourceMessage {
     /// Processors of yours fail now.
     Failed {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use haggle_model::{Job, JobId, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Phase;
 
 /// The world to an actor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RunMessage {
     /// To a user: it is time to submit this job.
     JobDue(Arc<Job>),

@@ -3,11 +3,12 @@
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobId, JobOutcome, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{Phase, Tell};
 
 /// What is said about a share that is committed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ShareMessage {
     /// Provider to metascheduler: the first tasks of its share have started.
     Started {

@@ -19,11 +19,12 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, ActorKind, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Time,
 };
+use serde::{Deserialize, Serialize};
 
 use super::{Parties, Phase, Tell};
 
 /// What is said about a job as a whole.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SubmissionMessage {
     /// User to provider (local) or metascheduler (external), metascheduler to
     /// provider: run this job. Discloses the job, but not its run time.
@@ -74,7 +75,7 @@ pub enum SubmissionMessage {
 }
 
 /// A job as its submitter describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Submission {
     /// The job. Its submitter keeps it, too.
     pub job: Arc<Job>,

@@ -5,11 +5,12 @@
 //! for and has changed since, it does not go off when it was to go off before.
 
 use haggle_model::JobId;
+use serde::{Deserialize, Serialize};
 
 use super::Phase;
 
 /// Why an actor wakes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Timer {
     /// Provider: the job in this slot has run to its end or to its limit.
     RunEnds {
@@ -73,7 +74,7 @@ pub enum Timer {
 }
 
 /// Why an actor of a grid wakes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GridTimer {
     /// Resource: the next job has been computed.
     Ends,

@@ -1,5 +1,6 @@
 //! Data under way, as fluids that share links.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
@@ -10,11 +11,11 @@ use super::sharing::{Demand, Sharing, max_min};
 use crate::{Span, Time};
 
 /// A flow of a [`Flows`]: numbered from 0 in the order of their starts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FlowId(pub u64);
 
 /// A flow whose data have all arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// When the last byte arrived.
     pub at: Time,
@@ -59,7 +60,7 @@ pub struct Completion {
 /// let completions = flows.advance(Time::from_secs(8));
 /// assert_eq!(completions[0].flow, flow);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Flows {
     sharing: Sharing,
     links: Vec<SharedLink>,
@@ -76,20 +77,23 @@ pub struct Flows {
     now: Time,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct SharedLink {
     /// Capacity, bit/s; not used where flows do not share.
+    #[serde(with = "crate::exact")]
     capacity: f64,
     /// The flows whose data flow over it, in order.
     flows: Vec<(FlowId, usize)>,
     /// Sum of their weights.
+    #[serde(with = "crate::exact")]
     weight: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Flow {
     id: FlowId,
     path: Path,
+    #[serde(with = "crate::exact")]
     weight: f64,
     bytes: u64,
     phase: Phase,
@@ -97,19 +101,25 @@ struct Flow {
 }
 
 /// The order of fields is the order of what happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Due {
     at: Time,
     flow: FlowId,
     slot: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Phase {
     /// Nothing has arrived yet.
     Latency,
     /// `left_bits` were left at `since`; from then on `rate` bit/s flow.
-    Flowing { left_bits: f64, since: Time, rate: f64 },
+    Flowing {
+        #[serde(with = "crate::exact")]
+        left_bits: f64,
+        since: Time,
+        #[serde(with = "crate::exact")]
+        rate: f64,
+    },
 }
 
 impl Flows {
@@ -223,6 +233,30 @@ impl Flows {
     /// Whether nothing is under way.
     pub fn is_empty(&self) -> bool {
         self.slot_of.is_empty()
+    }
+
+    /// What [`Flows::predicted`] goes by, and nothing else: which flows meet where. How much of
+    /// them has arrived, and how many there were before, does not show.
+    pub fn picture(&self) -> Flows {
+        let empty = |link: &SharedLink| SharedLink { flows: Vec::new(), ..*link };
+        let links = self.links.iter().map(empty).collect();
+        let mut picture = Flows { links, sharing: self.sharing, ..Flows::unshared() };
+        for &slot in self.slot_of.values() {
+            let Some(Flow { path, weight, phase: Phase::Flowing { .. }, .. }) = &self.slots[slot]
+            else {
+                continue;
+            };
+            let (id, slot) = (FlowId(picture.started), picture.slots.len());
+            for link in path.shared() {
+                picture.links[link.0].flows.push((id, slot));
+            }
+            let (phase, due) = (Phase::Latency, Time::FOREVER);
+            let flow = Flow { id, path: path.clone(), weight: *weight, bytes: 0, phase, due };
+            picture.slots.push(Some(flow));
+            picture.slot_of.insert(id, slot);
+            picture.started += 1;
+        }
+        picture
     }
 
     /// How long `bytes` over `path` would take if they started now, with the flows

@@ -1,15 +1,17 @@
 //! Links, and a network of them.
 
+use serde::{Deserialize, Serialize};
+
 use super::error::NetworkError;
 use super::path::Path;
 use crate::Span;
 
 /// A link of a network: its place in the list of links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LinkId(pub usize);
 
 /// A link between two places.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// How much it carries.
     pub capacity: Capacity,
@@ -18,19 +20,19 @@ pub struct Link {
 }
 
 /// How much a link carries.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Capacity {
     /// So many bit/s, shared by the flows on it: a local link.
-    Shared(f64),
+    Shared(#[serde(with = "crate::exact")] f64),
     /// So many bit/s for every flow, however many there are: a wide-area link, which
     /// carries much other traffic, so that each flow gets an equal small piece.
-    PerFlow(f64),
+    PerFlow(#[serde(with = "crate::exact")] f64),
     /// As much as comes.
     Unlimited,
 }
 
 /// Links that were checked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     links: Vec<Link>,
 }

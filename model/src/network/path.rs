@@ -1,5 +1,7 @@
 //! What a transfer needs to know of its route.
 
+use serde::{Deserialize, Serialize};
+
 use super::error::NetworkError;
 use super::link::{Capacity, Link, LinkId, check_latency, check_rate};
 use crate::Span;
@@ -9,10 +11,11 @@ const LATENCY_MIN_SECS: f64 = 1e-9;
 
 /// A route as a flow sees it: its latency, what bounds its rate whatever other flows
 /// do, and the links it shares with them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Path {
     latency: Span,
     /// Highest rate, bit/s; infinite if only the shared links bound it.
+    #[serde(with = "crate::exact")]
     rate_max: f64,
     shared: Vec<LinkId>,
     /// From a node to itself.

@@ -1,11 +1,12 @@
 //! How flows share the links they cross.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// How flows share a link. A flow weighs the inverse of its route's latency, so that
 /// a short route gets more (Chtepen 2011, equations 5.2 and 5.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sharing {
     /// Of each shared link, a flow is given capacity x weight / Σ weights of the
     /// flows on it, and it takes the least of what its links give. What it leaves

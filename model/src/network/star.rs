@@ -1,5 +1,7 @@
 //! Sites as stars, with a link between any two of them.
 
+use serde::{Deserialize, Serialize};
+
 use super::error::NetworkError;
 use super::link::{Capacity, Link, LinkId, Network};
 use super::path::Path;
@@ -44,7 +46,7 @@ impl Default for StarParameters {
 }
 
 /// A place that data come from or go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Node {
     /// A resource, counted from 0 over all sites in their order.
     Resource(usize),
@@ -54,7 +56,7 @@ pub enum Node {
 
 /// Sites in which each node has a link to a switch, and a link between the
 /// switches of any two sites; the services are a site of their own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Star {
     network: Network,
     /// The site of each resource.

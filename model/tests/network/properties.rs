@@ -159,6 +159,27 @@ proptest! {
         });
     }
 
+    /// Also after it has travelled, and it does not tell how many flows there have been.
+    #[test]
+    fn a_picture_predicts_what_the_flows_do((links, transfers, sharing) in case()) {
+        let network = Network::new(links.clone()).expect("good links");
+        let path = |transfer: &Transfer| {
+            let route: Vec<LinkId> = transfer.route.iter().map(|&link| LinkId(link)).collect();
+            network.path(&route).expect("links of the network")
+        };
+        let paths: Vec<_> = transfers.iter().map(path).collect();
+        driven(&links, sharing, &transfers, |flows, ids| {
+            let said = serde_json::to_string(&flows.picture()).expect("it can be written");
+            let heard: Flows = serde_json::from_str(&said).expect("it can be read");
+            for path in &paths {
+                assert_eq!(heard.predicted(path, 1_000_000), flows.predicted(path, 1_000_000));
+            }
+            let flowing = ids.iter().filter(|&&(_, id)| flows.completion(id).is_some());
+            assert_eq!(heard.len(), flowing.count());
+            assert!(ids.iter().all(|&(_, id)| heard.moved(id, Time::ZERO).is_none_or(|it| it == 0)));
+        });
+    }
+
     #[test]
     fn a_prediction_comes_true_while_nothing_else_happens(
         (links, transfers, sharing) in case(),

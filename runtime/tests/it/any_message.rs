@@ -25,7 +25,7 @@ use crate::setup::{Setup, job};
 
 /// Everything that is said in a run.
 #[derive(Default)]
-struct Pool(Vec<(ActorId, Message)>);
+pub(crate) struct Pool(pub(crate) Vec<(ActorId, Message)>);
 
 impl Sink for Pool {
     fn delivered(
@@ -89,9 +89,9 @@ fn placing(placement: Placement, policy: Policy) -> World {
 }
 
 /// A way to make a world anew.
-type Make = Box<dyn Fn() -> World>;
+pub(crate) type Make = Box<dyn Fn() -> World>;
 
-fn worlds() -> Vec<(String, Make)> {
+pub(crate) fn worlds() -> Vec<(String, Make)> {
     let mut worlds: Vec<(String, Make)> = Vec::new();
     for policy in CompositionPolicy::ALL {
         worlds.push((format!("{policy:?}"), Box::new(move || bargaining(policy))));

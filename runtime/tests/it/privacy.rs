@@ -184,18 +184,46 @@ fn what_is_over_leaves_no_trace_in_what_is_answered() {
             let ran = setup.run(Driver::Sequential);
             let late = ran.messages.iter().filter(|(now, ..)| *now > Time::from_secs(2_000));
             let said = late.filter(|(_, from, to, _)| from.0 < 2 && to.0 == 2);
-            // Numbers of jobs count all jobs of the run.
-            let unnumbered = |line: String| {
-                let parts = line.split("job#");
-                parts.map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit())).collect()
-            };
-            said.map(|(now, from, _, message)| unnumbered(format!("{now} {from} {message:?}")))
+            said.map(|(now, from, _, message)| unnumbered(&format!("{now} {from} {message:?}")))
                 .collect()
         };
         let (few, many) = (answers(1), answers(40));
         assert!(few.len() > 10, "{policy:?}: little is answered");
         assert_eq!(few, many, "{policy:?}");
     }
+}
+
+/// Nor does a metascheduler let providers know how many bags it has placed before: not even by how it
+/// numbers agreements.
+#[test]
+fn bags_that_are_over_leave_no_trace_in_what_is_asked() {
+    for (policy, level, _) in LEVELS {
+        let asked = |before: i64| -> Vec<String> {
+            let mut setup = world(policy, level);
+            setup.latency = Span::from_secs(1);
+            for provider in &mut setup.providers {
+                provider.bargaining.validity = Span::from_secs(4);
+            }
+            setup = setup
+                .user(2, (0..before).map(|n| bag(100 + n, 500 + 20 * n, 10, 8, 5)).collect())
+                .user(2, (0..4).map(|n| bag(200 + n, 2_000 + n, 10, 8, 5)).collect());
+            let ran = setup.run(Driver::Sequential);
+            let late = ran.messages.iter().filter(|(now, ..)| *now > Time::from_secs(2_000));
+            let said = late.filter(|(_, from, to, _)| from.0 == 2 && to.0 < 2);
+            said.map(|(now, _, to, message)| unnumbered(&format!("{now} {to} {message:?}")))
+                .collect()
+        };
+        // Some policies take turns.
+        let (few, many) = (asked(12), asked(48));
+        assert!(few.len() > 10, "{policy:?}: little is asked");
+        assert_eq!(few, many, "{policy:?}");
+    }
+}
+
+/// Numbers of jobs count all jobs of the run.
+fn unnumbered(line: &str) -> String {
+    let parts = line.split("job#");
+    parts.map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit())).collect()
 }
 
 /// Calls and submissions carry the program itself, which only machines run.

@@ -8,9 +8,10 @@ use std::fmt;
 use super::on_demand::OnDemand;
 use super::rank_set::RankSet;
 use haggle_model::work::{EffectiveSpeed, Speed};
+use serde::{Deserialize, Serialize};
 
 /// A resource: dense from 0, in the order in which the scenario names them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct ResourceId(pub u32);
 
 /// A site, whose resources share a network: dense from 0.

@@ -15,6 +15,7 @@ use haggle_model::{JobId, Time};
 use super::jobs::{GridJob, Jobs};
 use super::resources::{Preference, Resource, ResourceId, Resources, SiteId};
 use haggle_model::work::{Speed, Work};
+use serde::{Deserialize, Serialize};
 
 /// How a scheduler learns that replicas died with their resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +31,7 @@ pub enum Detection {
 }
 
 /// What was found at a resource.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// When it was looked at; a dispatch that was under way then counts as later.
     pub taken: Time,

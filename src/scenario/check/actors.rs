@@ -212,7 +212,7 @@ impl Check<'_> {
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
-                if provider.disclosure >= metascheduler.needs() || unknown {
+                if provider.disclosure.level() >= metascheduler.needs() || unknown {
                     continue;
                 }
                 let needs = metascheduler.needs().name();

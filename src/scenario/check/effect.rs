@@ -8,11 +8,13 @@ mod grid;
 mod network;
 mod seed;
 
+use haggle_model::Disclosure;
+
 use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, Disclosure, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
+    Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
     ReschedulingRule, Step, Workload,
 };
 use flow::{Flow, Serves};
@@ -145,7 +147,7 @@ impl Check<'_> {
 
     /// A provider may tell more than anybody asks it for.
     fn disclosure_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
-        let told = provider.disclosure;
+        let told = provider.disclosure.level();
         let why = match serves.asked {
             None => "no metascheduler uses this provider".to_owned(),
             Some(asked) => format!(

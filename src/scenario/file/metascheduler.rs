@@ -1,9 +1,10 @@
 //! `[[metascheduler]]`: who places external jobs on providers.
 
+use haggle_model::Disclosure;
+use haggle_scheduling::composition::CompositionPolicy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Disclosure;
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -53,14 +54,20 @@ pub enum Composition {
 }
 
 impl Composition {
-    /// The least that providers have to disclose for it.
-    pub const fn needs(self) -> Disclosure {
+    /// The policy it names.
+    pub const fn policy(self) -> CompositionPolicy {
         match self {
-            Composition::OffersNoLb | Composition::OffersPlb => Disclosure::Offers,
-            Composition::OffersDplb => Disclosure::Power,
-            Composition::OffersDplbV2 => Disclosure::Load,
-            Composition::FreeTimeSlots => Disclosure::Slots,
+            Composition::OffersNoLb => CompositionPolicy::OffersNoLb,
+            Composition::OffersPlb => CompositionPolicy::OffersPlb,
+            Composition::OffersDplb => CompositionPolicy::OffersDplb,
+            Composition::OffersDplbV2 => CompositionPolicy::OffersDplbV2,
+            Composition::FreeTimeSlots => CompositionPolicy::FreeTimeSlots,
         }
+    }
+
+    /// The least that providers have to disclose for it: what the policy's type can read.
+    pub const fn needs(self) -> Disclosure {
+        self.policy().needs()
     }
 
     /// The word in scenarios.

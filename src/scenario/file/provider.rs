@@ -316,6 +316,17 @@ pub enum Disclosure {
 }
 
 impl Disclosure {
+    /// The level it names.
+    pub const fn level(self) -> haggle_model::Disclosure {
+        match self {
+            Disclosure::Offers => haggle_model::Disclosure::Offers,
+            Disclosure::Power => haggle_model::Disclosure::Power,
+            Disclosure::Load => haggle_model::Disclosure::Load,
+            Disclosure::Slots => haggle_model::Disclosure::Slots,
+            Disclosure::Queue => haggle_model::Disclosure::Queue,
+        }
+    }
+
     /// The word in scenarios.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,10 @@
 //! Who gets what from whom: which jobs reach a provider, and what it is asked for.
 
+use haggle_model::Disclosure;
+
 use crate::scenario::Scenario;
 use crate::scenario::check::names::Names;
-use crate::scenario::file::{Composition, Disclosure, Metascheduler, User};
+use crate::scenario::file::{Composition, Metascheduler, User};
 
 /// What comes to one provider.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,0 +1,128 @@
+//! A metascheduler that agrees with two providers, told what they say one by one.
+
+use std::sync::Arc;
+
+use haggle_agents::protocol::bargain::Answer as Offered;
+use haggle_agents::protocol::{AgreementMessage, BargainMessage, SubmissionMessage};
+use haggle_agents::{Actor, Effect, Message, Negotiator, NegotiatorConfig, Outbox, Submission};
+use haggle_agreements::{AgreementId, Answer, ToCoordinator};
+use haggle_model::{ActorId, Job, JobClass, JobId, JobShape, Span, Time};
+use haggle_scheduling::Offer;
+use haggle_scheduling::composition::{AnyView, CompositionOptions, CompositionPolicy};
+use serde_json::json;
+
+use crate::setup::job;
+
+const ME: ActorId = ActorId(2);
+
+fn at(seconds: i64) -> Time {
+    Time::from_secs(seconds)
+}
+
+/// The metascheduler, its bag, and what it has said.
+struct Scene {
+    negotiator: Negotiator,
+    job: JobId,
+    said: Vec<(ActorId, Message)>,
+}
+
+impl Scene {
+    /// A bag of eight tasks, and providers of which each offers to take half of it: what is offered
+    /// at 1 s is to be taken up by 9 s.
+    fn with(providers: [ActorId; 2]) -> Scene {
+        let negotiator = Negotiator::new(NegotiatorConfig {
+            me: ME,
+            policy: CompositionPolicy::OffersPlb,
+            options: CompositionOptions::default(),
+            providers: providers.to_vec(),
+            coordinated: false,
+            rounds: 5,
+            offers_wait: None,
+        });
+        let deadline = Some(at(30));
+        let bag = Job { shape: JobShape::Bag, deadline, ..job(1, 0, 5, 5, 8) };
+        let mut scene = Scene { negotiator, job: bag.id, said: Vec::new() };
+        let user = ActorId(3);
+        let submission = Submission { job: Arc::new(bag), class: JobClass::External, user };
+        scene.tell(at(0), user, SubmissionMessage::Submit(submission));
+        assert_eq!(scene.told("call"), providers);
+        for provider in providers {
+            let offers = [Offer { tasks: 4, completion: at(20) }];
+            let view: AnyView =
+                serde_json::from_value(json!({ "Offers": { "offers": offers, "extra": null } }))
+                    .expect("a view of offers");
+            let valid = (at(1), at(9));
+            let answer = Offered { job: scene.job, answer: 1, valid, view };
+            scene.tell(at(1), provider, BargainMessage::Offers(Box::new(answer)));
+        }
+        scene
+    }
+
+    /// Forgets what was said before, and hears something.
+    fn tell(&mut self, now: Time, from: ActorId, message: impl Into<Message>) {
+        let mut out = Outbox::default();
+        self.negotiator.on_message(now, from, message.into(), &mut out);
+        assert_eq!(out.observations, [], "it refuses that");
+        self.said = Vec::from_iter(out.effects.into_iter().filter_map(|effect| match effect {
+            Effect::Send { to, message } => Some((to, message)),
+            _ => None,
+        }));
+    }
+
+    /// Who was just told something of this kind, in order.
+    fn told(&self, kind: &str) -> Vec<ActorId> {
+        let told = self.said.iter().filter(|(_, message)| message.kind() == kind);
+        told.map(|&(to, _)| to).collect()
+    }
+
+    /// What is agreed on at present.
+    fn agreement(&self) -> AgreementId {
+        let instructed = self.said.iter().find_map(|(_, message)| match message {
+            Message::Agreement(AgreementMessage::Instruct { message, .. }) => Some(message.id),
+            _ => None,
+        });
+        instructed.expect("somebody is to hold something")
+    }
+
+    fn ready(&mut self, now: Time, from: ActorId, id: AgreementId, lease: i64) {
+        let answer = Answer::Ready { terms: at(20), lease: Span::from_secs(lease) };
+        let message = Box::new(ToCoordinator { id, answer });
+        let job = self.job;
+        self.tell(now, from, AgreementMessage::Answer { job, message });
+    }
+}
+
+const BOTH: [ActorId; 2] = [ActorId(0), ActorId(1)];
+
+/// Prepares were sent at 1 s and a part is held for 2 s: until 3 s all can be told to commit.
+#[test]
+fn a_round_whose_first_hold_has_ended_is_given_up() {
+    for (second, in_time) in [(2, true), (3, true), (4, false), (5, false)] {
+        let mut scene = Scene::with(BOTH);
+        assert_eq!(scene.told("prepare"), BOTH);
+        let id = scene.agreement();
+        scene.ready(at(2), ActorId(0), id, 2);
+        assert_eq!(scene.said, [], "one is still to vote");
+        scene.ready(at(second), ActorId(1), id, 100);
+        let (commits, aborts) = (scene.told("commit"), scene.told("abort"));
+        if in_time {
+            assert_eq!((commits, aborts), (BOTH.to_vec(), vec![]), "{second}");
+        } else {
+            assert_eq!((commits, aborts), (vec![], BOTH.to_vec()), "{second}");
+            // It is composed anew, from new offers.
+            assert_eq!(scene.told("refresh"), BOTH, "{second}");
+        }
+    }
+}
+
+/// Whoever comes first in its own list is asked first, and told to hold and to commit in the order
+/// of the scenario.
+#[test]
+fn providers_are_told_to_hold_and_to_commit_in_the_order_of_the_scenario() {
+    let mut scene = Scene::with([ActorId(1), ActorId(0)]);
+    assert_eq!(scene.told("prepare"), BOTH);
+    let id = scene.agreement();
+    scene.ready(at(1), ActorId(1), id, 5);
+    scene.ready(at(1), ActorId(0), id, 5);
+    assert_eq!(scene.told("commit"), BOTH);
+}

@@ -1,0 +1,364 @@
+//! What each field of each message tells its receiver of its sender, or why it tells nothing.
+//!
+//! The table does not compile when a message, or a field of one, is missing or named twice, and
+//! it is held against the rows that messages really cause.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::protocol::agreement::{Bags, ShareOrder};
+use haggle_agents::protocol::bargain::{Answer, Call};
+use haggle_agents::protocol::{
+    AgreementMessage, BargainMessage, CheckpointMessage, DataMessage, Dispatch, DispatchMessage,
+    InformationMessage, Message, Moved, Parties, QueryMessage, ResourceMessage, RunMessage, Saved,
+    ShareMessage, Status, SubmissionMessage, Transfer,
+};
+use haggle_agents::{Submission, Timer};
+use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
+use haggle_model::ActorKind;
+use haggle_model::observation::DisclosedItem as Item;
+use haggle_runtime::{Driver, run};
+use haggle_scheduling::grid::Report;
+
+use crate::any_message::{Pool, worlds};
+
+/// What a field is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    /// Of the sender: each time there is a row of this kind, if there is anything to tell.
+    Tells(Item),
+    /// Of the sender, one row of each of these kinds, as far as it is asked for that much.
+    TellsUpTo(&'static [Item]),
+    /// Which job it is about, which its receiver knows or is to hear of by another field.
+    Names,
+    /// The receiver's own name for something, given back.
+    Returned,
+    /// What the receiver is to do.
+    Asks,
+    /// With which of its answers, orders or tries it has to do: the receiver could count them.
+    Counts,
+    /// The clock of all, which everybody reads.
+    Clock,
+    /// What only machines read, wherever the program goes.
+    Program,
+    /// Nobody's secret: between a user and who serves it, or from nature, the world or oneself.
+    Public,
+}
+
+use Field::{Asks, Clock, Counts, Names, Program, Public, Returned, Tells, TellsUpTo};
+
+type Row = Vec<(&'static str, Field)>;
+
+/// The fields of a message with what they are about: of a variant `Name { field: about }`, of one that
+/// is a tuple `Name { 0: about }`.
+macro_rules! table {
+    ($($row:ident($enum:ident $(<$of:ty>)?) {
+        $($variant:ident { $($field:tt: $about:expr),* $(,)? },)*
+    })*) => {
+        $(fn $row(message: &$enum $(<$of>)?) -> Row {
+            match message {
+                $($enum::$variant { $($field: _),* } => vec![$((stringify!($field), $about)),*],)*
+            }
+        })*
+    };
+}
+
+/// The same for what a message carries.
+macro_rules! contents {
+    ($($row:ident($struct:ident $(<$of:ty>)?) { $($field:ident: $about:expr),* $(,)? })*) => {
+        $(fn $row(content: &$struct $(<$of>)?) -> Row {
+            let $struct { $($field: _),* } = content;
+            vec![$((stringify!($field), $about)),*]
+        })*
+    };
+}
+
+table! {
+    submission(SubmissionMessage) {
+        Submit { 0: Tells(Item::Job) },
+        Accepted { job: Names },
+        Refused { job: Names, reason: Tells(Item::Refusal) },
+        Withdraw { job: Names },
+        NotWithdrawn { job: Names },
+        Promise { job: Names, completion: Public },
+        Started { job: Tells(Item::JobStatus) },
+        Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
+    }
+    query(QueryMessage) {
+        EstimateRequest {
+            job: Names, processors: Tells(Item::Job), requested_time: Tells(Item::Job),
+        },
+        Estimate {
+            job: Names, start: Tells(Item::Estimate), completion: Tells(Item::Estimate),
+        },
+        LoadRequest { job: Names },
+        Load { job: Names, drain_time: Tells(Item::Load) },
+        NoAnswer { job: Names, reason: Tells(Item::Refusal) },
+    }
+    bargain(BargainMessage) {
+        Call { 0: Tells(Item::Bag) },
+        Offers { 0: TellsUpTo(&LADDER) },
+        Probe { job: Tells(Item::Change), answer: Counts },
+        Refresh { job: Names },
+    }
+    agreement(AgreementMessage) {
+        Instruct { job: Names, message: TellsUpTo(&[Item::BagCompletion]) },
+        Answer { job: Names, message: TellsUpTo(&VOTE) },
+        Release { job: Names },
+    }
+    instruction(Instruction<Bags>) {
+        Prepare { request: Asks, lease: Asks, in_doubt: Asks },
+        Commit { 0: TellsUpTo(&[Item::BagCompletion]) },
+        Abort {},
+        Undo {},
+    }
+    vote(Vote<Bags>) {
+        // How long it is held follows from when offers were good, which was said with them.
+        Ready { terms: Tells(Item::Estimate), lease: Clock },
+        NotReady { 0: TellsUpTo(&LADDER) },
+        Committed { 0: TellsUpTo(&[Item::Estimate]) },
+        Expired {},
+        Undone {},
+        Inquire {},
+    }
+    share(ShareMessage) {
+        Started { job: Tells(Item::JobStatus) },
+        Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
+        NewCompletionTimes { entries: Tells(Item::ExpectedCompletion) },
+        BagCompletion { job: Names, completion: Tells(Item::BagCompletion) },
+    }
+    dispatch(DispatchMessage) {
+        Dispatch { 0: Tells(Item::Job) },
+        Refused { job: Tells(Item::Refusal), number: Returned },
+        Cancel { job: Names },
+        Checkpointing { job: Names, on: Asks },
+        Move { job: Names, to: Asks },
+        Moved { 0: Tells(Item::Job) },
+        Left { job: Tells(Item::JobStatus) },
+        Stranded { job: Tells(Item::JobStatus) },
+        Computed {
+            job: Tells(Item::JobStatus), number: Returned, delivered: Tells(Item::JobStatus),
+        },
+        Delivered { job: Tells(Item::JobStatus) },
+        ProgressRequest { job: Names },
+        Progress { job: Names, done: Tells(Item::Progress), computes: Tells(Item::Progress) },
+    }
+    information(InformationMessage) {
+        Status { 0: Tells(Item::ResourceStatus) },
+        Report { 0: Tells(Item::ResourceStatus) },
+    }
+    data(DataMessage) {
+        // The network is to move the data, and sees all of them anyway.
+        Transfer { 0: Asks },
+        Transferred { number: Returned },
+        AbortTransfer { number: Counts },
+        NodeFailed { node: Tells(Item::ResourceStatus) },
+        TransferAborted { number: Returned },
+        TrafficRequest {},
+        Traffic { 0: Tells(Item::Traffic) },
+        RoomRequest { job: Names, bytes: Asks },
+        Room { job: Returned },
+        RoomUnused { job: Names, bytes: Asks },
+    }
+    checkpoint(CheckpointMessage) {
+        Saved { 0: Tells(Item::Progress) },
+        CheckpointAvailable { 0: Tells(Item::Progress) },
+        Forget { job: Names },
+    }
+    resource(ResourceMessage) {
+        Failed { processors: Public },
+        Restored { processors: Public },
+    }
+    world(RunMessage) {
+        JobDue { 0: Public },
+        OutageDue { resource: Public, restore: Public },
+        Crashed {},
+        Restarted {},
+        RunOver {},
+    }
+}
+
+contents! {
+    submitted(Submission) { job: Tells(Item::Job), class: Tells(Item::Job), user: Tells(Item::Job) }
+    call(Call) {
+        job: Names, tasks: Tells(Item::Bag), task_time: Tells(Item::Bag), program: Program,
+        lot: Program, deadline: Tells(Item::Bag), asks: Asks, wants_offers: Asks,
+    }
+    answer(Answer) { job: Names, answer: Counts, valid: Clock, view: TellsUpTo(&LADDER) }
+    order(ShareOrder) { expected: TellsUpTo(&[Item::BagCompletion]), unheld: Asks }
+    // The numbers of a metascheduler are instants, and tell nothing of what lies between them.
+    agreement_id(AgreementId) { coordinator: Returned, number: Clock }
+    to_participant(ToParticipant<Bags>) {
+        id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::BagCompletion]),
+    }
+    to_coordinator(ToCoordinator<Bags>) { id: Returned, answer: TellsUpTo(&VOTE) }
+    dispatched(Dispatch) {
+        job: Names, number: Tells(Item::Job), workload: Tells(Item::Job), run_time: Program,
+        from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks, moves: Asks,
+    }
+    moved(Moved) {
+        job: Names, number: Tells(Item::Job), done: Tells(Item::Job), from: Tells(Item::Job),
+    }
+    saved(Saved) {
+        job: Names, number: Tells(Item::Progress), done: Tells(Item::Progress), at: Clock,
+        bytes: Tells(Item::Progress),
+    }
+    transfer(Transfer) { number: Counts, from: Asks, to: Asks, bytes: Asks }
+    status(Status) { resource: Names, report: Tells(Item::ResourceStatus) }
+    report(Report) {
+        taken: Clock, up: Tells(Item::ResourceStatus), avail: Tells(Item::ResourceStatus),
+        jobs: Tells(Item::ResourceStatus),
+    }
+}
+
+/// What an answer to a call may hold.
+const LADDER: [Item; 5] = [Item::Offer, Item::Power, Item::Load, Item::FreeSlots, Item::Queue];
+
+/// What a vote may hold: new offers with a no.
+const VOTE: [Item; 6] =
+    [Item::Estimate, Item::Offer, Item::Power, Item::Load, Item::FreeSlots, Item::Queue];
+
+/// All fields of a message, with those of what it carries.
+fn fields(message: &Message) -> Row {
+    match message {
+        Message::Submission(it) => {
+            let inner = match it {
+                SubmissionMessage::Submit(inner) => submitted(inner),
+                _ => Row::new(),
+            };
+            [submission(it), inner].concat()
+        }
+        Message::Query(it) => query(it),
+        Message::Bargain(it) => {
+            let inner = match it {
+                BargainMessage::Call(inner) => call(inner),
+                BargainMessage::Offers(inner) => answer(inner),
+                _ => Row::new(),
+            };
+            [bargain(it), inner].concat()
+        }
+        Message::Agreement(it) => {
+            let inner = match it {
+                AgreementMessage::Instruct { message, .. } => {
+                    let order = match &message.instruction {
+                        Instruction::Commit(inner) => order(inner),
+                        _ => Row::new(),
+                    };
+                    let id = agreement_id(&message.id);
+                    [to_participant(message), id, instruction(&message.instruction), order].concat()
+                }
+                AgreementMessage::Answer { message, .. } => {
+                    let offers = it.new_offers().map(answer).unwrap_or_default();
+                    let id = agreement_id(&message.id);
+                    [to_coordinator(message), id, vote(&message.answer), offers].concat()
+                }
+                AgreementMessage::Release { .. } => Row::new(),
+            };
+            [agreement(it), inner].concat()
+        }
+        Message::Share(it) => share(it),
+        Message::Dispatch(it) => {
+            let inner = match it {
+                DispatchMessage::Dispatch(inner) => dispatched(inner),
+                DispatchMessage::Moved(inner) => moved(inner),
+                _ => Row::new(),
+            };
+            [dispatch(it), inner].concat()
+        }
+        Message::Information(it) => {
+            let (InformationMessage::Status(inner) | InformationMessage::Report(inner)) = it;
+            [information(it), status(inner), report(&inner.report)].concat()
+        }
+        Message::Data(it) => {
+            let inner = match it {
+                DataMessage::Transfer(inner) => transfer(inner),
+                _ => Row::new(),
+            };
+            [data(it), inner].concat()
+        }
+        Message::Checkpoint(it) => {
+            let inner = match it {
+                CheckpointMessage::Saved(inner) | CheckpointMessage::CheckpointAvailable(inner) => {
+                    saved(inner)
+                }
+                CheckpointMessage::Forget { .. } => Row::new(),
+            };
+            [checkpoint(it), inner].concat()
+        }
+        Message::Resource(it) => resource(it),
+        Message::Run(it) => world(it),
+        // An actor knows what it has in mind.
+        Message::Wake(
+            Timer::RunEnds { .. }
+            | Timer::PlanEnds { .. }
+            | Timer::Reschedule
+            | Timer::PlanDue
+            | Timer::TasksEnd { .. }
+            | Timer::TasksPlanEnds { .. }
+            | Timer::EstimateReady { .. }
+            | Timer::JobReady { .. }
+            | Timer::PatienceOver { .. }
+            | Timer::OffersDue { .. }
+            | Timer::NextBag
+            | Timer::RestoreDue { .. }
+            | Timer::Grid(_)
+            | Timer::Other(_),
+        ) => Row::new(),
+    }
+}
+
+/// What a message tells for sure, and at most.
+fn expected(message: &Message) -> (BTreeSet<Item>, BTreeSet<Item>) {
+    let (mut sure, mut most) = (BTreeSet::new(), BTreeSet::new());
+    for (_, field) in fields(message) {
+        match field {
+            Tells(item) => {
+                sure.insert(item);
+                most.insert(item);
+            }
+            TellsUpTo(items) => most.extend(items),
+            Names | Returned | Asks | Counts | Clock | Program | Public => {}
+        }
+    }
+    (sure, most)
+}
+
+#[test]
+fn rows_are_what_the_fields_of_messages_tell() {
+    let mut pool = Pool::default();
+    for (name, world) in worlds() {
+        let end = run(world(), Driver::Sequential, &mut pool, &AtomicBool::new(false));
+        end.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    // Neither is a user: what goes on between those is no news of anybody.
+    let between = Parties { from: ActorKind::Provider, to: ActorKind::Metascheduler };
+    let mut told_by: BTreeMap<&str, (BTreeSet<Item>, BTreeSet<Item>)> = BTreeMap::new();
+    for (_, message) in &pool.0 {
+        let mut told = BTreeSet::new();
+        message.disclose(between, &mut |item, count| {
+            assert!(count > 0);
+            told.insert(item);
+        });
+        let (sure, most) = expected(message);
+        let kind = message.kind();
+        assert!(told.is_superset(&sure), "{kind} tells {told:?}, not {sure:?}");
+        assert!(told.is_subset(&most), "{kind} tells {told:?}, and not more than {most:?}");
+        let all = told_by.entry(kind).or_default();
+        all.0.extend(told);
+        all.1.extend(most);
+    }
+    assert!(told_by.len() >= 56, "{}", told_by.len());
+    // What is allowed has to be told at times, but for the whole queue, which no policy asks for,
+    // what other instructions and votes hold, and receipts: no bag goes unheld in these worlds.
+    for (kind, (told, most)) in told_by {
+        let never: BTreeSet<Item> = most.difference(&told).copied().collect();
+        let allowed: &[Item] = match kind {
+            "offers" | "not_ready" => &[Item::Estimate, Item::Queue],
+            "ready" => &LADDER,
+            "committed" => &VOTE,
+            "prepare" | "abort" => &[Item::BagCompletion],
+            _ => &[],
+        };
+        assert!(never.iter().all(|item| allowed.contains(item)), "{kind} never tells {never:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Whatever is said can be written down and read again: a run in which every message is a copy
+//! that was made from text goes as the run itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::{Actor, AnyActor, Message, Outbox, RunMessage};
+use haggle_model::{ActorId, Observation, Time};
+use haggle_runtime::{Driver, OutsideError, Sink, World, run};
+
+use crate::any_message::worlds;
+
+/// An actor that hears everything by wire.
+struct ByWire(AnyActor);
+
+impl Actor for ByWire {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        // Whoever keeps no accounts is not told that the run is over; behind a wire all seem to.
+        if message == Message::Run(RunMessage::RunOver) && !self.0.keeps_accounts() {
+            return;
+        }
+        let said = serde_json::to_vec(&message).expect("it can be written");
+        let heard = serde_json::from_slice(&said).expect("it can be read");
+        assert_eq!(message, heard);
+        self.0.on_message(now, from, heard, out);
+    }
+}
+
+/// What happens in a run, to the letter, and how often what is said.
+#[derive(Default)]
+struct Log {
+    lines: Vec<String>,
+    kinds: BTreeMap<&'static str, u32>,
+}
+
+impl Sink for Log {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        if *message != Message::Run(RunMessage::RunOver) {
+            self.lines.push(format!("{now} {from}>{to} {message:?}"));
+            *self.kinds.entry(message.kind()).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: &Observation,
+    ) -> Result<(), OutsideError> {
+        self.lines.push(format!("{now} {actor} {observation:?}"));
+        Ok(())
+    }
+}
+
+fn log(world: World) -> Log {
+    let mut log = Log::default();
+    run(world, Driver::Sequential, &mut log, &AtomicBool::new(false)).expect("it runs");
+    log
+}
+
+#[test]
+fn a_run_over_wires_goes_as_the_run_itself() {
+    let mut kinds = BTreeMap::new();
+    for (name, world) in worlds() {
+        let mut wired = world();
+        let actors = std::mem::take(&mut wired.actors).into_iter();
+        wired.actors = actors.map(|actor| AnyActor::Other(Box::new(ByWire(actor)))).collect();
+        let (itself, wired) = (log(world()), log(wired));
+        for (one, other) in itself.lines.iter().zip(&wired.lines) {
+            assert_eq!(one, other, "{name}");
+        }
+        assert_eq!(itself.lines.len(), wired.lines.len(), "{name}");
+        kinds.extend(wired.kinds);
+    }
+    assert!(kinds.len() >= 57, "{}: {kinds:?}", kinds.len());
+}
