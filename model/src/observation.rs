@@ -380,6 +380,12 @@ pub enum Observation {
     GridJobOver(Box<GridJobRecord>),
     /// The run is over, and this is what a resource of a grid has done.
     ResourceAccount(ResourceAccount),
+    /// The output of so many jobs waits for room in a storage that keeps all it has, and they have
+    /// been given none: what can give some back is on its way for other jobs only.
+    OutputsStuck {
+        /// How many.
+        jobs: u64,
+    },
     /// The run is over, and this is what the storage of a grid has held.
     StorageAccount(StorageAccount),
     /// The run is over, and this is what the scheduler of a grid has done.

@@ -190,6 +190,9 @@ impl<'a> Course<'a> {
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
+            if self.bounds.are_all_stuck(jobs) && self.goes_on_in_vain() {
+                return Ok(None);
+            }
             if !delivery.message.recurs() {
                 match self.down.keep(delivery) {
                     Due::Deliver(delivery) => return Ok(Some(delivery)),
@@ -222,6 +225,14 @@ impl<'a> Course<'a> {
             }
             return Ok(Some(delivery));
         }
+    }
+
+    /// Whether what comes next only comes because time goes by, as rounds of a scheduler do. In the
+    /// instant in which a job ends others may still be told so.
+    #[cold]
+    fn goes_on_in_vain(&self) -> bool {
+        let may_change = self.horizon.is_some() || self.outages.is_some();
+        !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 
     /// Nothing more happens. If jobs are left, because the horizon is reached or what
