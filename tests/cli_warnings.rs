@@ -400,8 +400,8 @@ fn a_timeout_that_is_shorter_than_a_round_trip_is_warned_about() {
     short.toml: valid, 2 providers, 1 workload, 1 run
     "#);
     insta::assert_snapshot!(said("default.toml"), @r#"
-      ⚠ `retransmission-timeout` is 1s if it is not given, and a message between "broker" and "north" and
-      │ its answer take 5s in the mean
+      ⚠ `retransmission-timeout` is 1s if it is not given, and a message between "broker" and "north"
+      │ and its answer take 5s in the mean
         ╭─[default.toml:27:11]
      27 │ latency = "2s"
         ·           ──┬─

@@ -325,7 +325,7 @@ impl DisclosedItem {
     }
 }
 
-/// What went wrong with a message on its way.
+/// What went wrong with a message, on its way or where it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MessageFault {
     /// It is lost, by chance.
@@ -336,6 +336,8 @@ pub enum MessageFault {
     Missed,
     /// It arrives twice, or would, where the transport does not drop the copy.
     Doubled,
+    /// It arrives, and its receiver does not expect it: it changes nothing.
+    Refused,
 }
 
 impl MessageFault {
@@ -346,6 +348,7 @@ impl MessageFault {
             MessageFault::Parted => "parted",
             MessageFault::Missed => "missed",
             MessageFault::Doubled => "doubled",
+            MessageFault::Refused => "refused",
         }
     }
 }

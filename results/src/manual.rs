@@ -65,7 +65,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.sessions.mean_share`, `reserved`, `per_resource` | share that an accepted session asked for, mean; Σ share × time held / time, mean over resources, and for each in `grid.resources`; sessions on a resource, mean over time and resources |
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum of what is told about resources and plans (all but `job`, `bag`, `job_status`, `refusal`) |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
-| `message_faults.lost`, `parted`, `missed`, `doubled`, `resent` | messages that were lost by chance, were lost between actors that were parted, were lost at actors that were down, and were doubled; how often lost ones were sent again (one that is may be lost again, and counts again); missing where none was |
+| `message_faults.lost`, `parted`, `missed`, `doubled`, `refused`, `resent` | messages that were lost by chance, were lost between actors that were parted, were lost at actors that were down, were doubled, and arrived at who did not expect them; how often lost ones were sent again (one that is may be lost again, and counts again); missing where none was |
 | `warnings` | what the scenario says without effect, and what else only the run showed, such as steps that changed no job; texts that change no digest |
 
 Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the

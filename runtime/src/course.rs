@@ -25,6 +25,7 @@ pub(crate) struct Course<'a> {
     /// What has been taken off the agenda and is not delivered yet.
     ahead: Option<Delivery<Message>>,
     arrivals: Merged,
+    /// As long as some are left.
     outages: Option<Outages>,
     bounds: Bounds,
     /// Whether something has failed that never comes back.
@@ -358,7 +359,10 @@ impl<'a> Course<'a> {
     /// Puts the next outage on its way to nature.
     fn admit_outage(&mut self) {
         let Some(outages) = &mut self.outages else { return };
-        let Some((resource, Outage { fail, restore })) = outages.due.next() else { return };
+        let Some((resource, Outage { fail, restore })) = outages.due.next() else {
+            self.outages = None;
+            return;
+        };
         let (nature, resource) = (outages.nature, resource as u32);
         let message = Message::Run(RunMessage::OutageDue { resource, restore });
         let delivery = Delivery::first(nature, message);
