@@ -692,3 +692,73 @@ fn a_story_as_json_has_the_same_facts() {
         assert!(said.contains(fact), "{fact} is not in {said}");
     }
 }
+
+/// North's scheduler is down when the first of its jobs ends, so that the second starts when it is back;
+/// the third comes meanwhile, over a network.
+const CRASHED: &str = r#"
+[[workload]]
+name = "own"
+jobs = [
+    { submit = "0s", processors = 4, run = "61s", requested = "100s" },
+    { submit = "20s", processors = 4, run = "30s", requested = "50s" },
+]
+
+[[workload]]
+name = "others"
+jobs = [{ submit = "70s", processors = 4, run = "20s", requested = "50s" }]
+
+[[provider]]
+name = "north"
+processors = 4
+
+[[metascheduler]]
+name = "broker"
+placement = "random"
+
+[[user]]
+name = "owners"
+workload = "own"
+submits-to = "north"
+
+[[user]]
+name = "guests"
+workload = "others"
+submits-to = "broker"
+
+[network]
+latency = "1s"
+transport = "reliable"
+retransmission-timeout = "3s"
+
+[[failures]]
+actors = ["north"]
+outages = [["30s", "100s"]]
+"#;
+
+#[test]
+fn time_in_which_a_scheduler_is_down_has_a_word() {
+    let folder = Folder::with(&[("crashed.toml", CRASHED)]);
+    let shown = folder.haggle(&["run", "crashed.toml", "-o", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let parts = |job: &str| {
+        let said = folder.haggle(&["explain", "out", job, "--json"]);
+        let json = said.split("----- stdout -----\n").nth(1).expect("standard output");
+        let json = json.split("----- stderr -----").next().expect("all of it");
+        let story: serde_json::Value = serde_json::from_str(json).expect("JSON");
+        let row = |it: &serde_json::Value| {
+            let part = it["part"].as_str().expect("a word").to_owned();
+            (part, it["waiting"].as_f64().expect("a number"))
+        };
+        story["parts"].as_array().expect("a list").iter().map(row).collect::<Vec<_>>()
+    };
+    let spent = |expected: &[(&str, f64)]| {
+        expected.iter().map(|&(part, time)| (part.to_owned(), time)).collect::<Vec<_>>()
+    };
+    let second = [("busy", 41.0), ("scheduler_down", 39.0), ("computing", 0.0)];
+    assert_eq!(parts("own!2"), spent(&second));
+    // It arrives at 116 s, sent again at 73, 79, 91 and 115 s, and waits for the second.
+    let third = [("placing", 16.0), ("busy", 14.0), ("scheduler_down", 30.0), ("computing", 0.0)];
+    assert_eq!(parts("others!1"), spent(&third));
+    let said = folder.haggle(&["explain", "out", "own!2"]);
+    assert!(said.contains("scheduler down"), "{said}");
+}

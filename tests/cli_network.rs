@@ -399,7 +399,7 @@ fn what_is_lost_or_doubled_is_counted_and_listed() {
     let counted = MessageFaults { parted: 1, ..MessageFaults::default() };
     assert_eq!(summary.message_faults, Some(counted));
     let said = "1 message lost, 1 of them between parted actors, 0 at actors that were down; 0 sent again; \
-                0 doubled";
+                0 doubled; 0 refused";
     assert!(summary.to_string().contains(said));
     let listed =
         "time,sender,receiver,kind,job,fault,resent\n61.0,north,broker,finished,0,parted,0\n";

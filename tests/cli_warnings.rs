@@ -323,3 +323,137 @@ fn a_grid_has_an_order_of_events_of_its_own() {
     let text = "in a grid, what ends comes before what arrives or fails, and a round comes last";
     assert_eq!(said[0], text);
 }
+
+/// A job that goes by a broker to one of two providers, over a network that loses messages.
+const NETWORK: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 4, run = "60s", requested = "100s" }]
+
+[[provider]]
+name = "north"
+processors = 4
+disclosure = "load"
+
+[[provider]]
+name = "south"
+processors = 4
+
+[[metascheduler]]
+name = "broker"
+placement = "least-loaded"
+providers = ["north"]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+
+[[network.link]]
+between = ["broker", "north"]
+latency = "2s"
+
+[network]
+jitter = "1s"
+transport = "reliable"
+"#;
+
+#[test]
+fn crashes_of_those_to_whom_no_job_comes_are_warned_about() {
+    let used = NETWORK.replace("jitter", "retransmission-timeout = \"5s\"\njitter");
+    let crash = |text: &str, of: &str| {
+        format!("{text}\n[[failures]]\nactors = [{of}]\noutages = [[\"5s\", \"10s\"]]\n")
+    };
+    let vain = crash(&used, "\"broker\", \"south\", \"users\"");
+    let folder = Folder::with(&[("vain.toml", &vain), ("used.toml", &crash(&used, "\"broker\""))]);
+    let text = "crashing \"south\" has no effect: no job comes to it";
+    let shown = folder.haggle(&["run", "vain.toml", "-o", "vain"]);
+    assert!(stderr_of(&shown).contains(text), "{shown}");
+    assert!(warnings(&folder, "vain").contains(&text.to_owned()), "{shown}");
+    folder.haggle(&["run", "used.toml", "-o", "used"]);
+    assert!(warnings(&folder, "used").iter().all(|it| !it.contains("crashing")));
+}
+
+#[test]
+fn a_timeout_that_is_shorter_than_a_round_trip_is_warned_about() {
+    let lossy =
+        |timeout: &str| NETWORK.replace("jitter", &format!("loss = \"1%\"\n{timeout}jitter"));
+    let timeout = "retransmission-timeout = \"4900ms\"\n";
+    let enough = lossy("retransmission-timeout = \"5s\"\n");
+    let folder = Folder::with(&[
+        ("default.toml", &lossy("")),
+        ("short.toml", &lossy(timeout)),
+        ("enough.toml", &enough),
+    ]);
+    let said = |name: &str| stderr_of(&folder.haggle(&["validate", name])).to_owned();
+    insta::assert_snapshot!(said("short.toml"), @r#"
+      ⚠ `retransmission-timeout` is 4900ms, and a message between "broker" and "north" and its answer
+      │ take 5s in the mean
+        ╭─[short.toml:31:26]
+     31 │ retransmission-timeout = "4900ms"
+        ·                          ────┬───
+        ·                              ╰── sent again while still under way
+        ╰────
+      help: set `retransmission-timeout` to 5s at least
+
+    short.toml: 1 warning
+    short.toml: valid, 2 providers, 1 workload, 1 run
+    "#);
+    insta::assert_snapshot!(said("default.toml"), @r#"
+      ⚠ `retransmission-timeout` is 1s if it is not given, and a message between "broker" and "north"
+      │ and its answer take 5s in the mean
+        ╭─[default.toml:27:11]
+     27 │ latency = "2s"
+        ·           ──┬─
+        ·             ╰── sent again while still under way
+        ╰────
+      help: set `retransmission-timeout` to 5s at least
+
+    default.toml: 1 warning
+    default.toml: valid, 2 providers, 1 workload, 1 run
+    "#);
+    assert!(!said("enough.toml").contains("retransmission-timeout"), "{}", said("enough.toml"));
+    let shown = folder.haggle(&["run", "short.toml", "-o", "short"]);
+    assert!(
+        warnings(&folder, "short")[0].starts_with("`retransmission-timeout` is 4900ms"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_storage_that_keeps_more_than_it_holds_is_warned_about_and_ends_the_run() {
+    let grid = |storage: &str| {
+        format!(
+            "[[workload]]\nname = \"jobs\"\ndata = {{ output = \"5 GB\" }}\njobs = [\n\
+             {{ submit = \"0s\", processors = 1, run = \"60s\" }},\n\
+             {{ submit = \"10s\", processors = 1, run = \"60s\" }},\n\
+             {{ submit = \"20s\", processors = 1, run = \"60s\" }},\n]\n\
+             [[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"grid\"\n\
+             [grid]\npolicy = \"fjbcr\"\n{storage}\n[[grid.site]]\nname = \"alpha\"\nresources = 2\n"
+        )
+    };
+    let full = grid("storage = { capacity = \"10 GB\" }");
+    let fetched = grid("storage = { capacity = \"10 GB\", kept = \"1h\" }");
+    let folder = Folder::with(&[
+        ("full.toml", &full),
+        ("fetched.toml", &fetched),
+        ("large.toml", &grid("storage = { capacity = \"15 GB\" }")),
+    ]);
+    let before = "the storage holds 10 GB and keeps all it has, and the outputs of all listed jobs \
+                  are 15 GB";
+    let after = "the storage was full for good: 1 jobs were computed, and their outputs waited for \
+                 room until the run was over; `kept` says when outputs leave it";
+    for driver in ["sequential", "actix"] {
+        let shown =
+            folder.haggle(&["run", "full.toml", "-o", driver, "--driver", driver, "--check"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        assert!(shown.contains("2 completed, 1 still running"), "{shown}");
+        assert_eq!(warnings(&folder, driver), [before, after]);
+    }
+    assert_eq!(digest(&folder, "sequential"), digest(&folder, "actix"));
+    for name in ["fetched", "large"] {
+        let shown = folder.haggle(&["run", &format!("{name}.toml"), "-o", name]);
+        assert!(shown.contains("3 completed"), "{shown}");
+        assert!(warnings(&folder, name).is_empty());
+    }
+}

@@ -104,6 +104,15 @@ fn in_every_scenario_that_needs_no_logs() {
     }
 }
 
+/// Schedulers that are down for a part of the time.
+const CRASHES: &str = r#"transport = "reliable"
+retransmission-timeout = "10s"
+
+[[failures]]
+actors = ["north", "broker", "guests"]
+law = { up = { law = "exponential", mean = "2h" }, down = { law = "exponential", mean = "10min" } }
+"#;
+
 /// Rigid jobs at providers that fail, with what a seed chooses.
 fn providers(seed: usize) -> String {
     let pick = |of: &[&'static str]| of[seed % of.len()];
@@ -118,6 +127,7 @@ fn providers(seed: usize) -> String {
     let latency = pick(&["0s", "3s"]);
     let patience = pick(&["", "patience = \"2h\"", ""]);
     let horizon = pick(&["horizon = \"2d\"", "horizon = \"8h\""]);
+    let crashes = pick(&["", CRASHES, CRASHES]);
     format!(
         r#"
 [scenario]
@@ -163,6 +173,7 @@ submits-to = "broker"
 
 [network]
 latency = "{latency}"
+{crashes}
 
 [[failures]]
 of = ["north", "south"]
@@ -300,7 +311,8 @@ fn random(scenario: impl Fn(usize) -> String, expected: &[&str]) {
 
 #[test]
 fn of_rigid_jobs_in_random_runs() {
-    let parts = ["Placing", "Busy", "Order", "Down", "Lost", "Checkpoints", "Computing"];
+    let parts =
+        ["Placing", "Busy", "Order", "Down", "SchedulerDown", "Lost", "Checkpoints", "Computing"];
     let outcomes = ["rigid completed", "rigid cancelled", "rigid failed", "rigid unfinished"];
     random(providers, &[&parts[..], &outcomes, &["attempts"]].concat());
 }

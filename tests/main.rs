@@ -31,6 +31,7 @@ mod every_key;
 mod explain_adds_up;
 mod grid_claims;
 mod independence;
+mod protocols_page;
 mod random_scenarios;
 mod reference_results;
 mod reproduce_by_base;

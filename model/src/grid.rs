@@ -298,4 +298,6 @@ pub struct StorageAccount {
     pub waits: u64,
     /// Σ time for which they waited for it.
     pub waited: Span,
+    /// Jobs whose outputs waited for room that nobody would have given back.
+    pub stuck: u64,
 }

@@ -326,7 +326,7 @@ impl DisclosedItem {
     }
 }
 
-/// What went wrong with a message on its way.
+/// What went wrong with a message, on its way or where it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MessageFault {
     /// It is lost, by chance.
@@ -337,6 +337,8 @@ pub enum MessageFault {
     Missed,
     /// It arrives twice, or would, where the transport does not drop the copy.
     Doubled,
+    /// It arrives, and its receiver does not expect it: it changes nothing.
+    Refused,
 }
 
 impl MessageFault {
@@ -347,6 +349,7 @@ impl MessageFault {
             MessageFault::Parted => "parted",
             MessageFault::Missed => "missed",
             MessageFault::Doubled => "doubled",
+            MessageFault::Refused => "refused",
         }
     }
 }
@@ -381,6 +384,12 @@ pub enum Observation {
     GridJobOver(Box<GridJobRecord>),
     /// The run is over, and this is what a resource of a grid has done.
     ResourceAccount(ResourceAccount),
+    /// The output of so many jobs waits for room in a storage that keeps all it has, and they have
+    /// been given none: what can give some back is on its way for other jobs only.
+    OutputsStuck {
+        /// How many.
+        jobs: u64,
+    },
     /// The run is over, and this is what the storage of a grid has held.
     StorageAccount(StorageAccount),
     /// The run is over, and this is what the scheduler of a grid has done.

@@ -155,7 +155,7 @@ impl Table {
                 "One row a (sender, receiver, kind), instead of `messages` (`messages = \"counts\"`)."
             }
             Table::MessageFaults => {
-                "One row a message that was lost or doubled on its way (`messages = \"all\"`). Only there if one was."
+                "One row a message that was lost or doubled on its way, or refused where it arrived (`messages = \"all\"`). Only there if one was."
             }
             Table::Disclosures => "One row a piece of information that one actor gave another.",
             Table::Offers => {
@@ -327,12 +327,12 @@ const MESSAGE_COUNTS: &[Column] = &[
 
 #[rustfmt::skip]
 const MESSAGE_FAULTS: &[Column] = &[
-    column("time", Seconds, "s", "when it was sent", Never),
+    column("time", Seconds, "s", "when it was sent; of one that was refused, when it arrived", Never),
     column("sender", Word, "", "the actor that sent it", Never),
     column("receiver", Word, "", "the actor it was sent to", Never),
     column("kind", Word, "", "what kind of message", Never),
     column("job", Integer, "", "the job it is about, number in this run", Empty("about no job")),
-    column("fault", Word, "", "`lost` by chance, `parted` (lost between actors that were parted), `missed` (its receiver was down) or `doubled`", Never),
+    column("fault", Word, "", "`lost` by chance, `parted` (lost between actors that were parted), `missed` (its receiver was down), `doubled` or `refused` (it arrived, its receiver did not expect it, and it changed nothing)", Never),
     column("resent", Integer, "times", "how often it was sent again because of that, and in the end it arrived, once; 0 = never: `messages` does not have what was lost, and has twice what was doubled, unless `transport = \"reliable\"` dropped the copy", Never),
 ];
 

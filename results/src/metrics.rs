@@ -270,6 +270,7 @@ impl Metrics {
             MessageFault::Parted => &mut counts.parted,
             MessageFault::Missed => &mut counts.missed,
             MessageFault::Doubled => &mut counts.doubled,
+            MessageFault::Refused => &mut counts.refused,
         } += resent.max(1);
         counts.resent += resent;
     }

@@ -30,6 +30,8 @@ pub(crate) struct Bounds {
     outages: u64,
     /// `None` where a horizon ends the run in any case.
     outages_max: Option<u64>,
+    /// Jobs that wait for room in a storage which gives none back.
+    stuck: u64,
 }
 
 impl Bounds {
@@ -42,6 +44,7 @@ impl Bounds {
             messages_max: world.in_vain_max,
             outages: 0,
             outages_max: world.horizon.is_none().then_some(outages_max),
+            stuck: 0,
         }
     }
 
@@ -75,8 +78,17 @@ impl Bounds {
         }
     }
 
+    /// Whether none of so many jobs that are not over will get on, if no further one comes and
+    /// nothing fails.
+    pub(crate) fn are_all_stuck(&self, jobs: u64) -> bool {
+        self.stuck > 0 && self.stuck == jobs
+    }
+
     /// Takes in what has become of a job.
     pub(crate) fn observe(&mut self, observation: &Observation) {
+        if let Observation::OutputsStuck { jobs } = observation {
+            self.stuck = *jobs;
+        }
         let over = over(observation).is_some();
         if over || is_end(observation) {
             self.messages = 0;

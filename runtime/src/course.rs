@@ -25,6 +25,7 @@ pub(crate) struct Course<'a> {
     /// What has been taken off the agenda and is not delivered yet.
     ahead: Option<MessageKey>,
     arrivals: Merged,
+    /// As long as some are left.
     outages: Option<Outages>,
     bounds: Bounds,
     /// Whether something has failed that never comes back.
@@ -202,6 +203,9 @@ impl<'a> Course<'a> {
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
+            if self.bounds.are_all_stuck(jobs) && self.goes_on_in_vain() {
+                return Ok(None);
+            }
             let delivery = self.agenda.message(key);
             if !delivery.message.recurs() {
                 if !self.down.keeps(key, delivery) {
@@ -236,6 +240,14 @@ impl<'a> Course<'a> {
             }
             return Ok(Some(key));
         }
+    }
+
+    /// Whether what comes next only comes because time goes by, as rounds of a scheduler do. In the
+    /// instant in which a job ends others may still be told so.
+    #[cold]
+    fn goes_on_in_vain(&self) -> bool {
+        let may_change = self.horizon.is_some() || self.outages.is_some();
+        !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 
     /// Nothing more happens. If jobs are left, because the horizon is reached or what
@@ -360,7 +372,10 @@ impl<'a> Course<'a> {
     /// Puts the next outage on its way to nature.
     fn admit_outage(&mut self) {
         let Some(outages) = &mut self.outages else { return };
-        let Some((resource, Outage { fail, restore })) = outages.due.next() else { return };
+        let Some((resource, Outage { fail, restore })) = outages.due.next() else {
+            self.outages = None;
+            return;
+        };
         let (nature, resource) = (outages.nature, resource as u32);
         let message = Message::Run(RunMessage::OutageDue { resource, restore });
         let delivery = Delivery::first(nature, message);

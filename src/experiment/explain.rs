@@ -6,8 +6,8 @@
 //! by one ledger for providers and grids:
 //!
 //! ```text
-//! attempts, placements, outages ──> provider ──┐
-//! tries, checkpoints, outages ────> grid ──────┴─> Ledger ──> parts
+//! attempts, placements, outages, crashes ──> provider ──┐
+//! tries, checkpoints, outages ─────────────> grid ──────┴─> Ledger ──> parts
 //! ```
 
 mod grid;
@@ -191,7 +191,7 @@ impl Chronicle {
     /// If a table is missing or damaged. Messages and disclosures may be missing.
     pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
         let scenario = scenario_of(run.folder())?;
-        let (resources, outages) = (run.resources()?, run.outages()?);
+        let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
         let (placements, tries, checkpoints, market) = match &scenario.grid {
             Some(grid) => {
                 let (tries, checkpoints) = (run.tries()?, run.checkpoints()?);
@@ -200,7 +200,7 @@ impl Chronicle {
             }
             None => {
                 let placements = run.placements()?;
-                let market = provider::market(&resources, &placements, &outages);
+                let market = provider::market(&resources, &placements, &outages, &crashes);
                 (placements, Vec::new(), Vec::new(), market)
             }
         };
@@ -211,7 +211,7 @@ impl Chronicle {
             attempts: run.attempts()?,
             placements,
             outages,
-            crashes: run.crashes()?,
+            crashes,
             tries,
             checkpoints,
             market,
@@ -239,7 +239,9 @@ impl Chronicle {
         };
         let crash =
             |it: &CrashRow| Crash { actor: it.actor.clone(), from: it.crash, until: it.restart };
-        self.crashes.iter().filter(met).map(crash).collect()
+        let mut crashes: Vec<Crash> = self.crashes.iter().filter(met).map(crash).collect();
+        crashes.sort_by(|a, b| a.from.total_cmp(&b.from));
+        crashes
     }
 
     /// The story of one of them.

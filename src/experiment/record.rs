@@ -26,11 +26,11 @@ pub(super) use listeners::TooWide;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fact<'a> {
     /// One actor has told another.
-    Message { from: ActorId, to: ActorId, message: &'a Message },
+    Message { from: ActorId, to: ActorId, kind: &'static str, job: Option<JobId> },
     /// What one actor has told another discloses so many items about its sender.
     Disclosed { from: ActorId, to: ActorId, item: DisclosedItem, count: u32, job: Option<JobId> },
-    /// Something has gone wrong with what one actor told another, which was sent again so often because of that.
-    Fault { from: ActorId, to: ActorId, message: &'a Message, fault: MessageFault, resent: u64 },
+    /// Something has gone wrong with what one actor told another.
+    Fault(Faulty),
     /// An actor has crashed.
     Crashed(ActorId),
     /// An actor that had crashed is back.
@@ -43,6 +43,18 @@ pub(super) enum Fact<'a> {
     Lost(&'a TryLoss),
     /// Nothing more happens.
     Over,
+}
+
+/// A message with which something has gone wrong.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Faulty {
+    pub(super) from: ActorId,
+    pub(super) to: ActorId,
+    pub(super) kind: &'static str,
+    pub(super) job: Option<JobId>,
+    pub(super) fault: MessageFault,
+    /// How often it was sent again because of that.
+    pub(super) resent: u64,
 }
 
 /// Takes down what it cares for.
@@ -69,6 +81,8 @@ pub(super) struct Books<'a> {
     listeners: Vec<&'a mut dyn Listener>,
     /// The places of those that care for messages.
     hear_messages: Vec<usize>,
+    /// What arrived last, for those who care: whoever refuses a message does not say what it was.
+    arrived: Option<(&'static str, Option<JobId>)>,
 }
 
 impl<'a> Books<'a> {
@@ -79,7 +93,7 @@ impl<'a> Books<'a> {
             listener.hears_messages().then_some(place)
         };
         let hear_messages = listeners.iter().enumerate().filter_map(hears).collect();
-        Books { ledger: None, in_grid, kinds, listeners, hear_messages }
+        Books { ledger: None, in_grid, kinds, listeners, hear_messages, arrived: None }
     }
 
     /// The books of a grid, closed when the run was over.
@@ -89,6 +103,16 @@ impl<'a> Books<'a> {
 
     fn tell(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
         self.listeners.iter_mut().try_for_each(|listener| listener.hear(now, fact))
+    }
+
+    /// What has just arrived was refused; what an actor tells itself is nobody else's business.
+    fn refused(&mut self, now: Time, from: ActorId, to: ActorId) -> Result<(), OutsideError> {
+        if from == to {
+            return Ok(());
+        }
+        let (kind, job) = self.arrived.unwrap_or_default();
+        let fault = MessageFault::Refused;
+        self.tell(now, Fact::Fault(Faulty { from, to, kind, job, fault, resent: 0 }))
     }
 
     /// Enters what concerns a grid.
@@ -140,8 +164,12 @@ impl Sink for Books<'_> {
                 _ => Ok(()),
             };
         }
-        for &place in &self.hear_messages {
-            self.listeners[place].hear(now, Fact::Message { from, to, message })?;
+        if !self.hear_messages.is_empty() {
+            let (kind, job) = (message.kind(), message.job());
+            self.arrived = Some((kind, job));
+            for &place in &self.hear_messages {
+                self.listeners[place].hear(now, Fact::Message { from, to, kind, job })?;
+            }
         }
         let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
         let mut told = Ok(());
@@ -163,7 +191,8 @@ impl Sink for Books<'_> {
         fault: MessageFault,
         resent: u64,
     ) -> Result<(), OutsideError> {
-        self.tell(now, Fact::Fault { from, to, message, fault, resent })
+        let (kind, job) = (message.kind(), message.job());
+        self.tell(now, Fact::Fault(Faulty { from, to, kind, job, fault, resent }))
     }
 
     fn observed(
@@ -172,6 +201,9 @@ impl Sink for Books<'_> {
         actor: ActorId,
         observation: &Observation,
     ) -> Result<(), OutsideError> {
+        if let Observation::MessageRefused { from } = *observation {
+            return self.refused(now, from, actor);
+        }
         let is_story = matches!(
             observation,
             Observation::TryOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
@@ -203,4 +235,47 @@ fn never_sent(observation: &Observation) -> Option<Observation> {
     let JobRecord { job, class, end, .. } = JobRecord::clone(record);
     let outcome = GridOutcome::Open { end, wanted: 1, believed: Vec::new(), restarts: false };
     Some(Observation::GridJobOver(Box::new(GridJobRecord { job, class, share: None, outcome })))
+}
+
+#[cfg(test)]
+mod tests {
+    use haggle_agents::protocol::QueryMessage;
+    use haggle_model::ActorInfo;
+    use haggle_results::{Existing, Messages, Metrics, MetricsOptions, RunWriter, WriteOptions};
+
+    use super::*;
+
+    /// A message that is refused is listed by its kind and counted; what an actor tells itself is not.
+    #[test]
+    fn refused_messages_are_told_by_kind() {
+        let actor = |name: &str, kind| ActorInfo { name: name.to_owned(), kind };
+        let actors =
+            vec![actor("broker", ActorKind::Metascheduler), actor("north", ActorKind::Provider)];
+        let cast = Cast { actors, ..Cast::default() };
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = WriteOptions {
+            format: haggle_results::Format::Csv,
+            messages: Messages::All,
+            existing: Existing::default(),
+            ..WriteOptions::default()
+        };
+        let written = folder.path().join("out");
+        let mut writer = RunWriter::create(&written, cast.clone(), options).expect("a writer");
+        let mut metrics = Metrics::new(&cast, MetricsOptions::default());
+        let mut books = Books::new(&cast, vec![&mut metrics, &mut writer]);
+        let (broker, north, now) = (ActorId(0), ActorId(1), Time::from_secs(7));
+        let load = Message::from(QueryMessage::LoadRequest { job: JobId(3) });
+        books.delivered(now, broker, north, &load).expect("taken down");
+        for from in [broker, north] {
+            let refused = Observation::MessageRefused { from };
+            books.observed(now, north, &refused).expect("taken down");
+        }
+        drop(books);
+        let faults = metrics.summarise().message_faults.expect("some");
+        assert_eq!((faults.refused, faults.resent, faults.lost), (1, 0, 0));
+        let tables = writer.finish().expect("written");
+        let listed = std::fs::read_to_string(tables.folder().join("message_faults.csv"));
+        let rows = "time,sender,receiver,kind,job,fault,resent\n7.0,broker,north,load_request,3,refused,0\n";
+        assert_eq!(listed.expect("the table is there"), rows);
+    }
 }

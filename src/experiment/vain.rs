@@ -1,4 +1,4 @@
-//! What only a run shows to have no effect.
+//! What only a run shows: what had no effect, and what made jobs wait for ever.
 
 use haggle_model::workload::{SharedReport, WatchedStep};
 use haggle_results::Summary;
@@ -31,6 +31,13 @@ pub(super) fn in_vain(
         }
     }
     availability(summary).filter(|_| fails).into_iter().for_each(&mut say);
+    let storage = summary.grid.as_ref().and_then(|grid| grid.storage);
+    if let Some(jobs @ 1..) = storage.map(|it| it.stuck) {
+        say(format!(
+            "the storage was full for good: {jobs} jobs were computed, and their outputs waited for \
+             room until the run was over; `kept` says when outputs leave it"
+        ));
+    }
     texts
 }
 

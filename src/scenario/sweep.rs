@@ -233,7 +233,7 @@ impl Reading<'_> {
             let (found, mut uses) = check.run();
             problems.extend(found);
             read.append(&mut uses.read);
-            unread.push(uses.unread);
+            unread.push((uses.unread, uses.doubts));
             // Variants share most of their mistakes.
             problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
             problems.dedup();
@@ -241,10 +241,11 @@ impl Reading<'_> {
         }
         findings.problems.extend(problems);
         let mut warnings = Vec::new();
-        for (variant, mut unread) in variants.iter_mut().zip(unread) {
-            unread.retain(|(written, _)| !read.contains(written));
-            variant.warnings = messages(unread.iter().map(|(_, warning)| warning));
-            warnings.extend(unread.into_iter().map(|(_, warning)| warning));
+        for (variant, (unread, doubts)) in variants.iter_mut().zip(unread) {
+            let unread = unread.into_iter().filter(|(written, _)| !read.contains(written));
+            let found: Vec<Warning> = unread.map(|(_, warning)| warning).chain(doubts).collect();
+            variant.warnings = messages(found.iter());
+            warnings.extend(found);
         }
         (variants, warnings)
     }

@@ -34,6 +34,28 @@ pub struct Storage {
     given: BTreeMap<(JobId, ActorId), u64>,
     /// What is fetched when.
     stays: BTreeMap<Time, u64>,
+    /// What the outputs of each job do.
+    claims: BTreeMap<JobId, Claims>,
+    /// How many jobs are stuck, and how many were said to be last.
+    stuck: u64,
+    told: u64,
+}
+
+/// The outputs of one job, one a resource that has computed it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Claims {
+    /// So many wait for room.
+    waits: i32,
+    /// So many hold some.
+    holds: i32,
+}
+
+impl Claims {
+    /// Whether none of them has any room: of a job that holds some, the output arrives, and then
+    /// the others are not needed.
+    fn are_stuck(self) -> bool {
+        self.waits > 0 && self.holds == 0
+    }
 }
 
 /// An output that asks for room.
@@ -56,6 +78,9 @@ impl Storage {
             waiting: VecDeque::new(),
             given: BTreeMap::new(),
             stays: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            stuck: 0,
+            told: 0,
         }
     }
 
@@ -73,6 +98,34 @@ impl Storage {
         }
     }
 
+    /// An output of a job begins or ends to wait for room, or to hold some.
+    fn claim(&mut self, job: JobId, waits: i32, holds: i32) {
+        let claims = self.claims.entry(job).or_default();
+        self.stuck -= u64::from(claims.are_stuck());
+        claims.waits += waits;
+        claims.holds += holds;
+        self.stuck += u64::from(claims.are_stuck());
+        if (claims.waits, claims.holds) == (0, 0) {
+            self.claims.remove(&job);
+        }
+    }
+
+    /// Says how many jobs are stuck, if that has changed. Where outputs are fetched, none is.
+    fn tell_stuck(&mut self, out: &mut Outbox) {
+        if self.limits.kept.is_none() && self.told != self.stuck {
+            self.told = self.stuck;
+            out.observe(Observation::OutputsStuck { jobs: self.stuck });
+        }
+    }
+
+    /// Room that was given is not used.
+    fn take_back(&mut self, job: JobId, resource: ActorId) {
+        if let Some(bytes) = self.given.remove(&(job, resource)) {
+            self.claim(job, 0, -1);
+            self.used -= bytes;
+        }
+    }
+
     fn give(&mut self, now: Time, out: &mut Outbox) {
         self.waiting.retain(|it| it.bytes <= self.limits.capacity);
         while let Some(&request) = self.waiting.front() {
@@ -81,6 +134,7 @@ impl Storage {
                 return;
             }
             self.waiting.pop_front();
+            self.claim(job, -1, 1);
             self.count_wait(now, &request);
             self.used += bytes;
             out.send(resource, DataMessage::Room { job });
@@ -102,13 +156,17 @@ impl Actor for Storage {
         self.count(now);
         match message {
             Message::Data(DataMessage::RoomRequest { job, bytes }) => {
+                self.claim(job, 1, 0);
                 self.waiting.push_back(Request { job, resource: from, bytes, since: now });
             }
             Message::Data(DataMessage::RoomUnused { job, .. }) => {
                 let place = self.waiting.iter().position(|it| (it.job, it.resource) == (job, from));
                 match place.and_then(|place| self.waiting.remove(place)) {
-                    Some(request) => self.count_wait(now, &request),
-                    None => self.used -= self.given.remove(&(job, from)).unwrap_or(0),
+                    Some(request) => {
+                        self.claim(job, -1, 0);
+                        self.count_wait(now, &request);
+                    }
+                    None => self.take_back(job, from),
                 }
             }
             Message::Wake(Timer::Grid(GridTimer::OutputFetched)) => {
@@ -117,6 +175,7 @@ impl Actor for Storage {
                 }
             }
             Message::Run(RunMessage::RunOver) => {
+                self.account.stuck = self.told;
                 for request in std::mem::take(&mut self.waiting) {
                     self.count_wait(now, &request);
                 }
@@ -125,6 +184,7 @@ impl Actor for Storage {
             _ => out.refuse(from),
         }
         self.give(now, out);
+        self.tell_stuck(out);
     }
 }
 

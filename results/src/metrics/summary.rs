@@ -108,7 +108,7 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// What went wrong with messages on their way.
+/// What went wrong with messages, on their way or where they arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageFaults {
     /// Messages that were lost by chance; one that is sent again may be lost again.
@@ -123,6 +123,9 @@ pub struct MessageFaults {
     /// How often messages that were lost were sent again.
     #[serde(default)]
     pub resent: u64,
+    /// Messages that arrived, and that their receivers did not expect.
+    #[serde(default)]
+    pub refused: u64,
 }
 
 /// How much of one kind of information went from one actor to another.

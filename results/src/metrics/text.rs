@@ -75,11 +75,11 @@ impl fmt::Display for Summary {
         }
         if let Some(faults) = self.message_faults {
             let lost = counted(faults.lost + faults.parted + faults.missed, "message");
-            let MessageFaults { parted, missed, doubled, resent, .. } = faults;
+            let MessageFaults { parted, missed, doubled, resent, refused, .. } = faults;
             writeln!(
                 f,
                 "  {lost} lost, {parted} of them between parted actors, {missed} at actors that were \
-                 down; {resent} sent again; {doubled} doubled"
+                 down; {resent} sent again; {doubled} doubled; {refused} refused"
             )?;
         }
         if self.cut != Cut::default() {

@@ -1,8 +1,9 @@
 //! Metrics have the values that their definitions give by hand.
 
+use haggle_model::observation::{BagRecord, ShareRecord, TaskRun};
 use haggle_model::{
-    Cast, Job, JobClass, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Refusal, Span,
-    Time,
+    Cast, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Refusal,
+    Span, Time,
 };
 use haggle_results::{Cut, Extent, Metrics, MetricsOptions, Summary};
 
@@ -179,4 +180,39 @@ fn summary_reads_well_on_a_terminal() {
     let text = metrics.summarise().to_string();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert_eq!(text, include_str!("summary.txt"), "\n{text}");
+}
+
+#[test]
+fn shares_that_ended_late_have_a_line() {
+    let share = |provider, end: i64, promised: i64| ShareRecord {
+        job: JobId(0),
+        provider: ProviderId(provider),
+        tasks: 1,
+        queued: Time::ZERO,
+        walltime: Span::from_secs(100),
+        promised_end: Some(Time::from_secs(promised)),
+        runs: vec![TaskRun {
+            start: Time::from_secs(10),
+            end: Time::from_secs(end),
+            outcome: JobOutcome::Completed,
+            processors: ProcessorSet::range(0, 1),
+        }],
+    };
+    let said = |promised: i64| {
+        let bag = BagRecord {
+            balanced: true,
+            parts: 2,
+            equal_offers: false,
+            recompositions: 0,
+            shares: vec![share(0, 50, 50), share(1, 60, promised)],
+        };
+        let record = JobRecord { bag: Some(Box::new(bag)), ..ran(0, (0, 10, 60, 2)) };
+        let mut metrics = Metrics::new(&made_up::cast(), MetricsOptions::default());
+        metrics.job_over(&record);
+        metrics.summarise().to_string()
+    };
+    let late = said(59);
+    assert!(late.contains("\n  1 of 2 shares that providers had promised ended late\n"), "{late}");
+    let kept = said(60);
+    assert!(!kept.contains("ended late"), "{kept}");
 }

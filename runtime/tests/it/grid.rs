@@ -146,7 +146,7 @@ fn a_storage_takes_down_what_it_held_and_who_waited() {
     // Both are computed at 10 s; the second output has room from 15 s on.
     assert_eq!(ran.all_done(), [Some(11.0), Some(16.0)]);
     let occupied = 1_000_000 * 10 * 1_000_000;
-    let account = StorageAccount { occupied, waits: 1, waited: secs(5.0) };
+    let account = StorageAccount { occupied, waits: 1, waited: secs(5.0), stuck: 0 };
     assert_eq!(ran.storage, Some(account));
 }
 
@@ -532,4 +532,16 @@ fn a_resource_that_saves_all_the_time_can_be_stopped_between() {
         ran.log.iter().filter_map(|it| it.strip_suffix(" 0>0 wake None")).collect();
     assert_eq!(woken, ["250", "500", "700"]);
     assert_eq!(ran.tries_of(0)[0].written, 700_000 - 1);
+}
+
+#[test]
+fn a_storage_that_is_full_for_good_ends_the_run() {
+    let limits = StorageLimits { capacity: 1_000_000, kept: None };
+    let grid = Grid::new(FJBCR).resource(1, 2).job(0, 5).job(0, 5).change(|plan| {
+        (plan.data, plan.storage) = (data(0, 1_000_000, 0), Some(limits));
+        plan.period = secs(100.0);
+    });
+    let ran = grid.run_on_both();
+    assert_eq!(ran.all_done().iter().flatten().count(), 1);
+    assert_eq!(ran.storage.map(|it| (it.waits, it.stuck)), Some((1, 1)));
 }

@@ -348,6 +348,7 @@ impl Sink for Log {
             Observation::TryOver(_)
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_)
+            | Observation::OutputsStuck { .. }
             | Observation::StorageAccount(_)
             | Observation::RoundsAccount(_) => unreachable!("these worlds have no grid"),
             Observation::RunLost { job, run } => {

@@ -44,6 +44,7 @@ fn word(part: Part, on_grid: bool) -> &'static str {
         Part::Round => "slot free: until the scheduler's next round",
         Part::Down if on_grid => "resources down",
         Part::Down => "processors down",
+        Part::SchedulerDown => "scheduler down",
         Part::Transfers => "data transfers",
         Part::Lost => "computing in vain",
         Part::Checkpoints => "checkpoints",

@@ -1,13 +1,13 @@
 //! Jobs of providers: rigid ones with one attempt after the other, and bags with their shares.
 
-use haggle_results::reader::{AttemptRow, OutageRow};
+use haggle_results::reader::{AttemptRow, CrashRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use serde::Serialize;
 
 use super::queue::Others;
 use super::spent::{Column, Ledger, Part, micros};
 use super::supply::{Market, Supply, Waiting};
-use super::{Chronicle, Story};
+use super::{Chronicle, Crash, Story};
 
 /// An attempt to run a rigid job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -78,10 +78,14 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         story.shares = shares.iter().copied().map(share).collect();
         story.lost_tasks = lost.iter().filter_map(|it| lost_tasks(it, restored(it))).collect();
         let supply = all.market.supply(1, shares.iter().map(|it| it.provider.as_str()));
+        // With latency, a task may start before its metascheduler knows that the bag is placed.
+        let placed = job.queued.unwrap_or(job.left).min(job.start.unwrap_or(job.left));
+        tell_placing(&mut ledger, micros(placed), &story.crashes);
         tell_bag(&mut ledger, job, supply, &held);
     } else {
         story.attempts = own.iter().map(|it| attempt(it, restored(it))).collect();
         let supply = all.market.supply(job.processors, job.provider.as_deref().into_iter());
+        tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
         let waiting = tell_rigid(&mut ledger, job, supply, &own);
         if !waiting.stretches.is_empty() {
             let others = others(all, job);
@@ -97,13 +101,24 @@ pub(super) fn market(
     resources: &[ResourceRow],
     placements: &[PlacementRow],
     outages: &[OutageRow],
+    crashes: &[CrashRow],
 ) -> Market {
     let places = resources.iter().map(|it| (it.provider.clone(), it.processors, 1));
     let held = placements.iter().map(|it| {
         let processors = it.last - it.first + 1;
         (it.provider.as_str(), it.start, it.end, processors)
     });
-    Market::new(places, held, outages)
+    Market::new(places, held, outages, crashes)
+}
+
+/// Before a job is queued: whether anybody was down who had it, or was to get it.
+fn tell_placing(ledger: &mut Ledger, queued: i64, crashes: &[Crash]) {
+    for crash in crashes {
+        ledger.until(queued.min(micros(crash.from)), Part::Placing);
+        let restart = crash.until.map_or(queued, micros);
+        ledger.until(queued.min(restart), Part::SchedulerDown);
+    }
+    ledger.until(queued, Part::Placing);
 }
 
 /// A rigid job: what is not an attempt is waiting.
@@ -114,7 +129,6 @@ fn tell_rigid<'a>(
     attempts: &[&AttemptRow],
 ) -> Waiting<'a> {
     let mut waiting = Waiting::new(supply, job.ready, Part::Order);
-    ledger.until(micros(job.queued.unwrap_or(job.left)), Part::Placing);
     for attempt in attempts {
         let (Some(start), Some(end)) = (attempt.start, attempt.end) else { continue };
         waiting.until(ledger, micros(start));
@@ -138,9 +152,6 @@ fn tell_rigid<'a>(
 /// is lost, else it waits at the providers of its shares.
 fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply<'_>, held: &[&PlacementRow]) {
     let mut waiting = Waiting::new(supply, job.ready, Part::Order);
-    // With latency, a task may start before its metascheduler knows that the bag is placed.
-    let placed = job.queued.unwrap_or(job.left).min(job.start.unwrap_or(job.left));
-    ledger.until(micros(placed), Part::Placing);
     let mut changes: Vec<(i64, bool, i64)> = Vec::new();
     for it in held {
         let counts = it.attempt <= job.providers_used;

@@ -22,6 +22,9 @@ pub enum Part {
     Round,
     /// There would have been enough free processors, or a slot, if none had been down.
     Down,
+    /// Whoever had it was down: its user or metascheduler before it was queued, and the scheduler of
+    /// its provider, too, while enough processors were free.
+    SchedulerDown,
     /// It had a slot of a grid and waited for data.
     Transfers,
     /// It computed in vain, in an attempt that was lost or not needed.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_results::reader::OutageRow;
+use haggle_results::reader::{CrashRow, OutageRow};
 
 use super::spent::{Ledger, Part, micros, seconds};
 
@@ -18,12 +18,20 @@ pub(super) struct Market {
     changes: Vec<Change>,
 }
 
-/// At an instant, so much more is held and down at a place.
+/// At an instant, so much more is held and down at a place, or its scheduler is.
 struct Change {
     at: i64,
     place: usize,
     held: i64,
     down: i64,
+    /// Schedulers there that crash, less those that restart.
+    crashed: i64,
+}
+
+impl Change {
+    fn at(at: f64, place: usize) -> Change {
+        Change { at: micros(at), place, held: 0, down: 0, crashed: 0 }
+    }
 }
 
 impl Market {
@@ -33,6 +41,7 @@ impl Market {
         places: impl Iterator<Item = (String, i64, i64)>,
         held: impl Iterator<Item = (&'a str, f64, f64, i64)>,
         outages: &[OutageRow],
+        crashes: &[CrashRow],
     ) -> Market {
         let (mut by_name, mut sizes) = (BTreeMap::new(), Vec::new());
         for (name, size, unit) in places {
@@ -42,15 +51,22 @@ impl Market {
         let mut changes = Vec::new();
         for (place, from, until, held) in held {
             let Some(&place) = by_name.get(place) else { continue };
-            changes.push(Change { at: micros(from), place, held, down: 0 });
-            changes.push(Change { at: micros(until), place, held: -held, down: 0 });
+            changes.push(Change { held, ..Change::at(from, place) });
+            changes.push(Change { held: -held, ..Change::at(until, place) });
         }
         for outage in outages {
             let Some(&place) = by_name.get(&outage.provider) else { continue };
             let down = (outage.last - outage.first + 1) * sizes[place].1;
-            changes.push(Change { at: micros(outage.failed), place, held: 0, down });
+            changes.push(Change { down, ..Change::at(outage.failed, place) });
             if let Some(restored) = outage.restored {
-                changes.push(Change { at: micros(restored), place, held: 0, down: -down });
+                changes.push(Change { down: -down, ..Change::at(restored, place) });
+            }
+        }
+        for crash in crashes {
+            let Some(&place) = by_name.get(&crash.actor) else { continue };
+            changes.push(Change { crashed: 1, ..Change::at(crash.crash, place) });
+            if let Some(restart) = crash.restart {
+                changes.push(Change { crashed: -1, ..Change::at(restart, place) });
             }
         }
         changes.sort_by_key(|change| change.at);
@@ -84,6 +100,8 @@ pub(super) struct Supply<'a> {
     only: Option<usize>,
     /// Changes that have been taken in.
     seen: usize,
+    /// Places with enough free, and a scheduler that can start what is queued there.
+    can_start: usize,
     /// Places with enough free.
     with_room: usize,
     /// Places with enough free if nothing were down.
@@ -94,18 +112,19 @@ pub(super) struct Supply<'a> {
 struct Level {
     free: i64,
     down: i64,
+    crashed: i64,
 }
 
 impl<'a> Supply<'a> {
     fn new(market: &'a Market, need: i64, places: BTreeSet<usize>) -> Supply<'a> {
         let mut levels = vec![None; market.sizes.len()];
         for &place in &places {
-            levels[place] = Some(Level { free: market.sizes[place].0, down: 0 });
+            levels[place] = Some(Level { free: market.sizes[place].0, down: 0, crashed: 0 });
         }
         let with_room = places.iter().filter(|&&place| market.sizes[place].0 >= need).count();
         let only = places.first().copied().filter(|_| places.len() == 1);
-        let with_room_if_up = with_room;
-        Supply { market, need, levels, only, seen: 0, with_room, with_room_if_up }
+        let (can_start, with_room_if_up) = (with_room, with_room);
+        Supply { market, need, levels, only, seen: 0, can_start, with_room, with_room_if_up }
     }
 
     /// When something changes next.
@@ -118,27 +137,36 @@ impl<'a> Supply<'a> {
         while let Some(change) = self.market.changes.get(self.seen).filter(|it| it.at <= time) {
             self.seen += 1;
             let Some(place) = &mut self.levels[change.place] else { continue };
-            let before = (place.free >= self.need, place.free + place.down >= self.need);
+            let before = place.offers(self.need);
             place.free -= change.held + change.down;
             place.down += change.down;
-            let after = (place.free >= self.need, place.free + place.down >= self.need);
-            count(&mut self.with_room, before.0, after.0);
-            count(&mut self.with_room_if_up, before.1, after.1);
+            place.crashed += change.crashed;
+            let after = place.offers(self.need);
+            let counts = [&mut self.can_start, &mut self.with_room, &mut self.with_room_if_up];
+            for (count, (before, after)) in counts.into_iter().zip(before.into_iter().zip(after)) {
+                *count = *count + usize::from(after) - usize::from(before);
+            }
         }
     }
 
-    /// Why the job does not start now, `with_room` being the reason where it could.
-    fn part(&self, with_room: Part) -> Part {
-        match (self.with_room, self.with_room_if_up) {
-            (0, 0) => Part::Busy,
-            (0, _) => Part::Down,
-            _ => with_room,
+    /// Why the job does not start now, `can_start` being the reason where it could.
+    fn part(&self, can_start: Part) -> Part {
+        match (self.can_start, self.with_room, self.with_room_if_up) {
+            (0, 0, 0) => Part::Busy,
+            (0, 0, _) => Part::Down,
+            (0, ..) => Part::SchedulerDown,
+            _ => can_start,
         }
     }
 }
 
-fn count(number: &mut usize, before: bool, after: bool) {
-    *number = *number + usize::from(after) - usize::from(before);
+impl Level {
+    /// Whether something that needs so much could start here, whether it has room, and whether it
+    /// would have if nothing were down.
+    fn offers(self, need: i64) -> [bool; 3] {
+        let has_room = self.free >= need;
+        [has_room && self.crashed == 0, has_room, self.free + self.down >= need]
+    }
 }
 
 /// A job that waits for processors: what that was for, and how many were free.
@@ -147,7 +175,7 @@ pub(super) struct Waiting<'a> {
     /// Earliest start its user allows.
     ready: Option<i64>,
     /// Why it waits where it could start.
-    with_room: Part,
+    can_start: Part,
     /// From when until when it waited.
     pub(super) stretches: Vec<(f64, f64)>,
     /// How many processors were free, if there is but one place.
@@ -155,9 +183,9 @@ pub(super) struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, with_room: Part) -> Waiting<'a> {
+    pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, can_start: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
-        Waiting { supply, ready, with_room, stretches: Vec::new(), free }
+        Waiting { supply, ready, can_start, stretches: Vec::new(), free }
     }
 
     /// It waited from where the ledger is until then.
@@ -175,7 +203,7 @@ impl<'a> Waiting<'a> {
         while ledger.told() < until {
             let from = ledger.told();
             let next = self.supply.next().map_or(until, |next| next.min(until));
-            ledger.until(next, self.supply.part(self.with_room));
+            ledger.until(next, self.supply.part(self.can_start));
             if let Some(level) = self.supply.only.and_then(|only| self.supply.levels[only]) {
                 self.free.see((from, next), level.free, level.free >= self.supply.need);
             }

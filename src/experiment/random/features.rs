@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::scenario::Scenario;
-use crate::scenario::file::{self, FigureKind, OnFailure};
+use crate::scenario::file::{self, FigureKind, OnFailure, Transport};
 use crate::scenario::quantity::TimeSpan;
 
 /// What was done with a case besides running it.
@@ -31,18 +31,21 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 31] = [
+pub const FEATURES: [(&str, Has); 34] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
     ("metascheduler", |scenario, _| !scenario.metaschedulers.is_empty()),
     ("composition", |scenario, _| compositions(scenario).next().is_some()),
     ("late offers", |scenario, _| late_offers(scenario)),
-    ("latency", |scenario, _| scenario.network != file::Network::default()),
+    ("latency", |scenario, _| latency(scenario)),
+    ("network faults", |scenario, _| network_faults(scenario)),
+    ("reliable transport", |scenario, _| scenario.network.transport == Transport::Reliable),
     ("grid", |scenario, _| scenario.grid.as_ref().is_some_and(|it| !it.policy.takes_sessions())),
     ("replicas", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.replicates())),
     ("sessions", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.takes_sessions())),
-    ("failures", |scenario, _| !scenario.failures.is_empty()),
+    ("failures", |scenario, _| scenario.processor_failures().next().is_some()),
+    ("crashes of actors", |scenario, _| scenario.crashing().next().is_some()),
     ("checkpoints", |scenario, _| checkpoints(scenario)),
     ("horizon", |scenario, _| scenario.scenario.horizon.is_some()),
     ("patience", |scenario, _| scenario.users.iter().any(|user| user.patience.is_some())),
@@ -92,6 +95,20 @@ fn late_offers(scenario: &Scenario) -> bool {
     compositions(scenario).next().is_some()
         && (scenario.providers.iter().any(|it| it.offers.as_ref().is_some_and(slow))
             || scenario.metaschedulers.iter().any(hasty))
+}
+
+/// Whether messages take time.
+fn latency(scenario: &Scenario) -> bool {
+    let network = &scenario.network;
+    let slow = [network.latency, network.jitter].iter().any(|time| *time > TimeSpan::ZERO);
+    slow || !network.links.is_empty()
+}
+
+/// Whether messages may be lost, arrive twice or overtake each other on their way.
+fn network_faults(scenario: &Scenario) -> bool {
+    let network = &scenario.network;
+    let hit = [network.loss, network.duplication].iter().any(|share| !share.is_zero());
+    hit || network.reordering || !network.partitions.is_empty()
 }
 
 fn checkpoints(scenario: &Scenario) -> bool {

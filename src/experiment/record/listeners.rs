@@ -4,7 +4,7 @@ use haggle_model::{JobOutcome, Observation, Refusal, Time};
 use haggle_results::{Availability, Loss, Metrics, RunWriter};
 use haggle_runtime::OutsideError;
 
-use super::{Fact, Listener};
+use super::{Fact, Faulty, Listener};
 use crate::experiment::check::Check;
 
 /// Counts jobs that no provider could ever run.
@@ -49,7 +49,7 @@ impl Listener for Metrics {
             },
             Fact::Disclosed { from, to, item, count, .. } => self.disclosed(from, to, item, count),
             Fact::Settled(job) => self.job_settled(job),
-            Fact::Fault { fault, resent, .. } => self.message_fault(fault, resent),
+            Fact::Fault(it) => self.message_fault(it.fault, it.resent),
             Fact::Over => self.run_over(now),
             Fact::Message { .. } | Fact::Lost(_) | Fact::Crashed(_) | Fact::Restarted(_) => {}
         }
@@ -78,7 +78,7 @@ impl Listener for Check {
             Fact::Settled(job) => self.settled(job)?,
             Fact::Message { .. }
             | Fact::Disclosed { .. }
-            | Fact::Fault { .. }
+            | Fact::Fault(_)
             | Fact::Crashed(_)
             | Fact::Restarted(_)
             | Fact::Lost(_)
@@ -95,14 +95,11 @@ impl Listener for RunWriter {
 
     fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
         match fact {
-            Fact::Message { from, to, message } => {
-                self.message(now, from, to, message.kind(), message.job())?;
-            }
+            Fact::Message { from, to, kind, job } => self.message(now, from, to, kind, job)?,
             Fact::Disclosed { from, to, item, count, job } => {
                 self.disclosed(now, from, to, item, count, job)?;
             }
-            Fact::Fault { from, to, message, fault, resent } => {
-                let (kind, job) = (message.kind(), message.job());
+            Fact::Fault(Faulty { from, to, kind, job, fault, resent }) => {
                 self.message_fault(now, (from, to), kind, job, (fault, resent))?;
             }
             Fact::Observed { actor, observation } => match observation {

@@ -1,11 +1,12 @@
 //! What is right by itself and has no effect: keys of a policy that is not chosen, and
-//! what nobody asks for.
+//! what nobody asks for; and what has an effect that is hardly meant.
 //!
 //! Nothing here refuses: a sweep over policies may well keep the keys of each.
 
 mod flow;
 mod grid;
 mod network;
+mod round_trip;
 mod seed;
 
 use haggle_model::Disclosure;
@@ -37,6 +38,7 @@ impl Check<'_> {
             self.workload_effects(&path, workload, sorts);
         }
         self.unused_actors(&flow);
+        self.idle_crashes(&flow, names);
         self.message_effects(&flow, names);
         self.grid_effects();
         self.seed_effects();
@@ -63,7 +65,7 @@ impl Check<'_> {
             ),
             (
                 "overrun",
-                serves.rigid || serves.bags,
+                serves.is_used(),
                 "no job comes here",
                 "remove it, or let a user or a metascheduler submit to this provider",
             ),
@@ -243,6 +245,27 @@ impl Check<'_> {
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");
                 self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);
+            }
+        }
+    }
+
+    /// Crashes of those to whom no job comes.
+    fn idle_crashes(&mut self, flow: &Flow, names: &Names) {
+        let scenario = self.scenario;
+        let tables = scenario.failures.iter().enumerate();
+        for (table, actors) in tables.filter_map(|(index, it)| Some((index, it.actors.as_ref()?))) {
+            for (index, actor) in actors.iter().enumerate() {
+                let name = actor.as_str();
+                let place = scenario.metaschedulers.iter().position(|it| it.name == *actor);
+                let used = match names.providers.get(name) {
+                    Some(&provider) => flow.serves[provider].is_used(),
+                    None => place.is_none_or(|place| flow.metaschedulers[place]),
+                };
+                let at = Path::root().key("failures").index(table).key("actors").index(index);
+                let what = format!("crashing \"{name}\"");
+                let why = "no job comes to it";
+                let remedy = "remove it, or let a user or a metascheduler submit to it";
+                self.has_effect(&at, used, &what, why, remedy);
             }
         }
     }

@@ -5,9 +5,9 @@ use haggle_model::Span;
 use super::{Check, EACH_MAX, SHORTEST};
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    CheckpointRule, Checkpoints, EventsOrder, Grid, GridPolicy, NetworkModel,
+    CheckpointRule, Checkpoints, EventsOrder, Grid, GridPolicy, NetworkModel, Storage,
 };
-use crate::scenario::quantity::{TimeOrShare, TimeSpan};
+use crate::scenario::quantity::{Bytes, TimeOrShare, TimeSpan};
 
 impl Check<'_> {
     pub(super) fn check_grid(&mut self) {
@@ -277,9 +277,34 @@ impl Check<'_> {
         }
     }
 
+    /// What stays for ever must fit, all of it. How many jobs a log or a model has is not known here.
+    fn doubt_storage(&mut self, path: &Path, storage: Storage) {
+        let workloads = &self.scenario.workloads;
+        let outputs = self.scenario.users.iter().filter_map(|user| {
+            let workload = workloads.iter().find(|it| it.name == user.workload)?;
+            let jobs = workload.jobs.as_ref()?.len() as u64;
+            Some(jobs.saturating_mul(workload.data?.output.0))
+        });
+        let all = outputs.fold(0, u64::saturating_add);
+        if storage.kept.is_none() && all > storage.capacity.0 {
+            self.doubt(
+                &path.key("storage"),
+                format!(
+                    "the storage holds {} and keeps all it has, and the outputs of all listed jobs \
+                     are {}",
+                    storage.capacity,
+                    Bytes(all)
+                ),
+                "full for good before all have room",
+                "make `capacity` larger, or say by `kept` when an output leaves it".to_owned(),
+            );
+        }
+    }
+
     /// An output that finds no room even in an empty storage waits for ever.
     fn check_room(&mut self, path: &Path, grid: &Grid) {
         let Some(storage) = grid.storage else { return };
+        self.doubt_storage(path, storage);
         let largest = self.scenario.workloads.iter().filter_map(|it| it.data).map(|it| it.output);
         if let Some(output) = largest.max().filter(|&output| output > storage.capacity) {
             self.report(

@@ -1,4 +1,4 @@
-//! Which values of a scenario are read, and which are written in vain.
+//! Which values of a scenario are read, which are written in vain, and which are doubtful.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +21,8 @@ pub(in crate::scenario) struct Uses {
     pub(in crate::scenario) read: BTreeSet<Written>,
     /// Values that nothing reads, and what to say if no other variant reads them either.
     pub(in crate::scenario) unread: Vec<(Written, Warning)>,
+    /// What has an effect that is hardly meant, whatever other variants do.
+    pub(in crate::scenario) doubts: Vec<Warning>,
 }
 
 impl Check<'_> {
@@ -31,6 +33,12 @@ impl Check<'_> {
     pub(super) fn uses(&mut self, path: &Path, read: bool, owner: &str, why: &str, remedy: &str) {
         let what = format!("`{}` of {owner}", path.name());
         self.has_effect(path, read, &what, why, remedy);
+    }
+
+    /// Warns about what stands at `path`.
+    pub(super) fn doubt(&mut self, path: &Path, message: String, label: &str, help: String) {
+        let (span, label, help) = (self.root.place(path), label.to_owned(), Some(help));
+        self.uses.doubts.push(Warning { message, span, label, help });
     }
 
     /// As [`Check::uses`], with a name for what stands there.

@@ -170,6 +170,9 @@ pub struct GridStorage {
     pub waits: u64,
     /// For how long those waited, mean, s.
     pub mean_wait: Option<f64>,
+    /// Jobs whose outputs found no room until the run was over, in a storage that keeps all it has.
+    #[serde(default)]
+    pub stuck: u64,
 }
 
 /// A resource of a grid in numbers.
@@ -278,6 +281,7 @@ impl GridLedger {
                 mean_space: ratio(it.occupied as f64, whole),
                 waits: it.waits,
                 mean_wait: mean(i128::from(it.waited.as_micros()), it.waits),
+                stuck: it.stuck,
             }),
             failures: accounts.failures,
             availability: share(accounts.time() - accounts.down),

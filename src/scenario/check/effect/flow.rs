@@ -81,6 +81,11 @@ impl Flow {
 }
 
 impl Serves {
+    /// Whether any job comes.
+    pub(super) fn is_used(self) -> bool {
+        self.rigid || self.bags
+    }
+
     fn asked_by(&mut self, metascheduler: &Metascheduler) {
         self.asked = self.asked.max(Some(metascheduler.needs()));
         match metascheduler.composition {

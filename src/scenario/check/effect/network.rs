@@ -46,6 +46,9 @@ impl Check<'_> {
         };
         let read = is_reliable && resends;
         self.uses(&network.key("retransmission-timeout"), read, "the network", why, remedy);
+        if read {
+            self.doubt_timeout(flow, names);
+        }
         for (index, partition) in scenario.network.partitions.iter().enumerate() {
             let at = network.key("partition").index(index);
             let read = !crossing(scenario, names, partition).is_empty();
