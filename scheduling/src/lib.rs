@@ -25,6 +25,7 @@ pub mod prediction;
 pub mod profile;
 pub mod queue;
 pub mod replan;
+pub mod reservations;
 pub mod scheduler;
 
 pub use bag_table::BagTable;
