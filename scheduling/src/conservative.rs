@@ -13,12 +13,13 @@ use std::collections::BinaryHeap;
 
 use haggle_model::{Span, Time};
 
+use crate::Order;
 use crate::hints::Hints;
 use crate::index::Key;
 use crate::plan::openings::{Openings, Region};
 use crate::plan::waiting::{Entry, Waiting};
+use crate::plan::{Part, Plan};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Order, Profile};
 
 /// What happens to the waiting jobs' reservations when a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -61,9 +62,8 @@ pub struct Conservative {
     order: Order,
     compression: Compression,
     /// Running jobs and reservations.
-    profile: Profile,
-    /// Processors that no running job holds.
-    free: u32,
+    plan: Plan,
+    /// Of the waiting jobs, by slot.
     bookings: Vec<Option<Booking>>,
     /// Waiting jobs in the order in which compression looks at them.
     waiting: Waiting,
@@ -71,8 +71,6 @@ pub struct Conservative {
     /// stale. After a pass the first one is not.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
     hints: Hints,
-    /// Time given back that waiting jobs have not been tried on yet.
-    given_back: Vec<Region>,
     openings: Openings,
     sequence: u32,
 }
@@ -84,7 +82,6 @@ struct Booking {
     rank: Key,
     start: Time,
     end: Time,
-    running: bool,
 }
 
 impl Conservative {
@@ -97,31 +94,29 @@ impl Conservative {
         Conservative {
             order,
             compression,
-            profile: Profile::new(processors),
-            free: processors,
+            plan: Plan::new(processors),
             bookings: Vec::new(),
             waiting: Waiting::default(),
             due: BinaryHeap::new(),
             hints: Hints::default(),
-            given_back: Vec::new(),
             openings: Openings::new(processors),
             sequence: 0,
         }
     }
 
     fn booking(&self, slot: Slot) -> &Booking {
-        self.bookings[slot.index()].as_ref().expect("a slot in use has a booking")
+        self.bookings[slot.index()].as_ref().expect("who waits has a booking")
     }
 
     /// Books a new job at its earliest fit from `from` on.
     fn reserve(&mut self, from: Time, slot: Slot, processors: u32, span: Span, rank: Key) {
-        let start = self
-            .profile
+        let profile = self.plan.profile_mut();
+        let start = profile
             .earliest_or_never(processors, span, from)
             .expect("the provider refuses jobs wider than the machine");
-        let booking = Booking { processors, span, rank, start, end: start + span, running: false };
+        let booking = Booking { processors, span, rank, start, end: start + span };
+        profile.add(start, booking.end, processors);
         self.bookings[slot.index()] = Some(booking);
-        self.profile.add(start, booking.end, processors);
         self.file(slot);
         let key = self.key(&booking);
         self.waiting.insert(Entry { key, booked: start, span, slot, processors });
@@ -150,7 +145,7 @@ impl Conservative {
         let Conservative { waiting, bookings, .. } = self;
         waiting.settle(|entry| {
             let booking = bookings[entry.slot.index()].as_ref();
-            booking.is_some_and(|it| !it.running && it.rank.2 == entry.key.2)
+            booking.is_some_and(|it| it.rank.2 == entry.key.2)
         });
     }
 
@@ -165,18 +160,17 @@ impl Conservative {
     }
 
     fn is_stale(&self, start: Time, slot: Slot, rank: Key) -> bool {
-        !self.bookings[slot.index()].is_some_and(|booking| {
-            !booking.running && booking.start == start && booking.rank == rank
-        })
+        !self.bookings[slot.index()]
+            .is_some_and(|booking| booking.start == start && booking.rank == rank)
     }
 
-    /// Gives processors back that were booked; waiting jobs have not been tried there yet.
-    fn give_back(&mut self, start: Time, end: Time, processors: u32) {
-        self.profile.remove(start, end, processors);
+    /// Processors have been given back, and waiting jobs have not been tried there yet.
+    fn given_back(&mut self, now: Time, start: Time, end: Time, processors: u32) {
         if start < end {
             self.hints.forget();
         }
-        self.given_back.extend(Region::new(&self.profile, start, end, processors));
+        self.openings.note(self.plan.profile(), start, end, processors);
+        self.compress(now);
     }
 
     fn compress(&mut self, now: Time) {
@@ -189,8 +183,9 @@ impl Conservative {
     /// Reservations stay where they are, but who waits for a job without a limit, or for
     /// processors that have failed, has none: there may be one now.
     fn reserve_for_the_rest(&mut self, now: Time) {
-        let given_back = std::mem::take(&mut self.given_back);
-        if !given_back.iter().any(|region| region.end >= BEYOND_ALL_LIMITS) {
+        let open = self.openings.noted().iter().any(|region| region.end >= BEYOND_ALL_LIMITS);
+        self.openings.forget_noted();
+        if !open {
             return;
         }
         let mut rest = self.queue();
@@ -202,7 +197,7 @@ impl Conservative {
     fn replan_around(&mut self, now: Time, change: impl FnOnce(&mut Conservative)) {
         let waiting = self.queue();
         self.reserve_anew(now, &waiting, change);
-        self.given_back.clear();
+        self.openings.forget_noted();
     }
 
     /// Drops the reservations of these jobs, makes a `change` and makes them again.
@@ -212,20 +207,21 @@ impl Conservative {
         waiting: &[Entry],
         change: impl FnOnce(&mut Conservative),
     ) {
+        self.plan.profile_from(now);
         self.hints.forget();
         for entry in waiting {
             let Entry { booked, span, processors, .. } = *entry;
             // Of what is planned before now the rest.
-            self.profile.remove(booked.max(now), booked + span, processors);
+            self.plan.profile_mut().remove(booked.max(now), booked + span, processors);
         }
         change(self);
         for entry in waiting {
             let Entry { span, processors, slot, .. } = *entry;
-            let start = self
-                .profile
+            let profile = self.plan.profile_mut();
+            let start = profile
                 .earliest_or_never(processors, span, now)
                 .expect("a queued job fits the empty machine");
-            self.profile.add(start, start + span, processors);
+            profile.add(start, start + span, processors);
             if start != entry.booked {
                 let booking = self.bookings[slot.index()].as_mut().expect("it waits");
                 (booking.start, booking.end) = (start, start + span);
@@ -256,29 +252,27 @@ impl Conservative {
 
     /// One pass over the waiting jobs: each that can start earlier does.
     fn move_up(&mut self, now: Time) {
-        if self.given_back.is_empty() {
+        if self.openings.noted().is_empty() {
             return;
         }
         self.settle();
-        self.openings.close();
-        for region in self.given_back.drain(..) {
-            self.openings.open(&self.profile, region, now);
-        }
+        self.openings.open_noted(self.plan.profile(), now);
         let mut moved = Vec::new();
         for place in 0..self.waiting.list().len() {
             let Entry { booked, span, processors, slot, .. } = self.waiting.list()[place];
             let Some(from) = self.openings.admits(processors, span, booked) else { continue };
-            let Some(fit) = self.profile.earlier_fit(processors, span, from, booked) else {
-                self.openings.missed(&self.profile, processors, span, booked, now);
+            let profile = self.plan.profile();
+            let Some(fit) = profile.earlier_fit(processors, span, from, booked) else {
+                self.openings.missed(profile, processors, span, booked, now);
                 continue;
             };
             self.move_to(slot, fit.start);
             let (start, end) = ((fit.start + span).max(booked), booked + span);
-            let left_behind = Region::new(&self.profile, start, end, processors);
-            self.openings.moved(&self.profile, left_behind, now);
+            let left_behind = Region::new(self.plan.profile(), start, end, processors);
+            self.openings.moved(self.plan.profile(), left_behind, now);
             // Jobs before this one in the queue get their chance in the next pass.
             if self.compression == Compression::JobByJob {
-                self.given_back.extend(left_behind);
+                self.openings.note_region(left_behind);
             }
             self.waiting.list_mut()[place].booked = fit.start;
             moved.push(place);
@@ -295,15 +289,16 @@ impl Conservative {
         let Booking { processors, span, start: booked, end, .. } = *booking;
         (booking.start, booking.end) = (start, start + span);
         // Between the two it keeps what it has.
-        self.profile.add(start, booked.min(start + span), processors);
-        self.profile.remove((start + span).max(booked), end, processors);
+        let profile = self.plan.profile_mut();
+        profile.add(start, booked.min(start + span), processors);
+        profile.remove((start + span).max(booked), end, processors);
         self.file(slot);
     }
 }
 
 impl LocalScheduler for Conservative {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        self.profile.forget_before(now);
+        self.plan.profile_from(now);
         let span = request.planned_span();
         let rank = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
@@ -318,7 +313,7 @@ impl LocalScheduler for Conservative {
             let from = if self.waiting.len() < DEEP {
                 now
             } else {
-                self.hints.earliest(&self.profile, processors, span, now)
+                self.hints.earliest(self.plan.profile(), processors, span, now)
             };
             self.reserve(from, slot, processors, span, rank);
         }
@@ -326,53 +321,33 @@ impl LocalScheduler for Conservative {
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
-        self.profile.forget_before(now);
-        let booking = self.bookings[slot.index()].take().expect("only a running job ends");
-        self.free += booking.processors;
-        self.give_back(now, booking.end, booking.processors);
-        self.compress(now);
+        let Part { processors, planned_end } = self.plan.finished(now, slot);
+        self.given_back(now, now, planned_end, processors);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.profile.forget_before(now);
         // The job takes time that may be booked: everything that waits is planned anew around it.
-        self.replan_around(now, |queue| {
-            let job = queue.bookings[slot.index()].as_mut().expect("only a running job overruns");
-            queue.profile.add(job.end.max(now), end, job.processors);
-            job.end = end;
-        });
+        self.replan_around(now, |queue| queue.plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.profile.forget_before(now);
-        self.replan_around(now, |queue| {
-            for job in killed {
-                let job = queue.bookings[job.slot.index()].take().expect("only a running job dies");
-                queue.free += job.processors;
-                queue.profile.remove(now, job.end, job.processors);
-            }
-            queue.free -= processors;
-            queue.profile.add(now, Time::FOREVER, processors);
-        });
+        self.replan_around(now, |queue| queue.plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
-        self.profile.forget_before(now);
-        self.free += processors;
-        self.give_back(now, Time::FOREVER, processors);
-        self.compress(now);
+        self.plan.restored(now, processors);
+        self.given_back(now, now, Time::FOREVER, processors);
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        let waits = |booking: &Option<Booking>| booking.is_some_and(|booking| !booking.running);
-        if !self.bookings.get(slot.index()).is_some_and(waits) {
+        let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
             return false;
-        }
-        let booking = self.bookings[slot.index()].take().expect("it waits");
+        };
         self.waiting.one_has_gone();
         let Booking { processors, start, end, .. } = booking;
-        self.give_back(start.max(now), end, processors);
-        self.compress(now);
+        let start = start.max(now);
+        self.plan.profile_mut().remove(start, end, processors);
+        self.given_back(now, start, end, processors);
         true
     }
 
@@ -389,13 +364,13 @@ impl LocalScheduler for Conservative {
             let booking = *self.booking(slot);
             // A job that ends at this very instant may not have given its
             // processors back yet; its end brings the next pass.
-            if booking.processors > self.free {
+            if booking.processors > self.plan.free() {
                 not_yet.push(Reverse((start, rank, slot)));
                 continue;
             }
-            self.free -= booking.processors;
+            self.plan.start(slot, booking.processors, booking.end);
             self.waiting.one_has_gone();
-            self.bookings[slot.index()] = Some(Booking { running: true, ..booking });
+            self.bookings[slot.index()] = None;
             started.push(slot);
         }
         self.due.extend(not_yet);
@@ -424,7 +399,7 @@ impl LocalScheduler for Conservative {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        self.profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        self.plan.profile().earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
     }
 
     fn queue_length(&self) -> usize {

@@ -26,8 +26,8 @@ use self::entry::{Entry, Kind};
 use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
 use crate::placing::{free_slots, place};
-use crate::plan::openings::{Openings, Region};
-use crate::profile::Profile;
+use crate::plan::openings::Openings;
+use crate::plan::{Part, Plan};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 
 /// A queue of rigid jobs and shares of bags, first come first served, with
@@ -41,16 +41,12 @@ pub struct ConservativeBags {
     rescheduling: ReschedulingConfig,
     fractions: Fractions,
     /// All that runs or is planned.
-    profile: Profile,
-    /// Processors on which nothing runs.
-    free: u32,
+    plan: Plan,
     entries: Vec<Option<Entry>>,
     /// Entries accepted so far.
     accepted: u64,
     /// Whether something has ended early since the last rescheduling.
     ended_early: bool,
-    /// Time given back that waiting work has not been tried on yet.
-    given_back: Vec<Region>,
     /// Whether nobody knows what has been given back since waiting work was last tried.
     all_open: bool,
     openings: Openings,
@@ -67,12 +63,10 @@ impl ConservativeBags {
         ConservativeBags {
             rescheduling,
             fractions,
-            profile: Profile::new(processors),
-            free: processors,
+            plan: Plan::new(processors),
             entries: Vec::new(),
             accepted: 0,
             ended_early: false,
-            given_back: Vec::new(),
             all_open: false,
             openings: Openings::new(processors),
             effort: Effort::default(),
@@ -120,20 +114,17 @@ impl ConservativeBags {
         completion
     }
 
-    /// Gives processors back that were booked; waiting work has not been tried there yet.
-    fn give_back(&mut self, start: Time, end: Time, processors: u32) {
-        self.profile.remove(start, end, processors);
-        self.note(start, end, processors);
+    /// Processors have been given back, and waiting work has not been tried there yet.
+    fn note(&mut self, start: Time, end: Time, processors: u32) {
+        if !self.all_open {
+            self.openings.note(self.plan.profile(), start, end, processors);
+        }
     }
 
-    /// Processors have been given back.
-    fn note(&mut self, start: Time, end: Time, processors: u32) -> Option<Region> {
-        if self.all_open {
-            return None;
-        }
-        let region = Region::new(&self.profile, start, end, processors);
-        self.given_back.extend(region);
-        region
+    /// Latest completion of its tasks: planned, or the end of those that have ended.
+    fn completion(&self, slot: Slot, entry: &Entry) -> Time {
+        let tasks = entry.latest_planned().max(self.plan.latest_end(slot));
+        tasks.expect("an entry without tasks is forgotten")
     }
 
     /// Starts what is due of one kind.
@@ -145,7 +136,7 @@ impl ConservativeBags {
         }
         due.sort_unstable();
         for (start, _, slot, tasks) in due {
-            let free = self.free;
+            let free = self.plan.free();
             let entry = self.entry(slot);
             let processors = tasks * entry.width;
             // What ends at this very instant may not have given its processors
@@ -154,91 +145,72 @@ impl ConservativeBags {
                 continue;
             }
             entry.take(start, tasks);
-            *entry.running.entry(start + entry.span).or_insert(0) += tasks;
-            self.free -= processors;
+            let planned_end = start + entry.span;
+            self.plan.start(slot, processors, planned_end);
             started(slot, tasks);
         }
     }
 
-    /// Tasks of an entry have ended.
-    fn end(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time) {
-        self.profile.forget_before(now);
-        let entry = self.entry(slot);
-        entry.end(now, tasks, planned_end);
-        let (processors, over) = (tasks * entry.width, entry.is_over());
-        self.free += processors;
-        self.give_back(now, planned_end, processors);
+    /// Some of an entry has ended.
+    fn end(&mut self, now: Time, slot: Slot, part: Part) {
+        let ended = self.plan.end(now, slot, part);
+        let Part { processors, planned_end } = ended.expect("only what runs ends");
+        self.note(now, planned_end, processors);
         self.ended_early |= now < planned_end;
-        if over {
+        if self.entry(slot).waiting.is_empty() && !self.plan.runs(slot) {
             self.entries[slot.index()] = None;
+            self.plan.forget(slot);
         }
     }
 }
 
 impl LocalScheduler for ConservativeBags {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        self.profile.forget_before(now);
+        self.plan.profile_from(now);
         let span = request.planned_span();
-        let batches = place(&mut self.profile, request.processors, span, 1, now);
+        let batches = place(self.plan.profile_mut(), request.processors, span, 1, now);
         let completion =
             self.accept(request.slot, Kind::Job, request.processors, span, now, &batches);
         promise(completion)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
-        let running = self.entry(slot).running.first_key_value();
-        let (&planned_end, _) = running.expect("only a running job ends");
-        self.end(now, slot, 1, planned_end);
+        let part = self.plan.only(slot).expect("only a running job ends");
+        self.end(now, slot, part);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.profile.forget_before(now);
         // The job takes time that may be planned for others.
-        self.plan_anew_around(now, |queue| {
-            let entry = queue.entry(slot);
-            let (width, mut over) = (entry.width, Vec::new());
-            // Tasks that were planned to end together go on together.
-            while let Some(planned) = entry.running.first_entry().filter(|it| *it.key() <= now) {
-                let (planned_end, tasks) = planned.remove_entry();
-                over.push((planned_end, tasks * width));
-                *entry.running.entry(end).or_insert(0) += tasks;
-            }
-            for (planned_end, processors) in over {
-                queue.profile.add(planned_end.max(now), end, processors);
-            }
-        });
+        self.plan_anew_around(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.profile.forget_before(now);
         for &Killed { slot, processors, planned_end } in killed {
-            let tasks = processors / self.entry(slot).width;
-            self.end(now, slot, tasks, planned_end);
+            self.end(now, slot, Part { processors, planned_end });
         }
-        self.plan_anew_around(now, |queue| {
-            queue.free -= processors;
-            queue.profile.add(now, Time::FOREVER, processors);
-        });
+        self.plan_anew_around(now, |plan| plan.failed(now, processors, &[]));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
-        self.profile.forget_before(now);
-        self.free += processors;
-        self.give_back(now, Time::FOREVER, processors);
+        self.plan.restored(now, processors);
+        self.note(now, Time::FOREVER, processors);
         self.ended_early = true;
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
-        if !entry.is_some_and(Entry::untouched) {
+        if self.plan.has_started(slot) {
             return false;
         }
-        self.profile.forget_before(now);
-        let entry = self.entries[slot.index()].take().expect("just looked at");
+        let Some(entry) = self.entries.get_mut(slot.index()).and_then(Option::take) else {
+            return false;
+        };
         // Nothing moves up, but what waits for this to end had no planned start.
-        self.ended_early |= promise(entry.latest_completion()).is_none();
+        self.ended_early |= entry.latest_planned().and_then(promise).is_none();
+        self.plan.profile_from(now);
         for Batch { start, tasks } in entry.waiting {
-            self.give_back(start, start + entry.span, tasks * entry.width);
+            let (end, processors) = (start + entry.span, tasks * entry.width);
+            self.plan.profile_mut().remove(start, end, processors);
+            self.note(start, end, processors);
         }
         true
     }
@@ -255,7 +227,7 @@ impl LocalScheduler for ConservativeBags {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        self.profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        self.plan.profile().earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
     }
 
     fn queue_length(&self) -> usize {
@@ -265,12 +237,12 @@ impl LocalScheduler for ConservativeBags {
 
 impl Bargainer for ConservativeBags {
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
-        let mut plan = self.profile.clone();
+        let mut profile = self.plan.profile().clone();
         let mut offers = Vec::new();
         let (mut placed, mut completion) = (0, now);
         for tasks in self.fractions.sizes(bag.tasks) {
             // The first tasks of a larger share go where those of a smaller one do.
-            for batch in place(&mut plan, 1, bag.span, tasks - placed, now.max(bag.earliest)) {
+            for batch in place(&mut profile, 1, bag.span, tasks - placed, now.max(bag.earliest)) {
                 completion = batch.start + bag.span;
             }
             placed = tasks;
@@ -281,18 +253,17 @@ impl Bargainer for ConservativeBags {
     }
 
     fn award(&mut self, now: Time, slot: Slot, bag: &BagRequest, award: &Award) -> Option<Time> {
-        self.profile.forget_before(now);
-        let mut plan = self.profile.clone();
+        let mut profile = self.plan.profile_from(now).clone();
         let (batches, latest) = match award {
             Award::Offered { tasks, offer } => {
-                (place(&mut plan, 1, bag.span, *tasks, now.max(bag.earliest)), offer.completion)
+                (place(&mut profile, 1, bag.span, *tasks, now.max(bag.earliest)), offer.completion)
             }
             Award::Placed { batches, deadline } => {
                 for &Batch { start, tasks } in batches {
-                    if start < now || plan.min_free(start, start + bag.span) < tasks {
+                    if start < now || profile.min_free(start, start + bag.span) < tasks {
                         return None;
                     }
-                    plan.add(start, start + bag.span, tasks);
+                    profile.add(start, start + bag.span, tasks);
                 }
                 (batches.clone(), *deadline)
             }
@@ -301,13 +272,13 @@ impl Bargainer for ConservativeBags {
         if completion > latest {
             return None;
         }
-        self.profile = plan;
+        *self.plan.profile_mut() = profile;
         let completion = self.accept(slot, Kind::Share, 1, bag.span, bag.earliest, &batches);
         Some(promise(completion).unwrap_or(Time::FOREVER))
     }
 
     fn free_slots(&mut self, now: Time) -> Vec<FreeSlot> {
-        free_slots(self.profile.steps(), now)
+        free_slots(self.plan.profile().steps(), now)
     }
 
     fn tasks_due(&mut self, now: Time, started: &mut Vec<(Slot, u32)>) {
@@ -315,13 +286,14 @@ impl Bargainer for ConservativeBags {
     }
 
     fn tasks_finished(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time) {
-        self.end(now, slot, tasks, planned_end);
+        let processors = tasks * self.entry(slot).width;
+        self.end(now, slot, Part { processors, planned_end });
     }
 
     fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest) {
-        self.profile.forget_before(now);
+        self.plan.profile_from(now);
         let earliest = now.max(tasks.earliest);
-        let batches = place(&mut self.profile, 1, tasks.span, tasks.tasks, earliest);
+        let batches = place(self.plan.profile_mut(), 1, tasks.span, tasks.tasks, earliest);
         match self.entries.get_mut(slot.index()) {
             Some(Some(entry)) => {
                 for batch in batches {
@@ -347,7 +319,7 @@ impl Bargainer for ConservativeBags {
     }
 
     fn reschedule(&mut self, now: Time) {
-        self.profile.forget_before(now);
+        self.plan.profile_from(now);
         if std::mem::take(&mut self.ended_early) {
             self.passes(now);
         }
@@ -370,6 +342,6 @@ impl Bargainer for ConservativeBags {
 
     fn latest_completion(&self, slot: Slot) -> Option<Time> {
         let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
-        entry.map(Entry::latest_completion)
+        entry.map(|entry| self.completion(slot, entry))
     }
 }

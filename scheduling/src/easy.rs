@@ -12,7 +12,7 @@ use haggle_model::{Span, Time};
 
 use crate::fcfs::{store, take};
 use crate::index::{Entry, Fits, Index, Key};
-use crate::running::Running;
+use crate::plan::Plan;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
 
@@ -25,7 +25,7 @@ use crate::{Order, Profile};
 #[derive(Debug)]
 pub struct Easy {
     order: Order,
-    running: Running,
+    plan: Plan,
     waiting: Index,
     entries: Vec<Option<Entry>>,
     /// Decided to start now, waiting for an end of this instant; in order.
@@ -53,7 +53,7 @@ impl Easy {
     pub fn new(processors: u32, order: Order) -> Easy {
         Easy {
             order,
-            running: Running::new(processors),
+            plan: Plan::new(processors),
             waiting: Index::new(processors),
             entries: Vec::new(),
             decided: VecDeque::new(),
@@ -66,14 +66,14 @@ impl Easy {
     fn decide(&mut self, now: Time, entry: Entry) {
         self.waiting.remove(entry.key, entry.processors);
         self.entries[entry.slot.index()] = None;
-        self.running.book(now, entry.processors, entry.span);
+        self.plan.profile_mut().add(now, now + entry.span, entry.processors);
         self.decided.push_back(entry);
     }
 
     /// Puts what was decided but has not started back to its place in the queue.
     fn revoke(&mut self, now: Time) {
         for entry in std::mem::take(&mut self.decided) {
-            self.running.unbook(now, entry.processors, entry.span);
+            self.plan.profile_mut().remove(now, now + entry.span, entry.processors);
             store(&mut self.entries, entry);
             self.waiting.insert(entry);
         }
@@ -82,7 +82,7 @@ impl Easy {
 
     /// What may start now without delaying `head`.
     fn room_beside(&mut self, now: Time, head: &Entry) -> Fits {
-        let profile = self.running.profile(now);
+        let profile = self.plan.profile_from(now);
         let free = profile.free_at(now);
         let Some(shadow) = profile.earliest_fit(head.processors, head.span, now) else {
             // So many processors have failed that nobody can say when it starts.
@@ -108,7 +108,7 @@ impl Easy {
     }
 
     fn pass(&mut self, now: Time) {
-        let free = self.running.profile(now).free_at(now);
+        let free = self.plan.profile_from(now).free_at(now);
         let news = std::mem::replace(&mut self.news, News::Nothing);
         // A plan that has run out frees processors before its job says so.
         let news = if free == self.left_free { news } else { News::Everything };
@@ -124,7 +124,7 @@ impl Easy {
             }
             News::Everything => {
                 while let Some(&head) = self.waiting.first() {
-                    let free = self.running.profile(now).free_at(now);
+                    let free = self.plan.profile_from(now).free_at(now);
                     if head.processors > free {
                         if self.waiting.len() > 1 && free > 0 {
                             self.backfill(now, &head);
@@ -135,7 +135,7 @@ impl Easy {
                 }
             }
         }
-        self.left_free = self.running.profile(now).free_at(now);
+        self.left_free = self.plan.profile_from(now).free_at(now);
     }
 }
 
@@ -156,23 +156,23 @@ impl LocalScheduler for Easy {
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
-        self.running.finished(now, slot);
+        self.plan.finished(now, slot);
         self.news = News::Everything;
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // What was decided on the processors of a job that goes on after all.
         self.revoke(now);
-        self.running.overran(now, slot, end);
+        self.plan.overran(now, slot, end);
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
         self.revoke(now);
-        self.running.failed(now, processors, killed);
+        self.plan.failed(now, processors, killed);
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
-        self.running.restored(now, processors);
+        self.plan.restored(now, processors);
         self.news = News::Everything;
     }
 
@@ -187,10 +187,10 @@ impl LocalScheduler for Easy {
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.pass(now);
         while let Some(&next) = self.decided.front()
-            && next.processors <= self.running.free()
+            && next.processors <= self.plan.free()
         {
             self.decided.pop_front();
-            self.running.start_booked(now, next.slot, next.processors, next.span);
+            self.plan.start(next.slot, next.processors, now + next.span);
             started.push(next.slot);
         }
     }
@@ -202,12 +202,12 @@ impl LocalScheduler for Easy {
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
         // Nobody but the head has a reservation; the conservative plan of the
         // whole queue is the usual guess.
-        let mut plan: Profile = self.running.profile(now).clone();
+        let mut profile: Profile = self.plan.profile_from(now).clone();
         for entry in self.waiting.sorted() {
-            let start = plan.earliest_or_never(entry.processors, entry.span, now)?;
-            plan.add(start, start + entry.span, entry.processors);
+            let start = profile.earliest_or_never(entry.processors, entry.span, now)?;
+            profile.add(start, start + entry.span, entry.processors);
         }
-        plan.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
     }
 
     fn queue_length(&self) -> usize {

@@ -14,11 +14,10 @@
 
 mod bargain;
 mod demand;
-mod plan;
+mod queue;
 mod steps;
 mod sweep;
 mod trial;
-mod work;
 
 use haggle_model::{Span, Time};
 
@@ -26,9 +25,8 @@ use crate::bags::{Bargainer, Batch, Fractions};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
 
 use demand::Demand;
-use plan::{Entry, Plan};
+use queue::{Entry, Queue};
 use trial::Trial;
-use work::Works;
 
 /// What happens to new work that would make a promise late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -92,10 +90,7 @@ pub struct EdfStats {
 #[derive(Clone, Debug)]
 pub struct Edf {
     config: EdfConfig,
-    plan: Plan,
-    works: Works,
-    /// Processors that no running work holds.
-    free: u32,
+    queue: Queue,
     /// Time has been given back since the plan was last made anew.
     given_back: bool,
     stats: EdfStats,
@@ -105,14 +100,7 @@ impl Edf {
     /// For a machine of `processors`.
     pub fn new(processors: u32, mut config: EdfConfig) -> Edf {
         config.resolution = config.resolution.max(Span::TICK);
-        Edf {
-            config,
-            plan: Plan::new(processors),
-            works: Works::default(),
-            free: processors,
-            given_back: false,
-            stats: EdfStats::default(),
-        }
+        Edf { config, queue: Queue::new(processors), given_back: false, stats: EdfStats::default() }
     }
 
     /// What has been done so far.
@@ -123,115 +111,102 @@ impl Edf {
     /// Work still to be done, in processor-microseconds: what runs until its
     /// planned end, and all that waits. Jobs without a limit count as [`Span::FOREVER`].
     pub fn remaining_work(&self, now: Time) -> u128 {
-        self.plan.waiting_work() + self.works.running_work(now)
+        self.queue.waiting_work() + self.queue.plan().running_work(now)
     }
 
     /// What waits, in the queue's order: (slot, processors or tasks, promised completion).
     pub fn waiting(&self) -> impl Iterator<Item = (Slot, u32, Time)> + '_ {
-        self.plan.entries().iter().map(|entry| (entry.slot, entry.demand.units, entry.promise))
+        self.queue.entries().iter().map(|entry| (entry.slot, entry.demand.units, entry.promise))
     }
 
     /// Where what waits of this job or share is planned; empty if nothing does.
     pub fn planned(&self, slot: Slot) -> &[Batch] {
-        let entry = self.plan.entries().iter().find(|entry| entry.slot == slot);
+        let entry = self.queue.entries().iter().find(|entry| entry.slot == slot);
         entry.map_or(&[], |entry| &entry.batches)
     }
 
     /// Accepts work at the earliest promise from `deadline` on that can be kept.
     fn accept(&mut self, now: Time, slot: Slot, demand: Demand, deadline: Time) -> Time {
         let mut trial = Trial::new(demand, &self.config);
-        let promise = trial.promise(&mut self.plan, now, deadline, &mut self.stats);
+        let promise = trial.promise(&mut self.queue, now, deadline, &mut self.stats);
         let chain = trial
-            .attempt(&mut self.plan, now, promise)
+            .attempt(&mut self.queue, now, promise)
             .expect("what has just been promised is possible");
         self.stats.repairs += chain.repairs;
-        let batches = trial.apply(&mut self.plan, chain);
-        self.plan.insert(Entry::new(slot, demand, promise, batches));
+        let batches = trial.apply(&mut self.queue, chain);
+        self.queue.insert(Entry::new(slot, demand, promise, batches));
         promise
     }
 }
 
 impl LocalScheduler for Edf {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        self.plan.forget_before(now);
+        self.queue.forget_before(now);
         let demand = Demand::rigid(request.processors, request.planned_span());
         let deadline = match (request.deadline, request.span) {
             (Some(deadline), Some(_)) => deadline.min(Time::FOREVER),
             // Nothing can be promised to a job that may hold its processors for ever.
             _ => Time::FOREVER,
         };
-        self.works.open(request.slot);
         let promise = self.accept(now, request.slot, demand, deadline);
         (promise < Time::FOREVER).then_some(promise)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
-        let Some((end, processors)) = self.works.only_running(slot) else {
+        let Some(part) = self.queue.plan().only(slot) else {
             debug_assert!(false, "only a running job ends");
             return;
         };
-        self.tasks_finished(now, slot, processors, end);
+        self.tasks_finished(now, slot, part.processors, part.planned_end);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        let over = self.works.extend(slot, now, end);
-        self.plan.forget_before(now);
-        self.plan.overrun(now, &over, end);
+        self.queue.plan_anew_around(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
         for &Killed { slot, processors, planned_end } in killed {
             self.tasks_finished(now, slot, processors, planned_end);
         }
-        self.free -= processors;
-        self.plan.forget_before(now);
-        self.plan.overrun(now, &[(now, processors)], Time::FOREVER);
+        self.queue.plan_anew_around(now, |plan| plan.failed(now, processors, &[]));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
-        self.free += processors;
-        self.plan.forget_before(now);
-        self.plan.release(now, Time::FOREVER, processors);
+        self.queue.restored(now, processors);
         self.given_back = true;
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        if self.works.has_started(slot) || !self.plan.remove(slot) {
+        if self.queue.plan().has_started(slot) || !self.queue.remove(slot) {
             return false;
         }
-        self.plan.forget_before(now);
-        self.works.close(slot);
+        self.queue.forget_before(now);
         self.given_back = true;
         true
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        self.plan.forget_before(now);
+        self.queue.forget_before(now);
         if std::mem::take(&mut self.given_back) {
-            self.plan.improve(now);
+            self.queue.improve(now);
         }
-        let Edf { plan, works, free, .. } = self;
-        plan.start(now, true, free, |slot, processors, end| {
-            works.start(slot, end, processors);
-            started.push(slot);
-        });
+        self.queue.start(now, true, |slot, _| started.push(slot));
     }
 
     fn next_start(&self) -> Option<Time> {
-        let starts = self.plan.entries().iter().map(|entry| entry.batches[0].start);
+        let starts = self.queue.entries().iter().map(|entry| entry.batches[0].start);
         starts.min().filter(|&start| start < BEYOND_ALL_LIMITS)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
         let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
-        self.plan.forget_before(now);
-        let whole = self.plan.whole();
-        let window = whole.earliest(processors, span, now, Time::FOREVER);
-        let large_enough = processors <= whole.capacity();
+        self.queue.forget_before(now);
+        let window = self.queue.whole().earliest(processors, span, now, Time::FOREVER);
+        let large_enough = processors <= self.queue.plan().profile().capacity();
         large_enough.then(|| window.map_or(Time::FOREVER, |window| window.start))
     }
 
     fn queue_length(&self) -> usize {
-        self.plan.entries().len()
+        self.queue.entries().len()
     }
 }

@@ -3,7 +3,7 @@
 use haggle_model::{Span, Time};
 
 use crate::index::{Entry, Index};
-use crate::running::Running;
+use crate::plan::Plan;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
 
@@ -11,7 +11,7 @@ use crate::{Order, Profile};
 #[derive(Debug)]
 pub struct Fcfs {
     order: Order,
-    running: Running,
+    plan: Plan,
     waiting: Index,
     /// Width and key of each waiting job, by slot.
     entries: Vec<Option<Entry>>,
@@ -23,7 +23,7 @@ impl Fcfs {
     pub fn new(processors: u32, order: Order) -> Fcfs {
         Fcfs {
             order,
-            running: Running::new(processors),
+            plan: Plan::new(processors),
             waiting: Index::new(processors),
             entries: Vec::new(),
             sequence: 0,
@@ -43,19 +43,19 @@ impl LocalScheduler for Fcfs {
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
-        self.running.finished(now, slot);
+        self.plan.finished(now, slot);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.running.overran(now, slot, end);
+        self.plan.overran(now, slot, end);
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.running.failed(now, processors, killed);
+        self.plan.failed(now, processors, killed);
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
-        self.running.restored(now, processors);
+        self.plan.restored(now, processors);
     }
 
     fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {
@@ -68,12 +68,12 @@ impl LocalScheduler for Fcfs {
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         // One ended job may make room for several, hence the loop.
         while let Some(&head) = self.waiting.first() {
-            if head.processors > self.running.free() {
+            if head.processors > self.plan.free() {
                 break;
             }
             self.waiting.remove(head.key, head.processors);
             self.entries[head.slot.index()] = None;
-            self.running.start(now, head.slot, head.processors, head.span);
+            self.plan.book_and_start(now, head.slot, head.processors, now + head.span);
             started.push(head.slot);
         }
     }
@@ -83,13 +83,13 @@ impl LocalScheduler for Fcfs {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        let mut plan: Profile = self.running.profile(now).clone();
+        let mut profile: Profile = self.plan.profile_from(now).clone();
         let mut earliest = now;
         for entry in self.waiting.sorted() {
-            earliest = plan.earliest_or_never(entry.processors, entry.span, earliest)?;
-            plan.add(earliest, earliest + entry.span, entry.processors);
+            earliest = profile.earliest_or_never(entry.processors, entry.span, earliest)?;
+            profile.add(earliest, earliest + entry.span, entry.processors);
         }
-        plan.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), earliest)
+        profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), earliest)
     }
 
     fn queue_length(&self) -> usize {

@@ -25,7 +25,7 @@ pub mod prediction;
 pub mod profile;
 pub mod queue;
 pub mod replan;
-mod running;
+pub mod reservations;
 pub mod scheduler;
 
 pub use bag_table::BagTable;

@@ -1,4 +1,158 @@
-//! The plan of a machine.
+//! The plan of a machine: what runs on it, and what is booked beside that.
+//!
+//! One availability profile holds all bookings. Some are *firm*: what runs, and what has been
+//! promised at a time. Others are *movable*: a queue has put them there and may put them elsewhere.
+//! Queues differ in what they book when and what they move:
+//!
+//! | queue | on this profile | movable bookings |
+//! |---|---|---|
+//! | FCFS, EASY | what runs, or has been decided to start now | none |
+//! | conservative, bags | everything | of all that waits; compression moves them up |
+//! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes |
 
 pub(crate) mod openings;
+mod running;
 pub(crate) mod waiting;
+
+use haggle_model::{Span, Time};
+
+use crate::Profile;
+use crate::bags::Batch;
+use crate::scheduler::{Killed, Slot};
+
+pub(crate) use running::Part;
+use running::Running;
+
+/// What runs, by slot, and when processors are free beside all that is booked.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    profile: Profile,
+    running: Running,
+}
+
+impl Plan {
+    /// For a machine of `processors`.
+    pub(crate) fn new(processors: u32) -> Plan {
+        Plan { profile: Profile::new(processors), running: Running::new(processors) }
+    }
+
+    /// Processors on which nothing runs.
+    pub(crate) fn free(&self) -> u32 {
+        self.running.free()
+    }
+
+    /// Availability if everything goes as booked.
+    pub(crate) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// To change bookings.
+    pub(crate) fn profile_mut(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
+    /// Availability from `now` on.
+    pub(crate) fn profile_from(&mut self, now: Time) -> &Profile {
+        self.profile.forget_before(now);
+        &self.profile
+    }
+
+    /// Books batches that take `span`.
+    pub(crate) fn book(&mut self, batches: &[Batch], span: Span) {
+        for &Batch { start, tasks } in batches {
+            self.profile.add(start, start + span, tasks);
+        }
+    }
+
+    /// Gives batches back, from `now` on.
+    pub(crate) fn unbook(&mut self, now: Time, batches: &[Batch], span: Span) {
+        for &Batch { start, tasks } in batches {
+            self.profile.remove(start.max(now), start + span, tasks);
+        }
+    }
+
+    /// Starts what is booked until `planned_end`.
+    pub(crate) fn start(&mut self, slot: Slot, processors: u32, planned_end: Time) {
+        self.running.start(slot, Part { processors, planned_end });
+    }
+
+    /// Books a job from now on and starts it.
+    pub(crate) fn book_and_start(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        processors: u32,
+        planned_end: Time,
+    ) {
+        self.profile.add(now, planned_end, processors);
+        self.start(slot, processors, planned_end);
+    }
+
+    /// A job has ended; says what it gives back.
+    pub(crate) fn finished(&mut self, now: Time, slot: Slot) -> Part {
+        let part = self.only(slot).expect("only a running job ends");
+        self.end(now, slot, part).expect("it runs")
+    }
+
+    /// Some of what runs has ended; says what it gives back, if it runs.
+    pub(crate) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
+        let ended = self.running.end(now, slot, part)?;
+        self.profile.forget_before(now);
+        self.profile.remove(now, ended.planned_end, ended.processors);
+        Some(ended)
+    }
+
+    /// Jobs are killed, and processors fail for who knows how long.
+    pub(crate) fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        for &Killed { slot, processors, planned_end } in killed {
+            self.end(now, slot, Part { processors, planned_end });
+        }
+        self.running.failed(processors);
+        self.profile.forget_before(now);
+        self.profile.add(now, Time::FOREVER, processors);
+    }
+
+    /// Processors are back.
+    pub(crate) fn restored(&mut self, now: Time, processors: u32) {
+        self.running.restored(processors);
+        self.profile.forget_before(now);
+        self.profile.remove(now, Time::FOREVER, processors);
+    }
+
+    /// What was planned to end by now goes on until `end`.
+    pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        let processors = self.running.extend(slot, now, end);
+        self.profile.forget_before(now);
+        self.profile.add(now, end, processors);
+    }
+
+    /// What runs of a rigid job.
+    pub(crate) fn only(&self, slot: Slot) -> Option<Part> {
+        self.running.only(slot)
+    }
+
+    /// Whether something runs under `slot`.
+    pub(crate) fn runs(&self, slot: Slot) -> bool {
+        self.running.latest_planned_end(slot).is_some()
+    }
+
+    /// Whether something has run or runs under `slot`, since it was forgotten.
+    pub(crate) fn has_started(&self, slot: Slot) -> bool {
+        self.latest_end(slot).is_some()
+    }
+
+    /// Latest end of what runs or is over, since `slot` was forgotten.
+    pub(crate) fn latest_end(&self, slot: Slot) -> Option<Time> {
+        self.running.latest_planned_end(slot).max(self.running.latest_end(slot))
+    }
+
+    /// All under `slot` is over, and it may be used again.
+    pub(crate) fn forget(&mut self, slot: Slot) {
+        self.running.forget(slot);
+    }
+
+    /// Processor-microseconds until the planned ends of what runs.
+    pub(crate) fn running_work(&self, now: Time) -> u128 {
+        self.running.work(now)
+    }
+}

@@ -14,8 +14,8 @@ use haggle_model::{Span, Time};
 
 use crate::hints::Hints;
 use crate::index::Key;
+use crate::plan::Plan;
 use crate::plan::waiting::{Entry, Waiting};
-use crate::running::Running;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Order, Profile};
 
@@ -23,12 +23,13 @@ use crate::{Order, Profile};
 #[derive(Debug)]
 pub struct Replan {
     order: Order,
-    running: Running,
+    /// What runs.
+    plan: Plan,
     waiting: Waiting,
     /// The waiting jobs, by slot.
     entries: Vec<Option<Entry>>,
     /// What runs and what of the queue is planned.
-    plan: Profile,
+    profile: Profile,
     /// Jobs in the list of those that wait that are planned: the first so many, and all that
     /// have joined since the list was brought in order.
     planned: usize,
@@ -47,10 +48,10 @@ impl Replan {
     pub fn new(processors: u32, order: Order) -> Replan {
         Replan {
             order,
-            running: Running::new(processors),
+            plan: Plan::new(processors),
             waiting: Waiting::default(),
             entries: Vec::new(),
-            plan: Profile::new(processors),
+            profile: Profile::new(processors),
             planned: 0,
             due: BinaryHeap::new(),
             hints: Hints::default(),
@@ -62,7 +63,7 @@ impl Replan {
 
     /// Drops the plan if it is outdated.
     fn bring_up_to_date(&mut self, now: Time) {
-        self.plan.forget_before(now);
+        self.profile.forget_before(now);
         if std::mem::take(&mut self.outdated) {
             self.drop_plan(now);
         }
@@ -71,7 +72,7 @@ impl Replan {
     /// Drops all reservations.
     fn drop_plan(&mut self, now: Time) {
         self.settle();
-        self.plan.clone_from(self.running.profile(now));
+        self.profile.clone_from(self.plan.profile_from(now));
         self.planned = 0;
         self.due.clear();
         self.hints.forget();
@@ -94,12 +95,12 @@ impl Replan {
 
     /// Books a job at its earliest fit and says where that is.
     fn reserve(&mut self, now: Time, slot: Slot, processors: u32, span: Span, rank: Key) -> Time {
-        let from = self.hints.earliest(&self.plan, processors, span, now);
+        let from = self.hints.earliest(&self.profile, processors, span, now);
         let start = self
-            .plan
+            .profile
             .earliest_or_never(processors, span, from)
             .expect("the provider refuses jobs wider than the machine");
-        self.plan.add(start, start + span, processors);
+        self.profile.add(start, start + span, processors);
         // What has no planned start is due when it gets one.
         if start < BEYOND_ALL_LIMITS {
             self.due.push(Reverse((start, rank, slot)));
@@ -112,8 +113,9 @@ impl Replan {
         for place in self.planned..self.waiting.list().len() {
             let latest = latest(self);
             let Entry { span, processors, .. } = self.waiting.list()[place];
-            let from = self.hints.earliest_by(&self.plan, processors, span, now, latest);
-            if from <= latest && self.plan.earliest_fit_by(processors, span, from, latest).is_some()
+            let from = self.hints.earliest_by(&self.profile, processors, span, now, latest);
+            if from <= latest
+                && self.profile.earliest_fit_by(processors, span, from, latest).is_some()
             {
                 self.plan_first(place + 1, now);
             }
@@ -144,23 +146,23 @@ impl LocalScheduler for Replan {
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
-        let planned_end = self.running.finished(now, slot);
+        let planned_end = self.plan.finished(now, slot).planned_end;
         // Where nothing was given back, each job would find its old place again.
         self.outdated |= std::mem::take(&mut self.out_of_order) || now < planned_end;
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.running.overran(now, slot, end);
+        self.plan.overran(now, slot, end);
         self.outdated = true;
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.running.failed(now, processors, killed);
+        self.plan.failed(now, processors, killed);
         self.outdated = true;
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
-        self.running.restored(now, processors);
+        self.plan.restored(now, processors);
         self.outdated = true;
     }
 
@@ -185,11 +187,11 @@ impl LocalScheduler for Replan {
             // processors back yet; its end brings the next pass.
             let entry = self.entries[slot.index()].as_ref().expect("what is due waits");
             let &Entry { processors, span, .. } = entry;
-            if processors > self.running.free() {
+            if processors > self.plan.free() {
                 not_yet.push(Reverse((start, rank, slot)));
                 continue;
             }
-            self.running.start(now, slot, processors, span);
+            self.plan.book_and_start(now, slot, processors, now + span);
             self.entries[slot.index()] = None;
             self.waiting.one_has_gone();
             started.push(slot);
@@ -213,7 +215,7 @@ impl LocalScheduler for Replan {
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
         self.bring_up_to_date(now);
         self.plan_first(self.waiting.list().len(), now);
-        self.plan.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        self.profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
     }
 
     fn queue_length(&self) -> usize {

@@ -1,7 +1,5 @@
 //! One entry of the queue: a rigid job or a share of a bag.
 
-use std::collections::BTreeMap;
-
 use haggle_model::{Span, Time};
 
 use crate::bags::Batch;
@@ -21,10 +19,6 @@ pub(super) struct Entry {
     pub(super) earliest: Time,
     /// Tasks that wait, by planned start, each start once.
     pub(super) waiting: Vec<Batch>,
-    /// Tasks that run, by planned end.
-    pub(super) running: BTreeMap<Time, u32>,
-    /// Latest end of those that have ended.
-    pub(super) ended: Option<Time>,
     /// Planned completion when it was accepted.
     pub(super) promised: Time,
     /// When the whole bag will be done, as last heard.
@@ -54,24 +48,19 @@ impl Entry {
             span,
             earliest,
             waiting: Vec::with_capacity(batches.len()),
-            running: BTreeMap::new(),
-            ended: None,
             promised: Time::ZERO,
             bag_expected: None,
         };
         for batch in batches {
             entry.put(batch.start, batch.tasks);
         }
-        entry.promised = entry.latest_completion();
+        entry.promised = entry.latest_planned().expect("one batch at least");
         entry
     }
 
-    /// Latest completion of its tasks: planned, or the end of those that have ended.
-    pub(super) fn latest_completion(&self) -> Time {
-        let waiting = self.waiting.last().map(|batch| batch.start + self.span);
-        let running = self.running.last_key_value().map(|(&end, _)| end);
-        let tasks = waiting.max(running).max(self.ended);
-        tasks.expect("an entry without tasks is forgotten")
+    /// Latest completion of the tasks that wait.
+    pub(super) fn latest_planned(&self) -> Option<Time> {
+        self.waiting.last().map(|batch| batch.start + self.span)
     }
 
     /// Adds tasks that wait.
@@ -117,25 +106,5 @@ impl Entry {
                 self.take(start, tasks);
             }
         }
-    }
-
-    /// Some of the tasks that were to end at `planned_end` have ended.
-    pub(super) fn end(&mut self, now: Time, tasks: u32, planned_end: Time) {
-        let running = self.running.get_mut(&planned_end).expect("only what runs ends");
-        *running -= tasks;
-        if *running == 0 {
-            self.running.remove(&planned_end);
-        }
-        self.ended = self.ended.max(Some(now));
-    }
-
-    /// Whether no task has started.
-    pub(super) fn untouched(&self) -> bool {
-        self.running.is_empty() && self.ended.is_none()
-    }
-
-    /// Whether every task has ended.
-    pub(super) fn is_over(&self) -> bool {
-        self.running.is_empty() && self.waiting.is_empty()
     }
 }

@@ -10,6 +10,7 @@ use super::order::{Key, Order};
 use super::relay::Relay;
 use crate::bags::Batch;
 use crate::placing::place;
+use crate::plan::Plan;
 use crate::plan::openings::Region;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
@@ -129,19 +130,20 @@ impl ConservativeBags {
         let ReschedulingConfig { rule, second_pass, rebuild } = self.rescheduling;
         if rule == Rescheduling::None {
             self.plan_the_rest(now);
-            self.given_back.clear();
+            self.openings.forget_noted();
             return;
         }
         self.effort.reschedules += 1;
         let order = self.order(
             // What starts now has its processors, unless all is planned anew.
             if rebuild { BEFORE_ALL } else { now },
-            |entry| match (rule, entry.kind) {
+            |slot, entry| match (rule, entry.kind) {
                 (Rescheduling::Compress | Rescheduling::None, _) => Key::AfterStart(Span::ZERO),
                 (Rescheduling::Coordinated, Kind::Share) => {
-                    Key::Fixed(entry.bag_expected.unwrap_or(entry.latest_completion()))
+                    let expected = entry.bag_expected;
+                    Key::Fixed(expected.unwrap_or_else(|| self.completion(slot, entry)))
                 }
-                (Rescheduling::Local, Kind::Share) => Key::Fixed(entry.latest_completion()),
+                (Rescheduling::Local, Kind::Share) => Key::Fixed(self.completion(slot, entry)),
                 (
                     Rescheduling::Coordinated | Rescheduling::Uncoordinated | Rescheduling::Local,
                     _,
@@ -155,10 +157,10 @@ impl ConservativeBags {
             self.move_up(now, order);
         }
         if second_pass && rule != Rescheduling::Compress {
-            let open = self.profile.first_free(now);
+            let open = self.plan.profile().first_free(now);
             let order = self.order(
                 open,
-                |_| Key::AfterStart(Span::ZERO),
+                |_, _| Key::AfterStart(Span::ZERO),
                 |entry| (entry.span, entry.sequence),
             );
             self.move_up(now, order);
@@ -169,13 +171,13 @@ impl ConservativeBags {
     fn order(
         &self,
         after: Time,
-        key: impl Fn(&Entry) -> Key,
+        key: impl Fn(Slot, &Entry) -> Key,
         tie: impl Fn(&Entry) -> (Span, u64),
     ) -> Order {
         let mut entries: Vec<_> =
             self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty()).collect();
         entries.sort_unstable_by_key(|(_, entry)| tie(entry));
-        let entries = entries.into_iter().map(|(slot, entry)| (slot, key(entry), entry));
+        let entries = entries.into_iter().map(|(slot, entry)| (slot, key(slot, entry), entry));
         Order::new(entries, after)
     }
 
@@ -193,7 +195,7 @@ impl ConservativeBags {
     fn move_up(&mut self, now: Time, mut order: Order) {
         // Nothing is free before this: moves fill what they find and leave holes
         // behind it only. Most that waits is planned without a gap before it.
-        let mut open = self.profile.first_free(now);
+        let mut open = self.plan.profile().first_free(now);
         self.open(now);
         let mut batches = Vec::new();
         let mut relay = Relay::default();
@@ -204,9 +206,9 @@ impl ConservativeBags {
             let moves = self.effort.moves;
             self.move_entry_up(now, open, slot, &mut batches, &mut relay);
             if self.effort.moves > moves {
-                open = self.profile.first_free(open);
+                open = self.plan.profile().first_free(open);
             }
-            debug_assert_eq!(open, self.profile.first_free(now), "a hole before all others");
+            debug_assert_eq!(open, self.plan.profile().first_free(now), "a hole before all others");
         }
     }
 
@@ -215,12 +217,14 @@ impl ConservativeBags {
     fn open(&mut self, now: Time) {
         let shares = self.entries.iter().flatten().any(|entry| entry.kind == Kind::Share);
         let nobody_knows = std::mem::replace(&mut self.all_open, shares);
-        let everything = nobody_knows.then(|| Region::everything(&self.profile, now));
-        self.openings.close();
-        let given_back = self.given_back.drain(..).chain(everything);
-        for region in given_back.filter(|_| !shares) {
-            self.openings.open(&self.profile, region, now);
+        if nobody_knows {
+            let everything = Region::everything(self.plan.profile(), now);
+            self.openings.note_region(Some(everything));
         }
+        if shares {
+            self.openings.forget_noted();
+        }
+        self.openings.open_noted(self.plan.profile(), now);
     }
 
     /// Batches of one entry, in order of start, where nothing is free before `open`.
@@ -249,15 +253,15 @@ impl ConservativeBags {
                 continue;
             };
             self.effort.searches += 1;
-            match self.profile.earlier_fit(width, span, from.max(left), start) {
+            match self.plan.profile().earlier_fit(width, span, from.max(left), start) {
                 None => {
-                    self.openings.missed(&self.profile, width, span, start, now);
+                    self.openings.missed(self.plan.profile(), width, span, start, now);
                     at += 1;
                     if at == batches.len() {
                         return;
                     }
                     // Nor is there one for the next before something is free again.
-                    let free = self.profile.earliest_fit(width, Span::TICK, start);
+                    let free = self.plan.profile().earliest_fit(width, Span::TICK, start);
                     from = free.unwrap_or(Time::FOREVER);
                 }
                 Some(fit) if fit.start + span < start => {
@@ -265,8 +269,9 @@ impl ConservativeBags {
                     *tasks -= moving;
                     at += usize::from(*tasks == 0);
                     self.entry(slot).move_up(start, fit.start, moving);
-                    self.profile.add(fit.start, fit.start + span, moving * width);
-                    self.profile.remove(start, start + span, moving * width);
+                    let profile = self.plan.profile_mut();
+                    profile.add(fit.start, fit.start + span, moving * width);
+                    profile.remove(start, start + span, moving * width);
                     self.left_behind(now, start, start + span, moving * width);
                     self.effort.moves += 1;
                     self.effort.moved += u64::from(moving);
@@ -294,7 +299,7 @@ impl ConservativeBags {
     ) -> Time {
         let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
         let &mut Entry { width, span, .. } = entry;
-        let mut steps = self.profile.steps_from(from).peekable();
+        let mut steps = self.plan.profile().steps_from(from).peekable();
         let (_, free) = steps.next().expect("a profile covers all time");
         relay.begin(width, from, free);
         for &Batch { start, tasks } in batches {
@@ -318,8 +323,9 @@ impl ConservativeBags {
         relay.finish(|start, earlier, tasks| entry.move_up(start, earlier, tasks));
         // They end earlier by what they begin earlier.
         let (bends, width) = (relay.bends(), width as i32);
-        self.profile.change_course(bends.iter().map(|&(time, by)| (time, by * width)));
-        self.profile.change_course(bends.iter().map(|&(time, by)| (time + span, -by * width)));
+        let profile = self.plan.profile_mut();
+        profile.change_course(bends.iter().map(|&(time, by)| (time, by * width)));
+        profile.change_course(bends.iter().map(|&(time, by)| (time + span, -by * width)));
         // Each stretch of these times in which there is more room than before.
         let (mut begun, mut room, mut most) = (now, 0, 0);
         for &(time, by) in bends.iter() {
@@ -338,8 +344,10 @@ impl ConservativeBags {
     /// Moves have given processors back here. What had its turn already gets its chance in
     /// the next pass.
     fn left_behind(&mut self, now: Time, start: Time, end: Time, processors: u32) {
-        let region = self.note(start, end, processors);
-        self.openings.moved(&self.profile, region, now);
+        let region = || Region::new(self.plan.profile(), start, end, processors);
+        let region = (!self.all_open).then(region).flatten();
+        self.openings.note_region(region);
+        self.openings.moved(self.plan.profile(), region, now);
     }
 
     /// Drops the plan and makes it anew in the order of `turns`, unless that
@@ -348,32 +356,30 @@ impl ConservativeBags {
         let mut rebuilt = self.clone();
         rebuilt.drop_plan(now, turns);
         rebuilt.plan_anew(now, turns);
-        for (old, new) in self.entries.iter().zip(&rebuilt.entries) {
-            let (Some(old), Some(new)) = (old, new) else { continue };
+        let mut moved = 0;
+        for ((slot, old), (_, new)) in self.in_slots().zip(rebuilt.in_slots()) {
             let promised = new.bag_expected.unwrap_or(new.promised);
             // What runs over its plan breaks promises that no order can mend.
-            if new.latest_completion() > promised.max(old.latest_completion()) {
+            if rebuilt.completion(slot, new) > promised.max(self.completion(slot, old)) {
                 return;
             }
-            rebuilt.effort.moved += tasks_moved(&old.waiting, &new.waiting);
+            moved += tasks_moved(&old.waiting, &new.waiting);
         }
         // Everything stands where it fits first.
-        rebuilt.given_back.clear();
+        rebuilt.effort.moved += moved;
+        rebuilt.openings.forget_noted();
         *self = rebuilt;
     }
 
     /// Takes all that waits out of the plan, makes a `change` and plans it anew,
     /// first come, first served.
-    pub(super) fn plan_anew_around(
-        &mut self,
-        now: Time,
-        change: impl FnOnce(&mut ConservativeBags),
-    ) {
+    pub(super) fn plan_anew_around(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.plan.profile_from(now);
         let turns = self.turns(self.first_come(BEFORE_ALL));
         self.drop_plan(now, &turns);
-        change(self);
+        change(&mut self.plan);
         self.plan_anew(now, &turns);
-        self.given_back.clear();
+        self.openings.forget_noted();
     }
 
     /// What is planned stays, but what waits for a job without a limit, or for processors that
@@ -387,7 +393,7 @@ impl ConservativeBags {
     /// All that waits to start after `after`, first come, first served.
     fn first_come(&self, after: Time) -> Order {
         let tie = |entry: &Entry| (Span::ZERO, entry.sequence);
-        self.order(after, |_| Key::Fixed(Time::ZERO), tie)
+        self.order(after, |_, _| Key::Fixed(Time::ZERO), tie)
     }
 
     /// Takes all that waits out of the plan, of what was planned before `now` the rest.
@@ -396,7 +402,7 @@ impl ConservativeBags {
             let entry = self.entry(slot);
             entry.take(start, tasks);
             let &mut Entry { width, span, .. } = entry;
-            self.profile.remove(start.max(now), start + span, tasks * width);
+            self.plan.profile_mut().remove(start.max(now), start + span, tasks * width);
         }
     }
 
@@ -405,7 +411,8 @@ impl ConservativeBags {
         for &Turn { slot, batch } in turns {
             let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
             let &mut Entry { width, span, earliest, .. } = entry;
-            for batch in place(&mut self.profile, width, span, batch.tasks, now.max(earliest)) {
+            for batch in place(self.plan.profile_mut(), width, span, batch.tasks, now.max(earliest))
+            {
                 entry.put(batch.start, batch.tasks);
             }
         }

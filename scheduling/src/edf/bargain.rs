@@ -5,11 +5,12 @@ use haggle_model::Time;
 use crate::bags::{Award, BagRequest, Bargainer, Batch, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
 use crate::placing::free_slots;
+use crate::plan::Part;
 use crate::scheduler::{Slot, promise};
 
 use super::Edf;
 use super::demand::Demand;
-use super::plan::Entry;
+use super::queue::Entry;
 use super::trial::Trial;
 
 impl Edf {
@@ -34,13 +35,12 @@ impl Edf {
         for tried in [Some(tasks), whole_offer].into_iter().flatten() {
             let mut trial = Trial::new(Demand::tasks(tried, bag.span, bag.earliest), &self.config);
             self.stats.attempts += 1;
-            if let Some(chain) = trial.attempt(&mut self.plan, now, offer.completion) {
+            if let Some(chain) = trial.attempt(&mut self.queue, now, offer.completion) {
                 self.stats.repairs += chain.repairs;
-                let mut batches = trial.apply(&mut self.plan, chain);
+                let mut batches = trial.apply(&mut self.queue, chain);
                 leave_out(&mut batches, tried - tasks);
                 let completion = demand.completion(&batches);
-                self.works.open(slot);
-                self.plan.insert(Entry::new(slot, demand, offer.completion, batches));
+                self.queue.insert(Entry::new(slot, demand, offer.completion, batches));
                 return Some(completion);
             }
         }
@@ -61,7 +61,7 @@ impl Edf {
         let tasks = batches.iter().try_fold(0_u32, |sum, batch| sum.checked_add(batch.tasks))?;
         let demand = Demand::tasks(tasks, bag.span, bag.earliest);
         let completion = demand.completion(&batches);
-        let mut steps = self.plan.whole();
+        let mut steps = self.queue.whole();
         for batch in &batches {
             let end = batch.start + demand.span;
             let possible = batch.tasks > 0
@@ -76,11 +76,10 @@ impl Edf {
         if tasks == 0 || completion > deadline {
             return None;
         }
-        self.works.open(slot);
         let mut entry = Entry::new(slot, demand, deadline.min(Time::FOREVER), batches);
         // There is no place yet to stay at behind a job without a limit.
         entry.pinned = self.config.pinned && promise(completion).is_some();
-        self.plan.insert(entry);
+        self.queue.insert(entry);
         Some(completion)
     }
 }
@@ -101,13 +100,13 @@ fn leave_out(batches: &mut Vec<Batch>, mut surplus: u32) {
 
 impl Bargainer for Edf {
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
-        self.plan.forget_before(now);
+        self.queue.forget_before(now);
         // Nothing is done at once: as early as possible is the search from now on.
         let wished = bag.deadline.unwrap_or(now).min(Time::FOREVER);
         let mut promises = Vec::new();
         for tasks in self.config.fractions.sizes(bag.tasks).into_iter().rev() {
             let mut trial = Trial::new(Demand::tasks(tasks, bag.span, bag.earliest), &self.config);
-            let completion = trial.promise(&mut self.plan, now, wished, &mut self.stats);
+            let completion = trial.promise(&mut self.queue, now, wished, &mut self.stats);
             promises.push(Offer { tasks, completion });
             // No offer is earlier than wished: those for fewer tasks say nothing new.
             if completion == wished {
@@ -122,7 +121,7 @@ impl Bargainer for Edf {
     }
 
     fn award(&mut self, now: Time, slot: Slot, bag: &BagRequest, award: &Award) -> Option<Time> {
-        self.plan.forget_before(now);
+        self.queue.forget_before(now);
         match award {
             Award::Offered { tasks, offer } => self.award_offered(now, slot, bag, *tasks, *offer),
             Award::Placed { batches, deadline } => {
@@ -132,41 +131,30 @@ impl Bargainer for Edf {
     }
 
     fn free_slots(&mut self, now: Time) -> Vec<FreeSlot> {
-        free_slots(self.plan.whole().iter(), now)
+        free_slots(self.queue.whole().iter(), now)
     }
 
     fn tasks_due(&mut self, now: Time, started: &mut Vec<(Slot, u32)>) {
-        self.plan.forget_before(now);
-        let Edf { plan, works, free, .. } = self;
-        plan.start(now, false, free, |slot, tasks, end| {
-            works.start(slot, end, tasks);
-            started.push((slot, tasks));
-        });
+        self.queue.forget_before(now);
+        self.queue.start(now, false, |slot, tasks| started.push((slot, tasks)));
     }
 
     fn tasks_finished(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time) {
-        let Some((end, ended)) = self.works.end(now, slot, tasks, planned_end) else {
+        let part = Part { processors: tasks, planned_end };
+        let Some(ended) = self.queue.end(now, slot, part) else {
             debug_assert!(false, "only running tasks end");
             return;
         };
-        self.plan.forget_before(now);
-        self.free += ended;
-        if now < end {
-            self.plan.release(now, end, ended);
-            self.given_back = true;
-        }
-        if !self.works.runs(slot) && !self.plan.waits(slot) {
-            self.works.close(slot);
+        self.given_back |= now < ended.planned_end;
+        if !self.queue.plan().runs(slot) && !self.queue.waits(slot) {
+            self.queue.forget(slot);
         }
     }
 
     fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest) {
-        self.plan.forget_before(now);
+        self.queue.forget_before(now);
         let waiting = self.waiting().find(|&(other, ..)| other == slot).map_or(0, |it| it.1);
-        self.plan.remove(slot);
-        if !self.works.is_open(slot) {
-            self.works.open(slot);
-        }
+        self.queue.remove(slot);
         let demand = Demand::tasks(waiting + tasks.tasks, tasks.span, tasks.earliest);
         self.accept(now, slot, demand, tasks.deadline.unwrap_or(now));
     }
@@ -177,8 +165,8 @@ impl Bargainer for Edf {
     }
 
     fn latest_completion(&self, slot: Slot) -> Option<Time> {
-        let waiting = self.plan.entries().iter().find(|entry| entry.slot == slot);
+        let waiting = self.queue.entries().iter().find(|entry| entry.slot == slot);
         let planned = waiting.map(|entry| entry.completion());
-        planned.max(self.works.latest_end(slot))
+        planned.max(self.queue.plan().latest_end(slot))
     }
 }

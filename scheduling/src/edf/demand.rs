@@ -27,6 +27,11 @@ impl Demand {
         Demand { units: tasks, span: span.max(Span::TICK), rigid: false, earliest }
     }
 
+    /// Processors of what starts at once.
+    pub(super) fn width(self) -> u32 {
+        if self.rigid { self.units } else { 1 }
+    }
+
     /// Books this in `steps` at the earliest starts from `now` on and adds the
     /// batches to `batches`; `None` as soon as it is clear that it would be
     /// completed after `limit`, with some of it booked.
@@ -71,12 +76,5 @@ pub(super) fn add(steps: &mut Steps, batches: &[Batch], span: Span) {
     match batches {
         [batch] => steps.add(batch.start, batch.start + span, batch.tasks),
         _ => steps.book_batches(batches, span),
-    }
-}
-
-/// Gives batches back, from `now` on.
-pub(super) fn remove(steps: &mut Steps, now: Time, batches: &[Batch], span: Span) {
-    for batch in batches {
-        steps.remove(batch.start.max(now), batch.start + span, batch.tasks);
     }
 }

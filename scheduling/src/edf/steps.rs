@@ -3,15 +3,19 @@
 //! The queue copies its availability for every attempt and then places hundreds
 //! of entries in it. A flat list is copied at once, and it stays short: where
 //! the machine is full, steps of zero free processors melt into one. That
-//! suits better here than the blocks of [`crate::Profile`], which is made for
-//! one long plan that changes a little at a time.
+//! suits better here than the blocks of [`Profile`], which is made for one long
+//! plan that changes a little at a time: with it, also where its blocks lie side
+//! by side, the queue took 1.1 to 1.7 times as long.
 
 use haggle_model::{Span, Time};
+
+use super::demand::Demand;
+use crate::Profile;
+use crate::hints::Hints;
 
 /// Steps of availability; the last one is for ever.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
-    capacity: u32,
     /// By start; the first one stands for all time before it, too.
     steps: Vec<Step>,
 }
@@ -37,16 +41,14 @@ pub(super) struct Window {
 
 pub(super) const FOREVER: i64 = Time::FOREVER.as_micros();
 
+impl From<&Profile> for Steps {
+    fn from(profile: &Profile) -> Steps {
+        let step = |(start, free): (Time, u32)| Step { start: start.as_micros(), free };
+        Steps { steps: profile.steps().map(step).collect() }
+    }
+}
+
 impl Steps {
-    pub(super) fn new(processors: u32) -> Steps {
-        Steps { capacity: processors, steps: vec![Step { start: i64::MIN, free: processors }] }
-    }
-
-    /// Processors of the machine.
-    pub(super) fn capacity(&self) -> u32 {
-        self.capacity
-    }
-
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -67,16 +69,9 @@ impl Steps {
         }
     }
 
-    /// Gives processors back.
-    pub(super) fn remove(&mut self, start: Time, end: Time, processors: u32) {
-        if let Some(window) = self.window(start, end) {
-            self.change(window, |free| *free += processors);
-        }
-    }
-
-    /// Fewest free processors during `[start, end)`.
+    /// Fewest free processors during `[start, end)`; without bound if that is empty.
     pub(super) fn min_free(&self, start: Time, end: Time) -> u32 {
-        self.window(start, end).map_or(self.capacity, |window| window.free)
+        self.window(start, end).map_or(u32::MAX, |window| window.free)
     }
 
     /// A given window; `None` if it is empty.
@@ -131,6 +126,15 @@ impl Steps {
         }
     }
 
+    /// An instant before which work cannot start here; `hints` are of these steps, or of some
+    /// with more room.
+    pub(super) fn earliest_hinted(&self, hints: &mut Hints, demand: Demand, now: Time) -> Time {
+        hints.earliest_in(demand.width(), demand.span, now, |processors, span, from| {
+            let window = self.earliest(processors, span, from, Time::FOREVER);
+            window.map(|window| window.start)
+        })
+    }
+
     /// Books processors in a window that was found in just these steps.
     pub(super) fn book(&mut self, window: Window, processors: u32) {
         debug_assert!(processors <= window.free, "booked more than is free");
@@ -161,13 +165,6 @@ impl Steps {
                 self.steps.remove(place);
             }
         }
-    }
-
-    /// Forgets the steps that end at or before `now`.
-    pub(super) fn forget_before(&mut self, now: Time) {
-        let current = self.find(now);
-        self.steps.drain(..current);
-        self.steps[0].start = i64::MIN;
     }
 
     /// The step that covers `time`.

@@ -11,7 +11,7 @@ use crate::bags::Batch;
 use crate::scheduler::promise;
 
 use super::demand::Demand;
-use super::plan::{Moves, Plan};
+use super::queue::{Moves, Queue};
 use super::steps::Steps;
 use super::{EdfConfig, EdfMode, EdfStats};
 
@@ -61,20 +61,20 @@ impl<'a> Trial<'a> {
     /// [`Time::FOREVER`] if there is none.
     pub(super) fn promise(
         &mut self,
-        plan: &mut Plan,
+        queue: &mut Queue,
         now: Time,
         wished: Time,
         stats: &mut EdfStats,
     ) -> Time {
         stats.attempts += 1;
-        if self.attempt(plan, now, wished).is_some() {
+        if self.attempt(queue, now, wished).is_some() {
             return wished;
         }
         // Behind all that has a promise the work delays nobody who could be late.
-        let promised = plan.position(Time::FOREVER - Span::TICK);
-        let (mut infeasible, mut feasible) = (wished, self.round(plan, now, promised).completion);
+        let promised = queue.position(Time::FOREVER - Span::TICK);
+        let (mut infeasible, mut feasible) = (wished, self.round(queue, now, promised).completion);
         if self.config.mode == EdfMode::Strict && promised > 0 {
-            feasible = feasible.max(plan.entries()[promised - 1].promise);
+            feasible = feasible.max(queue.entries()[promised - 1].promise);
         }
         let step = self.config.resolution.as_micros();
         while (feasible - infeasible).as_micros() > step {
@@ -83,7 +83,7 @@ impl<'a> Trial<'a> {
             let middle = Time::from_micros(infeasible.as_micros() + steps * step);
             stats.attempts += 1;
             stats.probes += 1;
-            match self.attempt(plan, now, middle) {
+            match self.attempt(queue, now, middle) {
                 Some(_) => feasible = middle,
                 None => infeasible = middle,
             }
@@ -93,13 +93,18 @@ impl<'a> Trial<'a> {
     }
 
     /// Whether the work can be done by `deadline` with every promise kept.
-    pub(super) fn attempt(&mut self, plan: &mut Plan, now: Time, deadline: Time) -> Option<Chain> {
-        let mut chain = Chain { round: plan.position(deadline), repairs: 0 };
+    pub(super) fn attempt(
+        &mut self,
+        queue: &mut Queue,
+        now: Time,
+        deadline: Time,
+    ) -> Option<Chain> {
+        let mut chain = Chain { round: queue.position(deadline), repairs: 0 };
         loop {
-            if self.round(plan, now, chain.round).completion > deadline {
+            if self.round(queue, now, chain.round).completion > deadline {
                 return None;
             }
-            match self.victim(plan, now, chain.round) {
+            match self.victim(queue, now, chain.round) {
                 None => return Some(chain),
                 Some(_) if self.config.mode == EdfMode::Strict => return None,
                 Some(victim) => {
@@ -111,23 +116,23 @@ impl<'a> Trial<'a> {
     }
 
     /// Moves the other entries out of the way and says where the work goes.
-    pub(super) fn apply(mut self, plan: &mut Plan, chain: Chain) -> Vec<Batch> {
+    pub(super) fn apply(mut self, queue: &mut Queue, chain: Chain) -> Vec<Batch> {
         let round = self.rounds[chain.round].take().expect("the chain ended in it");
         if let Rest::Placed(moves) = round.rest {
-            plan.apply(&moves);
+            queue.apply(&moves);
         }
         round.batches
     }
 
-    fn round(&mut self, plan: &mut Plan, now: Time, k: usize) -> &mut Round {
+    fn round(&mut self, queue: &mut Queue, now: Time, k: usize) -> &mut Round {
         if self.rounds.len() <= k {
             self.rounds.resize_with(k + 1, || None);
         }
         let demand = self.demand;
         self.rounds[k].get_or_insert_with(|| {
             let mut batches = Vec::new();
-            let mut steps = plan.prefix(k);
-            let earliest = plan.earliest(k, demand, now);
+            let mut steps = queue.prefix(k);
+            let earliest = queue.earliest(k, demand, now);
             let placed = demand.place(&mut steps, earliest, Time::FOREVER, &mut batches);
             debug_assert!(placed.is_some(), "without a limit there is always a place");
             let completion = demand.completion(&batches);
@@ -136,10 +141,10 @@ impl<'a> Trial<'a> {
     }
 
     /// The first entry that would be late with the work behind the first k.
-    fn victim(&mut self, plan: &mut Plan, now: Time, k: usize) -> Option<usize> {
+    fn victim(&mut self, queue: &mut Queue, now: Time, k: usize) -> Option<usize> {
         let round = self.rounds[k].as_mut().expect("the work has been placed first");
         if let Rest::Unknown(steps) = &mut round.rest {
-            round.rest = match plan.place_again(steps, now, k) {
+            round.rest = match queue.place_again(steps, now, k) {
                 Ok(moves) => Rest::Placed(moves),
                 Err(victim) => Rest::Late(victim),
             };

@@ -54,6 +54,8 @@ impl Region {
 /// What is open, by class of widths.
 #[derive(Clone, Debug)]
 pub(crate) struct Openings {
+    /// Time given back that waiting work has not been tried on yet.
+    noted: Vec<Region>,
     classes: Vec<Class>,
     /// How often something has moved, to know which hulls may be too large.
     moves: u32,
@@ -95,7 +97,35 @@ impl Openings {
     /// For jobs of up to `widest` processors.
     pub(crate) fn new(widest: u32) -> Openings {
         let class = Class { hulls: Vec::new(), longest: Span::ZERO };
-        Openings { classes: vec![class; class_of(widest) + 1], moves: 0 }
+        Openings { noted: Vec::new(), classes: vec![class; class_of(widest) + 1], moves: 0 }
+    }
+
+    /// Notes that `processors` have been given back, to be opened later.
+    pub(crate) fn note(&mut self, profile: &Profile, start: Time, end: Time, processors: u32) {
+        self.noted.extend(Region::new(profile, start, end, processors));
+    }
+
+    /// The same of a region.
+    pub(crate) fn note_region(&mut self, region: Option<Region>) {
+        self.noted.extend(region);
+    }
+
+    /// What has been noted since it was last opened or forgotten.
+    pub(crate) fn noted(&self) -> &[Region] {
+        &self.noted
+    }
+
+    /// Waiting work need not be tried on what has been noted.
+    pub(crate) fn forget_noted(&mut self) {
+        self.noted.clear();
+    }
+
+    /// Closes what is open and opens what has been noted, as of `now`.
+    pub(crate) fn open_noted(&mut self, profile: &Profile, now: Time) {
+        self.close();
+        for region in std::mem::take(&mut self.noted) {
+            self.open(profile, region, now);
+        }
     }
 
     /// Nothing is open any more.
@@ -108,7 +138,7 @@ impl Openings {
     }
 
     /// Opens what `region` has given back, as of `now`.
-    pub(crate) fn open(&mut self, profile: &Profile, region: Region, now: Time) {
+    fn open(&mut self, profile: &Profile, region: Region, now: Time) {
         let Region { end, narrowest, widest, .. } = region;
         let start = region.start.max(now);
         if start >= end || narrowest > widest {
@@ -116,7 +146,7 @@ impl Openings {
         }
         let (narrow, wide) = (class_of(narrowest), class_of(widest));
         let widths = (narrow..=wide).map(|class| narrowest.max(1 << class));
-        let Openings { classes, moves } = self;
+        let Openings { classes, moves, .. } = self;
         profile.reaches(start, end, now, widths, |width, left, right| {
             let hull = Hull { left, right, start, end, width, measured: *moves };
             classes[class_of(width)].insert(hull);

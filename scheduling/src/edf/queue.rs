@@ -1,16 +1,22 @@
-//! The plan in force: what runs, what waits in key order, and where it is placed.
+//! What waits in key order, and where it is placed beside what runs.
+//!
+//! The queue makes copies of the profile for every attempt, and places hundreds of entries in them.
 
 use haggle_model::Time;
 
 use crate::bags::Batch;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
-use super::demand::{Demand, add, remove};
+use super::demand::{Demand, add};
 use super::steps::Steps;
 use crate::hints::Hints;
+use crate::plan::{Part, Plan};
 
 /// Entries between two saved prefixes when they are made.
 const STRIDE: usize = 16;
+
+/// Entries placed again from which on hints of their own pay: most attempts fail before.
+const DEEP: usize = 256;
 
 /// What the first so many entries leave.
 #[derive(Clone, Debug)]
@@ -56,20 +62,25 @@ pub(super) struct Moves {
     batches: Vec<Batch>,
 }
 
-/// What runs and what waits.
+/// What waits, and what runs.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    /// Availability beside what runs and what is pinned.
-    fixed: Steps,
+pub(super) struct Queue {
+    /// What runs and what is pinned.
+    plan: Plan,
     /// By (promise, order of acceptance).
     entries: Vec<Entry>,
     /// By count, from none on; made as needed.
     saved: Vec<Saved>,
 }
 
-impl Plan {
-    pub(super) fn new(processors: u32) -> Plan {
-        Plan { fixed: Steps::new(processors), entries: Vec::new(), saved: Vec::new() }
+impl Queue {
+    pub(super) fn new(processors: u32) -> Queue {
+        Queue { plan: Plan::new(processors), entries: Vec::new(), saved: Vec::new() }
+    }
+
+    /// What runs and what is pinned.
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     pub(super) fn entries(&self) -> &[Entry] {
@@ -77,7 +88,7 @@ impl Plan {
     }
 
     pub(super) fn forget_before(&mut self, now: Time) {
-        self.fixed.forget_before(now);
+        self.plan.profile_from(now);
     }
 
     pub(super) fn waits(&self, slot: Slot) -> bool {
@@ -101,17 +112,13 @@ impl Plan {
     pub(super) fn earliest(&mut self, count: usize, demand: Demand, now: Time) -> Time {
         let nearest = self.nearest(count);
         let Saved { steps, hints, .. } = &mut self.saved[nearest];
-        let processors = if demand.rigid { demand.units } else { 1 };
-        hints.earliest_in(processors, demand.span, now, |processors, span, from| {
-            let window = steps.earliest(processors, span, from, Time::FOREVER);
-            window.map(|window| window.start)
-        })
+        steps.earliest_hinted(hints, demand, now)
     }
 
     /// The last saved prefix of `count` entries or fewer, which are not many fewer.
     fn nearest(&mut self, count: usize) -> usize {
         if self.saved.is_empty() {
-            let steps = self.fixed.clone();
+            let steps = self.plan.profile().into();
             self.saved.push(Saved { count: 0, steps, hints: Hints::default() });
         }
         let mut nearest = self.saved.partition_point(|saved| saved.count <= count) - 1;
@@ -147,14 +154,20 @@ impl Plan {
         from: usize,
     ) -> Result<Moves, usize> {
         let mut moves = Moves::default();
+        let mut hints = Hints::default();
         for index in from..self.entries.len() {
             if self.entries[index].pinned {
                 continue;
             }
             let kept = moves.batches.len();
-            let earliest = self.earliest(from, self.entries[index].demand, now);
+            let demand = self.entries[index].demand;
+            let mut earliest = self.earliest(from, demand, now);
+            if index - from >= DEEP {
+                // Nor will it fit before where the last one like it was looked for.
+                earliest = steps.earliest_hinted(&mut hints, demand, earliest);
+            }
             let entry = &self.entries[index];
-            entry.demand.place(steps, earliest, entry.limit, &mut moves.batches).ok_or(index)?;
+            demand.place(steps, earliest, entry.limit, &mut moves.batches).ok_or(index)?;
             let placed = &moves.batches[kept..];
             if placed == entry.batches {
                 moves.batches.truncate(kept);
@@ -194,8 +207,8 @@ impl Plan {
         let unplanned = |batches: &[Batch]| {
             batches.last().is_some_and(|batch| batch.start >= BEYOND_ALL_LIMITS)
         };
-        let Plan { fixed, entries, saved } = self;
-        let mut steps = fixed.clone();
+        let Queue { plan, entries, saved } = self;
+        let mut steps = Steps::from(plan.profile());
         for entry in entries.iter().filter(|it| !it.pinned && !unplanned(&it.batches)) {
             add(&mut steps, &entry.batches, entry.demand.span);
         }
@@ -212,7 +225,7 @@ impl Plan {
         let index = self.position(entry.promise);
         if entry.pinned {
             self.saved.clear();
-            add(&mut self.fixed, &entry.batches, entry.demand.span);
+            self.plan.book(&entry.batches, entry.demand.span);
         }
         for saved in self.saved.iter_mut().filter(|saved| saved.count > index) {
             saved.count += 1;
@@ -228,30 +241,43 @@ impl Plan {
         };
         let entry = self.entries.remove(index);
         if entry.pinned {
-            remove(&mut self.fixed, Time::ZERO, &entry.batches, entry.demand.span);
+            self.plan.unbook(Time::ZERO, &entry.batches, entry.demand.span);
         }
         self.saved.clear();
         true
     }
 
-    /// Something that runs gives its processors back before `end`.
-    pub(super) fn release(&mut self, now: Time, end: Time, processors: u32) {
-        self.fixed.remove(now, end, processors);
+    /// Some of what runs under `slot` has ended; says what it gives back.
+    pub(super) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
+        let ended = self.plan.end(now, slot, part)?;
+        if now < ended.planned_end {
+            self.saved.clear();
+        }
+        Some(ended)
+    }
+
+    /// Processors are back.
+    pub(super) fn restored(&mut self, now: Time, processors: u32) {
+        self.plan.restored(now, processors);
         self.saved.clear();
     }
 
-    /// Something runs on over its planned end: everything that waits is planned
-    /// anew around it, late or not, pinned or not.
-    pub(super) fn overrun(&mut self, now: Time, over: &[(Time, u32)], end: Time) {
+    /// All under `slot` is over.
+    pub(super) fn forget(&mut self, slot: Slot) {
+        self.plan.forget(slot);
+    }
+
+    /// Something takes time that may be planned for others: after this `change` everything that
+    /// waits is planned anew around it, late or not, pinned or not.
+    pub(super) fn plan_anew_around(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.forget_before(now);
         for entry in self.entries.iter_mut().filter(|entry| entry.pinned) {
-            remove(&mut self.fixed, now, &entry.batches, entry.demand.span);
+            self.plan.unbook(now, &entry.batches, entry.demand.span);
             entry.pinned = false;
         }
-        for &(planned_end, processors) in over {
-            self.fixed.add(planned_end.max(now), end, processors);
-        }
+        change(&mut self.plan);
         self.saved.clear();
-        let mut steps = self.fixed.clone();
+        let mut steps = Steps::from(self.plan.profile());
         for entry in &mut self.entries {
             entry.batches.clear();
             let placed = entry.demand.place(&mut steps, now, Time::FOREVER, &mut entry.batches);
@@ -261,35 +287,29 @@ impl Plan {
     }
 
     /// Starts, in key order, the rigid jobs or the tasks whose time has come
-    /// and that find `free` processors: calls `begin(slot, processors, end)`.
+    /// and that find free processors: calls `begin(slot, processors)`.
     ///
     /// Work that ends at this very instant may not have given its processors
     /// back yet; its end brings the next pass.
-    pub(super) fn start(
-        &mut self,
-        now: Time,
-        rigid: bool,
-        free: &mut u32,
-        mut begin: impl FnMut(Slot, u32, Time),
-    ) {
-        let Plan { fixed, entries, saved } = self;
+    pub(super) fn start(&mut self, now: Time, rigid: bool, mut begin: impl FnMut(Slot, u32)) {
+        let Queue { plan, entries, saved } = self;
         entries.retain_mut(|entry| {
             if entry.demand.rigid != rigid {
                 return true;
             }
             let mut due = 0;
             for batch in &entry.batches {
-                if batch.start > now || batch.tasks > *free {
+                if batch.start > now || batch.tasks > plan.free() {
                     break;
                 }
                 due += 1;
-                *free -= batch.tasks;
                 entry.demand.units -= batch.tasks;
                 let end = now + entry.demand.span;
                 if !entry.pinned {
-                    fixed.add(now, end, batch.tasks);
+                    plan.profile_mut().add(now, end, batch.tasks);
                 }
-                begin(entry.slot, batch.tasks, end);
+                plan.start(entry.slot, batch.tasks, end);
+                begin(entry.slot, batch.tasks);
             }
             if due > 0 {
                 entry.batches.drain(..due);

@@ -1,0 +1,130 @@
+//! What runs under each slot, and when it is planned to end.
+
+use haggle_model::Time;
+
+use crate::scheduler::Slot;
+
+/// Processors that are planned to come back together: all of a rigid job, or those of tasks of a
+/// share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) processors: u32,
+    pub(crate) planned_end: Time,
+}
+
+/// What runs, by slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
+    /// Processors on which nothing runs.
+    free: u32,
+    slots: Vec<Held>,
+}
+
+/// What one slot holds.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    /// In order of starting; no two end together.
+    parts: Vec<Part>,
+    /// Latest end of what is over.
+    ended: Option<Time>,
+}
+
+impl Running {
+    pub(crate) fn new(processors: u32) -> Running {
+        Running { free: processors, slots: Vec::new() }
+    }
+
+    pub(crate) fn free(&self) -> u32 {
+        self.free
+    }
+
+    fn held(&self, slot: Slot) -> Option<&Held> {
+        self.slots.get(slot.index())
+    }
+
+    pub(crate) fn start(&mut self, slot: Slot, part: Part) {
+        self.free -= part.processors;
+        if slot.index() >= self.slots.len() {
+            self.slots.resize_with(slot.index() + 1, Held::default);
+        }
+        self.slots[slot.index()].add(part);
+    }
+
+    /// All that runs of a rigid job.
+    pub(crate) fn only(&self, slot: Slot) -> Option<Part> {
+        self.held(slot)?.parts.first().copied()
+    }
+
+    /// Takes what has ended out of what runs, if it runs.
+    ///
+    /// What has overrun goes by a later end than the one it was started with,
+    /// so if none has that end it is what was started first.
+    pub(crate) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
+        let Held { parts, ended } = self.slots.get_mut(slot.index())?;
+        let together = parts.iter().position(|other| other.planned_end == part.planned_end);
+        let place = together.unwrap_or(0);
+        let running = parts.get_mut(place)?;
+        let over = Part { processors: part.processors.min(running.processors), ..*running };
+        running.processors -= over.processors;
+        if running.processors == 0 {
+            parts.remove(place);
+        }
+        *ended = (*ended).max(Some(now));
+        self.free += over.processors;
+        Some(over)
+    }
+
+    /// Lets what was to have ended by `now` run until `end`; says how many processors it holds.
+    pub(crate) fn extend(&mut self, slot: Slot, now: Time, end: Time) -> u32 {
+        let Some(held) = self.slots.get_mut(slot.index()) else { return 0 };
+        let mut over = 0;
+        for part in std::mem::take(&mut held.parts) {
+            let goes_on = part.planned_end <= now;
+            over += if goes_on { part.processors } else { 0 };
+            held.add(if goes_on { Part { planned_end: end, ..part } } else { part });
+        }
+        over
+    }
+
+    /// Processors of which none runs anything fail.
+    pub(crate) fn failed(&mut self, processors: u32) {
+        self.free -= processors;
+    }
+
+    pub(crate) fn restored(&mut self, processors: u32) {
+        self.free += processors;
+    }
+
+    pub(crate) fn latest_planned_end(&self, slot: Slot) -> Option<Time> {
+        self.held(slot)?.parts.iter().map(|part| part.planned_end).max()
+    }
+
+    /// Of what is over.
+    pub(crate) fn latest_end(&self, slot: Slot) -> Option<Time> {
+        self.held(slot)?.ended
+    }
+
+    pub(crate) fn forget(&mut self, slot: Slot) {
+        if let Some(held) = self.slots.get_mut(slot.index()) {
+            held.parts.clear();
+            held.ended = None;
+        }
+    }
+
+    /// Processor-microseconds until the planned ends.
+    pub(crate) fn work(&self, now: Time) -> u128 {
+        let parts = self.slots.iter().flat_map(|held| &held.parts);
+        let left = |part: &Part| (part.planned_end - now).as_micros().max(0) as u128;
+        parts.map(|part| u128::from(part.processors) * left(part)).sum()
+    }
+}
+
+impl Held {
+    fn add(&mut self, part: Part) {
+        let together = self.parts.iter_mut().find(|it| it.planned_end == part.planned_end);
+        match together {
+            Some(together) => together.processors += part.processors,
+            None => self.parts.push(part),
+        }
+    }
+}

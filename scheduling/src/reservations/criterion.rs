@@ -1,0 +1,133 @@
+//! In which order waiting reservations are planned again when one more comes.
+
+use std::cmp::Reverse;
+
+use haggle_model::Time;
+
+use super::Booking;
+
+/// Which reservation is planned first; ties go to the one that was submitted first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Criterion {
+    /// Drawn anew whenever a reservation is asked for.
+    Shuffle,
+    /// The one that was submitted first.
+    Fifo,
+    /// The biggest job first: the one with the most processor-seconds.
+    Bjf,
+    /// The least flexible first: the one that can wait the shortest.
+    Lff,
+    /// The earliest deadline first.
+    #[default]
+    Edf,
+}
+
+impl Criterion {
+    /// All criteria, in the order of the manual.
+    pub const ALL: [Criterion; 5] =
+        [Criterion::Shuffle, Criterion::Fifo, Criterion::Bjf, Criterion::Lff, Criterion::Edf];
+
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Criterion::Shuffle => "shuffle",
+            Criterion::Fifo => "fifo",
+            Criterion::Bjf => "bjf",
+            Criterion::Lff => "lff",
+            Criterion::Edf => "edf",
+        }
+    }
+
+    /// Puts bookings in this order, whatever order they are in; `draw` is asked for a number
+    /// below its argument.
+    pub(super) fn sort(
+        self,
+        bookings: &mut [Booking],
+        now: Time,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) {
+        let first = |it: &Booking| (it.request.submitted, it.id);
+        match self {
+            Criterion::Fifo => bookings.sort_unstable_by_key(first),
+            Criterion::Edf => {
+                bookings.sort_unstable_by_key(|it| (it.request.window.deadline, first(it)));
+            }
+            Criterion::Lff => bookings.sort_unstable_by_key(|it| {
+                (it.request.window.flexibility(it.request.span, now), first(it))
+            }),
+            Criterion::Bjf => bookings.sort_unstable_by_key(|it| {
+                let span = it.request.span.as_micros() as u128;
+                (Reverse(u128::from(it.request.processors) * span), first(it))
+            }),
+            Criterion::Shuffle => {
+                bookings.sort_unstable_by_key(first);
+                for last in (1..bookings.len()).rev() {
+                    let place = draw(last + 1);
+                    assert!(place <= last, "a draw is below its bound");
+                    bookings.swap(place, last);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haggle_model::Span;
+
+    use super::*;
+    use crate::reservations::{Reserve, Window};
+    use crate::scheduler::Slot;
+
+    /// Submitted, processors, span, ready time, deadline.
+    const TABLE: [(i64, u32, i64, Option<i64>, i64); 5] = [
+        (10, 4, 50, Some(120), 200),
+        (20, 8, 20, Some(150), 170),
+        (30, 2, 200, None, 400),
+        (40, 16, 10, Some(90), 300),
+        (50, 1, 120, Some(110), 260),
+    ];
+
+    fn sorted(criterion: Criterion, draw: &mut dyn FnMut(usize) -> usize) -> String {
+        let booking = |(id, (submitted, processors, span, ready, deadline)): (u64, _)| {
+            let time = Time::from_micros;
+            let window = Window { ready: Option::map(ready, time), deadline: time(deadline) };
+            let request = Reserve {
+                slot: Slot(id as u32),
+                submitted: time(submitted),
+                processors,
+                span: Span::from_micros(span),
+                window,
+                fix_at: None,
+                accepts: None,
+            };
+            Booking { request, id, start: Time::ZERO }
+        };
+        // In whatever order they were before.
+        let mut bookings: Vec<Booking> = (0..).zip(TABLE).map(booking).collect();
+        bookings.rotate_left(2);
+        criterion.sort(&mut bookings, Time::from_micros(100), draw);
+        bookings.iter().map(|it| char::from(b'A' + it.id as u8)).collect()
+    }
+
+    #[test]
+    fn the_orders_of_a_table() {
+        let by = |criterion| sorted(criterion, &mut |_| unreachable!("only the shuffle draws"));
+        assert_eq!(by(Criterion::Fifo), "ABCDE");
+        assert_eq!(by(Criterion::Bjf), "CABDE");
+        assert_eq!(by(Criterion::Lff), "BAECD");
+        assert_eq!(by(Criterion::Edf), "BAEDC");
+    }
+
+    #[test]
+    fn a_shuffle_asks_for_a_place_among_those_left() {
+        let mut asked = Vec::new();
+        let mut first = |below| {
+            asked.push(below);
+            0
+        };
+        assert_eq!(sorted(Criterion::Shuffle, &mut first), "BCDEA");
+        assert_eq!(asked, [5, 4, 3, 2]);
+        assert_eq!(sorted(Criterion::Shuffle, &mut |below| below - 1), "ABCDE");
+    }
+}

@@ -1,0 +1,231 @@
+//! Reservations done from the definition: every attempt and every search from scratch, on a plain
+//! list of bookings, with all that moved put back by hand.
+
+use std::cmp::Reverse;
+
+use haggle_model::Time;
+use haggle_scheduling::reservations::{After, Criterion};
+
+use crate::obvious::{Booked, ObviousProfile};
+
+pub(crate) const FOREVER: i64 = Time::FOREVER.as_micros();
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Job {
+    pub(crate) slot: u32,
+    pub(crate) id: u64,
+    pub(crate) submitted: i64,
+    pub(crate) processors: u32,
+    pub(crate) span: i64,
+    pub(crate) ready: Option<i64>,
+    pub(crate) deadline: i64,
+    pub(crate) fix_at: Option<u32>,
+    pub(crate) start: i64,
+}
+
+impl Job {
+    fn from(&self, now: i64) -> i64 {
+        self.ready.unwrap_or(now).max(now)
+    }
+
+    pub(crate) fn latest(&self) -> i64 {
+        if self.deadline < FOREVER { self.deadline - self.span } else { FOREVER }
+    }
+
+    fn booked(&self) -> Booked {
+        Booked { start: self.start, end: self.start + self.span, processors: self.processors }
+    }
+}
+
+/// (start, distance), nearest first.
+type Options = Vec<(i64, i64)>;
+
+#[derive(Clone, Debug)]
+pub(crate) struct ObviousReservations {
+    pub(crate) capacity: u32,
+    pub(crate) criterion: Criterion,
+    pub(crate) threshold: Option<u32>,
+    pub(crate) after: After,
+    pub(crate) running: Vec<Job>,
+    pub(crate) waiting: Vec<Job>,
+    pub(crate) asked: u64,
+}
+
+impl ObviousReservations {
+    fn first_fit(&self, now: i64, job: &Job, others: &[Job]) -> Option<i64> {
+        let booked = self.running.iter().chain(others).map(Job::booked).collect();
+        let profile = ObviousProfile { capacity: self.capacity, booked };
+        let start = profile.earliest_fit(job.processors, job.span, job.from(now))?;
+        (start <= job.latest()).then_some(start)
+    }
+
+    fn sort(&self, list: &mut [Job], now: i64, draw: &mut dyn FnMut(usize) -> usize) {
+        list.sort_by_key(|job| (job.submitted, job.id));
+        match self.criterion {
+            Criterion::Fifo => {}
+            Criterion::Shuffle => {
+                for last in (1..list.len()).rev() {
+                    list.swap(draw(last + 1), last);
+                }
+            }
+            Criterion::Bjf => list.sort_by_key(|job| Reverse(job.span * i64::from(job.processors))),
+            Criterion::Lff => list.sort_by_key(|job| job.latest() - job.from(now)),
+            Criterion::Edf => list.sort_by_key(|job| job.deadline),
+        }
+    }
+
+    /// Places all from `k` on; who fails.
+    fn pass(&self, now: i64, list: &mut [Job], k: usize) -> Option<usize> {
+        for i in k..list.len() {
+            match self.first_fit(now, &list[i], &list[..i]) {
+                Some(start) => list[i].start = start,
+                None => return Some(i),
+            }
+        }
+        None
+    }
+
+    /// Start and distance of the alternative taken, if any.
+    pub(crate) fn ask(
+        &mut self,
+        now: i64,
+        job: Job,
+        accepts: Option<u32>,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<(i64, Option<i64>)> {
+        let job = Job { id: self.asked, ..job };
+        self.asked += 1;
+        let saved = self.waiting.clone();
+        let mut list = saved.clone();
+        list.push(job);
+        self.sort(&mut list, now, draw);
+        let k = list.iter().position(|other| other.id == job.id).expect("there");
+        let restore = |list: &mut [Job]| {
+            for job in list {
+                let before = saved.iter().find(|it| it.id == job.id);
+                job.start = before.map_or(job.start, |it| it.start);
+            }
+        };
+        let threshold = self.threshold.min(accepts);
+        let granted = match self.pass(now, &mut list, k) {
+            None => Some(None),
+            Some(i) => {
+                restore(&mut list);
+                let itself = i == k;
+                if !itself {
+                    list.swap(i, k);
+                }
+                self.second(now, &mut list, job, i, itself, threshold, &restore)
+            }
+        }?;
+        let start = list.iter().find(|other| other.id == job.id).expect("there").start;
+        self.waiting = list;
+        Some((start, granted))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "as it is written down")]
+    fn second(
+        &self,
+        now: i64,
+        list: &mut [Job],
+        job: Job,
+        k: usize,
+        original_tested: bool,
+        threshold: Option<u32>,
+        restore: &dyn Fn(&mut [Job]),
+    ) -> Option<Option<i64>> {
+        let mut options: Vec<Option<(i64, i64)>> = Vec::new();
+        if !original_tested {
+            options.push(None);
+        }
+        if let Some(threshold) = threshold {
+            options.extend(self.options(now, &list[..k], &job, threshold).into_iter().map(Some));
+        }
+        for option in options {
+            if let Some((start, _)) = option {
+                (list[k].ready, list[k].deadline) = (Some(start), start + job.span);
+            }
+            match self.pass(now, list, k) {
+                None => return Some(option.map(|(_, distance)| distance)),
+                Some(i) => {
+                    restore(list);
+                    list[k] = job;
+                    if i != k {
+                        list.swap(i, k);
+                        return self.second(now, list, job, i, false, threshold, restore);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn options(&self, now: i64, before: &[Job], job: &Job, threshold: u32) -> Options {
+        let ready = job.ready.unwrap_or(job.submitted);
+        let mut found: Options = Vec::new();
+        let running = self.running.iter().map(|it| (it, it.start + it.span));
+        let waiting = before.iter().map(|it| match self.after {
+            After::Deadline => (it, it.deadline),
+            After::Completion => (it, it.start + it.span),
+        });
+        for (anchor, after) in running.chain(waiting) {
+            if anchor.start >= job.deadline || anchor.start + anchor.span <= job.from(now) {
+                continue;
+            }
+            for start in [anchor.start - job.span, after] {
+                let covered = ready <= start && start <= job.latest();
+                if start < now || covered || start >= FOREVER {
+                    continue;
+                }
+                let distance =
+                    if start < ready { ready - start } else { start + job.span - job.deadline };
+                if distance * 100 <= i64::from(threshold) * job.span {
+                    found.push((start, distance));
+                }
+            }
+        }
+        found.sort_by_key(|&(start, distance)| (distance, start));
+        let mut seen: Vec<i64> = Vec::new();
+        found.retain(|&(start, _)| {
+            let new = !seen.contains(&start);
+            seen.push(start);
+            new
+        });
+        found
+    }
+
+    pub(crate) fn fix_due(&mut self, now: i64) {
+        for job in &mut self.waiting {
+            let share = |q: u32| (job.start - job.submitted).max(0) * i64::from(q) / 100;
+            if job.fix_at.is_some_and(|q| job.submitted + share(q) <= now) {
+                (job.ready, job.deadline) = (Some(job.start), job.start + job.span);
+            }
+        }
+    }
+
+    pub(crate) fn start_due(&mut self, now: i64) -> Vec<u32> {
+        let mut due: Vec<Job> =
+            self.waiting.iter().filter(|job| job.start <= now).copied().collect();
+        due.sort_by_key(|job| (job.submitted, job.id));
+        self.waiting.retain(|job| job.start > now);
+        self.running.extend(&due);
+        due.iter().map(|job| job.slot).collect()
+    }
+
+    /// What runs or waits under a slot is over or cancelled.
+    pub(crate) fn leave(&mut self, slot: u32) {
+        self.running.retain(|job| job.slot != slot);
+        self.waiting.retain(|job| job.slot != slot);
+    }
+
+    pub(crate) fn compress(&mut self, now: i64) {
+        self.waiting.sort_by_key(|job| (job.start, job.submitted, job.id));
+        for place in 0..self.waiting.len() {
+            let job = self.waiting[place];
+            let mut others = self.waiting.clone();
+            others.remove(place);
+            let earlier = self.first_fit(now, &job, &others).filter(|&start| start < job.start);
+            self.waiting[place].start = earlier.unwrap_or(job.start);
+        }
+    }
+}

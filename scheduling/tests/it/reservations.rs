@@ -1,0 +1,554 @@
+//! Reservations with windows: worked cases, and random worlds against the definition.
+
+use haggle_model::{Span, Time};
+use haggle_scheduling::Slot;
+use haggle_scheduling::reservations::{
+    After, Criterion, Granted, Percent, ReservationConfig, Reservations, Reserve, Window,
+};
+use proptest::prelude::*;
+
+use crate::obvious_reservations::{FOREVER, Job, ObviousReservations};
+
+fn at(time: i64) -> Time {
+    Time::from_micros(time)
+}
+
+fn span(time: i64) -> Span {
+    Span::from_micros(time)
+}
+
+fn no_draw(_: usize) -> usize {
+    panic!("only the shuffle draws")
+}
+
+/// A reservation that waits or is asked for; the numbers are those of a table: slot, submitted,
+/// processors, span, ready time, deadline.
+fn reserve(slot: u32, submitted: i64, work: (u32, i64), ready: Option<i64>, by: i64) -> Reserve {
+    Reserve {
+        slot: Slot(slot),
+        submitted: at(submitted),
+        processors: work.0,
+        span: span(work.1),
+        window: Window { ready: ready.map(at), deadline: at(by) },
+        fix_at: None,
+        accepts: None,
+    }
+}
+
+/// The start granted.
+fn ask(queue: &mut Reservations, now: i64, request: &Reserve) -> Option<i64> {
+    let granted = queue.ask(at(now), request, &mut no_draw);
+    granted.map(|granted| granted.start.as_micros())
+}
+
+fn planned(queue: &Reservations, slot: u32) -> Option<i64> {
+    queue.planned(Slot(slot)).map(Time::as_micros)
+}
+
+fn queue(processors: u32, criterion: Criterion, threshold: Option<Percent>) -> Reservations {
+    let config = ReservationConfig { criterion, threshold, ..ReservationConfig::default() };
+    Reservations::new(processors, config)
+}
+
+/// Case M1: best effort, backfilling, an early end, compression.
+#[test]
+fn what_waits_moves_up_when_something_ends_early() {
+    for (compresses, starts) in [(true, [6, 11]), (false, [10, 15])] {
+        let config = ReservationConfig {
+            criterion: Criterion::Fifo,
+            compresses,
+            ..ReservationConfig::default()
+        };
+        let mut queue = Reservations::new(4, config);
+        let mut started = Vec::new();
+        let jobs = [(3, 10, 0), (2, 5, 10), (1, 8, 2), (4, 2, 15)];
+        for (now, (processors, span, start)) in (0_u32..).zip(jobs) {
+            let time = i64::from(now);
+            let job = reserve(now + 1, time, (processors, span), None, FOREVER);
+            assert_eq!(ask(&mut queue, time, &job), Some(start));
+            queue.start_due(at(time), &mut started);
+        }
+        assert_eq!(started, [Slot(1), Slot(3)]);
+        queue.finished(at(6), Slot(1));
+        queue.start_due(at(6), &mut started);
+        assert_eq!(started.len() == 3, compresses, "the second starts when there is room");
+        assert_eq!(planned(&queue, 4), Some(starts[1]));
+        assert_eq!(planned(&queue, 2), (!compresses).then_some(starts[0]));
+    }
+}
+
+/// Case M2: the flexibility of a table; the orders are beside their definition.
+#[test]
+fn flexibility_shrinks_as_time_goes_on() {
+    let table = [
+        (Some(120), 200, 50, 30),
+        (Some(150), 170, 20, 0),
+        (None, 400, 200, 100),
+        (Some(90), 300, 10, 190),
+        (Some(110), 260, 120, 30),
+    ];
+    for (ready, deadline, time, delta) in table {
+        let window = Window { ready: ready.map(at), deadline: at(deadline) };
+        assert_eq!(window.flexibility(span(time), at(100)), span(delta));
+    }
+    let window = Window { ready: None, deadline: at(400) };
+    assert_eq!(window.flexibility(span(200), at(150)), span(50));
+}
+
+/// Case M3: the newcomer goes behind who finds no place any more.
+#[test]
+fn the_newcomer_moves_back_behind_whom_it_displaces() {
+    let mut queue = queue(2, Criterion::Edf, None);
+    assert_eq!(ask(&mut queue, -5, &reserve(0, -5, (2, 14), Some(16), 30)), Some(16));
+    assert_eq!(ask(&mut queue, -4, &reserve(1, -4, (2, 6), Some(6), 30)), Some(6));
+    assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (2, 3), Some(9), 16)), Some(12));
+    assert_eq!([planned(&queue, 0), planned(&queue, 1)], [Some(16), Some(6)]);
+}
+
+/// Case M4: distances of alternatives, and the threshold.
+#[test]
+fn the_nearest_alternative_within_the_threshold_is_taken() {
+    for (threshold, granted) in [(50, None), (100, Some(3)), (150, Some(3))] {
+        let mut queue = queue(2, Criterion::Edf, Some(threshold));
+        assert_eq!(ask(&mut queue, -4, &reserve(0, -4, (2, 10), Some(8), 22)), Some(8));
+        let mut newcomer = reserve(1, 0, (2, 5), Some(8), 20);
+        assert_eq!(ask(&mut queue, 0, &newcomer), None, "it takes none");
+        let offered = queue.alternatives(at(0), &newcomer, 9, &mut no_draw);
+        let offered: Vec<_> =
+            offered.iter().map(|it| (it.start.as_micros(), it.phi(newcomer.span))).collect();
+        let expected = [(3, 1.0), (22, 1.4)];
+        let near = expected.iter().filter(|(_, phi)| phi * 100.0 <= f64::from(threshold));
+        assert_eq!(offered, near.copied().collect::<Vec<_>>());
+        newcomer.accepts = Some(1_000);
+        assert_eq!(ask(&mut queue, 0, &newcomer), granted);
+        assert_eq!(planned(&queue, 0), Some(8));
+        assert_eq!(queue.waiting(), 1 + usize::from(granted.is_some()));
+    }
+}
+
+/// Case M5: behind what runs.
+#[test]
+fn an_alternative_may_come_behind_what_runs() {
+    for (threshold, granted) in [(25, None), (50, Some(30))] {
+        let mut queue = queue(4, Criterion::Edf, Some(threshold));
+        assert_eq!(ask(&mut queue, -1, &reserve(0, -1, (3, 31), None, FOREVER)), Some(-1));
+        queue.start_due(at(-1), &mut Vec::new());
+        assert_eq!(ask(&mut queue, 0, &reserve(1, 0, (2, 10), Some(40), 50)), Some(40));
+        assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (4, 5), Some(50), 60)), Some(50));
+        let newcomer = Reserve { accepts: Some(100), ..reserve(3, 0, (2, 10), Some(25), 35) };
+        let taken = queue.ask(at(0), &newcomer, &mut no_draw);
+        assert_eq!(taken.map(|it| it.start.as_micros()), granted);
+        let phi = taken.and_then(|it| it.alternative).map(|it| it.phi(newcomer.span));
+        assert_eq!(phi, granted.map(|_| 0.5));
+        assert_eq!([planned(&queue, 1), planned(&queue, 2)], [Some(40), Some(50)]);
+    }
+}
+
+/// Case M6: deadlines and windows from draws.
+#[test]
+fn windows_follow_from_what_was_drawn() {
+    let second = Span::from_secs(1);
+    let (submitted, time) = (Time::from_secs(100), Span::from_secs(60));
+    let window = Window::with_lead(submitted, time, 5);
+    let seconds = |from: i64, to: i64| Window {
+        ready: Some(Time::from_secs(from)),
+        deadline: Time::from_secs(to),
+    };
+    assert_eq!(window, seconds(340, 400));
+    assert_eq!(Window::with_lead(submitted, time, 0), seconds(100, 160));
+    let flexible = window.extended(time, 25, second);
+    assert_eq!(flexible, seconds(340, 415));
+    assert_eq!(flexible.earliest(submitted), Time::from_secs(340));
+    assert_eq!(flexible.latest_start(time), Time::from_secs(355));
+    assert_eq!(flexible.flexibility(time, submitted), Span::from_secs(15));
+    assert_eq!(window.extended(time, 24, second), seconds(340, 415), "14.4 s are 15");
+}
+
+/// Case M7: a start that is fixed after a share of the waiting time, which follows the plan.
+#[test]
+fn windows_close_after_a_share_of_the_waiting_time() {
+    let shares = [25, 50, 75];
+    let fixed = |start: i64| {
+        shares.map(|share| {
+            let request = Reserve { fix_at: Some(share), ..reserve(0, 0, (1, 7), None, 90) };
+            request.fixed_at(at(start)).map(Time::as_micros)
+        })
+    };
+    assert_eq!(fixed(40), [Some(10), Some(20), Some(30)]);
+    assert_eq!(fixed(24), [Some(6), Some(12), Some(18)]);
+    // Two processors until 40; one of two jobs ends at 8 and another runs until 24.
+    let mut queue = queue(2, Criterion::Edf, None);
+    for (slot, end) in [(0, 40), (1, 24)] {
+        assert_eq!(ask(&mut queue, 0, &reserve(slot, 0, (1, end), Some(0), end)), Some(0));
+    }
+    queue.start_due(at(0), &mut Vec::new());
+    let request = Reserve { fix_at: Some(50), ..reserve(2, 0, (2, 7), None, 90) };
+    assert_eq!(ask(&mut queue, 0, &request), Some(40));
+    assert_eq!(queue.next_event(), Some(at(20)));
+    queue.finished(at(8), Slot(0));
+    queue.start_due(at(8), &mut Vec::new());
+    assert_eq!((planned(&queue, 2), queue.next_event()), (Some(24), Some(at(12))));
+    queue.start_due(at(12), &mut Vec::new());
+    assert_eq!(queue.next_event(), Some(at(24)));
+    queue.finished(at(13), Slot(1));
+    queue.start_due(at(13), &mut Vec::new());
+    assert_eq!(planned(&queue, 2), Some(24), "it moves no more");
+    assert_eq!(queue.fix(at(14), Slot(2)), Some(at(24)));
+}
+
+/// A share of nothing fixes at once: who comes later has to go around it.
+#[test]
+fn a_window_may_close_when_it_is_granted() {
+    for (fix_at, granted) in [(None, Some(0)), (Some(0), None)] {
+        let mut queue = queue(1, Criterion::Edf, None);
+        let flexible = Reserve { fix_at, ..reserve(0, 0, (1, 5), Some(0), 20) };
+        assert_eq!(ask(&mut queue, 0, &flexible), Some(0));
+        assert_eq!(ask(&mut queue, 0, &reserve(1, 0, (1, 5), Some(0), 5)), granted);
+    }
+}
+
+#[test]
+fn intervals_are_held_moved_and_released() {
+    let mut queue = queue(4, Criterion::Edf, None);
+    let (now, slot) = (at(0), Slot(7));
+    assert!(queue.hold(now, slot, at(10), span(5), 3));
+    assert!(!queue.hold(now, Slot(8), at(12), span(5), 2), "no room");
+    assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(10), 1), (at(15), 4)]);
+    assert_eq!(queue.free_times(now, Some(slot)), [(at(0), 4)]);
+    // Its own time counts as free, and both intervals are kept until the move is settled.
+    assert!(queue.prepare(now, slot, at(8), span(6), 4));
+    assert!(!queue.prepare(now, slot, at(0), span(6), 4), "one move at a time");
+    let both = [(at(0), 4), (at(8), 0), (at(14), 1), (at(15), 4)];
+    assert_eq!(queue.free_times(now, None), both);
+    assert!(queue.abandon(now, slot));
+    assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(10), 1), (at(15), 4)]);
+    assert!(queue.prepare(now, slot, at(8), span(6), 4));
+    assert!(queue.settle(now, slot));
+    assert!(!queue.settle(now, slot), "once");
+    assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(8), 0), (at(14), 4)]);
+    assert_eq!(queue.planned(slot), Some(at(8)));
+    assert!(queue.cancel(now, slot));
+    assert!(!queue.cancel(now, slot), "once");
+    assert_eq!(queue.free_times(now, None), [(at(0), 4)]);
+}
+
+/// While a move is prepared nobody else may push the reservation about; afterwards it is as
+/// flexible as before.
+#[test]
+fn a_reservation_stays_where_it_is_while_it_is_to_move() {
+    for abandoned in [true, false] {
+        let mut queue = queue(1, Criterion::Edf, None);
+        assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 5), Some(2), 40)), Some(2));
+        assert!(queue.prepare(at(0), Slot(0), at(20), span(5), 1));
+        if abandoned {
+            assert!(queue.abandon(at(0), Slot(0)));
+        }
+        let newcomer = reserve(1, 0, (1, 4), Some(2), 6);
+        assert_eq!(ask(&mut queue, 0, &newcomer), abandoned.then_some(2));
+        assert_eq!(planned(&queue, 0), Some(if abandoned { 6 } else { 2 }));
+    }
+}
+
+/// What somebody asks for in a random world.
+#[derive(Clone, Debug)]
+struct Asked {
+    at: i64,
+    job: Job,
+    run: i64,
+    accepts: Option<u32>,
+    /// Which one that waits is cancelled right after.
+    cancelled: Option<usize>,
+}
+
+fn asked() -> impl Strategy<Value = Vec<Asked>> {
+    let window = (prop::option::of(0..30_i64), prop::option::weighted(0.9, 0..40_i64));
+    let share = || prop::option::weighted(0.3, prop::sample::select(vec![0_u32, 25, 50, 75]));
+    let one = (
+        (0..6_i64, 1..=4_u32, 1..=12_i64, 20..=100_i64),
+        (window, share(), prop::option::of(0..=200_u32)),
+        prop::option::weighted(0.1, 0..9_usize),
+    );
+    prop::collection::vec(one, 1..25).prop_map(|drawn| {
+        let mut now = 0;
+        let mut worlds = Vec::new();
+        for (slot, (work, wishes, cancelled)) in (0..).zip(drawn) {
+            let (gap, processors, span, percent) = work;
+            let (window, fix_at, accepts) = wishes;
+            now += gap;
+            let ready = window.0.map(|lead| now + lead);
+            let slack = window.1.map(|slack| ready.unwrap_or(now) + span + slack);
+            let deadline = slack.unwrap_or(FOREVER);
+            let job = Job {
+                slot,
+                id: 0,
+                submitted: now,
+                processors,
+                span,
+                ready,
+                deadline,
+                fix_at,
+                start: now,
+            };
+            let run = i64::max(1, span * percent / 100);
+            worlds.push(Asked { at: now, job, run, accepts, cancelled });
+        }
+        worlds
+    })
+}
+
+/// Steps of somebody who books at several providers; the numbers say who and where.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Hold(i64, i64, u32),
+    Prepare(usize, i64, i64, u32),
+    Settle(usize),
+    Abandon(usize),
+    Cancel(usize),
+    Wait(i64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let interval = || (0..40_i64, 1..15_i64, 1..=4_u32);
+    let one = prop_oneof![
+        3 => interval().prop_map(|(start, span, width)| Step::Hold(start, span, width)),
+        3 => (0..6_usize, interval()).prop_map(|(who, it)| Step::Prepare(who, it.0, it.1, it.2)),
+        2 => (0..6_usize).prop_map(Step::Settle),
+        1 => (0..6_usize).prop_map(Step::Abandon),
+        1 => (0..6_usize).prop_map(Step::Cancel),
+        2 => (1..5_i64).prop_map(Step::Wait),
+    ];
+    prop::collection::vec(one, 1..40)
+}
+
+/// An interval: start, end, processors.
+type Interval = (i64, i64, u32);
+
+/// A held interval, and another that is prepared for it.
+type Holding = (u32, Interval, Option<Interval>);
+
+fn used(holdings: &[Holding], time: i64) -> u32 {
+    let there =
+        |&(start, end, width): &Interval| if start <= time && time < end { width } else { 0 };
+    let one = |(_, own, other): &Holding| there(own).max(other.as_ref().map_or(0, there));
+    holdings.iter().map(one).sum()
+}
+
+/// Both worlds side by side, tick by tick.
+fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseError> {
+    let capacity = 5;
+    let mut fast = Reservations::new(capacity, config);
+    let mut slow = ObviousReservations {
+        capacity,
+        criterion: config.criterion,
+        threshold: config.threshold,
+        after: config.after,
+        running: Vec::new(),
+        waiting: Vec::new(),
+        asked: 0,
+    };
+    let drawn = |mut state: u64| {
+        move |below: usize| {
+            state = haggle_model::random::splitmix(state);
+            (state % below as u64) as usize
+        }
+    };
+    let (mut fast_draw, mut slow_draw) = (drawn(3), drawn(3));
+    let mut accepted: Vec<(usize, Window)> = Vec::new();
+    let mut starts: Vec<Option<i64>> = vec![None; asked.len()];
+    let mut next = 0;
+    for now in 0..900 {
+        let mut early = false;
+        for (slot, it) in (0_u32..).zip(asked) {
+            if starts[slot as usize].is_some_and(|start| start + it.run == now) {
+                fast.finished(at(now), Slot(slot));
+                slow.leave(slot);
+                early |= it.run < it.job.span;
+            }
+        }
+        if early {
+            slow.compress(now);
+        }
+        slow.fix_due(now);
+        let start_due = |fast: &mut Reservations, slow: &mut ObviousReservations| {
+            let mut started = Vec::new();
+            fast.start_due(at(now), &mut started);
+            let expected: Vec<Slot> = slow.start_due(now).into_iter().map(Slot).collect();
+            prop_assert_eq!(&started, &expected);
+            prop_assert!(fast.next_event().is_none_or(|time| time > at(now)));
+            Ok(started)
+        };
+        for slot in start_due(&mut fast, &mut slow)? {
+            starts[slot.index()] = Some(now);
+        }
+        while let Some(Asked { job, accepts, cancelled, .. }) =
+            asked.get(next).filter(|it| it.at == now)
+        {
+            let request = Reserve {
+                fix_at: job.fix_at,
+                accepts: *accepts,
+                ..reserve(job.slot, now, (job.processors, job.span), job.ready, job.deadline)
+            };
+            let found = fast.ask(at(now), &request, &mut fast_draw);
+            let expected = slow.ask(now, *job, *accepts, &mut slow_draw);
+            slow.fix_due(now);
+            let seen = found.map(|Granted { start, alternative }| {
+                (start.as_micros(), alternative.map(|it| it.distance.as_micros()))
+            });
+            prop_assert_eq!(seen, expected);
+            if let Some(granted) = found {
+                let window = granted
+                    .alternative
+                    .map_or(request.window, |it| Window::strict(it.start, request.span));
+                accepted.push((next, window));
+            }
+            if let Some(&Job { slot, .. }) = cancelled.and_then(|place| slow.waiting.get(place)) {
+                prop_assert!(fast.cancel(at(now), Slot(slot)));
+                slow.leave(slot);
+                slow.compress(now);
+                slow.fix_due(now);
+                accepted.retain(|&(place, _)| place != slot as usize);
+            }
+            next += 1;
+        }
+        for slot in start_due(&mut fast, &mut slow)? {
+            starts[slot.index()] = Some(now);
+        }
+        prop_assert_eq!(fast.waiting(), slow.waiting.len());
+        for job in &slow.waiting {
+            prop_assert_eq!(planned(&fast, job.slot), Some(job.start));
+        }
+    }
+    // Who has been accepted has started, within its window.
+    for (place, window) in accepted {
+        let start = starts[place].expect("what is accepted is never refused");
+        prop_assert!(window.earliest(at(asked[place].at)) <= at(start));
+        prop_assert!(at(start) <= window.latest_start(span(asked[place].job.span)));
+    }
+    let runs = |time: i64| {
+        let starts = starts.iter().zip(asked);
+        let runs = starts.filter(|(start, it)| {
+            start.is_some_and(|start| start <= time && time < start + it.run)
+        });
+        runs.map(|(_, it)| it.job.processors).sum::<u32>()
+    };
+    prop_assert!((0..900).all(|time| runs(time) <= capacity));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn decisions_are_those_of_the_definition(
+        asked in asked(),
+        threshold in prop::option::of(0..=150_u32),
+        after in prop::sample::select(vec![After::Deadline, After::Completion]),
+    ) {
+        for criterion in Criterion::ALL {
+            compare(ReservationConfig { criterion, threshold, after, compresses: true }, &asked)?;
+        }
+    }
+
+    /// What is held and prepared is kept, and nothing else is: against a list of intervals.
+    #[test]
+    fn what_is_held_is_kept_until_it_is_moved_or_released(steps in steps()) {
+        let capacity = 5;
+        let mut queue = queue(capacity, Criterion::Edf, None);
+        let mut holdings: Vec<Holding> = Vec::new();
+        let mut now = 0;
+        for (slot, step) in (0_u32..).zip(steps) {
+            let fits = |holdings: &[Holding], from: i64, to: i64| {
+                (from..to).all(|time| used(holdings, time) <= capacity)
+            };
+            let who = |who: usize| holdings.get(who).copied();
+            match step {
+                Step::Hold(start, length, width) => {
+                    holdings.push((slot, (start, start + length, width), None));
+                    let possible = start >= now && fits(&holdings, start, start + length);
+                    let held = queue.hold(at(now), Slot(slot), at(start), span(length), width);
+                    prop_assert_eq!(held, possible);
+                    if !possible {
+                        holdings.pop();
+                    }
+                }
+                Step::Prepare(place, start, length, width) => {
+                    let Some((slot, own, other)) = who(place) else { continue };
+                    let mut moving = holdings.clone();
+                    moving[place] = (slot, own, Some((start, start + length, width)));
+                    let possible =
+                        other.is_none() && start >= now && fits(&moving, start, start + length);
+                    let prepared =
+                        queue.prepare(at(now), Slot(slot), at(start), span(length), width);
+                    prop_assert_eq!(prepared, possible);
+                    if possible {
+                        holdings = moving;
+                    }
+                }
+                Step::Settle(place) => {
+                    let Some((slot, _, other)) = who(place) else { continue };
+                    let possible = other.filter(|&(start, ..)| now <= start);
+                    prop_assert_eq!(queue.settle(at(now), Slot(slot)), possible.is_some());
+                    if let Some(other) = possible {
+                        holdings[place] = (slot, other, None);
+                    }
+                }
+                Step::Abandon(place) => {
+                    let Some((slot, own, other)) = who(place) else { continue };
+                    prop_assert_eq!(queue.abandon(at(now), Slot(slot)), other.is_some());
+                    holdings[place] = (slot, own, None);
+                }
+                Step::Cancel(place) => {
+                    let Some((slot, ..)) = who(place) else { continue };
+                    prop_assert!(queue.cancel(at(now), Slot(slot)));
+                    holdings.remove(place);
+                }
+                // Not up to the next start, so that nothing runs.
+                Step::Wait(time) => {
+                    let next = holdings.iter().map(|&(_, (start, ..), _)| start).min();
+                    now = (now + time).min(next.map_or(i64::MAX, |start| start - 1).max(now));
+                }
+            }
+            let free = queue.free_times(at(now), None);
+            for time in now..80 {
+                let step = free.iter().rfind(|&&(start, _)| start <= at(time));
+                prop_assert_eq!(step.map(|it| it.1), Some(capacity - used(&holdings, time)));
+            }
+        }
+    }
+
+    /// Strict intervals and exact times: the order decides nothing.
+    #[test]
+    fn without_flexibility_all_orders_are_one(asked in asked()) {
+        let granted = |criterion| {
+            let mut queue = queue(5, criterion, None);
+            let mut draw = |below: usize| below / 2;
+            let strict = |it: &Asked| Reserve {
+                window: Window::strict(at(it.job.ready.unwrap_or(it.at)), span(it.job.span)),
+                ..reserve(it.job.slot, it.at, (it.job.processors, it.job.span), None, 0)
+            };
+            let ask = |it: &Asked| queue.ask(at(it.at), &strict(it), &mut draw);
+            asked.iter().map(ask).collect::<Vec<_>>()
+        };
+        for criterion in Criterion::ALL {
+            prop_assert_eq!(granted(criterion), granted(Criterion::Fifo));
+        }
+    }
+
+    /// Windows fixed at once under any order, or first come first served: the newcomer is last.
+    #[test]
+    fn fixed_windows_are_first_come_first_served(asked in asked()) {
+        let granted = |criterion, fix_at| {
+            let mut queue = queue(5, criterion, None);
+            let mut draw = |below: usize| below / 2;
+            let ask = |it: &Asked| {
+                let Job { slot, processors, span, ready, deadline, .. } = it.job;
+                let request = reserve(slot, it.at, (processors, span), ready, deadline);
+                queue.ask(at(it.at), &Reserve { fix_at, ..request }, &mut draw)
+            };
+            asked.iter().map(ask).collect::<Vec<_>>()
+        };
+        for criterion in Criterion::ALL {
+            prop_assert_eq!(granted(criterion, Some(0)), granted(Criterion::Fifo, None));
+        }
+    }
+}
