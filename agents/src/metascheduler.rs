@@ -265,9 +265,9 @@ impl Metascheduler {
     }
 
     /// What a provider says about a job that it has goes on to its submitter.
-    fn relay(&mut self, from: ActorId, message: SubmissionMessage, out: &mut Outbox) {
-        self.on_accepted(from, message.job(), out);
-        if let Some(entry) = self.desk.at(message.job(), from) {
+    fn relay(&mut self, from: ActorId, job: JobId, message: SubmissionMessage, out: &mut Outbox) {
+        self.on_accepted(from, job, out);
+        if let Some(entry) = self.desk.at(job, from) {
             out.send(entry.submitter, message);
         }
     }
@@ -299,8 +299,8 @@ impl Metascheduler {
             SubmissionMessage::Finished { job, outcome } => {
                 self.on_finished(from, job, outcome, out);
             }
-            SubmissionMessage::Started { .. } | SubmissionMessage::NotWithdrawn { .. } => {
-                self.relay(from, message, out);
+            SubmissionMessage::Started { job } | SubmissionMessage::NotWithdrawn { job } => {
+                self.relay(from, job, message, out);
             }
             SubmissionMessage::Promise { .. } => return false,
         }

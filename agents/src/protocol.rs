@@ -14,9 +14,10 @@
 //! | [`checkpoint`] | resource, checkpoint server, dispatcher | checkpoints |
 //! | [`run`] | the world, everybody | what comes, and the end of the run |
 //!
-//! Each protocol says beside its messages what they are called, which job they are about, when
-//! in an instant they are delivered, and what they disclose about their sender. A message that
-//! an actor does not expect it refuses ([`Outbox::refuse`](crate::Outbox::refuse)).
+//! A message is stated in one place: what it holds, and behind an arrow what it is called, which
+//! job it is about, when in an instant it is delivered, and what it discloses about its sender
+//! (`said.rs`). A message that an actor does not expect it refuses
+//! ([`Outbox::refuse`](crate::Outbox::refuse)).
 //!
 //! # What travels
 //!
@@ -49,6 +50,7 @@ pub mod phase;
 pub mod query;
 pub mod resource;
 pub mod run;
+mod said;
 pub mod share;
 pub mod submission;
 pub mod timer;
@@ -56,6 +58,8 @@ pub mod timer;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{ActorKind, JobId};
 use serde::{Deserialize, Serialize};
+
+use said::protocol;
 
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
@@ -83,15 +87,22 @@ pub struct Parties {
     pub to: ActorKind,
 }
 
+impl Parties {
+    /// Whether one of them is a user.
+    fn with_user(self) -> bool {
+        self.from == ActorKind::User || self.to == ActorKind::User
+    }
+}
+
 /// Makes the sum of all protocols, so that a protocol is named in one place.
 macro_rules! messages {
     ($($(#[$doc:meta])* $protocol:ident($message:ty),)*) => {
-        /// What one actor says to another, or to itself later.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        pub enum Message {
-            $($(#[$doc])* $protocol($message),)*
-            /// An actor to itself.
-            Wake(Timer),
+        protocol! {
+            /// What one actor says to another, or to itself later.
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            pub enum Message {
+                $($(#[$doc])* $protocol(message: $message) => message.said(),)*
+            }
         }
 
         $(impl From<$message> for Message {
@@ -99,16 +110,6 @@ macro_rules! messages {
                 Message::$protocol(message)
             }
         })*
-
-        impl Message {
-            /// The word used in the table of messages.
-            pub fn kind(&self) -> &'static str {
-                match self {
-                    $(Message::$protocol(message) => message.kind(),)*
-                    Message::Wake(_) => "wake",
-                }
-            }
-        }
     };
 }
 
@@ -135,56 +136,34 @@ messages! {
     Data(DataMessage),
     /// About checkpoints of a grid.
     Checkpoint(CheckpointMessage),
-}
-
-impl From<Timer> for Message {
-    fn from(timer: Timer) -> Message {
-        Message::Wake(timer)
-    }
+    /// An actor to itself.
+    Wake(Timer),
 }
 
 impl Message {
+    /// The word used in the table of messages.
+    pub fn kind(&self) -> &'static str {
+        self.said().kind
+    }
+
     /// The job it is about, if it is about one.
     pub fn job(&self) -> Option<JobId> {
-        match self {
-            Message::Run(message) => message.job(),
-            Message::Submission(message) => Some(message.job()),
-            Message::Query(message) => Some(message.job()),
-            Message::Bargain(message) => Some(message.job()),
-            Message::Agreement(message) => Some(message.job()),
-            Message::Share(message) => message.job(),
-            Message::Dispatch(message) => Some(message.job()),
-            Message::Data(message) => message.job(),
-            Message::Checkpoint(message) => Some(message.job()),
-            Message::Wake(timer) => timer.job(),
-            Message::Resource(_) | Message::Information(_) => None,
-        }
+        self.said().job
     }
 
     /// The job that what it discloses is about, if it is about one.
     pub fn discloses_about(&self) -> Option<JobId> {
-        match self {
-            Message::Share(message) => message.discloses_about(),
-            message => message.job(),
-        }
+        self.said().discloses_about
     }
 
     /// When in an instant it is delivered.
     pub fn phase(&self) -> Phase {
-        match self {
-            Message::Run(message) => message.phase(),
-            Message::Submission(message) => message.phase(),
-            Message::Share(message) => message.phase(),
-            Message::Data(message) => message.phase(),
-            Message::Wake(timer) => timer.phase(),
-            Message::Resource(_) => Phase::Resource,
-            Message::Query(_)
-            | Message::Bargain(_)
-            | Message::Agreement(_)
-            | Message::Dispatch(_)
-            | Message::Information(_)
-            | Message::Checkpoint(_) => Phase::Conversation,
-        }
+        self.said().phase
+    }
+
+    /// Tells what its receiver learns of its sender.
+    pub fn disclose(&self, between: Parties, tell: &mut Tell<'_>) {
+        self.said().disclose(between, tell);
     }
 
     /// Whether it would come again for ever, whatever becomes of the jobs: what fails
@@ -214,23 +193,6 @@ impl Message {
             Message::Run(message) => !matches!(message, RunMessage::JobDue(_)),
             Message::Wake(timer) => matches!(timer, Timer::RunEnds { .. } | Timer::TasksEnd { .. }),
             _ => false,
-        }
-    }
-
-    /// Tells what its receiver learns of its sender.
-    pub fn disclose(&self, between: Parties, tell: &mut Tell<'_>) {
-        match self {
-            Message::Submission(message) => message.disclose(between, tell),
-            Message::Query(message) => message.disclose(tell),
-            Message::Bargain(message) => message.disclose(tell),
-            Message::Agreement(message) => message.disclose(tell),
-            Message::Share(message) => message.disclose(tell),
-            Message::Dispatch(message) => message.disclose(tell),
-            Message::Information(message) => message.disclose(tell),
-            Message::Data(message) => message.disclose(tell),
-            Message::Checkpoint(message) => message.disclose(tell),
-            // Nature and the world have no secrets, and an actor none from itself.
-            Message::Run(_) | Message::Resource(_) | Message::Wake(_) => {}
         }
     }
 }

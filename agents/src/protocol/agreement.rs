@@ -21,8 +21,8 @@ use haggle_model::{JobId, Time};
 use haggle_scheduling::Award;
 use serde::{Deserialize, Serialize};
 
-use super::Tell;
 use super::bargain::Answer;
+use super::said::{Said, Tells, protocol, said};
 
 /// What agreements on a composition are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,63 +49,63 @@ pub struct ShareOrder {
     pub unheld: u32,
 }
 
-/// What is said to agree on a composition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum AgreementMessage {
-    /// Metascheduler to provider: hold this part of the bag for me, run it, or give it up.
-    /// Discloses when the whole bag is expected to be done, if providers are to coordinate.
-    Instruct {
-        /// The bag.
-        job: JobId,
-        /// What is to be done.
-        message: Box<ToParticipant<Bags>>,
-    },
-    /// Provider to metascheduler: what it holds, could hold, or runs. Discloses the planned
-    /// completion of what it did not hold before, and with new offers whatever they do.
-    Answer {
-        /// The bag.
-        job: JobId,
-        /// What there is to say.
-        message: Box<ToCoordinator<Bags>>,
-    },
-    /// Metascheduler to provider: forget the bag, it goes elsewhere.
-    Release {
-        /// The bag.
-        job: JobId,
-    },
+protocol! {
+    /// What is said to agree on a composition.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum AgreementMessage {
+        /// Metascheduler to provider: hold this part of the bag for me, run it, or give it up.
+        /// Discloses when the whole bag is expected to be done, if providers are to coordinate.
+        Instruct {
+            /// The bag.
+            job: JobId,
+            /// What is to be done.
+            message: Box<ToParticipant<Bags>>,
+        } => instruct(&message.instruction).of(job),
+        /// Provider to metascheduler: what it holds, could hold, or runs. Discloses the planned
+        /// completion of what it did not hold before, and with new offers whatever they do.
+        Answer {
+            /// The bag.
+            job: JobId,
+            /// What there is to say.
+            message: Box<ToCoordinator<Bags>>,
+        } => answer(&message.answer).of(job),
+        /// Metascheduler to provider: forget the bag, it goes elsewhere.
+        Release {
+            /// The bag.
+            job: JobId,
+        } => said("release").of(job),
+    }
+}
+
+/// An instruction tells when the whole bag is expected to be done, if it says so.
+#[inline(always)]
+fn instruct(instruction: &Instruction<Bags>) -> Said<'static> {
+    match instruction {
+        Instruction::Prepare { .. } => said("prepare"),
+        Instruction::Commit(ShareOrder { expected: Some(_), .. }) => {
+            said("commit").tells(DisclosedItem::BagCompletion)
+        }
+        Instruction::Commit(_) => said("commit"),
+        Instruction::Abort => said("abort"),
+        Instruction::Undo => said("undo"),
+    }
+}
+
+/// An answer tells planned completion where that is new, or new offers.
+#[inline(always)]
+fn answer(answer: &agreements::Answer<Bags>) -> Said<'_> {
+    match answer {
+        agreements::Answer::Ready { .. } => said("ready").tells(DisclosedItem::Estimate),
+        agreements::Answer::NotReady(offers) => said("not_ready").tells(Tells::Offers(offers)),
+        agreements::Answer::Committed(Some(_)) => said("committed").tells(DisclosedItem::Estimate),
+        agreements::Answer::Committed(None) => said("committed"),
+        agreements::Answer::Expired => said("expired"),
+        agreements::Answer::Undone => said("undone"),
+        agreements::Answer::Inquire => said("inquire"),
+    }
 }
 
 impl AgreementMessage {
-    /// The word used in the table of messages.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            AgreementMessage::Instruct { message, .. } => match message.instruction {
-                Instruction::Prepare { .. } => "prepare",
-                Instruction::Commit(_) => "commit",
-                Instruction::Abort => "abort",
-                Instruction::Undo => "undo",
-            },
-            AgreementMessage::Answer { message, .. } => match message.answer {
-                agreements::Answer::Ready { .. } => "ready",
-                agreements::Answer::NotReady(_) => "not_ready",
-                agreements::Answer::Committed(_) => "committed",
-                agreements::Answer::Expired => "expired",
-                agreements::Answer::Undone => "undone",
-                agreements::Answer::Inquire => "inquire",
-            },
-            AgreementMessage::Release { .. } => "release",
-        }
-    }
-
-    /// The bag it is about.
-    pub fn job(&self) -> JobId {
-        match self {
-            AgreementMessage::Instruct { job, .. }
-            | AgreementMessage::Answer { job, .. }
-            | AgreementMessage::Release { job } => *job,
-        }
-    }
-
     /// The offers that a provider makes where it cannot hold what is wanted.
     pub fn new_offers(&self) -> Option<&Answer> {
         match self {
@@ -114,27 +114,6 @@ impl AgreementMessage {
                 _ => None,
             },
             AgreementMessage::Instruct { .. } | AgreementMessage::Release { .. } => None,
-        }
-    }
-
-    /// Tells what its receiver learns of its sender.
-    pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
-        match self {
-            AgreementMessage::Instruct { message, .. } => {
-                if let Instruction::Commit(ShareOrder { expected: Some(_), .. }) =
-                    message.instruction
-                {
-                    tell(DisclosedItem::BagCompletion, 1);
-                }
-            }
-            AgreementMessage::Answer { message, .. } => match &message.answer {
-                agreements::Answer::Ready { .. } | agreements::Answer::Committed(Some(_)) => {
-                    tell(DisclosedItem::Estimate, 1);
-                }
-                agreements::Answer::NotReady(offers) => offers.disclose(tell),
-                _ => {}
-            },
-            AgreementMessage::Release { .. } => {}
         }
     }
 }

@@ -16,28 +16,31 @@ use haggle_scheduling::composition::AnyView;
 use serde::{Deserialize, Serialize};
 
 use super::Tell;
+use super::said::{Tells, protocol, said};
 
-/// What is said before a bag is agreed on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum BargainMessage {
-    /// Metascheduler to provider: what would you do of this bag? Discloses the
-    /// bag as its user describes it.
-    Call(Box<Call>),
-    /// Provider to metascheduler: its offers, and what the level asked for adds.
-    Offers(Box<Answer>),
-    /// Provider to metascheduler: its plan has changed since it made offers for
-    /// this bag. Discloses that it did.
-    Probe {
-        /// The bag.
-        job: JobId,
-        /// The answer with these offers; all before it are stale, too.
-        answer: u32,
-    },
-    /// Metascheduler to provider: make your offers for this bag anew.
-    Refresh {
-        /// The bag.
-        job: JobId,
-    },
+protocol! {
+    /// What is said before a bag is agreed on.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum BargainMessage {
+        /// Metascheduler to provider: what would you do of this bag? Discloses the
+        /// bag as its user describes it.
+        Call(call: Box<Call>) => said("call").of(&call.job).tells(DisclosedItem::Bag),
+        /// Provider to metascheduler: its offers, and what the level asked for adds.
+        Offers(answer: Box<Answer>) => said("offers").of(&answer.job).tells(Tells::Offers(answer)),
+        /// Provider to metascheduler: its plan has changed since it made offers for
+        /// this bag. Discloses that it did.
+        Probe {
+            /// The bag.
+            job: JobId,
+            /// The answer with these offers; all before it are stale, too.
+            answer: u32,
+        } => said("probe").of(job).tells(DisclosedItem::Change),
+        /// Metascheduler to provider: make your offers for this bag anew.
+        Refresh {
+            /// The bag.
+            job: JobId,
+        } => said("refresh").of(job),
+    }
 }
 
 /// A metascheduler's call for offers.
@@ -89,37 +92,6 @@ impl Answer {
         ];
         for (item, count) in told.into_iter().filter(|&(_, count)| count > 0) {
             tell(item, count);
-        }
-    }
-}
-
-impl BargainMessage {
-    /// The word used in the table of messages.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            BargainMessage::Call(_) => "call",
-            BargainMessage::Offers(_) => "offers",
-            BargainMessage::Probe { .. } => "probe",
-            BargainMessage::Refresh { .. } => "refresh",
-        }
-    }
-
-    /// The bag it is about.
-    pub fn job(&self) -> JobId {
-        match self {
-            BargainMessage::Call(call) => call.job,
-            BargainMessage::Offers(answer) => answer.job,
-            BargainMessage::Probe { job, .. } | BargainMessage::Refresh { job } => *job,
-        }
-    }
-
-    /// Tells what its receiver learns of its sender.
-    pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
-        match self {
-            BargainMessage::Call(_) => tell(DisclosedItem::Bag, 1),
-            BargainMessage::Offers(answer) => answer.disclose(tell),
-            BargainMessage::Probe { .. } => tell(DisclosedItem::Change, 1),
-            BargainMessage::Refresh { .. } => {}
         }
     }
 }

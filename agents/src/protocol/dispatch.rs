@@ -6,8 +6,12 @@
 //!       │ ◀── Refused ─────────────────── │  no slot, or down
 //!       │ ── Cancel, Checkpointing, Move ▶│
 //!       │ ◀── Left, Stranded ──────────── │
+//!       │ ── ProgressRequest ───────────▶ │
+//!       │ ◀── Progress ────────────────── │
 //!       │ ◀── Computed, Delivered ─────── │
 //! ```
+//!
+//! The resource that a job moves away from says [`Moved`] to the one it goes to.
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
@@ -15,81 +19,85 @@ use haggle_model::work::Work;
 use haggle_model::{ActorId, JobId, ProviderId};
 use serde::{Deserialize, Serialize};
 
-use super::Tell;
+use super::said::{protocol, said};
 
-/// What is said about a job of a grid and its tries.
-///
-/// Numbers of tries count from 1 for each job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum DispatchMessage {
-    /// Dispatcher to resource: run this job, a slot is meant for it.
-    Dispatch(Box<Dispatch>),
-    /// Resource to dispatcher: it fails to take the job, for want of a slot or because it is down.
-    Refused {
-        /// The job.
-        job: JobId,
-        /// Which try of it.
-        number: u32,
-    },
-    /// Dispatcher to resource: the job is not needed there any more.
-    Cancel {
-        /// The job.
-        job: JobId,
-    },
-    /// Dispatcher to resource: the job begins or ceases to write checkpoints.
-    Checkpointing {
-        /// The job.
-        job: JobId,
-        /// Whether it begins.
-        on: bool,
-    },
-    /// Dispatcher to resource: the job saves its progress and goes on elsewhere.
-    Move {
-        /// The job.
-        job: JobId,
-        /// Where it goes.
-        to: ActorId,
-    },
-    /// Resource to resource: here is the job you keep a slot for; its data are with me.
-    Moved(Box<Moved>),
-    /// Resource to dispatcher: a job that moves has given its slot back.
-    Left {
-        /// The job.
-        job: JobId,
-    },
-    /// Resource to dispatcher: the job's data did not arrive, its slot is free.
-    Stranded {
-        /// The job.
-        job: JobId,
-    },
-    /// Resource to dispatcher: the job has been computed, its slot is free.
-    Computed {
-        /// The job.
-        job: JobId,
-        /// Which try of it.
-        number: u32,
-        /// Whether there was no output to send.
-        delivered: bool,
-    },
-    /// Resource to dispatcher: the job's output is where it belongs.
-    Delivered {
-        /// The job.
-        job: JobId,
-    },
-    /// Dispatcher to resource: how far is this job?
-    ProgressRequest {
-        /// The job.
-        job: JobId,
-    },
-    /// Resource to dispatcher: so far.
-    Progress {
-        /// The job.
-        job: JobId,
-        /// What has been done; of one that died, what had been done then.
-        done: Box<Work>,
-        /// Whether it computes at present.
-        computes: bool,
-    },
+protocol! {
+    /// What is said about a job of a grid and its tries.
+    ///
+    /// Numbers of tries count from 1 for each job.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum DispatchMessage {
+        /// Dispatcher to resource: run this job, a slot is meant for it.
+        Dispatch(dispatch: Box<Dispatch>) => said("dispatch")
+            .of(&dispatch.job)
+            .tells(DisclosedItem::Job),
+        /// Resource to dispatcher: it fails to take the job, for want of a slot or because it is down.
+        Refused {
+            /// The job.
+            job: JobId,
+            /// Which try of it.
+            number: u32,
+        } => said("dispatch_refused").of(job).tells(DisclosedItem::Refusal),
+        /// Dispatcher to resource: the job is not needed there any more.
+        Cancel {
+            /// The job.
+            job: JobId,
+        } => said("cancel").of(job),
+        /// Dispatcher to resource: the job begins or ceases to write checkpoints.
+        Checkpointing {
+            /// The job.
+            job: JobId,
+            /// Whether it begins.
+            on: bool,
+        } => said("checkpointing").of(job),
+        /// Dispatcher to resource: the job saves its progress and goes on elsewhere.
+        Move {
+            /// The job.
+            job: JobId,
+            /// Where it goes.
+            to: ActorId,
+        } => said("move").of(job),
+        /// Resource to resource: here is the job you keep a slot for; its data are with me.
+        Moved(moved: Box<Moved>) => said("moved").of(&moved.job).tells(DisclosedItem::Job),
+        /// Resource to dispatcher: a job that moves has given its slot back.
+        Left {
+            /// The job.
+            job: JobId,
+        } => said("left").of(job).tells(DisclosedItem::JobStatus),
+        /// Resource to dispatcher: the job's data did not arrive, its slot is free.
+        Stranded {
+            /// The job.
+            job: JobId,
+        } => said("stranded").of(job).tells(DisclosedItem::JobStatus),
+        /// Resource to dispatcher: the job has been computed, its slot is free.
+        Computed {
+            /// The job.
+            job: JobId,
+            /// Which try of it.
+            number: u32,
+            /// Whether there was no output to send.
+            delivered: bool,
+        } => said("computed").of(job).tells(DisclosedItem::JobStatus),
+        /// Resource to dispatcher: the job's output is where it belongs.
+        Delivered {
+            /// The job.
+            job: JobId,
+        } => said("delivered").of(job).tells(DisclosedItem::JobStatus),
+        /// Dispatcher to resource: how far is this job?
+        ProgressRequest {
+            /// The job.
+            job: JobId,
+        } => said("progress_request").of(job),
+        /// Resource to dispatcher: so far.
+        Progress {
+            /// The job.
+            job: JobId,
+            /// What has been done; of one that died, what had been done then.
+            done: Box<Work>,
+            /// Whether it computes at present.
+            computes: bool,
+        } => said("progress").of(job).tells(DisclosedItem::Progress),
+    }
 }
 
 /// A job on its way to a resource.
@@ -124,59 +132,4 @@ pub struct Moved {
     pub done: Work,
     /// The resource it has left, where its data are.
     pub from: ProviderId,
-}
-
-impl DispatchMessage {
-    /// The word used in the table of messages.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            DispatchMessage::Dispatch(_) => "dispatch",
-            DispatchMessage::Refused { .. } => "dispatch_refused",
-            DispatchMessage::Cancel { .. } => "cancel",
-            DispatchMessage::Checkpointing { .. } => "checkpointing",
-            DispatchMessage::Move { .. } => "move",
-            DispatchMessage::Moved(_) => "moved",
-            DispatchMessage::Left { .. } => "left",
-            DispatchMessage::Stranded { .. } => "stranded",
-            DispatchMessage::Computed { .. } => "computed",
-            DispatchMessage::Delivered { .. } => "delivered",
-            DispatchMessage::ProgressRequest { .. } => "progress_request",
-            DispatchMessage::Progress { .. } => "progress",
-        }
-    }
-
-    /// The job it is about.
-    pub fn job(&self) -> JobId {
-        match self {
-            DispatchMessage::Dispatch(dispatch) => dispatch.job,
-            DispatchMessage::Moved(moved) => moved.job,
-            DispatchMessage::Refused { job, .. }
-            | DispatchMessage::Cancel { job }
-            | DispatchMessage::Checkpointing { job, .. }
-            | DispatchMessage::Move { job, .. }
-            | DispatchMessage::Left { job }
-            | DispatchMessage::Stranded { job }
-            | DispatchMessage::Computed { job, .. }
-            | DispatchMessage::Delivered { job }
-            | DispatchMessage::ProgressRequest { job }
-            | DispatchMessage::Progress { job, .. } => *job,
-        }
-    }
-
-    /// Tells what its receiver learns of its sender.
-    pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
-        match self {
-            DispatchMessage::Dispatch(_) | DispatchMessage::Moved(_) => tell(DisclosedItem::Job, 1),
-            DispatchMessage::Refused { .. } => tell(DisclosedItem::Refusal, 1),
-            DispatchMessage::Left { .. }
-            | DispatchMessage::Stranded { .. }
-            | DispatchMessage::Computed { .. }
-            | DispatchMessage::Delivered { .. } => tell(DisclosedItem::JobStatus, 1),
-            DispatchMessage::Progress { .. } => tell(DisclosedItem::Progress, 1),
-            DispatchMessage::Cancel { .. }
-            | DispatchMessage::Checkpointing { .. }
-            | DispatchMessage::Move { .. }
-            | DispatchMessage::ProgressRequest { .. } => {}
-        }
-    }
 }

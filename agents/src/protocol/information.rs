@@ -1,5 +1,11 @@
 //! Information: resources of a grid report their state, and an information service lets the
 //! scheduler know, now or later.
+//!
+//! ```text
+//!   resource        information service        dispatcher
+//!       │ ── Status ────────▶ │                      │
+//!       │                     │ ── Report ─────────▶ │  at once, periodically, or some time later
+//! ```
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::work::Speed;
@@ -7,15 +13,17 @@ use haggle_model::{JobId, Time};
 use haggle_scheduling::grid::{Report, ResourceId};
 use serde::{Deserialize, Serialize};
 
-use super::Tell;
+use super::said::{protocol, said};
 
-/// What is said about the state of resources.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum InformationMessage {
-    /// Resource to information service: something has changed here.
-    Status(Box<Status>),
-    /// Information service to dispatcher: what is known of a resource.
-    Report(Box<Status>),
+protocol! {
+    /// What is said about the state of resources.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum InformationMessage {
+        /// Resource to information service: something has changed here.
+        Status(status: Box<Status>) => said("status").tells(DisclosedItem::ResourceStatus),
+        /// Information service to dispatcher: what is known of a resource.
+        Report(status: Box<Status>) => said("report").tells(DisclosedItem::ResourceStatus),
+    }
 }
 
 /// What is found at a resource.
@@ -37,20 +45,5 @@ impl Status {
         jobs: Vec<JobId>,
     ) -> Box<Status> {
         Box::new(Status { resource, report: Report { taken, up, avail, jobs } })
-    }
-}
-
-impl InformationMessage {
-    /// The word used in the table of messages.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            InformationMessage::Status(_) => "status",
-            InformationMessage::Report(_) => "report",
-        }
-    }
-
-    /// Tells what its receiver learns of the resource.
-    pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
-        tell(DisclosedItem::ResourceStatus, 1);
     }
 }

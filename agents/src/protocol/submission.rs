@@ -17,61 +17,80 @@ use std::sync::Arc;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, ActorKind, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Time,
+    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Time,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Parties, Phase, Tell};
+use super::Phase;
+use super::said::{Tells, protocol, said};
 
-/// What is said about a job as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum SubmissionMessage {
-    /// User to provider (local) or metascheduler (external), metascheduler to
-    /// provider: run this job. Discloses the job, but not its run time.
-    Submit(Submission),
-    /// Provider, metascheduler or dispatcher to submitter: the job is queued, or has its place
-    /// where jobs do not wait. Discloses nothing else.
-    Accepted {
-        /// The job.
-        job: JobId,
-    },
-    /// Provider, metascheduler or dispatcher to submitter: the job is not taken. Discloses the
-    /// reason.
-    Refused {
-        /// The job.
-        job: JobId,
-        /// Why.
-        reason: Refusal,
-    },
-    /// User to where it submitted, metascheduler to provider: take the job out of the queue.
-    Withdraw {
-        /// The job.
-        job: JobId,
-    },
-    /// Answer to [`SubmissionMessage::Withdraw`]: too late, the job has started or is over.
-    NotWithdrawn {
-        /// The job.
-        job: JobId,
-    },
-    /// Metascheduler to user, when all providers have committed: the whole bag will be done then.
-    Promise {
-        /// The bag.
-        job: JobId,
-        /// Its deadline, or the earliest completion there is.
-        completion: Time,
-    },
-    /// Provider to submitter, metascheduler to user: the job has started.
-    Started {
-        /// The job.
-        job: JobId,
-    },
-    /// Provider to submitter, metascheduler to user: the job is over.
-    Finished {
-        /// The job.
-        job: JobId,
-        /// How it ended.
-        outcome: JobOutcome,
-    },
+protocol! {
+    /// What is said about a job as a whole.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum SubmissionMessage {
+        /// User to provider (local) or metascheduler (external), metascheduler to
+        /// provider: run this job. Discloses the job, but not its run time.
+        Submit(submission: Submission) => said("submit")
+            .of(&submission.job.id)
+            .during(Phase::Submission)
+            .tells(Tells::UnlessUser(DisclosedItem::Job)),
+        /// Provider, metascheduler or dispatcher to submitter: the job is queued, or has its place
+        /// where jobs do not wait. Discloses nothing else.
+        Accepted {
+            /// The job.
+            job: JobId,
+        } => said("accepted").of(job),
+        /// Provider, metascheduler or dispatcher to submitter: the job is not taken. Discloses the
+        /// reason.
+        Refused {
+            /// The job.
+            job: JobId,
+            /// Why.
+            reason: Refusal,
+        } => said(refused(*reason)).of(job).tells(DisclosedItem::Refusal),
+        /// User to where it submitted, metascheduler to provider: take the job out of the queue.
+        Withdraw {
+            /// The job.
+            job: JobId,
+        } => said("withdraw").of(job),
+        /// Answer to [`SubmissionMessage::Withdraw`]: too late, the job has started or is over.
+        NotWithdrawn {
+            /// The job.
+            job: JobId,
+        } => said("not_withdrawn").of(job),
+        /// Metascheduler to user, when all providers have committed: the whole bag will be done then.
+        Promise {
+            /// The bag.
+            job: JobId,
+            /// Its deadline, or the earliest completion there is.
+            completion: Time,
+        } => said("promise").of(job),
+        /// Provider to submitter, metascheduler to user: the job has started.
+        Started {
+            /// The job.
+            job: JobId,
+        } => said("started").of(job).tells(Tells::UnlessUser(DisclosedItem::JobStatus)),
+        /// Provider to submitter, metascheduler to user: the job is over.
+        Finished {
+            /// The job.
+            job: JobId,
+            /// How it ended.
+            outcome: JobOutcome,
+        } => said("finished").of(job).tells(Tells::UnlessUser(DisclosedItem::JobStatus)),
+    }
+}
+
+/// The word for a job that is not taken for this reason.
+#[inline(always)]
+const fn refused(reason: Refusal) -> &'static str {
+    match reason {
+        Refusal::TooWide => "refused_too_wide",
+        Refusal::NotDisclosed => "refused_not_disclosed",
+        Refusal::NoProvider => "refused_no_provider",
+        Refusal::WrongShape => "refused_wrong_shape",
+        Refusal::NoLimit => "refused_no_limit",
+        Refusal::NoRoom => "refused_no_room",
+    }
 }
 
 /// A job as its submitter describes it.
@@ -91,66 +110,5 @@ impl Submission {
         let Submission { job, class, .. } = self;
         let record = JobRecord::never_queued(job, class, outcome, now);
         Observation::JobOver(Box::new(record))
-    }
-}
-
-impl SubmissionMessage {
-    /// The word used in the table of messages.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            SubmissionMessage::Submit(_) => "submit",
-            SubmissionMessage::Accepted { .. } => "accepted",
-            SubmissionMessage::Refused { reason, .. } => match reason {
-                Refusal::TooWide => "refused_too_wide",
-                Refusal::NotDisclosed => "refused_not_disclosed",
-                Refusal::NoProvider => "refused_no_provider",
-                Refusal::WrongShape => "refused_wrong_shape",
-                Refusal::NoLimit => "refused_no_limit",
-                Refusal::NoRoom => "refused_no_room",
-            },
-            SubmissionMessage::Withdraw { .. } => "withdraw",
-            SubmissionMessage::NotWithdrawn { .. } => "not_withdrawn",
-            SubmissionMessage::Promise { .. } => "promise",
-            SubmissionMessage::Started { .. } => "started",
-            SubmissionMessage::Finished { .. } => "finished",
-        }
-    }
-
-    /// The job it is about.
-    pub fn job(&self) -> JobId {
-        match self {
-            SubmissionMessage::Submit(submission) => submission.job.id,
-            SubmissionMessage::Accepted { job }
-            | SubmissionMessage::Refused { job, .. }
-            | SubmissionMessage::Withdraw { job }
-            | SubmissionMessage::NotWithdrawn { job }
-            | SubmissionMessage::Promise { job, .. }
-            | SubmissionMessage::Started { job }
-            | SubmissionMessage::Finished { job, .. } => *job,
-        }
-    }
-
-    /// When in an instant it is delivered.
-    pub fn phase(&self) -> Phase {
-        match self {
-            SubmissionMessage::Submit(_) => Phase::Submission,
-            _ => Phase::Conversation,
-        }
-    }
-
-    /// Tells what the receiver learns of its sender. Between users and those they submit to,
-    /// what becomes of their own jobs is no news of anybody else.
-    pub(super) fn disclose(&self, between: Parties, tell: &mut Tell<'_>) {
-        let with_user = between.from == ActorKind::User || between.to == ActorKind::User;
-        match self {
-            SubmissionMessage::Refused { .. } => tell(DisclosedItem::Refusal, 1),
-            SubmissionMessage::Submit(_) if !with_user => tell(DisclosedItem::Job, 1),
-            SubmissionMessage::Started { .. } | SubmissionMessage::Finished { .. }
-                if !with_user =>
-            {
-                tell(DisclosedItem::JobStatus, 1);
-            }
-            _ => {}
-        }
     }
 }

@@ -443,8 +443,8 @@ fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
 /// When its user heard that a job was over.
 fn told_to_be_over(ran: &Ran, record: &JobRecord) -> Option<Time> {
     let over = |message: &Message| {
-        let finished = |it: &SubmissionMessage| matches!(it, SubmissionMessage::Finished { .. });
-        matches!(message, Message::Submission(it) if finished(it) && it.job() == record.job.id)
+        let finished = matches!(message, Message::Submission(SubmissionMessage::Finished { .. }));
+        finished && message.job() == Some(record.job.id)
     };
     ran.messages.iter().find(|(.., message)| over(message)).map(|&(now, ..)| now)
 }

@@ -65,7 +65,7 @@ enum Step {
 impl Alone {
     /// Sets a timer; it keeps its place if it is set to `at` already.
     pub(super) fn set(&mut self, at: Time, timer: GridTimer) {
-        let class = if timer.phase() == Phase::Completion { Class::End } else { Class::Due };
+        let class = if timer.said().phase == Phase::Completion { Class::End } else { Class::Due };
         let entry = Entry { key: (at, class, self.entries), timer };
         let set = match timer {
             GridTimer::Ends => self.ends.as_mut(),
