@@ -202,7 +202,11 @@ impl ConservativeBags {
             batches.extend_from_slice(&self.entry(slot).waiting[run]);
             self.effort.turns += batches.len() as u64;
             let moves = self.effort.moves;
-            self.move_entry_up(now, open, slot, &mut batches, &mut relay);
+            if self.is_in_blocks(slot) {
+                self.move_blocks_up(open, slot, &batches);
+            } else {
+                self.move_entry_up(now, open, slot, &mut batches, &mut relay);
+            }
             if self.effort.moves > moves {
                 open = self.profile.first_free(open);
             }
@@ -404,8 +408,13 @@ impl ConservativeBags {
     fn plan_anew(&mut self, now: Time, turns: &[Turn]) {
         for &Turn { slot, batch } in turns {
             let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
-            let &mut Entry { width, span, earliest, .. } = entry;
-            for batch in place(&mut self.profile, width, span, batch.tasks, now.max(earliest)) {
+            let &mut Entry { kind, width, span, earliest, .. } = entry;
+            let (plan, from) = (&mut self.profile, now.max(earliest));
+            let batches = match kind {
+                Kind::Job => place(plan, width, span, batch.tasks, from),
+                Kind::Share => self.shares.place(plan, span, batch.tasks, from),
+            };
+            for batch in batches {
                 entry.put(batch.start, batch.tasks);
             }
         }
