@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
     Award, BagRequest, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Request,
-    Rescheduling, Scheduler, SchedulerConfig, Scheduling, Slot,
+    Rescheduling, Scheduler, SchedulerConfig, Scheduling, Shares, Slot,
 };
 
 /// Of the machine for jobs that are drawn.
@@ -107,7 +107,11 @@ fn policy(name: &str) -> Option<Scheduling> {
     if let Some(rule) = name.strip_prefix("bags-") {
         let rule = *Rescheduling::ALL.iter().find(|it| it.name() == rule)?;
         let fractions = Fractions::default();
-        return Some(Scheduling::Bags { rescheduling: rule.into(), fractions });
+        return Some(Scheduling::Bags {
+            rescheduling: rule.into(),
+            fractions,
+            shares: Shares::Tasks,
+        });
     }
     let edf = |mode| Some(Scheduling::Edf(EdfConfig { mode, ..EdfConfig::default() }));
     match name {

@@ -13,6 +13,7 @@
 //! all ends of an instant first, then has waiting work moved up, and then places what comes
 //! in that instant: a newcomer does not get what somebody waits for.
 
+mod blocks;
 mod entry;
 mod order;
 mod relay;
@@ -20,6 +21,7 @@ mod rescheduling;
 
 use haggle_model::{Span, Time};
 
+pub use self::blocks::Shares;
 pub use self::rescheduling::{Effort, Rescheduling, ReschedulingConfig};
 
 use self::entry::{Entry, Kind};
@@ -40,6 +42,7 @@ use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot,
 pub struct ConservativeBags {
     rescheduling: ReschedulingConfig,
     fractions: Fractions,
+    shares: Shares,
     /// All that runs or is planned.
     plan: Plan,
     entries: Vec<Option<Entry>>,
@@ -63,6 +66,7 @@ impl ConservativeBags {
         ConservativeBags {
             rescheduling,
             fractions,
+            shares: Shares::default(),
             plan: Plan::new(processors),
             entries: Vec::new(),
             accepted: 0,
@@ -71,6 +75,11 @@ impl ConservativeBags {
             openings: Openings::new(processors),
             effort: Effort::default(),
         }
+    }
+
+    /// The same with shares that are planned in this way.
+    pub fn with_shares(self, shares: Shares) -> ConservativeBags {
+        ConservativeBags { shares, ..self }
     }
 
     /// Where the tasks of a share or job that still wait are planned, in order of start.
@@ -237,6 +246,9 @@ impl LocalScheduler for ConservativeBags {
 
 impl Bargainer for ConservativeBags {
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
+        if self.shares == Shares::Blocks {
+            return self.offer_blocks(now, bag);
+        }
         let mut profile = self.plan.profile().clone();
         let mut offers = Vec::new();
         let (mut placed, mut completion) = (0, now);
@@ -256,7 +268,8 @@ impl Bargainer for ConservativeBags {
         let mut profile = self.plan.profile_from(now).clone();
         let (batches, latest) = match award {
             Award::Offered { tasks, offer } => {
-                (place(&mut profile, 1, bag.span, *tasks, now.max(bag.earliest)), offer.completion)
+                let earliest = now.max(bag.earliest);
+                (self.shares.place(&mut profile, bag.span, *tasks, earliest), offer.completion)
             }
             Award::Placed { batches, deadline } => {
                 for &Batch { start, tasks } in batches {
@@ -293,7 +306,8 @@ impl Bargainer for ConservativeBags {
     fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest) {
         self.plan.profile_from(now);
         let earliest = now.max(tasks.earliest);
-        let batches = place(self.plan.profile_mut(), 1, tasks.span, tasks.tasks, earliest);
+        let profile = self.plan.profile_mut();
+        let batches = self.shares.place(profile, tasks.span, tasks.tasks, earliest);
         match self.entries.get_mut(slot.index()) {
             Some(Some(entry)) => {
                 for batch in batches {

@@ -33,7 +33,7 @@ pub use bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer};
 pub use checkpoints::Checkpoints;
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};
-pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig};
+pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig, Shares};
 pub use easy::Easy;
 pub use edf::{Edf, EdfConfig, EdfMode, EdfStats};
 pub use fcfs::Fcfs;

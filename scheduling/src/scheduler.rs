@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Fractions};
-use crate::coordinated::{ConservativeBags, ReschedulingConfig};
+use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
 
@@ -213,6 +213,8 @@ pub enum Scheduling {
         rescheduling: ReschedulingConfig,
         /// The sizes for which offers are made.
         fractions: Fractions,
+        /// How shares are planned.
+        shares: Shares,
     },
 }
 
@@ -224,9 +226,10 @@ impl Scheduling {
             Scheduling::Edf(config) => {
                 Scheduler::Bargainer(Box::new(Edf::new(processors, config.clone())))
             }
-            Scheduling::Bags { rescheduling, fractions } => {
+            Scheduling::Bags { rescheduling, fractions, shares } => {
                 let (rule, fractions) = (*rescheduling, fractions.clone());
-                Scheduler::Bargainer(Box::new(ConservativeBags::new(processors, rule, fractions)))
+                let queue = ConservativeBags::new(processors, rule, fractions);
+                Scheduler::Bargainer(Box::new(queue.with_shares(*shares)))
             }
         }
     }
@@ -244,8 +247,9 @@ impl fmt::Display for Scheduling {
         match self {
             Scheduling::Queue(config) => config.fmt(f),
             Scheduling::Edf(config) => write!(f, "edf, {}", config.mode.name()),
-            Scheduling::Bags { rescheduling, .. } => {
-                write!(f, "conservative bags, {rescheduling} rescheduling")
+            Scheduling::Bags { rescheduling, shares, .. } => {
+                write!(f, "conservative bags, {rescheduling} rescheduling")?;
+                f.write_str(if *shares == Shares::Blocks { ", in blocks" } else { "" })
             }
         }
     }

@@ -243,6 +243,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         disclosure: file::Disclosure::default(),
         offers: None,
         rescheduling: None,
+        blocks: false,
         estimates: None,
         count: 1,
     });

@@ -18,7 +18,7 @@ use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, Load
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
     Checkpoints, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling,
-    ReschedulingConfig, SchedulerConfig, Scheduling,
+    ReschedulingConfig, SchedulerConfig, Scheduling, Shares,
 };
 
 use super::cast::cast;
@@ -396,6 +396,7 @@ pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
             return Scheduling::Bags {
                 rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),
                 fractions: fractions(&offers),
+                shares: if provider.blocks { Shares::Blocks } else { Shares::Tasks },
             };
         }
     };

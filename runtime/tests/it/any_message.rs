@@ -16,7 +16,7 @@ use haggle_runtime::{Driver, OutsideError, Sink, World, run};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
 };
 use rand::RngExt;
 
@@ -47,7 +47,8 @@ fn bag(number: i64, submit: i64, requested: i64, tasks: u32) -> Job {
 
 fn bargaining(policy: CompositionPolicy) -> World {
     let rescheduling = ReschedulingConfig::from(Rescheduling::Coordinated);
-    let bags = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+    let bags =
+        Scheduling::Bags { rescheduling, fractions: Fractions::default(), shares: Shares::Tasks };
     let edf = Scheduling::Edf(EdfConfig::default());
     let mut setup = Setup::default();
     for scheduler in [bags, edf] {

@@ -4,7 +4,7 @@ use haggle_agents::{Estimates, Overrun};
 use haggle_model::{Disclosure, Job, JobOutcome, JobShape, Span, Time};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
 };
 
 use haggle_runtime::EventOrder;
@@ -36,7 +36,11 @@ fn edf(setup: Setup, processors: u32, disclosure: Disclosure) -> Setup {
 fn backfilling(setup: Setup, processors: u32, rule: Rescheduling) -> Setup {
     setup.provider(processors, Policy::Fcfs).change(|provider| {
         let rescheduling = ReschedulingConfig::from(rule);
-        provider.scheduler = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+        provider.scheduler = Scheduling::Bags {
+            rescheduling,
+            fractions: Fractions::default(),
+            shares: Shares::Tasks,
+        };
     })
 }
 

@@ -6,7 +6,7 @@ use haggle_agents::Estimates;
 use haggle_model::{Disclosure, Job, JobOutcome, JobShape, Span, Time};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
-    EdfConfig, EdfMode, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+    EdfConfig, EdfMode, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
 };
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     let local = move || (0_i64..12, requested(), 1_i64..=130, 1_u32..=7, deadline());
     let provider = (
         1_u32..=6,
-        0_usize..8,
+        0_usize..11,
         1_u8..=4,
         prop_oneof![3 => Just(None), 1 => (1_i64..20).prop_map(Some)],
         prop_oneof![3 => Just(0_u8), 1 => 1_u8..50],
@@ -95,28 +95,27 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 }
 
 fn scheduling(kind: usize) -> Scheduling {
-    let bags = |rule| Scheduling::Bags {
-        rescheduling: ReschedulingConfig::from(rule),
-        fractions: Fractions::default(),
-    };
+    let fractions = Fractions::default();
+    let shares = if IN_BLOCKS.contains(&kind) { Shares::Blocks } else { Shares::Tasks };
+    let bags = |rescheduling| Scheduling::Bags { rescheduling, fractions, shares };
+    let rebuild = REBUILT.contains(&kind);
     match kind {
         0 => Scheduling::Edf(EdfConfig::default()),
         1 => Scheduling::Edf(EdfConfig { mode: EdfMode::Strict, ..EdfConfig::default() }),
         2 => Scheduling::Edf(EdfConfig { pinned: true, ..EdfConfig::default() }),
-        3 => bags(Rescheduling::Coordinated),
-        4 => bags(Rescheduling::Uncoordinated),
-        5 => bags(Rescheduling::Compress),
-        6 => bags(Rescheduling::None),
-        REBUILT => Scheduling::Bags {
-            rescheduling: ReschedulingConfig { rebuild: true, ..ReschedulingConfig::default() },
-            fractions: Fractions::default(),
-        },
+        4 | 8 => bags(Rescheduling::Uncoordinated.into()),
+        5 => bags(Rescheduling::Compress.into()),
+        6 => bags(Rescheduling::None.into()),
+        3 | 7 | 9 | 10 => bags(ReschedulingConfig { rebuild, ..Rescheduling::Coordinated.into() }),
         other => unreachable!("no kind {other}"),
     }
 }
 
-/// A provider that may use the time up to the end of the whole bag.
-const REBUILT: usize = 7;
+const COORDINATED: [usize; 4] = [3, 7, 9, 10];
+/// Providers that may use the time up to the end of the whole bag.
+const REBUILT: [usize; 2] = [7, 10];
+/// Providers that start all tasks of a share together.
+const IN_BLOCKS: [usize; 3] = [8, 9, 10];
 
 fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
@@ -136,7 +135,7 @@ fn setup(drawn: &Drawn) -> Setup {
             }
         });
     }
-    let coordinated = drawn.providers.iter().any(|provider| [3, REBUILT].contains(&provider.1));
+    let coordinated = drawn.providers.iter().any(|provider| COORDINATED.contains(&provider.1));
     setup = setup.negotiator(CompositionPolicy::ALL[drawn.policy]).change_negotiator(|it| {
         it.coordinated = coordinated;
         it.rounds = drawn.rounds;
@@ -232,10 +231,16 @@ proptest! {
             prop_assert_eq!(tasks, job.processors, "a task is lost or done twice");
             for share in &bag.shares {
                 let latest = share.runs.iter().map(|run| run.end).max().expect("it has tasks");
-                let keeps = !crashes && drawn.providers[share.provider.index()].1 != REBUILT;
+                let (processors, kind, ..) = drawn.providers[share.provider.index()];
+                let keeps = !crashes && !REBUILT.contains(&kind);
                 let late = keeps && share.promised_end.is_some_and(|promised| latest > promised);
                 prop_assert!(!late, "a share of {} is late", job.number);
                 prop_assert!(share.runs.iter().all(|run| run.start >= job.submit));
+                let slots = CompositionPolicy::ALL[drawn.policy] == CompositionPolicy::FreeTimeSlots;
+                if IN_BLOCKS.contains(&kind) && !slots {
+                    let blocks = share.tasks.div_ceil(processors) as usize;
+                    prop_assert_eq!(share.runs.len(), blocks, "a block has come apart");
+                }
             }
             // Nothing is promised behind a job without a limit.
             let Some(promised) = record.promised_end else { continue };

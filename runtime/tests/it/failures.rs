@@ -10,7 +10,7 @@ use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
     Checkpoints, Compression, EdfConfig, Fractions, Order, Policy, Rescheduling,
-    ReschedulingConfig, SchedulerConfig, Scheduling,
+    ReschedulingConfig, SchedulerConfig, Scheduling, Shares,
 };
 use proptest::prelude::*;
 
@@ -289,7 +289,11 @@ fn a_job_that_is_lost_again_and_again_does_not_get_on() {
 fn bags_provider(setup: Setup, max_attempts: u32) -> Setup {
     setup.provider(1, Policy::Fcfs).change(|it| {
         let rescheduling = Rescheduling::Coordinated.into();
-        it.scheduler = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+        it.scheduler = Scheduling::Bags {
+            rescheduling,
+            fractions: Fractions::default(),
+            shares: Shares::Tasks,
+        };
         it.max_attempts = max_attempts;
     })
 }
@@ -310,6 +314,27 @@ fn a_bag_is_over_when_its_last_task_is_given_up() {
     assert_eq!(told_to_be_over(&ran, record), Some(record.end));
 }
 
+/// Three of four tasks run on; the lost one starts where one fits, and nothing waits for the others.
+#[test]
+fn of_a_block_only_what_was_lost_starts_again() {
+    let bag = Job { shape: JobShape::Bag, ..job(1, 0, 40, 40, 4) };
+    let mut setup = bags_provider(Setup::default(), 10)
+        .change(|it| {
+            let rescheduling = Rescheduling::Coordinated.into();
+            let (fractions, shares) = (Fractions::default(), Shares::Blocks);
+            it.scheduler = Scheduling::Bags { rescheduling, fractions, shares };
+            it.processors = 4;
+        })
+        .negotiator(CompositionPolicy::OffersNoLb)
+        .user(1, vec![bag]);
+    setup.failing = vec![(0, ProcessorSet::range(2, 1), vec![(10, 15)])];
+    let ran = setup.run_on_both();
+    let record = ran.records.iter().find(|it| it.bag.is_some()).expect("it is over");
+    let runs = &record.bag.as_ref().expect("it was placed").shares[0].runs;
+    let runs: Vec<_> = runs.iter().map(|run| (run.start, run.processors.count())).collect();
+    assert_eq!(runs, [(Time::ZERO, 3), (Time::from_secs(15), 1)]);
+}
+
 /// (submission gap, requested, run in percent, processors).
 type Work = (i64, i64, i64, u32);
 
@@ -320,19 +345,22 @@ fn work() -> impl Strategy<Value = Vec<Work>> {
 }
 
 fn scheduling(kind: usize) -> Option<Scheduling> {
-    let bags = |rule| Scheduling::Bags {
+    let bags = |rule, shares| Scheduling::Bags {
         rescheduling: ReschedulingConfig::from(rule),
         fractions: Fractions::default(),
+        shares,
     };
     match kind {
         0 => Some(Scheduling::Edf(EdfConfig::default())),
-        1 => Some(bags(Rescheduling::Coordinated)),
-        2 => Some(bags(Rescheduling::None)),
+        1 => Some(bags(Rescheduling::Coordinated, Shares::Tasks)),
+        2 => Some(bags(Rescheduling::None, Shares::Tasks)),
         3 => Some(Scheduling::Queue(SchedulerConfig {
             policy: Policy::Conservative,
             order: Order::Arrival,
             compression: Compression::None,
         })),
+        4 => Some(bags(Rescheduling::Coordinated, Shares::Blocks)),
+        5 => Some(bags(Rescheduling::None, Shares::Blocks)),
         _ => None,
     }
 }
@@ -357,7 +385,7 @@ fn provider() -> impl Strategy<Value = Drawn> {
     let outages = (outages(), outages()).prop_map(|(a, b)| [a, b]);
     let choice = (0_usize..6, 1_i64..12, 0_i64..4, 0_i64..4);
     let speed = prop_oneof![Just(1.0), Just(0.7), Just(3.0)];
-    (0_usize..7, (choice, any::<bool>(), speed), work(), outages)
+    (0_usize..9, (choice, any::<bool>(), speed), work(), outages)
 }
 
 fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {

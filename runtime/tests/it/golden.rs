@@ -5,6 +5,7 @@ use haggle_runtime::{EventOrder, RunError};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Order, Policy, Rescheduling, SchedulerConfig, Scheduling,
+    Shares,
 };
 
 use crate::setup::{Setup, job};
@@ -58,6 +59,7 @@ fn jobs_without_a_limit_follow_each_other() {
     let bags = Scheduling::Bags {
         rescheduling: Rescheduling::None.into(),
         fractions: Fractions::default(),
+        shares: Shares::Tasks,
     };
     let queue = |compression| {
         let (policy, order) = (Policy::Conservative, Order::Arrival);
@@ -97,6 +99,7 @@ fn who_waits_for_a_job_without_a_limit_that_is_withdrawn_is_planned() {
     let rules = [Rescheduling::None, Rescheduling::Coordinated].map(|rule| Scheduling::Bags {
         rescheduling: rule.into(),
         fractions: Fractions::default(),
+        shares: Shares::Tasks,
     });
     for scheduling in rules.into_iter().chain([queue.into()]) {
         let ran = Setup::default()

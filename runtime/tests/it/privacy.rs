@@ -8,7 +8,7 @@ use haggle_model::{Disclosure, Job, JobShape, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling,
+    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
 };
 
 use crate::setup::{Ran, Setup, job, offers_in};
@@ -16,7 +16,8 @@ use crate::setup::{Ran, Setup, job, offers_in};
 /// Two providers, one of each kind that bargains, local jobs at both, and bags.
 fn world(policy: CompositionPolicy, disclosure: Disclosure) -> Setup {
     let rescheduling = ReschedulingConfig::from(Rescheduling::Coordinated);
-    let bags = Scheduling::Bags { rescheduling, fractions: Fractions::default() };
+    let bags =
+        Scheduling::Bags { rescheduling, fractions: Fractions::default(), shares: Shares::Tasks };
     Setup::default()
         .provider(4, Policy::Fcfs)
         .change(|it| (it.scheduler, it.disclosure) = (bags, disclosure))

@@ -204,7 +204,11 @@ impl ConservativeBags {
             batches.extend_from_slice(&self.entry(slot).waiting[run]);
             self.effort.turns += batches.len() as u64;
             let moves = self.effort.moves;
-            self.move_entry_up(now, open, slot, &mut batches, &mut relay);
+            if self.is_in_blocks(slot) {
+                self.move_blocks_up(open, slot, &batches);
+            } else {
+                self.move_entry_up(now, open, slot, &mut batches, &mut relay);
+            }
             if self.effort.moves > moves {
                 open = self.plan.profile().first_free(open);
             }
@@ -410,9 +414,13 @@ impl ConservativeBags {
     fn plan_anew(&mut self, now: Time, turns: &[Turn]) {
         for &Turn { slot, batch } in turns {
             let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
-            let &mut Entry { width, span, earliest, .. } = entry;
-            for batch in place(self.plan.profile_mut(), width, span, batch.tasks, now.max(earliest))
-            {
+            let &mut Entry { kind, width, span, earliest, .. } = entry;
+            let (profile, from) = (self.plan.profile_mut(), now.max(earliest));
+            let batches = match kind {
+                Kind::Job => place(profile, width, span, batch.tasks, from),
+                Kind::Share => self.shares.place(profile, span, batch.tasks, from),
+            };
+            for batch in batches {
                 entry.put(batch.start, batch.tasks);
             }
         }

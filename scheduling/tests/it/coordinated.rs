@@ -3,7 +3,7 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
     Award, BagRequest, Bargainer, Batch, ConservativeBags, Fractions, LocalScheduler, Offer,
-    Request, Rescheduling, ReschedulingConfig, Slot,
+    Request, Rescheduling, ReschedulingConfig, Shares, Slot,
 };
 use proptest::prelude::*;
 
@@ -157,11 +157,14 @@ proptest! {
 
     /// J10 and J8.
     #[test]
-    fn batches_do_what_their_tasks_would_one_by_one(arrivals in arrivals()) {
+    fn batches_do_what_their_tasks_would_one_by_one(
+        arrivals in arrivals(),
+        shares in prop_oneof![Just(Shares::Tasks), Just(Shares::Blocks)],
+    ) {
         for config in configs() {
-            let mut queue = ConservativeBags::new(4, config, Fractions::default());
-            let found = replay(&mut queue, &arrivals);
-            let expected = replay(&mut OneByOne::new(4, config), &arrivals);
+            let queue = ConservativeBags::new(4, config, Fractions::default());
+            let found = replay(&mut queue.with_shares(shares), &arrivals);
+            let expected = replay(&mut OneByOne::new(4, config, shares), &arrivals);
             prop_assert_eq!(&found, &expected, "{}", config);
             if config.rebuild {
                 continue;
@@ -272,6 +275,54 @@ fn a_share_can_be_ordered_by_its_last_task() {
     };
     assert_eq!(planned_at_4(Rescheduling::Uncoordinated), (vec![(4, 1), (19, 1)], vec![(14, 1)]));
     assert_eq!(planned_at_4(Rescheduling::Local), (vec![(9, 1), (19, 1)], vec![]));
+}
+
+/// Four tasks find a processor at 0 and two more from 6 on; a block of them waits until 9.
+#[test]
+fn a_block_is_offered_moved_and_started_as_one() {
+    let config = ReschedulingConfig::default();
+    let mut queue = ConservativeBags::new(4, config, Fractions::default());
+    queue = queue.with_shares(Shares::Blocks);
+    queue.submit(at(0), job(Slot(0), 2, 6));
+    queue.submit(at(0), job(Slot(1), 1, 9));
+    queue.start_due(at(0), &mut Vec::new());
+    let request = bag(4, 5);
+    let offers = queue.offers(at(0), &request);
+    let told: Vec<_> = offers.iter().map(|it| (it.tasks, it.completion.as_micros())).collect();
+    assert_eq!(told, [(1, 5), (3, 11), (4, 14)]);
+    let award = Award::Offered { tasks: 4, offer: offers[2] };
+    assert_eq!(queue.award(at(0), Slot(2), &request, &award), Some(at(14)));
+    assert_eq!(planned(&queue, 2), [(9, 4)]);
+    // At 3 three are free, at 7 all.
+    for (now, slot, expected) in [(3, Slot(0), vec![(9, 4)]), (7, Slot(1), vec![(7, 4)])] {
+        queue.finished(at(now), slot);
+        queue.start_due(at(now), &mut Vec::new());
+        assert_eq!(planned(&queue, 2), expected, "at {now}");
+    }
+    let mut started = Vec::new();
+    queue.tasks_due(at(7), &mut started);
+    assert_eq!(started, [(Slot(2), 4)]);
+}
+
+/// Blocks that wait for processors that have failed have no start, and come apart again.
+#[test]
+fn a_share_wider_than_the_machine_is_several_blocks() {
+    for rule in Rescheduling::ALL {
+        let queue = ConservativeBags::new(2, rule.into(), Fractions::default());
+        let mut queue = queue.with_shares(Shares::Blocks);
+        let request = bag(5, 10);
+        let offer = *queue.offers(at(0), &request).last().expect("the whole bag");
+        let award = Award::Offered { tasks: 5, offer };
+        assert_eq!(queue.award(at(0), Slot(0), &request, &award), Some(at(30)));
+        assert_eq!(planned(&queue, 0), [(0, 2), (10, 2), (20, 1)]);
+        queue.failed(at(0), 1, &[]);
+        assert_eq!(queue.next_start(), Some(at(0)));
+        assert_eq!(planned(&queue, 0)[0], (0, 1));
+        queue.restored(at(4), 1);
+        queue.start_due(at(4), &mut Vec::new());
+        assert_eq!(planned(&queue, 0).iter().map(|it| it.1).sum::<u32>(), 5);
+        assert!(planned(&queue, 0).iter().all(|it| it.1 <= 2 && it.0 <= 30), "{rule:?}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Killed, Order, Policy, Request, Rescheduling,
-    ReschedulingConfig, Scheduler, SchedulerConfig, Scheduling, Slot,
+    ReschedulingConfig, Scheduler, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use proptest::prelude::*;
 
@@ -26,7 +26,11 @@ fn schedulers() -> Vec<Scheduling> {
     }
     for rule in Rescheduling::ALL {
         let rescheduling = ReschedulingConfig::from(rule);
-        all.push(Scheduling::Bags { rescheduling, fractions: Fractions::default() });
+        all.push(Scheduling::Bags {
+            rescheduling,
+            fractions: Fractions::default(),
+            shares: Shares::Tasks,
+        });
     }
     all
 }

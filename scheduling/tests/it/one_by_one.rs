@@ -1,11 +1,11 @@
-//! The queue of bags done from its definition: every task by itself, on a plain
-//! list of bookings.
+//! The queue of bags done from its definition: every task by itself, or every block as a rigid job
+//! of that width, on a plain list of bookings.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::QueueEntry;
 use haggle_scheduling::{
     Award, BagRequest, Bargainer, Fractions, FreeSlot, Killed, LocalScheduler, Offer, Request,
-    Rescheduling, ReschedulingConfig, Slot,
+    Rescheduling, ReschedulingConfig, Shares, Slot,
 };
 
 use crate::obvious::{Booked, ObviousProfile};
@@ -18,6 +18,7 @@ enum State {
     Ended(i64),
 }
 
+/// A task or a block of them.
 #[derive(Clone, Debug)]
 struct Task {
     slot: Slot,
@@ -33,6 +34,11 @@ struct Task {
 }
 
 impl Task {
+    /// What it counts for when it starts and ends.
+    fn tasks(&self) -> u32 {
+        if self.job { 1 } else { self.width }
+    }
+
     fn completion(&self) -> i64 {
         match self.state {
             State::Ended(end) => end,
@@ -44,6 +50,7 @@ impl Task {
 #[derive(Clone, Debug)]
 pub(crate) struct OneByOne {
     config: ReschedulingConfig,
+    shares: Shares,
     capacity: u32,
     tasks: Vec<Task>,
     accepted: u32,
@@ -51,8 +58,21 @@ pub(crate) struct OneByOne {
 }
 
 impl OneByOne {
-    pub(crate) fn new(capacity: u32, config: ReschedulingConfig) -> OneByOne {
-        OneByOne { config, capacity, tasks: Vec::new(), accepted: 0, ended_early: false }
+    pub(crate) fn new(capacity: u32, config: ReschedulingConfig, shares: Shares) -> OneByOne {
+        OneByOne { config, shares, capacity, tasks: Vec::new(), accepted: 0, ended_early: false }
+    }
+
+    /// Processors of each task or block of a share.
+    fn widths(&self, tasks: u32) -> Vec<u32> {
+        let (full, rest) = (tasks / self.capacity, tasks % self.capacity);
+        match self.shares {
+            Shares::Tasks => vec![1; tasks as usize],
+            Shares::Blocks => {
+                let mut widths = vec![self.capacity; full as usize];
+                widths.extend((rest > 0).then_some(rest));
+                widths
+            }
+        }
     }
 
     /// All bookings but those of the tasks at these places.
@@ -69,9 +89,9 @@ impl OneByOne {
         ObviousProfile { capacity: self.capacity, booked }
     }
 
-    fn queue(&mut self, slot: Slot, job: bool, width: u32, span: i64, starts: &[i64]) -> i64 {
+    fn queue(&mut self, slot: Slot, job: bool, widths: &[u32], span: i64, starts: &[i64]) -> i64 {
         let promised = starts.iter().max().expect("one task at least") + span;
-        for (&start, number) in starts.iter().zip(0..) {
+        for ((&start, &width), number) in starts.iter().zip(widths).zip(0..) {
             self.tasks.push(Task {
                 slot,
                 job,
@@ -88,14 +108,14 @@ impl OneByOne {
         promised
     }
 
-    fn starts(&self, now: i64, width: u32, span: i64, tasks: u32) -> Vec<i64> {
+    fn starts(&self, now: i64, widths: &[u32], span: i64) -> Vec<i64> {
         let mut profile = self.profile(&[]);
-        let place = |_| {
+        let place = |&width: &u32| {
             let start = profile.earliest_fit(width, span, now).expect("fits the machine");
             profile.booked.push(Booked { start, end: start + span, processors: width });
             start
         };
-        (0..tasks).map(place).collect()
+        widths.iter().map(place).collect()
     }
 
     fn latest(&self, slot: Slot) -> Option<i64> {
@@ -175,7 +195,7 @@ impl OneByOne {
             if meant && left > 0 {
                 task.state = State::Ended(now);
                 self.ended_early |= now < end;
-                left -= 1;
+                left -= task.tasks();
             }
         }
         assert_eq!(left, 0, "only what runs ends");
@@ -196,8 +216,8 @@ impl OneByOne {
             let task = &mut self.tasks[at];
             task.state = State::Runs;
             match started.last_mut() {
-                Some((slot, tasks)) if *slot == task.slot => *tasks += 1,
-                _ => started.push((task.slot, 1)),
+                Some((slot, tasks)) if *slot == task.slot => *tasks += task.tasks(),
+                _ => started.push((task.slot, task.tasks())),
             }
         }
         started
@@ -207,8 +227,9 @@ impl OneByOne {
 impl LocalScheduler for OneByOne {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
         let span = request.span.expect("tests give a limit").as_micros();
-        let starts = self.starts(now.as_micros(), request.processors, span, 1);
-        let end = self.queue(request.slot, true, request.processors, span, &starts);
+        let widths = [request.processors];
+        let starts = self.starts(now.as_micros(), &widths, span);
+        let end = self.queue(request.slot, true, &widths, span, &starts);
         Some(Time::from_micros(end))
     }
 
@@ -278,8 +299,8 @@ impl Bargainer for OneByOne {
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
         let span = bag.span.as_micros();
         let offer = |tasks| {
-            let starts = self.starts(now.as_micros(), 1, span, tasks);
-            let last = starts.last().expect("one task at least");
+            let starts = self.starts(now.as_micros(), &self.widths(tasks), span);
+            let last = starts.iter().max().expect("one task at least");
             Offer { tasks, completion: Time::from_micros(last + span) }
         };
         let all: Vec<Offer> =
@@ -292,10 +313,11 @@ impl Bargainer for OneByOne {
     fn award(&mut self, now: Time, slot: Slot, bag: &BagRequest, award: &Award) -> Option<Time> {
         let Award::Offered { tasks, offer } = award else { unreachable!("not in these tests") };
         let span = bag.span.as_micros();
-        let starts = self.starts(now.as_micros(), 1, span, *tasks);
+        let widths = self.widths(*tasks);
+        let starts = self.starts(now.as_micros(), &widths, span);
         let completion = starts.iter().max().expect("one task at least") + span;
         (completion <= offer.completion.as_micros())
-            .then(|| Time::from_micros(self.queue(slot, false, 1, span, &starts)))
+            .then(|| Time::from_micros(self.queue(slot, false, &widths, span, &starts)))
     }
 
     fn free_slots(&mut self, _: Time) -> Vec<FreeSlot> {

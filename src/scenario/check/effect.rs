@@ -105,6 +105,12 @@ impl Check<'_> {
                 "only policy \"bags\" reads it",
                 "remove it, or set `policy = \"bags\"`",
             ),
+            (
+                "blocks",
+                policy == Policy::Bags && serves.bags,
+                "only tasks of bags start in blocks, under policy \"bags\"",
+                "remove it, or set `policy = \"bags\"`",
+            ),
         ];
         for (key, read, why, remedy) in rows {
             self.uses(&path.key(key), read, &owner, why, remedy);

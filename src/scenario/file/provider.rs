@@ -53,6 +53,11 @@ pub struct Provider {
     /// In which order waiting tasks move up when something ends early; read by policy "bags" only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rescheduling: Option<Rescheduling>,
+    /// Whether all tasks of a bag that come here start together, as a rigid job does; otherwise each starts
+    /// where it fits. Read by policy "bags" only. Tasks placed in free time slots start together with
+    /// those of the same start, and more tasks than processors one full machine after the other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocks: bool,
     /// Where its estimates of bags' run times come from; read by policies "edf" and "bags" only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Estimates>,

@@ -1,0 +1,97 @@
+//! Shares whose tasks start together, as a rigid job does.
+//!
+//! A block is a batch of its entry: it is planned, moved and started as a whole. A share of more
+//! tasks than the machine has processors is blocks as wide as the machine, and one of the rest.
+
+use haggle_model::{Span, Time};
+
+use super::ConservativeBags;
+use super::entry::{Entry, Kind};
+use crate::bags::{BagRequest, Batch, Offer, merge};
+use crate::placing::place;
+use crate::profile::Profile;
+use crate::scheduler::{Slot, promise};
+
+/// How shares of bags are planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Shares {
+    /// Every task by itself, wherever it fits.
+    #[default]
+    Tasks,
+    /// All tasks from one start. Those that were lost with their processors, or placed in free time
+    /// slots of the same start, are a block of their own.
+    Blocks,
+}
+
+impl Shares {
+    /// Books `tasks` of a share from `from` on and says where they went, in order of start.
+    pub(super) fn place(
+        self,
+        profile: &mut Profile,
+        span: Span,
+        tasks: u32,
+        from: Time,
+    ) -> Vec<Batch> {
+        match self {
+            Shares::Tasks => place(profile, 1, span, tasks, from),
+            Shares::Blocks => place_blocks(profile, span, tasks, from),
+        }
+    }
+}
+
+/// Every block at its earliest fit, the full ones first.
+fn place_blocks(profile: &mut Profile, span: Span, tasks: u32, from: Time) -> Vec<Batch> {
+    let (mut blocks, mut left) = (Vec::new(), tasks);
+    while left > 0 {
+        let tasks = left.min(profile.capacity());
+        let placed = place(profile, tasks, span, 1, from);
+        blocks.extend(placed.into_iter().map(|Batch { start, .. }| Batch { start, tasks }));
+        left -= tasks;
+    }
+    blocks.sort_unstable();
+    blocks
+}
+
+impl ConservativeBags {
+    /// Offers for blocks: each size by itself, for a wider block may not go where a smaller one does.
+    pub(super) fn offer_blocks(&self, now: Time, bag: &BagRequest) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        for tasks in self.fractions.sizes(bag.tasks) {
+            let mut profile = self.plan.profile().clone();
+            let blocks = place_blocks(&mut profile, bag.span, tasks, now.max(bag.earliest));
+            let completion = blocks.last().map_or(now, |last| last.start + bag.span);
+            let completion = promise(completion).unwrap_or(Time::FOREVER);
+            merge(&mut offers, Offer { tasks, completion });
+        }
+        offers
+    }
+
+    /// Whether the batches of an entry are blocks.
+    pub(super) fn is_in_blocks(&mut self, slot: Slot) -> bool {
+        self.shares == Shares::Blocks && self.entry(slot).kind == Kind::Share
+    }
+
+    /// Puts blocks of one entry, in order of start, to their earliest fits one after the other;
+    /// nothing is free before `open`. No books are kept of what they leave, see
+    /// [`ConservativeBags::open`].
+    pub(super) fn move_blocks_up(&mut self, open: Time, slot: Slot, blocks: &[Batch]) {
+        let &mut Entry { span, earliest, .. } = self.entry(slot);
+        let from = open.max(earliest);
+        for &Batch { start, tasks } in blocks {
+            let mut left = tasks;
+            while left > 0 {
+                // Blocks without a planned start wait together, and may not fit together.
+                let block = left.min(self.plan.profile().capacity());
+                self.effort.searches += 1;
+                let profile = self.plan.profile_mut();
+                let Some(fit) = profile.earlier_fit(block, span, from, start) else { break };
+                profile.remove(start, start + span, block);
+                profile.add(fit.start, fit.start + span, block);
+                self.entry(slot).move_up(start, fit.start, block);
+                self.effort.moves += 1;
+                self.effort.moved += u64::from(block);
+                left -= block;
+            }
+        }
+    }
+}
