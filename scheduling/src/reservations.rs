@@ -56,6 +56,23 @@ impl Default for ReservationConfig {
     }
 }
 
+/// A time that somebody books for processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// When it starts.
+    pub start: Time,
+    /// How long it takes.
+    pub span: Span,
+    /// Processors, all of the time.
+    pub processors: u32,
+}
+
+impl Interval {
+    fn end(&self) -> Time {
+        self.start + self.span
+    }
+}
+
 /// What has been granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
@@ -101,9 +118,7 @@ struct Active {
 #[derive(Clone, Copy, Debug)]
 struct Prepared {
     slot: Slot,
-    start: Time,
-    span: Span,
-    processors: u32,
+    to: Interval,
     /// The window of the reservation, which stays where it is until then.
     window: Window,
     /// What it needs beside the present interval: from when until when how many processors.
@@ -112,15 +127,18 @@ struct Prepared {
 
 impl Prepared {
     /// For a reservation that is booked at `booking` and stays there until then.
-    fn new(booking: &Booking, start: Time, span: Span, processors: u32) -> Prepared {
-        let (own, end) = (booking.request.processors, start + span);
+    fn new(booking: &Booking, to: Interval) -> Prepared {
+        let Reserve { slot, window, processors, .. } = booking.request;
         let more = [
-            (start, end.min(booking.start), processors),
-            (start.max(booking.start), end.min(booking.end()), processors.saturating_sub(own)),
-            (start.max(booking.end()), end, processors),
+            (to.start, to.end().min(booking.start), to.processors),
+            (
+                to.start.max(booking.start),
+                to.end().min(booking.end()),
+                to.processors.saturating_sub(processors),
+            ),
+            (to.start.max(booking.end()), to.end(), to.processors),
         ];
-        let Reserve { slot, window, .. } = booking.request;
-        Prepared { slot, start, span, processors, window, more }
+        Prepared { slot, to, window, more }
     }
 
     fn has_room(&self, profile: &Profile) -> bool {
@@ -340,24 +358,17 @@ impl Reservations {
     }
 
     /// Books a strict interval where it is free; nothing moves for it. `false` if there is no room.
-    pub fn hold(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        start: Time,
-        span: Span,
-        processors: u32,
-    ) -> bool {
+    pub fn hold(&mut self, now: Time, slot: Slot, interval: Interval) -> bool {
         self.catch_up(now);
-        let end = start + span;
-        if start < now || processors > self.plan.profile().min_free(start, end) {
+        let Interval { start, span, processors } = interval;
+        let profile = self.plan.profile_mut();
+        if start < now || processors > profile.min_free(start, interval.end()) {
             return false;
         }
-        self.plan.profile_mut().add(start, end, processors);
+        profile.add(start, interval.end(), processors);
         let window = Window::strict(start, span);
-        let accepts = None;
-        let request =
-            Reserve { slot, submitted: now, processors, span, window, fix_at: None, accepts };
+        let (fix_at, accepts) = (None, None);
+        let request = Reserve { slot, submitted: now, processors, span, window, fix_at, accepts };
         self.waiting.push(Booking { request, id: self.asked, start });
         self.asked += 1;
         true
@@ -366,20 +377,13 @@ impl Reservations {
     /// Keeps another strict interval for a waiting reservation, of which its own counts as free;
     /// both are kept until the move is [settled](Reservations::settle) or
     /// [dropped](Reservations::abandon). `false` if there is no room, or if it moves already.
-    pub fn prepare(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        start: Time,
-        span: Span,
-        processors: u32,
-    ) -> bool {
+    pub fn prepare(&mut self, now: Time, slot: Slot, to: Interval) -> bool {
         self.catch_up(now);
         let moves = self.prepared.iter().any(|prepared| prepared.slot == slot);
-        let Some(place) = self.place(slot).filter(|_| !moves && now <= start) else {
+        let Some(place) = self.place(slot).filter(|_| !moves && now <= to.start) else {
             return false;
         };
-        let prepared = Prepared::new(&self.waiting[place], start, span, processors);
+        let prepared = Prepared::new(&self.waiting[place], to);
         if !prepared.has_room(self.plan.profile()) {
             return false;
         }
@@ -392,13 +396,14 @@ impl Reservations {
     /// Moves a reservation to what has been prepared for it; `false` if nothing has.
     pub fn settle(&mut self, now: Time, slot: Slot) -> bool {
         self.catch_up(now);
-        let prepared = self.prepared.iter().find(|it| it.slot == slot && now <= it.start);
-        let Some((place, to)) = self.place(slot).zip(prepared.copied()) else { return false };
+        let prepared = self.prepared.iter().find(|it| it.slot == slot && now <= it.to.start);
+        let to = prepared.map(|it| it.to);
+        let Some((place, to)) = self.place(slot).zip(to) else { return false };
         self.release_prepared(now, slot);
         let booking = &mut self.waiting[place];
         let profile = self.plan.profile_mut();
         profile.remove(booking.start.max(now), booking.end(), booking.request.processors);
-        profile.add(to.start, to.start + to.span, to.processors);
+        profile.add(to.start, to.end(), to.processors);
         booking.start = to.start;
         (booking.request.span, booking.request.processors) = (to.span, to.processors);
         booking.fix();

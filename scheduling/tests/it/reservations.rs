@@ -3,7 +3,7 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::reservations::{
-    After, Criterion, Granted, Percent, ReservationConfig, Reservations, Reserve, Window,
+    After, Criterion, Granted, Interval, Percent, ReservationConfig, Reservations, Reserve, Window,
 };
 use proptest::prelude::*;
 
@@ -15,6 +15,10 @@ fn at(time: i64) -> Time {
 
 fn span(time: i64) -> Span {
     Span::from_micros(time)
+}
+
+fn interval(start: i64, time: i64, processors: u32) -> Interval {
+    Interval { start: at(start), span: span(time), processors }
 }
 
 fn no_draw(_: usize) -> usize {
@@ -211,18 +215,18 @@ fn a_window_may_close_when_it_is_granted() {
 fn intervals_are_held_moved_and_released() {
     let mut queue = queue(4, Criterion::Edf, None);
     let (now, slot) = (at(0), Slot(7));
-    assert!(queue.hold(now, slot, at(10), span(5), 3));
-    assert!(!queue.hold(now, Slot(8), at(12), span(5), 2), "no room");
+    assert!(queue.hold(now, slot, interval(10, 5, 3)));
+    assert!(!queue.hold(now, Slot(8), interval(12, 5, 2)), "no room");
     assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(10), 1), (at(15), 4)]);
     assert_eq!(queue.free_times(now, Some(slot)), [(at(0), 4)]);
     // Its own time counts as free, and both intervals are kept until the move is settled.
-    assert!(queue.prepare(now, slot, at(8), span(6), 4));
-    assert!(!queue.prepare(now, slot, at(0), span(6), 4), "one move at a time");
+    assert!(queue.prepare(now, slot, interval(8, 6, 4)));
+    assert!(!queue.prepare(now, slot, interval(0, 6, 4)), "one move at a time");
     let both = [(at(0), 4), (at(8), 0), (at(14), 1), (at(15), 4)];
     assert_eq!(queue.free_times(now, None), both);
     assert!(queue.abandon(now, slot));
     assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(10), 1), (at(15), 4)]);
-    assert!(queue.prepare(now, slot, at(8), span(6), 4));
+    assert!(queue.prepare(now, slot, interval(8, 6, 4)));
     assert!(queue.settle(now, slot));
     assert!(!queue.settle(now, slot), "once");
     assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(8), 0), (at(14), 4)]);
@@ -239,7 +243,7 @@ fn a_reservation_stays_where_it_is_while_it_is_to_move() {
     for abandoned in [true, false] {
         let mut queue = queue(1, Criterion::Edf, None);
         assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 5), Some(2), 40)), Some(2));
-        assert!(queue.prepare(at(0), Slot(0), at(20), span(5), 1));
+        assert!(queue.prepare(at(0), Slot(0), interval(20, 5, 1)));
         if abandoned {
             assert!(queue.abandon(at(0), Slot(0)));
         }
@@ -308,10 +312,10 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let interval = || (0..40_i64, 1..15_i64, 1..=4_u32);
+    let drawn = || (0..40_i64, 1..15_i64, 1..=4_u32);
     let one = prop_oneof![
-        3 => interval().prop_map(|(start, span, width)| Step::Hold(start, span, width)),
-        3 => (0..6_usize, interval()).prop_map(|(who, it)| Step::Prepare(who, it.0, it.1, it.2)),
+        3 => drawn().prop_map(|(start, span, width)| Step::Hold(start, span, width)),
+        3 => (0..6_usize, drawn()).prop_map(|(who, it)| Step::Prepare(who, it.0, it.1, it.2)),
         2 => (0..6_usize).prop_map(Step::Settle),
         1 => (0..6_usize).prop_map(Step::Abandon),
         1 => (0..6_usize).prop_map(Step::Cancel),
@@ -321,14 +325,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// An interval: start, end, processors.
-type Interval = (i64, i64, u32);
+type Taken = (i64, i64, u32);
 
 /// A held interval, and another that is prepared for it.
-type Holding = (u32, Interval, Option<Interval>);
+type Holding = (u32, Taken, Option<Taken>);
 
 fn used(holdings: &[Holding], time: i64) -> u32 {
-    let there =
-        |&(start, end, width): &Interval| if start <= time && time < end { width } else { 0 };
+    let there = |&(start, end, width): &Taken| if start <= time && time < end { width } else { 0 };
     let one = |(_, own, other): &Holding| there(own).max(other.as_ref().map_or(0, there));
     holdings.iter().map(one).sum()
 }
@@ -465,7 +468,7 @@ proptest! {
                 Step::Hold(start, length, width) => {
                     holdings.push((slot, (start, start + length, width), None));
                     let possible = start >= now && fits(&holdings, start, start + length);
-                    let held = queue.hold(at(now), Slot(slot), at(start), span(length), width);
+                    let held = queue.hold(at(now), Slot(slot), interval(start, length, width));
                     prop_assert_eq!(held, possible);
                     if !possible {
                         holdings.pop();
@@ -478,7 +481,7 @@ proptest! {
                     let possible =
                         other.is_none() && start >= now && fits(&moving, start, start + length);
                     let prepared =
-                        queue.prepare(at(now), Slot(slot), at(start), span(length), width);
+                        queue.prepare(at(now), Slot(slot), interval(start, length, width));
                     prop_assert_eq!(prepared, possible);
                     if possible {
                         holdings = moving;
