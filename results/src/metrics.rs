@@ -39,13 +39,12 @@ mod grid;
 mod summary;
 mod text;
 
-use std::collections::BTreeMap;
-
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade, ProviderId,
     Span, Time,
 };
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use bags::BagSample;
@@ -128,7 +127,7 @@ pub struct Metrics {
     workloads: Vec<String>,
     actors: Vec<String>,
     jobs: Vec<Sample>,
-    disclosed: BTreeMap<(ActorId, ActorId, DisclosedItem), u64>,
+    disclosed: FxHashMap<(ActorId, ActorId, DisclosedItem), u64>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
     /// Present as soon as something has gone wrong with a message.
@@ -249,7 +248,7 @@ impl Metrics {
             workloads: cast.workloads.clone(),
             actors: cast.actors.iter().map(|it| it.name.clone()).collect(),
             jobs: Vec::new(),
-            disclosed: BTreeMap::new(),
+            disclosed: FxHashMap::default(),
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(cast.providers.len()),
             message_faults: None,

@@ -14,7 +14,7 @@ mod crashes;
 mod grid;
 mod outages;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ use haggle_model::{
     ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault, OffersMade,
     ProcessorSet, ProviderId, ShareRecord, Span, Time,
 };
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crashes::Crashes;
@@ -139,7 +140,7 @@ pub struct RunWriter {
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
     /// By sender, receiver and kind; sorted when it is written.
-    message_counts: HashMap<(ActorId, ActorId, u32), u64>,
+    message_counts: FxHashMap<(ActorId, ActorId, u32), u64>,
 }
 
 impl RunWriter {
@@ -179,7 +180,7 @@ impl RunWriter {
             options,
             kinds: Vec::new(),
             kind_counts: Vec::new(),
-            message_counts: HashMap::new(),
+            message_counts: FxHashMap::default(),
         })
     }
 

@@ -306,11 +306,13 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     };
 
     let name = |actor: haggle_model::ActorId| metrics.actors[actor.index()].clone();
+    let mut told = Vec::from_iter(&metrics.disclosed);
+    told.sort_unstable();
     let mut disclosed: BTreeMap<String, u64> = BTreeMap::new();
-    for (&(_, _, item), &count) in &metrics.disclosed {
+    for &(&(_, _, item), &count) in &told {
         *disclosed.entry(item.name().to_owned()).or_default() += count;
     }
-    let disclosures = metrics.disclosed.iter().map(|(&(from, to, item), &count)| {
+    let disclosures = told.iter().map(|&(&(from, to, item), &count)| {
         let (sender, receiver) = (name(from), name(to));
         DisclosedCount { sender, receiver, item: item.name().to_owned(), count }
     });
@@ -352,11 +354,10 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         spans: spans.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
         sizes: sizes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
         disclosures: disclosures.collect(),
-        items_disclosed: metrics
-            .disclosed
+        items_disclosed: told
             .iter()
             .filter(|((_, _, item), _)| item.is_of_owner())
-            .map(|(_, count)| count)
+            .map(|&(_, count)| count)
             .sum(),
         disclosed,
         grid: grid(metrics),

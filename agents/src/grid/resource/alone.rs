@@ -130,9 +130,13 @@ impl Alone {
 
     /// Takes the next thing to do, up to a class of an instant.
     fn next(&mut self, last: (Time, Class)) -> Option<Step> {
-        let next = self.agenda.iter().enumerate().map(|(place, it)| (it.key, Some(place)));
-        let ends = self.ends.map(|it| (it.key, None));
-        let timer = next.chain(ends).min();
+        // Asked before each thing that a resource does by itself.
+        let mut timer = self.ends.map(|it| (it.key, None));
+        for (place, it) in self.agenda.iter().enumerate() {
+            if timer.is_none_or(|(key, _)| it.key < key) {
+                timer = Some((it.key, Some(place)));
+            }
+        }
         let event = self.next_event().map(|at| (at, Class::Arrival));
         let first = timer.map(|((at, class, _), _)| (at, class));
         if let Some(event) = event.filter(|&event| first.is_none_or(|first| event < first)) {
