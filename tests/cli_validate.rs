@@ -484,9 +484,9 @@ fn all_mistakes_are_reported_together() {
         · ───┬──
         ·    ╰── unknown key
         ╰────
-      help: [[provider]] has `checkpoints`, `compression`, `count`, `disclosure`, `estimates`, `max-
-            attempts`, `name`, `offers`, `on-failure`, `order`, `overrun`, `policy`, `processors`,
-            `rescheduling`, `speed`
+      help: [[provider]] has `blocks`, `checkpoints`, `compression`, `count`, `disclosure`,
+            `estimates`, `max-attempts`, `name`, `offers`, `on-failure`, `order`, `overrun`, `policy`,
+            `processors`, `rescheduling`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]

@@ -52,7 +52,8 @@ struct Books {
 /// All that does not hold, a few cases of each rule; also if a table cannot be read.
 pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     let books = read(folder).map_err(|error| vec![Disagreement::unreadable(&error)])?;
-    let mut findings = Findings::default();
+    let parts = books.rows.attempts.iter();
+    let mut findings = Findings::new(parts.map(|it| (it.finished.unwrap_or(0), it.width)));
     jobs::check(&books, &mut findings);
     attempts::check(&books, &mut findings);
     placements::check(&books, &mut findings);

@@ -26,12 +26,19 @@ impl Disagreement {
 }
 
 /// Collects what does not hold.
-#[derive(Default)]
 pub(super) struct Findings {
     rules: BTreeMap<&'static str, (u64, Vec<String>)>,
+    /// By how much sums of processor-seconds may differ, for instants are told as floats.
+    slack: f64,
 }
 
 impl Findings {
+    /// Nothing yet, in a run of which parts that end at (microseconds) are as wide as this.
+    pub(super) fn new(parts: impl Iterator<Item = (i64, i64)>) -> Findings {
+        let slack: f64 = parts.map(|(end, width)| blur(end) as f64 * width as f64 * 1e-6).sum();
+        Findings { rules: BTreeMap::new(), slack }
+    }
+
     /// Notes a case of `rule` unless it `holds`.
     pub(super) fn expect(
         &mut self,
@@ -70,7 +77,9 @@ impl Findings {
         expected: Option<f64>,
     ) {
         let holds = match (found, expected) {
-            (Some(found), Some(expected)) => is_close(found, expected),
+            (Some(found), Some(expected)) => {
+                is_close(found, expected) || (found - expected).abs() <= self.slack
+            }
             (found, expected) => found.is_none() && expected.is_none(),
         };
         self.expect(holds, rule, || format!("{place}: {found:?} and {expected:?}"));
@@ -87,12 +96,17 @@ impl Findings {
     }
 }
 
-/// Whether two spans in microseconds are the same, as far as instants up to `latest` tell: tables
-/// hold seconds as floats, which are exact to the microsecond for the first 142 years at least.
+/// Whether two spans in microseconds are the same, as far as instants up to `latest` tell.
 pub(super) fn is_same(a: i64, b: i64, latest: i64) -> bool {
-    // At most half of the last place for each instant and each span.
+    a.abs_diff(b) <= blur(latest)
+}
+
+/// By how many microseconds two spans may differ that are the same: tables hold seconds as floats,
+/// which are exact to the microsecond for the first 142 years at least. After that, at most half of
+/// the last place for each instant and each span.
+fn blur(latest: i64) -> u64 {
     let place = latest.unsigned_abs() >> 52;
-    a.abs_diff(b) <= if place == 0 { 0 } else { 2 * (place + 1) }
+    if place == 0 { 0 } else { 2 * (place + 1) }
 }
 
 fn is_close(a: f64, b: f64) -> bool {

@@ -109,7 +109,7 @@ impl Draw<'_> {
         match type_of(inner) {
             Some("string") => Value::String(self.string(name, key, inner)),
             Some("integer") => Value::Integer(self.integer(name, key, inner)),
-            Some("number") => Value::Float(self.number(inner)),
+            Some("number") => Value::Float(self.number(name, key, inner)),
             Some("boolean") => Value::Boolean(self.dice.chance(50)),
             Some("array") => Value::Array(self.list(name, key, inner)),
             Some("object") => Value::Table(self.table(type_name, inner)),
@@ -181,11 +181,12 @@ impl Draw<'_> {
         drawn.clamp(least, cap.max(least))
     }
 
-    fn number(&mut self, schema: &Json) -> f64 {
+    fn number(&mut self, name: &str, key: &str, schema: &Json) -> f64 {
         let bound = |key: &str| schema[key].as_f64();
         let above = bound("exclusiveMinimum");
         let least = bound("minimum").or(above).unwrap_or(-1.0);
-        let largest = bound("maximum");
+        let most = most(name, key).map(|most| most as f64);
+        let largest = [bound("maximum"), most].into_iter().flatten().reduce(f64::min);
         let drawn = match self.dice.below(100) {
             0..5 => least,
             5..7 => largest.unwrap_or(10.0),
