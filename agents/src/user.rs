@@ -92,6 +92,7 @@ impl User {
     }
 }
 
+/// Sends a job to where these users submit.
 fn submit(config: &UserConfig, now: Time, entry: &mut Entry<()>, out: &mut Outbox) {
     entry.at = Some(config.submits_to);
     let submission = entry.submission.clone();
