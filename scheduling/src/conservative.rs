@@ -8,6 +8,8 @@
 //! Which jobs may move at all say the openings (`plan/openings.rs`): the schedules are those
 //! of the obvious version, which tries all of them, job for job; the tests compare them.
 
+mod fixed;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -73,6 +75,8 @@ pub struct Conservative {
     hints: Hints,
     openings: Openings,
     sequence: u32,
+    /// Whether what has been given back is kept until it is asked to compress.
+    defers: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +86,8 @@ struct Booking {
     rank: Key,
     start: Time,
     end: Time,
+    /// Whether it stays where it is, and is not in the queue.
+    fixed: bool,
 }
 
 impl Conservative {
@@ -101,6 +107,7 @@ impl Conservative {
             hints: Hints::default(),
             openings: Openings::new(processors),
             sequence: 0,
+            defers: false,
         }
     }
 
@@ -114,7 +121,7 @@ impl Conservative {
         let start = profile
             .earliest_or_never(processors, span, from)
             .expect("the provider refuses jobs wider than the machine");
-        let booking = Booking { processors, span, rank, start, end: start + span };
+        let booking = Booking { processors, span, rank, start, end: start + span, fixed: false };
         profile.add(start, booking.end, processors);
         self.bookings[slot.index()] = Some(booking);
         self.file(slot);
@@ -170,7 +177,9 @@ impl Conservative {
             self.hints.forget();
         }
         self.openings.note(self.plan.profile(), start, end, processors);
-        self.compress(now);
+        if !self.defers {
+            self.compress(now);
+        }
     }
 
     fn compress(&mut self, now: Time) {
@@ -343,7 +352,9 @@ impl LocalScheduler for Conservative {
         let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
             return false;
         };
-        self.waiting.one_has_gone();
+        if !booking.fixed {
+            self.waiting.one_has_gone();
+        }
         let Booking { processors, start, end, .. } = booking;
         let start = start.max(now);
         self.plan.profile_mut().remove(start, end, processors);
@@ -369,7 +380,9 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.plan.start(slot, booking.processors, booking.end);
-            self.waiting.one_has_gone();
+            if !booking.fixed {
+                self.waiting.one_has_gone();
+            }
             self.bookings[slot.index()] = None;
             started.push(slot);
         }
