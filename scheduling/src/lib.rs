@@ -8,6 +8,7 @@ pub mod backfilling_limit;
 pub mod bag_table;
 pub mod bags;
 pub mod checkpoints;
+pub mod coallocation;
 pub mod composition;
 pub mod conservative;
 pub mod coordinated;

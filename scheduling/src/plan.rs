@@ -10,6 +10,7 @@
 //! | conservative, bags | everything | of all that waits; compression moves them up |
 //! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes |
 
+pub(crate) mod extra;
 pub(crate) mod openings;
 mod running;
 pub(crate) mod waiting;

@@ -21,8 +21,8 @@ mod request;
 
 use haggle_model::{Span, Time};
 
-use crate::Profile;
 use crate::plan::Plan;
+use crate::plan::extra::Extra;
 use crate::scheduler::Slot;
 
 pub use criterion::Criterion;
@@ -68,7 +68,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    fn end(&self) -> Time {
+    /// When it ends.
+    pub fn end(&self) -> Time {
         self.start + self.span
     }
 }
@@ -121,38 +122,8 @@ struct Prepared {
     to: Interval,
     /// The window of the reservation, which stays where it is until then.
     window: Window,
-    /// What it needs beside the present interval: from when until when how many processors.
-    more: [(Time, Time, u32); 3],
-}
-
-impl Prepared {
-    /// For a reservation that is booked at `booking` and stays there until then.
-    fn new(booking: &Booking, to: Interval) -> Prepared {
-        let Reserve { slot, window, processors, .. } = booking.request;
-        let more = [
-            (to.start, to.end().min(booking.start), to.processors),
-            (
-                to.start.max(booking.start),
-                to.end().min(booking.end()),
-                to.processors.saturating_sub(processors),
-            ),
-            (to.start.max(booking.end()), to.end(), to.processors),
-        ];
-        Prepared { slot, to, window, more }
-    }
-
-    fn has_room(&self, profile: &Profile) -> bool {
-        let has_room = |&(start, end, more)| start >= end || more <= profile.min_free(start, end);
-        self.more.iter().all(has_room)
-    }
-
-    fn book(&self, profile: &mut Profile) {
-        self.more.iter().for_each(|&(start, end, more)| profile.add(start, end, more));
-    }
-
-    fn release(&self, now: Time, profile: &mut Profile) {
-        self.more.iter().for_each(|&(start, end, more)| profile.remove(start.max(now), end, more));
-    }
+    /// What it needs beside the present interval.
+    extra: Extra,
 }
 
 /// The reservations of one machine.
@@ -277,7 +248,7 @@ impl Reservations {
                 return true;
             }
             let moves = prepared.extract_if(.., |it| it.slot == slot);
-            moves.for_each(|it| it.release(now, plan.profile_mut()));
+            moves.for_each(|it| it.extra.release(now, plan.profile_mut()));
             plan.start(slot, processors, booking.end());
             running.push(Active { slot, start: booking.start, planned_end: booking.end() });
             started.push(slot);
@@ -383,12 +354,14 @@ impl Reservations {
         let Some(place) = self.place(slot).filter(|_| !moves && now <= to.start) else {
             return false;
         };
-        let prepared = Prepared::new(&self.waiting[place], to);
-        if !prepared.has_room(self.plan.profile()) {
+        let Booking { request, start, .. } = self.waiting[place];
+        let Reserve { processors, span, window, .. } = request;
+        let extra = Extra::new(Interval { start, span, processors }, to);
+        if !extra.has_room(self.plan.profile()) {
             return false;
         }
-        prepared.book(self.plan.profile_mut());
-        self.prepared.push(prepared);
+        extra.book(self.plan.profile_mut());
+        self.prepared.push(Prepared { slot, to, window, extra });
         self.waiting[place].fix();
         true
     }
@@ -426,7 +399,7 @@ impl Reservations {
     fn release_prepared(&mut self, now: Time, slot: Slot) -> Option<Prepared> {
         let place = self.prepared.iter().position(|it| it.slot == slot)?;
         let prepared = self.prepared.remove(place);
-        prepared.release(now, self.plan.profile_mut());
+        prepared.extra.release(now, self.plan.profile_mut());
         Some(prepared)
     }
 }
