@@ -8,6 +8,7 @@ use haggle_model::{Span, Time};
 use crate::bags::{Bargainer, Fractions};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
+use crate::reservations::{ReservationConfig, Reservations, Reserver};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
@@ -116,14 +117,24 @@ pub enum Scheduler {
     Queue(Box<dyn LocalScheduler>),
     /// It bargains over bags, too.
     Bargainer(Box<dyn Bargainer>),
+    /// It grants reservations, too.
+    Reserver(Box<dyn Reserver>),
 }
 
 impl Scheduler {
     /// The one that bargains over bags, if it does.
     pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         match self {
-            Scheduler::Queue(_) => None,
+            Scheduler::Queue(_) | Scheduler::Reserver(_) => None,
             Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
+        }
+    }
+
+    /// The one that grants reservations, if it does.
+    pub fn reserver(&mut self) -> Option<&mut dyn Reserver> {
+        match self {
+            Scheduler::Queue(_) | Scheduler::Bargainer(_) => None,
+            Scheduler::Reserver(reserver) => Some(&mut **reserver),
         }
     }
 }
@@ -135,6 +146,7 @@ impl Deref for Scheduler {
         match self {
             Scheduler::Queue(queue) => &**queue,
             Scheduler::Bargainer(bargainer) => &**bargainer,
+            Scheduler::Reserver(reserver) => &**reserver,
         }
     }
 }
@@ -144,6 +156,7 @@ impl DerefMut for Scheduler {
         match self {
             Scheduler::Queue(queue) => &mut **queue,
             Scheduler::Bargainer(bargainer) => &mut **bargainer,
+            Scheduler::Reserver(reserver) => &mut **reserver,
         }
     }
 }
@@ -216,6 +229,8 @@ pub enum Scheduling {
         /// How shares are planned.
         shares: Shares,
     },
+    /// Advance reservations with windows.
+    Reservations(ReservationConfig),
 }
 
 impl Scheduling {
@@ -230,6 +245,9 @@ impl Scheduling {
                 let (rule, fractions) = (*rescheduling, fractions.clone());
                 let queue = ConservativeBags::new(processors, rule, fractions);
                 Scheduler::Bargainer(Box::new(queue.with_shares(*shares)))
+            }
+            Scheduling::Reservations(config) => {
+                Scheduler::Reserver(Box::new(Reservations::new(processors, *config)))
             }
         }
     }
@@ -250,6 +268,9 @@ impl fmt::Display for Scheduling {
             Scheduling::Bags { rescheduling, shares, .. } => {
                 write!(f, "conservative bags, {rescheduling} rescheduling")?;
                 f.write_str(if *shares == Shares::Blocks { ", in blocks" } else { "" })
+            }
+            Scheduling::Reservations(config) => {
+                write!(f, "reservations, {} order", config.criterion.name())
             }
         }
     }

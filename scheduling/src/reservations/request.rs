@@ -23,6 +23,9 @@ pub struct Window {
 }
 
 impl Window {
+    /// Whenever there is room.
+    pub const ANY: Window = Window { ready: None, deadline: Time::FOREVER };
+
     /// Just there: work that takes `span` has no freedom in it.
     pub fn strict(start: Time, span: Span) -> Window {
         Window { ready: Some(start), deadline: start + span }
