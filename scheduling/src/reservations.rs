@@ -283,6 +283,7 @@ impl Reservations {
             if window.deadline < Time::FOREVER {
                 // From now on it is promised no more than what it has.
                 booking.request.window.deadline = booking.end().min(Time::FOREVER);
+                booking.request.fix_at = None;
                 self.news.push((slot, News::Broken));
             }
         }

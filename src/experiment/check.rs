@@ -289,6 +289,7 @@ mod tests {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            granted: None,
         }
     }
 

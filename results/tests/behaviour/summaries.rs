@@ -26,6 +26,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         bag: None,
         lost: Vec::new(),
         checkpointing: Span::ZERO,
+        granted: None,
     }
 }
 

@@ -149,26 +149,6 @@ fn an_alternative_may_come_behind_what_runs() {
     }
 }
 
-/// Case M6: deadlines and windows from draws.
-#[test]
-fn windows_follow_from_what_was_drawn() {
-    let second = Span::from_secs(1);
-    let (submitted, time) = (Time::from_secs(100), Span::from_secs(60));
-    let window = Window::with_lead(submitted, time, 5);
-    let seconds = |from: i64, to: i64| Window {
-        ready: Some(Time::from_secs(from)),
-        deadline: Time::from_secs(to),
-    };
-    assert_eq!(window, seconds(340, 400));
-    assert_eq!(Window::with_lead(submitted, time, 0), seconds(100, 160));
-    let flexible = window.extended(time, 25, second);
-    assert_eq!(flexible, seconds(340, 415));
-    assert_eq!(flexible.earliest(submitted), Time::from_secs(340));
-    assert_eq!(flexible.latest_start(time), Time::from_secs(355));
-    assert_eq!(flexible.flexibility(time, submitted), Span::from_secs(15));
-    assert_eq!(window.extended(time, 24, second), seconds(340, 415), "14.4 s are 15");
-}
-
 /// Case M7: a start that is fixed after a share of the waiting time, which follows the plan.
 #[test]
 fn windows_close_after_a_share_of_the_waiting_time() {
