@@ -277,6 +277,20 @@ impl Check<'_> {
             self.uses(&at, sorts, &format!("the jobs of {owner}"), why, remedy);
         }
         for (index, step) in workload.steps.iter().enumerate() {
+            if let Step::Reservations { flexibility, accepts, .. } = step {
+                let at = path.key("step").index(index);
+                let owner = format!("step \"reservations\" of {owner}");
+                let leaves = flexibility.is_some() || accepts.is_some();
+                let why = "it is not said what freedom users leave";
+                let remedy = "remove it, or add `flexibility` or `accepts`";
+                self.uses(&at.key("flexible"), leaves, &owner, why, remedy);
+                let offers =
+                    |it: &Provider| it.reservations.is_some_and(|it| it.threshold.is_some());
+                let offered = self.scenario.providers.iter().any(offers);
+                let why = "no provider offers anything beside a window";
+                let remedy = "remove it, or set `threshold` in the `reservations` of a provider";
+                self.uses(&at.key("accepts"), offered, &owner, why, remedy);
+            }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");
                 self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);

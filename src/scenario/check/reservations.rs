@@ -42,16 +42,6 @@ impl Check<'_> {
 
 /// Whether a step of a workload, or of what is merged into it, has jobs reserved.
 pub(super) fn reserves(scenario: &Scenario, workload: &str) -> bool {
-    any_step(scenario, workload, |step| matches!(step, Step::Reservations { .. }))
-}
-
-/// Whether users of a workload take intervals beside their windows.
-pub(super) fn accepts(scenario: &Scenario, workload: &str) -> bool {
-    any_step(scenario, workload, |step| matches!(step, Step::Reservations { accepts: Some(_), .. }))
-}
-
-/// Whether this holds of a step of a workload, or of what is merged into it.
-fn any_step(scenario: &Scenario, workload: &str, holds: impl Fn(&Step) -> bool) -> bool {
     // A merger may be wrong, and lead back to itself.
     let mut seen = vec![workload];
     let mut next = 0;
@@ -60,7 +50,7 @@ fn any_step(scenario: &Scenario, workload: &str, holds: impl Fn(&Step) -> bool) 
         let Some(found) = scenario.workloads.iter().find(|it| it.name.as_str() == name) else {
             continue;
         };
-        if found.steps.iter().any(&holds) {
+        if found.steps.iter().any(|step| matches!(step, Step::Reservations { .. })) {
             return true;
         }
         for part in found.merge.iter().flatten().map(|it| it.as_str()) {

@@ -4,7 +4,7 @@ use haggle_model::Disclosure;
 
 use crate::scenario::Scenario;
 use crate::scenario::check::names::Names;
-use crate::scenario::check::reservations::{accepts, reserves};
+use crate::scenario::check::reservations::reserves;
 use crate::scenario::file::{Composition, Metascheduler, User};
 
 /// What comes to one provider.
@@ -14,8 +14,6 @@ pub(super) struct Serves {
     pub(super) rigid: bool,
     /// Some of them are to be reserved.
     pub(super) reserved: bool,
-    /// And some users of these take intervals beside their windows.
-    pub(super) accepts: bool,
     /// Bags of tasks.
     pub(super) bags: bool,
     /// Calls for offers of several sizes.
@@ -65,7 +63,6 @@ impl Flow {
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
             self.serves[place].reserved |= reserves(scenario, user.workload.as_str());
-            self.serves[place].accepts |= accepts(scenario, user.workload.as_str());
         }
         let metaschedulers = scenario.metaschedulers.iter().enumerate();
         for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
