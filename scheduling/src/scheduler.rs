@@ -8,6 +8,7 @@ use haggle_model::{Span, Time};
 use crate::bags::{Bargainer, Fractions};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
+use crate::reservations::{ReservationConfig, Reservations, Reserver};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan, Reserving};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
@@ -118,13 +119,15 @@ pub enum Scheduler {
     Reserving(Box<dyn Reserving>),
     /// It bargains over bags, too.
     Bargainer(Box<dyn Bargainer>),
+    /// It grants reservations, too.
+    Reserver(Box<dyn Reserver>),
 }
 
 impl Scheduler {
     /// The one that bargains over bags, if it does.
     pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         match self {
-            Scheduler::Queue(_) | Scheduler::Reserving(_) => None,
+            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Reserver(_) => None,
             Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
         }
     }
@@ -133,7 +136,15 @@ impl Scheduler {
     pub fn reserving(&mut self) -> Option<&mut dyn Reserving> {
         match self {
             Scheduler::Reserving(queue) => Some(&mut **queue),
-            Scheduler::Queue(_) | Scheduler::Bargainer(_) => None,
+            Scheduler::Queue(_) | Scheduler::Bargainer(_) | Scheduler::Reserver(_) => None,
+        }
+    }
+
+    /// The one that grants reservations, if it does.
+    pub fn reserver(&mut self) -> Option<&mut dyn Reserver> {
+        match self {
+            Scheduler::Reserver(reserver) => Some(&mut **reserver),
+            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Bargainer(_) => None,
         }
     }
 }
@@ -146,6 +157,7 @@ impl Deref for Scheduler {
             Scheduler::Queue(queue) => &**queue,
             Scheduler::Reserving(queue) => &**queue,
             Scheduler::Bargainer(bargainer) => &**bargainer,
+            Scheduler::Reserver(reserver) => &**reserver,
         }
     }
 }
@@ -156,6 +168,7 @@ impl DerefMut for Scheduler {
             Scheduler::Queue(queue) => &mut **queue,
             Scheduler::Reserving(queue) => &mut **queue,
             Scheduler::Bargainer(bargainer) => &mut **bargainer,
+            Scheduler::Reserver(reserver) => &mut **reserver,
         }
     }
 }
@@ -239,6 +252,8 @@ pub enum Scheduling {
         /// How shares are planned.
         shares: Shares,
     },
+    /// Advance reservations with windows.
+    Reservations(ReservationConfig),
 }
 
 impl Scheduling {
@@ -256,6 +271,9 @@ impl Scheduling {
                 let (rule, fractions) = (*rescheduling, fractions.clone());
                 let queue = ConservativeBags::new(processors, rule, fractions);
                 Scheduler::Bargainer(Box::new(queue.with_shares(*shares)))
+            }
+            Scheduling::Reservations(config) => {
+                Scheduler::Reserver(Box::new(Reservations::new(processors, *config)))
             }
         }
     }
@@ -276,6 +294,9 @@ impl fmt::Display for Scheduling {
             Scheduling::Bags { rescheduling, shares, .. } => {
                 write!(f, "conservative bags, {rescheduling} rescheduling")?;
                 f.write_str(if *shares == Shares::Blocks { ", in blocks" } else { "" })
+            }
+            Scheduling::Reservations(config) => {
+                write!(f, "reservations, {} order", config.criterion.name())
             }
         }
     }

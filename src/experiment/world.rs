@@ -25,6 +25,7 @@ use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
+use super::reservations;
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
@@ -145,6 +146,7 @@ impl Stage {
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure.level(),
             bargaining: bargaining(provider, scenario),
+            reserving: reservations::reserving(provider),
         };
         let stream = stream(seed, provider.name.as_str(), "offers");
         let new = move || Provider::new(config.clone(), stream.clone());
@@ -392,6 +394,7 @@ pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
                 pinned: offers.pinned,
             });
         }
+        file::Policy::Reservations => return reservations::scheduling(provider),
         file::Policy::Bags => {
             return Scheduling::Bags {
                 rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),

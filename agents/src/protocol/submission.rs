@@ -90,6 +90,7 @@ const fn refused(reason: Refusal) -> &'static str {
         Refusal::WrongShape => "refused_wrong_shape",
         Refusal::NoLimit => "refused_no_limit",
         Refusal::NoRoom => "refused_no_room",
+        Refusal::NoWindow => "refused_no_window",
     }
 }
 

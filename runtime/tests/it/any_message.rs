@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::protocol::SubmissionMessage;
+use haggle_agents::protocol::{ReservationMessage, SubmissionMessage};
 use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer};
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
@@ -21,6 +21,7 @@ use haggle_scheduling::{
 use rand::RngExt;
 
 use crate::grid_invariants::grid;
+use crate::reserving::reserving;
 use crate::setup::{Setup, job};
 
 /// Everything that is said in a run.
@@ -103,6 +104,10 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
             worlds.push((name, Box::new(move || placing(placement, policy))));
         }
     }
+    for seed in 0..5 {
+        let name = format!("reserving {seed}");
+        worlds.push((name, Box::new(move || reserving(40, seed).world())));
+    }
     for seed in 0..20 {
         worlds.push((format!("grid {seed}"), Box::new(move || grid(seed).world())));
     }
@@ -142,7 +147,9 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
                 }
                 Effect::Stop { timer } => wakes.retain(|_, it| *it != timer),
                 Effect::Send {
-                    message: Message::Submission(SubmissionMessage::Accepted { job }),
+                    message:
+                        Message::Submission(SubmissionMessage::Accepted { job })
+                        | Message::Reservation(ReservationMessage::Granted { job, .. }),
                     ..
                 } => *told.accepted.entry(job).or_default() += 1,
                 Effect::Send { .. } => {}
@@ -213,5 +220,5 @@ fn any_actor_can_be_told_anything() {
     }
     assert!(refused > 10_000, "{refused}");
     let kinds: Vec<&&str> = by_kind.keys().collect();
-    assert!(kinds.len() >= 56, "{}: {kinds:?}", kinds.len());
+    assert!(kinds.len() >= 63, "{}: {kinds:?}", kinds.len());
 }

@@ -17,6 +17,7 @@ mod holding;
 mod invariants;
 mod metascheduling;
 mod privacy;
+mod reserving;
 mod said;
 mod setup;
 mod simulation;
