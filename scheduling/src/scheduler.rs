@@ -8,7 +8,7 @@ use haggle_model::{Span, Time};
 use crate::bags::{Bargainer, Fractions};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
-use crate::reservations::{ReservationConfig, Reservations, Reserver};
+use crate::reservations::{Granting, ReservationConfig, Reservations};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
@@ -117,24 +117,24 @@ pub enum Scheduler {
     Queue(Box<dyn LocalScheduler>),
     /// It bargains over bags, too.
     Bargainer(Box<dyn Bargainer>),
-    /// It grants reservations, too.
-    Reserver(Box<dyn Reserver>),
+    /// It grants windows in advance, too.
+    Granting(Box<dyn Granting>),
 }
 
 impl Scheduler {
     /// The one that bargains over bags, if it does.
     pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         match self {
-            Scheduler::Queue(_) | Scheduler::Reserver(_) => None,
+            Scheduler::Queue(_) | Scheduler::Granting(_) => None,
             Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
         }
     }
 
-    /// The one that grants reservations, if it does.
-    pub fn reserver(&mut self) -> Option<&mut dyn Reserver> {
+    /// The one that grants windows, if it does.
+    pub fn granting(&mut self) -> Option<&mut dyn Granting> {
         match self {
             Scheduler::Queue(_) | Scheduler::Bargainer(_) => None,
-            Scheduler::Reserver(reserver) => Some(&mut **reserver),
+            Scheduler::Granting(granting) => Some(&mut **granting),
         }
     }
 }
@@ -146,7 +146,7 @@ impl Deref for Scheduler {
         match self {
             Scheduler::Queue(queue) => &**queue,
             Scheduler::Bargainer(bargainer) => &**bargainer,
-            Scheduler::Reserver(reserver) => &**reserver,
+            Scheduler::Granting(granting) => &**granting,
         }
     }
 }
@@ -156,7 +156,7 @@ impl DerefMut for Scheduler {
         match self {
             Scheduler::Queue(queue) => &mut **queue,
             Scheduler::Bargainer(bargainer) => &mut **bargainer,
-            Scheduler::Reserver(reserver) => &mut **reserver,
+            Scheduler::Granting(granting) => &mut **granting,
         }
     }
 }
@@ -247,7 +247,7 @@ impl Scheduling {
                 Scheduler::Bargainer(Box::new(queue.with_shares(*shares)))
             }
             Scheduling::Reservations(config) => {
-                Scheduler::Reserver(Box::new(Reservations::new(processors, *config)))
+                Scheduler::Granting(Box::new(Reservations::new(processors, *config)))
             }
         }
     }
