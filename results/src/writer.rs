@@ -489,6 +489,7 @@ impl RunWriter {
         row.word(match job.shape {
             JobShape::Rigid => "rigid",
             JobShape::Bag => "bag",
+            JobShape::Moldable(_) => "moldable",
         });
         row.integer(used);
         let bag = record.bag.as_ref();

@@ -11,6 +11,7 @@
 //! | reservations | everything | of all whose start is not fixed, within their windows |
 //! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes |
 
+pub(crate) mod extra;
 pub(crate) mod openings;
 mod running;
 pub(crate) mod waiting;

@@ -3,7 +3,7 @@
 use haggle_model::{Span, Time};
 
 use super::{Booking, Reservations, Reserve, Window};
-use crate::Profile;
+use crate::plan::extra::Extra;
 use crate::scheduler::Slot;
 
 /// A time that somebody books for processors.
@@ -18,7 +18,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    fn end(&self) -> Time {
+    /// When it ends.
+    pub fn end(&self) -> Time {
         self.start + self.span
     }
 }
@@ -30,38 +31,8 @@ pub(super) struct Prepared {
     to: Interval,
     /// The window of the reservation, which stays where it is until then.
     pub(super) window: Window,
-    /// What it needs beside the present interval: from when until when how many processors.
-    more: [(Time, Time, u32); 3],
-}
-
-impl Prepared {
-    /// For a reservation that is booked at `booking` and stays there until then.
-    fn new(booking: &Booking, to: Interval) -> Prepared {
-        let Reserve { slot, window, processors, .. } = booking.request;
-        let more = [
-            (to.start, to.end().min(booking.start), to.processors),
-            (
-                to.start.max(booking.start),
-                to.end().min(booking.end()),
-                to.processors.saturating_sub(processors),
-            ),
-            (to.start.max(booking.end()), to.end(), to.processors),
-        ];
-        Prepared { slot, to, window, more }
-    }
-
-    fn has_room(&self, profile: &Profile) -> bool {
-        let has_room = |&(start, end, more)| start >= end || more <= profile.min_free(start, end);
-        self.more.iter().all(has_room)
-    }
-
-    fn book(&self, profile: &mut Profile) {
-        self.more.iter().for_each(|&(start, end, more)| profile.add(start, end, more));
-    }
-
-    pub(super) fn release(&self, now: Time, profile: &mut Profile) {
-        self.more.iter().for_each(|&(start, end, more)| profile.remove(start.max(now), end, more));
-    }
+    /// What it needs beside the present interval.
+    pub(super) extra: Extra,
 }
 
 /// For somebody who books at several providers at once.
@@ -103,12 +74,14 @@ impl Reservations {
         let Some(place) = self.place(slot).filter(|_| !moves && now <= to.start) else {
             return false;
         };
-        let prepared = Prepared::new(&self.waiting[place], to);
-        if !prepared.has_room(self.plan.profile()) {
+        let Booking { request, start, .. } = self.waiting[place];
+        let Reserve { processors, span, window, .. } = request;
+        let extra = Extra::new(Interval { start, span, processors }, to);
+        if !extra.has_room(self.plan.profile()) {
             return false;
         }
-        prepared.book(self.plan.profile_mut());
-        self.prepared.push(prepared);
+        extra.book(self.plan.profile_mut());
+        self.prepared.push(Prepared { slot, to, window, extra });
         self.waiting[place].fix();
         true
     }
@@ -146,7 +119,7 @@ impl Reservations {
     pub(super) fn release_prepared(&mut self, now: Time, slot: Slot) -> Option<Prepared> {
         let place = self.prepared.iter().position(|it| it.slot == slot)?;
         let prepared = self.prepared.remove(place);
-        prepared.release(now, self.plan.profile_mut());
+        prepared.extra.release(now, self.plan.profile_mut());
         Some(prepared)
     }
 }

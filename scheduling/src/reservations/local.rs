@@ -130,7 +130,7 @@ impl LocalScheduler for Reservations {
                 return true;
             }
             let moves = prepared.extract_if(.., |it| it.slot == slot);
-            moves.for_each(|it| it.release(now, plan.profile_mut()));
+            moves.for_each(|it| it.extra.release(now, plan.profile_mut()));
             plan.start(slot, processors, booking.end());
             running.push(Active { slot, start: booking.start, planned_end: booking.end() });
             started.push(slot);
