@@ -88,7 +88,7 @@ pub enum News {
 /// Jobs that ask for no window go through [`LocalScheduler`], reservations through here, in the
 /// same space of slots; what waits is withdrawn, starts and ends in the same way for both. `draw`
 /// is asked for numbers below its argument, by [`Criterion::Shuffle`] only.
-pub trait Reserver: LocalScheduler {
+pub trait Granting: LocalScheduler {
     /// Grants a reservation in its window, or at the nearest alternative that its user accepts and
     /// that is possible; others may move within their windows for it.
     fn ask(

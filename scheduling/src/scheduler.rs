@@ -8,7 +8,7 @@ use haggle_model::{Span, Time};
 use crate::bags::{Bargainer, Fractions};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
-use crate::reservations::{ReservationConfig, Reservations, Reserver};
+use crate::reservations::{Granting, ReservationConfig, Reservations};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan, Reserving};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
@@ -119,15 +119,15 @@ pub enum Scheduler {
     Reserving(Box<dyn Reserving>),
     /// It bargains over bags, too.
     Bargainer(Box<dyn Bargainer>),
-    /// It grants reservations, too.
-    Reserver(Box<dyn Reserver>),
+    /// It grants windows in advance, too.
+    Granting(Box<dyn Granting>),
 }
 
 impl Scheduler {
     /// The one that bargains over bags, if it does.
     pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         match self {
-            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Reserver(_) => None,
+            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Granting(_) => None,
             Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
         }
     }
@@ -136,15 +136,15 @@ impl Scheduler {
     pub fn reserving(&mut self) -> Option<&mut dyn Reserving> {
         match self {
             Scheduler::Reserving(queue) => Some(&mut **queue),
-            Scheduler::Queue(_) | Scheduler::Bargainer(_) | Scheduler::Reserver(_) => None,
+            Scheduler::Queue(_) | Scheduler::Bargainer(_) | Scheduler::Granting(_) => None,
         }
     }
 
-    /// The one that grants reservations, if it does.
-    pub fn reserver(&mut self) -> Option<&mut dyn Reserver> {
+    /// The one that grants windows, if it does.
+    pub fn granting(&mut self) -> Option<&mut dyn Granting> {
         match self {
-            Scheduler::Reserver(reserver) => Some(&mut **reserver),
             Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Bargainer(_) => None,
+            Scheduler::Granting(granting) => Some(&mut **granting),
         }
     }
 }
@@ -157,7 +157,7 @@ impl Deref for Scheduler {
             Scheduler::Queue(queue) => &**queue,
             Scheduler::Reserving(queue) => &**queue,
             Scheduler::Bargainer(bargainer) => &**bargainer,
-            Scheduler::Reserver(reserver) => &**reserver,
+            Scheduler::Granting(granting) => &**granting,
         }
     }
 }
@@ -168,7 +168,7 @@ impl DerefMut for Scheduler {
             Scheduler::Queue(queue) => &mut **queue,
             Scheduler::Reserving(queue) => &mut **queue,
             Scheduler::Bargainer(bargainer) => &mut **bargainer,
-            Scheduler::Reserver(reserver) => &mut **reserver,
+            Scheduler::Granting(granting) => &mut **granting,
         }
     }
 }
@@ -273,7 +273,7 @@ impl Scheduling {
                 Scheduler::Bargainer(Box::new(queue.with_shares(*shares)))
             }
             Scheduling::Reservations(config) => {
-                Scheduler::Reserver(Box::new(Reservations::new(processors, *config)))
+                Scheduler::Granting(Box::new(Reservations::new(processors, *config)))
             }
         }
     }

@@ -67,7 +67,7 @@ impl Provider {
             _ => return false,
         };
         let id = submission.job.id;
-        if self.scheduler.reserver().is_none() || self.slots.contains_key(&id) {
+        if self.scheduler.granting().is_none() || self.slots.contains_key(&id) {
             return false;
         }
         let no_limit = submission.job.requested_time.is_none().then_some(Refusal::NoLimit);
@@ -104,14 +104,14 @@ impl Provider {
 
     fn reserve(&mut self, now: Time, held: HeldJob, request: &Reserve, out: &mut Outbox) {
         let most = self.config.reserving.alternatives as usize;
-        let reserver = self.scheduler.reserver().expect("it grants reservations");
+        let granting = self.scheduler.granting().expect("it grants reservations");
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
-        if let Some(granted) = reserver.ask(now, request, draw) {
+        if let Some(granted) = granting.ask(now, request, draw) {
             self.grant(now, held, request, granted, out);
             return;
         }
         let (to, job) = (held.submitter, held.submission.job.id);
-        let others = reserver.alternatives(now, request, most, draw);
+        let others = granting.alternatives(now, request, most, draw);
         if others.is_empty() {
             out.send(to, SubmissionMessage::Refused { job, reason: Refusal::NoWindow });
         } else {
@@ -128,9 +128,9 @@ impl Provider {
         start: Time,
         out: &mut Outbox,
     ) {
-        let reserver = self.scheduler.reserver().expect("it grants reservations");
+        let granting = self.scheduler.granting().expect("it grants reservations");
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
-        match reserver.take(now, request, request.beside(start), draw) {
+        match granting.take(now, request, request.beside(start), draw) {
             Some(granted) => self.grant(now, held, request, granted, out),
             None => {
                 let job = held.submission.job.id;
@@ -170,8 +170,8 @@ impl Provider {
 
     /// Tells users whose start is fixed, or whose window is broken.
     pub(super) fn tell_news(&mut self, now: Time, out: &mut Outbox) {
-        let Some(reserver) = self.scheduler.reserver() else { return };
-        reserver.news(&mut self.reserving.news);
+        let Some(granting) = self.scheduler.granting() else { return };
+        granting.news(&mut self.reserving.news);
         for (slot, news) in self.reserving.news.drain(..) {
             let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { continue };
             let (to, job) = (held.submitter, held.submission.job.id);

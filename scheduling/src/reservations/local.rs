@@ -2,10 +2,10 @@
 
 use haggle_model::{Span, Time};
 
-use super::{Active, Alternative, Booking, Granted, News, Reservations, Reserve, Reserver, Window};
+use super::{Active, Alternative, Booking, Granted, Granting, News, Reservations, Reserve, Window};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
 
-impl Reserver for Reservations {
+impl Granting for Reservations {
     fn ask(
         &mut self,
         now: Time,

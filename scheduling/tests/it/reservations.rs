@@ -2,8 +2,8 @@
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::reservations::{
-    After, Criterion, Granted, Interval, News, Percent, ReservationConfig, Reservations, Reserve,
-    Reserver, Window,
+    After, Criterion, Granted, Granting, Interval, News, Percent, ReservationConfig, Reservations,
+    Reserve, Window,
 };
 use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
 use proptest::prelude::*;
