@@ -101,7 +101,7 @@ impl User {
         let Some(entry) = self.desk.get_mut(job) else { return false };
         match entry.stage.pop() {
             Some(Alternative { start, .. }) => {
-                let submission = entry.submission.clone();
+                let submission = entry.submission.as_told();
                 out.send(self.config.submits_to, ReservationMessage::Take { submission, start });
             }
             None => self.on_refused(now, job, Refusal::NoWindow, out),
@@ -148,7 +148,7 @@ impl User {
 /// Sends a job to where these users submit, or has it reserved there.
 fn submit(config: &UserConfig, now: Time, entry: &mut Entry<Options>, out: &mut Outbox) {
     entry.at = Some(config.submits_to);
-    let submission = entry.submission.clone();
+    let submission = entry.submission.as_told();
     if let Some(patience) = config.patience {
         // Nobody is impatient for what is reserved for later.
         let from = submission.job.ready.map_or(now, |ready| ready.max(now));

@@ -14,6 +14,9 @@ pub struct Reservations {
     pub beside: u64,
     /// How far beside, in percent of the time that the job was planned to take.
     pub distance_percent: Option<Distribution>,
+    /// The sum of these distances: over `beside`, it is their mean, also of several runs together.
+    #[serde(default)]
+    pub total_distance_percent: f64,
     /// Those whose starts were fixed while they waited.
     pub fixed: u64,
     /// Those for which failures, or jobs that ran on, left no room in their windows.
@@ -23,8 +26,14 @@ pub struct Reservations {
 impl Reservations {
     /// Over those of `jobs` that were granted; `None` if none was.
     pub(super) fn of<'a>(jobs: impl Iterator<Item = &'a Sample>) -> Option<Reservations> {
-        let mut sum =
-            Reservations { granted: 0, beside: 0, distance_percent: None, fixed: 0, broken: 0 };
+        let mut sum = Reservations {
+            granted: 0,
+            beside: 0,
+            distance_percent: None,
+            total_distance_percent: 0.0,
+            fixed: 0,
+            broken: 0,
+        };
         let mut distances = Vec::new();
         for granted in jobs.filter_map(|job| job.granted.as_ref()) {
             sum.granted += 1;
@@ -38,6 +47,8 @@ impl Reservations {
         sum.beside = distances.len() as u64;
         // In one order, whatever the order in which jobs ended.
         distances.sort_unstable_by(f64::total_cmp);
+        // Not -0, which is what nothing adds up to.
+        sum.total_distance_percent = distances.iter().sum::<f64>() + 0.0;
         sum.distance_percent = Distribution::of(distances);
         (sum.granted > 0).then_some(sum)
     }

@@ -103,6 +103,7 @@ fn utilisation_in_a_window_is_that_of_what_was_granted() {
     // 1 of 5 s and 3 of 4 s.
     let distance = reservations.distance_percent.expect("two are beside their windows");
     assert_eq!((distance.count, distance.max, distance.mean), (2, 75.0, 47.5));
+    assert_eq!(reservations.total_distance_percent, 95.0);
 }
 
 #[test]

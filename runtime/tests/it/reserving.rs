@@ -40,8 +40,24 @@ fn accepts(percent: u32, job: Job) -> Job {
 
 /// Jobs with and without windows, too many for all to have room, with failures and overruns.
 pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
+    let setup = provider(4, Criterion::ALL[(seed % 5) as usize], Some(200));
+    let mut setup = setup.change(|it| {
+        it.overrun = if seed % 2 == 0 { Overrun::Kill } else { Overrun::Extend };
+        it.reserving.fix_at = [None, Some(0), Some(50)][(seed % 3) as usize];
+        it.reserving.alternatives = 1 + (seed % 4) as u32;
+    });
+    let patience = (seed % 7 == 0).then(|| Span::from_secs(10));
+    setup = setup.user_with_patience(0, patience, drawn(jobs, seed));
+    setup.order = [EventOrder::default(), EventOrder::CompletionsFirst][(seed / 2 % 2) as usize];
+    if seed % 3 == 1 {
+        setup.failing = vec![(0, ProcessorSet::range(0, 2), vec![(9, 15), (30, 31)])];
+    }
+    setup
+}
+
+/// What users ask for.
+fn drawn(jobs: i64, seed: u64) -> Vec<Job> {
     let mut dice = stream(seed, "reserving", "jobs");
-    let mut setup = provider(4, Criterion::ALL[(seed % 5) as usize], Some(200));
     let mut submit = 0;
     let mut list = Vec::new();
     for number in 1..=jobs {
@@ -64,18 +80,7 @@ pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
         job.run_time = haggle_model::job::HiddenRunTime::new(ran);
         list.push(job);
     }
-    setup = setup.change(|it| {
-        it.overrun = if seed % 2 == 0 { Overrun::Kill } else { Overrun::Extend };
-        it.reserving.fix_at = [None, Some(0), Some(50)][(seed % 3) as usize];
-        it.reserving.alternatives = 1 + (seed % 4) as u32;
-    });
-    let patience = (seed % 7 == 0).then(|| Span::from_secs(10));
-    setup = setup.user_with_patience(0, patience, list);
-    setup.order = [EventOrder::default(), EventOrder::CompletionsFirst][(seed / 2 % 2) as usize];
-    if seed % 3 == 1 {
-        setup.failing = vec![(0, ProcessorSet::range(0, 2), vec![(9, 15), (30, 31)])];
-    }
-    setup
+    list
 }
 
 /// The example of the newcomer that moves back behind whom it would displace.
@@ -186,6 +191,10 @@ proptest! {
         trouble in trouble(),
     ) {
         let mut setup = reserving(jobs, seed);
+        let would_take = |number: i64| {
+            let asked = drawn(jobs, seed).into_iter().find(|job| job.number == number);
+            asked.and_then(|job| job.reservation?.accepts).unwrap_or(0)
+        };
         setup.horizon = horizon.map(at);
         setup.trouble = trouble;
         let ran = setup.run(Driver::Sequential);
@@ -197,6 +206,16 @@ proptest! {
         let breaks = !setup.failing.is_empty()
             || setup.providers[0].overrun == Overrun::Extend
             || setup.provider_crashes();
+        let told = ran.messages.iter().filter_map(|it| match &it.3 {
+            Message::Reservation(ReservationMessage::Reserve(it)) => it.job.reservation,
+            Message::Reservation(ReservationMessage::Take { submission, .. }) => {
+                submission.job.reservation
+            }
+            _ => None,
+        });
+        for reservation in told {
+            prop_assert_eq!(reservation.accepts, None, "what a user would take is its own");
+        }
         for record in &ran.records {
             let Some(granted) = &record.granted else { continue };
             prop_assert!(!granted.broken || breaks, "{record:?}");
@@ -210,7 +229,7 @@ proptest! {
             match granted.distance {
                 None => prop_assert!(granted.ready == asked.ready),
                 Some(distance) => {
-                    let most = asked.reservation.and_then(|it| it.accepts).unwrap_or(0);
+                    let most = would_take(asked.number);
                     let near = distance.as_micros() * 100
                         <= granted.span.as_micros() * i64::from(most);
                     prop_assert!(near, "farther than {most} %: {record:?}");
