@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Fractions};
+use crate::coallocation::CoallocationQueue;
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
@@ -116,14 +117,24 @@ pub enum Scheduler {
     Queue(Box<dyn LocalScheduler>),
     /// It bargains over bags, too.
     Bargainer(Box<dyn Bargainer>),
+    /// It takes parts of jobs, too, that other providers have the other parts of.
+    Coallocation(Box<CoallocationQueue>),
 }
 
 impl Scheduler {
     /// The one that bargains over bags, if it does.
     pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         match self {
-            Scheduler::Queue(_) => None,
+            Scheduler::Queue(_) | Scheduler::Coallocation(_) => None,
             Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
+        }
+    }
+
+    /// The one that takes parts of jobs, if it does.
+    pub fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
+        match self {
+            Scheduler::Queue(_) | Scheduler::Bargainer(_) => None,
+            Scheduler::Coallocation(queue) => Some(queue),
         }
     }
 }
@@ -135,6 +146,7 @@ impl Deref for Scheduler {
         match self {
             Scheduler::Queue(queue) => &**queue,
             Scheduler::Bargainer(bargainer) => &**bargainer,
+            Scheduler::Coallocation(queue) => &**queue,
         }
     }
 }
@@ -144,6 +156,7 @@ impl DerefMut for Scheduler {
         match self {
             Scheduler::Queue(queue) => &mut **queue,
             Scheduler::Bargainer(bargainer) => &mut **bargainer,
+            Scheduler::Coallocation(queue) => &mut **queue,
         }
     }
 }
@@ -205,6 +218,8 @@ impl SchedulerConfig {
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
+    /// Conservative backfilling around parts of jobs that other providers have the other parts of.
+    Coallocation(SchedulerConfig),
     /// Earliest deadline first, with promises and offers.
     Edf(EdfConfig),
     /// Conservative backfilling of bags, rescheduled when something ends early.
@@ -223,6 +238,9 @@ impl Scheduling {
     pub fn build(&self, processors: u32) -> Scheduler {
         match self {
             Scheduling::Queue(config) => Scheduler::Queue(config.build(processors)),
+            Scheduling::Coallocation(config) => {
+                Scheduler::Coallocation(Box::new(CoallocationQueue::new(processors, *config)))
+            }
             Scheduling::Edf(config) => {
                 Scheduler::Bargainer(Box::new(Edf::new(processors, config.clone())))
             }
@@ -245,7 +263,7 @@ impl From<SchedulerConfig> for Scheduling {
 impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scheduling::Queue(config) => config.fmt(f),
+            Scheduling::Queue(config) | Scheduling::Coallocation(config) => config.fmt(f),
             Scheduling::Edf(config) => write!(f, "edf, {}", config.mode.name()),
             Scheduling::Bags { rescheduling, shares, .. } => {
                 write!(f, "conservative bags, {rescheduling} rescheduling")?;

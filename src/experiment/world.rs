@@ -145,6 +145,7 @@ impl Stage {
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure.level(),
             bargaining: bargaining(provider, scenario),
+            publishes: 100,
         };
         let stream = stream(seed, provider.name.as_str(), "offers");
         let new = move || Provider::new(config.clone(), stream.clone());
