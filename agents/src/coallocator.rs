@@ -134,7 +134,7 @@ impl Coallocator {
     ) -> bool {
         let job = &submission.job;
         let id = job.id;
-        let refusal = if job.shape == JobShape::Bag || job.processors == 0 {
+        let refusal = if job.shape != JobShape::Rigid || job.processors == 0 {
             Some(Refusal::WrongShape)
         } else {
             // Nobody knows from when on others could have what may never end.

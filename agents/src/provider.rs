@@ -73,7 +73,7 @@ pub struct ProviderConfig {
     pub disclosure: Disclosure,
     /// How it negotiates over bags, if its scheduler does.
     pub bargaining: Bargaining,
-    /// How many percent of its free processors it tells of who asks for parts of jobs.
+    /// How many millionths of its free processors it tells of who spreads jobs.
     pub publishes: u32,
 }
 
@@ -91,7 +91,7 @@ impl ProviderConfig {
             max_attempts: MAX_ATTEMPTS,
             disclosure: Disclosure::Offers,
             bargaining: Bargaining::default(),
-            publishes: 100,
+            publishes: 1_000_000,
         }
     }
 }

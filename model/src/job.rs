@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::random::{self, Stream};
-use crate::{JobId, Span, Time};
+use crate::{JobId, Span, Speedup, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub enum JobShape {
     /// A bag: as many independent tasks as it has processors, each on one
     /// processor for the job's time, anywhere and at any time.
     Bag,
+    /// All at once, on one provider, which may choose another number of processors. Who does
+    /// not takes it as rigid.
+    Moldable(Speedup),
 }
 
 /// What only the machine that runs a job finds out: how long it really takes.

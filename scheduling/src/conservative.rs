@@ -21,6 +21,7 @@ use crate::index::Key;
 use crate::plan::openings::{Openings, Region};
 use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
+use crate::reserving::Reserving;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 
 /// What happens to the waiting jobs' reservations when a job ends.
@@ -173,13 +174,37 @@ impl Conservative {
 
     /// Processors have been given back, and waiting jobs have not been tried there yet.
     fn given_back(&mut self, now: Time, start: Time, end: Time, processors: u32) {
+        self.note_given_back(start, end, processors);
+        self.compress_unless_deferred(now);
+    }
+
+    fn compress_unless_deferred(&mut self, now: Time) {
+        if !self.defers {
+            self.compress(now);
+        }
+    }
+
+    /// Takes a waiting job out; nothing moves up yet. False if it does not wait.
+    fn take_out(&mut self, now: Time, slot: Slot) -> bool {
+        let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
+            return false;
+        };
+        if !booking.fixed {
+            self.waiting.one_has_gone();
+        }
+        let Booking { processors, start, end, .. } = booking;
+        let start = start.max(now);
+        self.plan.profile_mut().remove(start, end, processors);
+        self.note_given_back(start, end, processors);
+        true
+    }
+
+    /// Takes down that processors have been given back.
+    fn note_given_back(&mut self, start: Time, end: Time, processors: u32) {
         if start < end {
             self.hints.forget();
         }
         self.openings.note(self.plan.profile(), start, end, processors);
-        if !self.defers {
-            self.compress(now);
-        }
     }
 
     fn compress(&mut self, now: Time) {
@@ -349,17 +374,11 @@ impl LocalScheduler for Conservative {
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
-            return false;
-        };
-        if !booking.fixed {
-            self.waiting.one_has_gone();
+        let waits = self.take_out(now, slot);
+        if waits {
+            self.compress_unless_deferred(now);
         }
-        let Booking { processors, start, end, .. } = booking;
-        let start = start.max(now);
-        self.plan.profile_mut().remove(start, end, processors);
-        self.given_back(now, start, end, processors);
-        true
+        waits
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
@@ -417,5 +436,21 @@ impl LocalScheduler for Conservative {
 
     fn queue_length(&self) -> usize {
         self.waiting.len()
+    }
+}
+
+impl Reserving for Conservative {
+    fn planned_start(&mut self, _now: Time, slot: Slot) -> Option<Time> {
+        self.bookings.get(slot.index())?.map(|booking| booking.start)
+    }
+
+    fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
+        let mut changed = false;
+        for &slot in slots {
+            changed |= self.take_out(now, slot);
+        }
+        if changed {
+            self.compress_unless_deferred(now);
+        }
     }
 }

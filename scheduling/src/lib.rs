@@ -25,8 +25,10 @@ mod plan;
 pub mod prediction;
 pub mod profile;
 pub mod queue;
+pub mod reallocation;
 pub mod replan;
 pub mod reservations;
+pub mod reserving;
 pub mod scheduler;
 
 pub use bag_table::BagTable;
@@ -42,6 +44,7 @@ pub use holder::Holder;
 pub use profile::Profile;
 pub use queue::Order;
 pub use replan::Replan;
+pub use reserving::Reserving;
 pub use scheduler::{
     Killed, LocalScheduler, Policy, Request, Scheduler, SchedulerConfig, Scheduling, Slot, promise,
 };

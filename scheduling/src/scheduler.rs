@@ -9,7 +9,7 @@ use crate::bags::{Bargainer, Fractions};
 use crate::coallocation::CoallocationQueue;
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
-use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
+use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan, Reserving};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,6 +115,8 @@ pub trait LocalScheduler: fmt::Debug + Send {
 pub enum Scheduler {
     /// It queues jobs.
     Queue(Box<dyn LocalScheduler>),
+    /// It reserves a start for each job that it queues.
+    Reserving(Box<dyn Reserving>),
     /// It bargains over bags, too.
     Bargainer(Box<dyn Bargainer>),
     /// It takes parts of jobs, too, that other providers have the other parts of.
@@ -125,16 +127,24 @@ impl Scheduler {
     /// The one that bargains over bags, if it does.
     pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         match self {
-            Scheduler::Queue(_) | Scheduler::Coallocation(_) => None,
+            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Coallocation(_) => None,
             Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
+        }
+    }
+
+    /// The one that reserves, if it does.
+    pub fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        match self {
+            Scheduler::Reserving(queue) => Some(&mut **queue),
+            Scheduler::Queue(_) | Scheduler::Bargainer(_) | Scheduler::Coallocation(_) => None,
         }
     }
 
     /// The one that takes parts of jobs, if it does.
     pub fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
         match self {
-            Scheduler::Queue(_) | Scheduler::Bargainer(_) => None,
             Scheduler::Coallocation(queue) => Some(queue),
+            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Bargainer(_) => None,
         }
     }
 }
@@ -145,6 +155,7 @@ impl Deref for Scheduler {
     fn deref(&self) -> &Self::Target {
         match self {
             Scheduler::Queue(queue) => &**queue,
+            Scheduler::Reserving(queue) => &**queue,
             Scheduler::Bargainer(bargainer) => &**bargainer,
             Scheduler::Coallocation(queue) => &**queue,
         }
@@ -155,6 +166,7 @@ impl DerefMut for Scheduler {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match self {
             Scheduler::Queue(queue) => &mut **queue,
+            Scheduler::Reserving(queue) => &mut **queue,
             Scheduler::Bargainer(bargainer) => &mut **bargainer,
             Scheduler::Coallocation(queue) => &mut **queue,
         }
@@ -198,6 +210,17 @@ pub struct SchedulerConfig {
 }
 
 impl SchedulerConfig {
+    /// The scheduler for a machine of `processors`, if it reserves a start for each job.
+    pub fn build_reserving(&self, processors: u32) -> Option<Box<dyn Reserving>> {
+        match (self.policy, self.order, self.compression) {
+            (Policy::Fcfs, Order::Arrival, _) => Some(Box::new(Fcfs::new(processors, self.order))),
+            (Policy::Conservative, _, compression) if compression != Compression::Replan => {
+                Some(Box::new(Conservative::new(processors, self.order, compression)))
+            }
+            (Policy::Fcfs | Policy::Easy | Policy::Conservative, ..) => None,
+        }
+    }
+
     /// The scheduler for a machine of `processors`.
     pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
         match self.policy {
@@ -237,7 +260,10 @@ impl Scheduling {
     /// The scheduler for a machine of `processors`.
     pub fn build(&self, processors: u32) -> Scheduler {
         match self {
-            Scheduling::Queue(config) => Scheduler::Queue(config.build(processors)),
+            Scheduling::Queue(config) => match config.build_reserving(processors) {
+                Some(queue) => Scheduler::Reserving(queue),
+                None => Scheduler::Queue(config.build(processors)),
+            },
             Scheduling::Coallocation(config) => {
                 Scheduler::Coallocation(Box::new(CoallocationQueue::new(processors, *config)))
             }

@@ -245,6 +245,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         rescheduling: None,
         blocks: false,
         estimates: None,
+        publishes: None,
         count: 1,
     });
     Ok(scenario)

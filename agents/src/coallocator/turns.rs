@@ -175,10 +175,7 @@ fn demand(submission: &Submission, traits: &Traits) -> Demand {
     let job = &submission.job;
     Demand {
         processors: job.processors,
-        span: job
-            .requested_time
-            .unwrap_or(haggle_model::Span::FOREVER)
-            .max(haggle_model::Span::TICK),
+        span: job.requested_time.unwrap_or(Span::FOREVER).max(Span::TICK),
         overhead: traits.overhead,
         earliest: job.ready.unwrap_or(job.submit),
         deadline: job.deadline,

@@ -189,7 +189,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
     for &(processors, publishes) in &drawn.providers {
-        setup = setup.coallocating(processors).change(|it| it.publishes = publishes);
+        setup = setup.coallocating(processors).change(|it| it.publishes = 10_000 * publishes);
     }
     for &moves in &drawn.moves {
         setup = setup.coallocator(moves, drawn.overhead).change_coallocator(|it| {

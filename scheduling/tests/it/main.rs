@@ -23,6 +23,7 @@ mod obvious_reservations;
 mod one_by_one;
 mod profile;
 mod published;
+mod reallocation;
 mod replay;
 mod reservations;
 mod schedulers;

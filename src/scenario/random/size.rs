@@ -44,6 +44,7 @@ impl Theme {
             (Rigid | Bags, "Scenario", "grid") => Absent,
             (Rigid | Bags, "Scenario", "provider") => Present,
             (Rigid, "Metascheduler", "composition" | "negotiation") => Absent,
+            (Bags, "Metascheduler", "coallocation") => Absent,
             (Bags, "Scenario" | "Metascheduler", "metascheduler" | "composition") => Present,
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
@@ -116,7 +117,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("InlineJob", "processors") => 20,
         // A batch of e^10 jobs, and some more by its deviation, is a queue for an hour.
         ("Law", "mu") => 4,
-        // Instants are told to the microsecond for the first 142 years.
+        // Instants are told to the microsecond for the first 71 years.
         ("Law" | "TimeLaw", "sigma") => 2,
         ("Sweep", "replications") => 3,
         ("Split", "parts" | "part") => 3,
