@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 18] = [
+const BASES: [&str; 19] = [
     "queue",
     "bags",
     "reservations",
@@ -29,6 +29,7 @@ const BASES: [&str; 18] = [
     "relaxed",
     "coordinated",
     "slots",
+    "coallocated",
     "grid",
     "outputs",
     "moving",

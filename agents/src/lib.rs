@@ -16,6 +16,7 @@
 //! ```
 
 pub mod actor;
+pub mod coallocator;
 pub mod desk;
 pub mod grid;
 pub mod metascheduler;
@@ -26,6 +27,7 @@ pub mod provider;
 pub mod user;
 
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
+pub use coallocator::{Coallocator, CoallocatorConfig};
 pub use desk::Desk;
 pub use metascheduler::{Metascheduler, MetaschedulerConfig};
 pub use nature::Nature;

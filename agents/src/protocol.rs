@@ -7,6 +7,7 @@
 //! | [`query`] | metascheduler, provider | what would become of a rigid job |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
+//! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
 //! | [`resource`] | nature, owner | failures and repairs |
 //! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
@@ -44,6 +45,7 @@
 pub mod agreement;
 pub mod bargain;
 pub mod checkpoint;
+pub mod coallocation;
 pub mod data;
 pub mod dispatch;
 pub mod information;
@@ -66,6 +68,7 @@ use said::protocol;
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
 pub use checkpoint::{CheckpointMessage, Saved};
+pub use coallocation::CoallocationMessage;
 pub use data::{DataMessage, Transfer};
 pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
@@ -129,6 +132,8 @@ messages! {
     Bargain(BargainMessage),
     /// To agree on a composition.
     Agreement(AgreementMessage),
+    /// About parts of a rigid job.
+    Coallocation(CoallocationMessage),
     /// About a share that is committed.
     Share(ShareMessage),
     /// Nature to the owners of resources.

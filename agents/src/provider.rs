@@ -2,6 +2,7 @@
 //! others no more than its disclosure level allows.
 
 mod agreement;
+mod coallocation;
 mod crash;
 mod failures;
 mod load;
@@ -21,10 +22,11 @@ use haggle_model::{
 };
 use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{Killed, Request, Scheduler, Scheduling, Slot};
+use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
 use self::agreement::Agreements;
+use self::coallocation::{Coallocation, Part};
 use self::crash::Unheard;
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
@@ -77,6 +79,8 @@ pub struct ProviderConfig {
     pub bargaining: Bargaining,
     /// How it treats reservations, if its scheduler grants them.
     pub reserving: ReservingConfig,
+    /// How many millionths of its free processors it tells of who spreads jobs.
+    pub publishes: u32,
 }
 
 impl ProviderConfig {
@@ -94,6 +98,7 @@ impl ProviderConfig {
             disclosure: Disclosure::Offers,
             bargaining: Bargaining::default(),
             reserving: ReservingConfig::default(),
+            publishes: 1_000_000,
         }
     }
 }
@@ -102,7 +107,7 @@ impl ProviderConfig {
 #[derive(Debug)]
 pub struct Provider {
     config: ProviderConfig,
-    scheduler: Scheduler,
+    scheduler: Box<dyn LocalScheduler>,
     free: ProcessorSet,
     /// Those that have failed.
     down: ProcessorSet,
@@ -117,12 +122,15 @@ pub struct Provider {
     wake: Option<Time>,
     started: Vec<Slot>,
     tasks_started: Vec<(Slot, u32)>,
-    /// Whether its scheduler bargains over bags: all that happens at an instant
-    /// is then followed by one scheduling pass at the instant's end.
+    /// Whether its scheduler bargains over bags.
     bargains: bool,
+    /// Whether it takes parts of jobs. If it does or bargains, all that happens at an instant is
+    /// followed by one scheduling pass at the instant's end.
+    coallocates: bool,
     negotiation: Negotiation,
     reserving: Reserving,
     agreements: Agreements,
+    coallocation: Coallocation,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
     /// While its scheduler is down.
@@ -138,6 +146,8 @@ enum Held {
     Share(Box<Share>),
     /// Part of a bag that may still go elsewhere.
     Part,
+    /// Part of a rigid job.
+    Coallocated(Box<Part>),
 }
 
 /// A rigid job in the provider's hands.
@@ -245,6 +255,7 @@ impl Provider {
         let mut scheduler = config.scheduler.build(config.processors);
         Provider {
             bargains: scheduler.bargainer().is_some(),
+            coallocates: scheduler.coallocation().is_some(),
             scheduler,
             free: ProcessorSet::range(0, config.processors),
             down: ProcessorSet::new(),
@@ -257,6 +268,7 @@ impl Provider {
             reserving: Reserving::new(stream.clone()),
             negotiation: Negotiation::new(stream),
             agreements: Agreements::default(),
+            coallocation: Coallocation::default(),
             coordinated: BTreeMap::new(),
             unheard: None,
             config,
@@ -314,6 +326,7 @@ impl Provider {
         let over = held.over(self.config.id, outcome, now);
         let over = JobRecord { start, processors, checkpointing, ..over };
         out.observe(Observation::JobOver(Box::new(over)));
+        self.ended_early(now, planned_end, out);
         self.plan_changed(now, out);
     }
 
@@ -397,24 +410,24 @@ impl Provider {
                 Held::Share(share) => share.unfinished(provider, now, out),
                 // Its metascheduler has the bag.
                 Held::Part => {}
+                Held::Coallocated(part) => part.unfinished(provider, now, out),
             }
         }
     }
 
-    /// The plan has changed: a scheduling pass follows, for a bargaining scheduler
+    /// The plan has changed: a scheduling pass follows, for a scheduler that bargains or takes parts
     /// when all else of this instant has been said. Waiting work moves up before that,
     /// when all that ends in this instant has ended.
     fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
         if self.unheard.is_some() {
             return;
         }
-        if !self.bargains {
+        if !self.bargains && !self.coallocates {
             self.start_due(now, out);
             return;
         }
         self.negotiation.changed = true;
-        let bargainer = self.scheduler.bargainer().expect("it bargains");
-        if bargainer.wants_rescheduling() {
+        if self.scheduler.bargainer().is_some_and(|it| it.wants_rescheduling()) {
             out.set(now, Timer::Reschedule);
         }
         if self.wake != Some(now) {
@@ -430,6 +443,9 @@ impl Provider {
         }
         if self.bargains {
             self.expire_holds(now, out);
+        }
+        if self.coallocates {
+            self.settle_parts(now, out);
         }
         self.start_due(now, out);
         if self.bargains {
@@ -472,6 +488,9 @@ impl Provider {
     }
 
     fn start(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        if self.is_part(slot) {
+            return self.start_part(now, slot, out);
+        }
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("the scheduler starts queued jobs")
         };
@@ -510,6 +529,7 @@ impl Provider {
             Held::Job(held) => Some(held.submission.job.id),
             Held::Share(share) => Some(share.call.job),
             Held::Part => None,
+            Held::Coallocated(part) => Some(part.job()),
         };
         if let Some(job) = job {
             self.slots.remove(&job);
@@ -520,7 +540,7 @@ impl Provider {
     fn release_job(&mut self, slot: Slot) -> Option<HeldJob> {
         match self.release(slot)? {
             Held::Job(held) => Some(held),
-            Held::Share(_) | Held::Part => None,
+            Held::Share(_) | Held::Part | Held::Coallocated(_) => None,
         }
     }
 }
@@ -577,8 +597,12 @@ impl Provider {
 
     fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Outbox) -> bool {
         match timer {
+            Timer::RunEnds { slot } if self.is_part(Slot(slot)) => {
+                self.on_part_ended(now, Slot(slot), out);
+            }
             Timer::RunEnds { slot } => self.on_run_ended(now, Slot(slot), out),
             Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
+            Timer::Reschedule if self.coallocates => self.on_room(now, out),
             Timer::Reschedule => self.on_reschedule(now, out),
             Timer::PlanDue => self.on_plan_due(now, out),
             Timer::TasksEnd { slot, run } => self.on_tasks_ended(now, Slot(slot), run, out),
@@ -603,8 +627,15 @@ impl Actor for Provider {
             Message::Query(message) => self.on_query(now, from, message, out),
             Message::Bargain(message) => self.on_bargain(now, from, message, out),
             Message::Agreement(message) => self.on_agreement(now, from, message, out),
+            Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
             Message::Share(ShareMessage::BagCompletion { job, completion }) => {
                 self.on_bag_completion(from, job, completion, out)
+            }
+            // A part that fails, or that its scheduler forgets, would leave the others alone.
+            Message::Resource(_) | Message::Run(RunMessage::Crashed | RunMessage::Restarted)
+                if self.coallocates =>
+            {
+                false
             }
             Message::Resource(ResourceMessage::Failed { processors }) => {
                 self.on_failed(now, processors, out);

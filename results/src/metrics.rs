@@ -31,6 +31,7 @@
 //! between the ends of the cut, by whatever job.
 
 mod bags;
+mod coallocated;
 mod deadlines;
 mod distribution;
 mod eavesdropper;
@@ -53,6 +54,7 @@ use eavesdropper::Eavesdropper;
 use failures::FailureLog;
 
 pub use bags::{Bags, Stretch};
+pub use coallocated::CoallocatedJobs;
 pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
@@ -228,7 +230,8 @@ impl Sample {
     /// How long it takes on its processors: of a bag, one task on the reference processor.
     fn run_time(&self) -> Option<i64> {
         let (start, end) = self.ran()?;
-        Some(self.bag.as_ref().map_or(end - start + self.time_saved(), |bag| bag.run_time))
+        let bag = self.bag.as_ref().filter(|bag| bag.is_bag());
+        Some(bag.map_or(end - start + self.time_saved(), |bag| bag.run_time))
     }
 
     /// All the time before its end that is not run time; of a bag, until its first task.

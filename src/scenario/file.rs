@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod coallocation;
 mod failures;
 mod figure;
 mod grid;
@@ -28,6 +29,7 @@ mod user;
 mod workload;
 
 pub use crate::scenario::quantity::Name;
+pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use grid::{

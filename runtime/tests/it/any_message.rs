@@ -13,6 +13,7 @@ use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
 use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
+use haggle_scheduling::coallocation::Moves;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
@@ -72,6 +73,21 @@ fn bargaining(policy: CompositionPolicy) -> World {
         .world()
 }
 
+fn coallocating(moves: Moves) -> World {
+    let mut setup = Setup::default().coallocating(4).coallocating(3).coallocating(2);
+    setup.latency = Span::from_secs(1);
+    setup
+        .coallocator(moves, 20)
+        .user_with_patience(
+            3,
+            Some(Span::from_secs(15)),
+            (0..12).map(|it| job(it, 4 * it, 12, 5 + it % 8, 2 + it as u32 % 7)).collect(),
+        )
+        .user(0, (0..8).map(|it| job(20 + it, 5 * it, 12, 3, 2)).collect())
+        .user(1, (0..8).map(|it| job(30 + it, 6 * it, 15, 4, 3)).collect())
+        .world()
+}
+
 fn placing(placement: Placement, policy: Policy) -> World {
     let mut setup = Setup::default().provider(4, policy).provider(3, policy);
     for provider in &mut setup.providers {
@@ -107,6 +123,9 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
     for seed in 0..5 {
         let name = format!("reserving {seed}");
         worlds.push((name, Box::new(move || reserving(40, seed).world())));
+    }
+    for moves in Moves::ALL {
+        worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
     }
     for seed in 0..20 {
         worlds.push((format!("grid {seed}"), Box::new(move || grid(seed).world())));

@@ -4,6 +4,7 @@ mod any_message;
 mod bargaining;
 mod bargaining_invariants;
 mod channel;
+mod coallocation;
 mod disclosure;
 mod examples;
 mod failures;

@@ -8,10 +8,12 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::agreement::{Bags, ShareOrder};
 use haggle_agents::protocol::bargain::{Answer, Call};
+use haggle_agents::protocol::coallocation::{Parts, Place, Program as PartProgram, Want};
 use haggle_agents::protocol::{
-    AgreementMessage, BargainMessage, CheckpointMessage, DataMessage, Dispatch, DispatchMessage,
-    InformationMessage, Message, Moved, Parties, QueryMessage, ReservationMessage, ResourceMessage,
-    RunMessage, Saved, ShareMessage, Status, SubmissionMessage, Transfer,
+    AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
+    Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, QueryMessage,
+    ReservationMessage, ResourceMessage, RunMessage, Saved, ShareMessage, Status,
+    SubmissionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -130,6 +132,36 @@ table! {
         Undone {},
         Inquire {},
     }
+    coallocation(CoallocationMessage) {
+        GetSlots { job: Names },
+        Slots { job: Names, free: Tells(Item::FreeSlots) },
+        Instruct { job: Names, message: TellsUpTo(&[Item::Job]) },
+        Answer { job: Names, message: TellsUpTo(&[Item::Change]) },
+        RescheduleRequest { job: Tells(Item::Change) },
+        Rescheduled { job: Names, moved: Asks },
+        Started { job: Tells(Item::JobStatus) },
+        Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
+    }
+    part_instruction(Instruction<Parts>) {
+        Prepare { request: TellsUpTo(&[Item::Job]), lease: Asks, in_doubt: Asks },
+        Commit { 0: Asks },
+        Abort {},
+        Undo {},
+    }
+    want(Want) {
+        Reserve { 0: Tells(Item::Job), 1: Tells(Item::Job) },
+        Reconfigure { 0: Asks },
+        Leave {},
+    }
+    part_vote(Vote<Parts>) {
+        // It is held until it starts, which was asked for.
+        Ready { terms: Returned, lease: Returned },
+        NotReady { 0: Tells(Item::Change) },
+        Committed { 0: Returned },
+        Expired {},
+        Undone {},
+        Inquire {},
+    }
     share(ShareMessage) {
         Started { job: Tells(Item::JobStatus) },
         Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
@@ -201,6 +233,14 @@ contents! {
         id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::BagCompletion]),
     }
     to_coordinator(ToCoordinator<Bags>) { id: Returned, answer: TellsUpTo(&VOTE) }
+    place(Place) { start: Asks, span: Asks, processors: Asks, alone: Asks }
+    part_program(PartProgram) {
+        run_time: Program, overhead: Tells(Item::Job), key: Tells(Item::Job), moves: Asks,
+    }
+    to_part_holder(ToParticipant<Parts>) {
+        id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::Job]),
+    }
+    from_part_holder(ToCoordinator<Parts>) { id: Returned, answer: TellsUpTo(&[Item::Change]) }
     dispatched(Dispatch) {
         job: Names, number: Tells(Item::Job), workload: Tells(Item::Job), run_time: Program,
         from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks, moves: Asks,
@@ -272,6 +312,34 @@ fn fields(message: &Message) -> Row {
                 AgreementMessage::Release { .. } => Row::new(),
             };
             [agreement(it), inner].concat()
+        }
+        Message::Coallocation(it) => {
+            let inner = match it {
+                CoallocationMessage::Instruct { message, .. } => {
+                    let wanted = match &message.instruction {
+                        Instruction::Prepare { request, .. } => {
+                            let inner = match request {
+                                Want::Reserve(to, program) => {
+                                    [place(to), part_program(program)].concat()
+                                }
+                                Want::Reconfigure(to) => place(to),
+                                Want::Leave => Row::new(),
+                            };
+                            [want(request), inner].concat()
+                        }
+                        _ => Row::new(),
+                    };
+                    let id = agreement_id(&message.id);
+                    let instruction = part_instruction(&message.instruction);
+                    [to_part_holder(message), id, instruction, wanted].concat()
+                }
+                CoallocationMessage::Answer { message, .. } => {
+                    let id = agreement_id(&message.id);
+                    [from_part_holder(message), id, part_vote(&message.answer)].concat()
+                }
+                _ => Row::new(),
+            };
+            [coallocation(it), inner].concat()
         }
         Message::Share(it) => share(it),
         Message::Dispatch(it) => {
@@ -374,6 +442,8 @@ fn rows_are_what_the_fields_of_messages_tell() {
             "ready" => &LADDER,
             "committed" => &VOTE,
             "prepare" | "abort" => &[Item::BagCompletion],
+            "reconfigure" | "leave" | "commit_part" | "abort_part" => &[Item::Job],
+            "part_ready" | "part_committed" => &[Item::Change],
             _ => &[],
         };
         assert!(never.iter().all(|item| allowed.contains(item)), "{kind} never tells {never:?}");

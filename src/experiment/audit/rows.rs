@@ -209,7 +209,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             class: row.text("class")?,
             outcome: row.text("outcome")?,
             provider: row.maybe_text("provider")?,
-            is_bag: row.text("shape")? == "bag",
+            is_bag: ["bag", "spread"].contains(&row.text("shape")?.as_str()),
             width: row.integer("requested_number_of_resources")?,
             attempts: row.integer("attempts")?,
             submitted: row.time("submission_time")?,

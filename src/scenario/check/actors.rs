@@ -185,10 +185,12 @@ impl Check<'_> {
                 "provider",
             );
             // What it is called, and what it needs.
-            let (key, word) = match metascheduler.composition {
-                Some(composition) => ("composition", composition.name()),
-                None => ("placement", metascheduler.placement.name()),
+            let (key, word) = match (metascheduler.composition, &metascheduler.coallocation) {
+                (Some(composition), _) => ("composition", composition.name()),
+                (None, Some(coallocation)) => ("coallocation", coallocation.policy.name()),
+                (None, None) => ("placement", metascheduler.placement.name()),
             };
+            self.check_coallocation(&path, metascheduler, names);
             for place in names.providers_meant(&metascheduler.providers) {
                 let provider = &self.scenario.providers[place];
                 let policy = Path::root().key("provider").index(place).key("policy");

@@ -15,8 +15,8 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
-    ReschedulingRule, Step, Workload,
+    CoallocationPolicy, Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
+    Provider, ReschedulingRule, Step, Workload,
 };
 use flow::{Flow, Serves};
 
@@ -98,6 +98,12 @@ impl Check<'_> {
                 bargains && serves.bags,
                 "only run times of bags are estimated, under policies \"edf\" and \"bags\"",
                 "remove it, or choose one of these policies",
+            ),
+            (
+                "publishes",
+                serves.parts,
+                "nobody spreads jobs over this provider",
+                "remove it, or let a metascheduler with `coallocation` use this provider",
             ),
             (
                 "rescheduling",
@@ -222,13 +228,25 @@ impl Check<'_> {
     fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
         let composes = metascheduler.composition;
-        self.uses(
-            &path.key("placement"),
-            composes.is_none(),
-            &owner,
-            "it composes bags of tasks and places no rigid jobs",
-            "remove it, or remove `composition`",
-        );
+        let (why, remedy) = match composes {
+            Some(_) => (
+                "it composes bags of tasks and places no rigid jobs",
+                "remove it, or remove `composition`",
+            ),
+            None => (
+                "it spreads jobs over providers and places none on one of them",
+                "remove it, or remove `coallocation`",
+            ),
+        };
+        let places = composes.is_none() && metascheduler.coallocation.is_none();
+        self.uses(&path.key("placement"), places, &owner, why, remedy);
+        if let Some(coallocation) = &metascheduler.coallocation {
+            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
+            let at = path.key("coallocation").key("remap");
+            let why = "only policy \"shift-remap\" lets other providers take parts";
+            let owner = format!("the co-allocation of {owner}");
+            self.uses(&at, remaps, &owner, why, "remove it, or choose `policy = \"shift-remap\"`");
+        }
         self.uses(
             &path.key("negotiation"),
             composes.is_some(),

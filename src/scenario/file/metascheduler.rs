@@ -5,6 +5,7 @@ use haggle_scheduling::composition::CompositionPolicy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Coallocation;
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -22,6 +23,9 @@ pub struct Metascheduler {
     /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composition: Option<Composition>,
+    /// How it spreads rigid jobs over providers, instead of placing each on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coallocation: Option<Coallocation>,
     /// How it negotiates over bags of tasks; read with `composition` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negotiation: Option<Negotiation>,
@@ -30,9 +34,10 @@ pub struct Metascheduler {
 impl Metascheduler {
     /// The least that providers have to disclose for it.
     pub const fn needs(&self) -> Disclosure {
-        match self.composition {
-            Some(composition) => composition.needs(),
-            None => self.placement.needs(),
+        match (self.composition, &self.coallocation) {
+            (Some(composition), _) => composition.needs(),
+            (None, Some(_)) => Disclosure::Slots,
+            (None, None) => self.placement.needs(),
         }
     }
 }

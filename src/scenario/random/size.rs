@@ -49,6 +49,7 @@ impl Theme {
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
             (Reserved, "Workload", "step") => Present,
             (Rigid, "Metascheduler", "composition" | "negotiation") => Absent,
+            (Bags, "Metascheduler", "coallocation") => Absent,
             (Bags, "Scenario" | "Metascheduler", "metascheduler" | "composition") => Present,
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),

@@ -20,6 +20,8 @@ pub(super) struct Serves {
     pub(super) sized: bool,
     /// Calls for free time slots.
     pub(super) slots: bool,
+    /// Parts of rigid jobs.
+    pub(super) parts: bool,
     /// Failures.
     pub(super) fails: bool,
     /// The highest level that a metascheduler asks it for; `None` if none uses it.
@@ -93,7 +95,10 @@ impl Serves {
     fn asked_by(&mut self, metascheduler: &Metascheduler) {
         self.asked = self.asked.max(Some(metascheduler.needs()));
         match metascheduler.composition {
-            None => self.rigid = true,
+            None => {
+                self.rigid = true;
+                self.parts |= metascheduler.coallocation.is_some();
+            }
             Some(composition) => {
                 self.bags = true;
                 let slots = composition == Composition::FreeTimeSlots;

@@ -28,10 +28,12 @@ fn draws(scenario: &Scenario) -> bool {
         let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
         pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
     });
-    let places = scenario
-        .metaschedulers
-        .iter()
-        .any(|it| it.composition.is_none() && it.placement == Placement::Random);
+    let places =
+        scenario.metaschedulers.iter().any(|it| match (&it.composition, &it.coallocation) {
+            (Some(_), _) => false,
+            (None, Some(coallocation)) => coallocation.overhead.draws(),
+            (None, None) => it.placement == Placement::Random,
+        });
     provider
         || places
         || scenario.network.jitter > TimeSpan::ZERO
