@@ -23,6 +23,7 @@ pub mod nature;
 pub mod negotiator;
 pub mod protocol;
 pub mod provider;
+pub mod reallocator;
 pub mod user;
 
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
@@ -34,4 +35,5 @@ pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
     Bargaining, Estimates, MAX_ATTEMPTS, OnFailure, Overrun, Provider, ProviderConfig,
 };
+pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use user::{User, UserConfig};

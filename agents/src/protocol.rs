@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`submission`] | user, metascheduler, provider | a job as a whole |
 //! | [`query`] | metascheduler, provider | what would become of a rigid job |
+//! | [`reallocation`] | reallocator, provider | sizes of moldable jobs, and jobs that move |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
@@ -48,6 +49,7 @@ pub mod dispatch;
 pub mod information;
 pub mod phase;
 pub mod query;
+pub mod reallocation;
 pub mod resource;
 pub mod run;
 mod said;
@@ -69,6 +71,7 @@ pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
 pub use query::QueryMessage;
+pub use reallocation::{ReallocationMessage, SizeRequest};
 pub use resource::ResourceMessage;
 pub use run::RunMessage;
 pub use share::ShareMessage;
@@ -120,6 +123,8 @@ messages! {
     Submission(SubmissionMessage),
     /// Before a rigid job is placed.
     Query(QueryMessage),
+    /// About moldable jobs, which may move.
+    Reallocation(ReallocationMessage),
     /// Before a bag is agreed on.
     Bargain(BargainMessage),
     /// To agree on a composition.

@@ -263,7 +263,8 @@ pub enum DisclosedItem {
     Queue,
     /// That something changed, so that offers are stale.
     Change,
-    /// When the tasks of bags at a provider are expected to be done: the count is that of the bags.
+    /// When jobs that may move, or the tasks of bags, are expected to be done at a provider: the
+    /// count is that of the jobs or bags.
     ExpectedCompletion,
     /// When a whole bag is expected to be done, told by its metascheduler.
     BagCompletion,
@@ -407,6 +408,16 @@ pub enum Observation {
         provider: ProviderId,
         /// Their numbers there.
         processors: ProcessorSet,
+    },
+    /// A job that waited at one provider waits at another; or again at the same one, where it may
+    /// have another size and place.
+    JobMoved {
+        /// The job.
+        job: JobId,
+        /// Where it waited.
+        from: ActorId,
+        /// Who has accepted it.
+        to: ActorId,
     },
     /// A provider is done with its share of a bag; its runs were observed one by one.
     ShareOver(Box<ShareRecord>),

@@ -17,6 +17,8 @@ mod holding;
 mod invariants;
 mod metascheduling;
 mod privacy;
+mod reallocation;
+mod reallocation_invariants;
 mod said;
 mod setup;
 mod simulation;

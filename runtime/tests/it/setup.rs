@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 use haggle_agents::protocol::agreement::ShareOrder;
 use haggle_agents::protocol::bargain::Answer;
 use haggle_agents::protocol::{
-    AgreementMessage, BargainMessage, Parties, QueryMessage, ShareMessage, SubmissionMessage,
+    AgreementMessage, BargainMessage, Parties, QueryMessage, ReallocationMessage, ShareMessage,
+    SubmissionMessage,
 };
 use haggle_agents::{
     AnyActor, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
-    Provider, ProviderConfig, User, UserConfig,
+    Provider, ProviderConfig, Reallocator, ReallocatorConfig, User, UserConfig,
 };
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
@@ -27,6 +28,7 @@ use haggle_runtime::{
 };
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
+use haggle_scheduling::reallocation::{Rule, Tuning};
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 
 use crate::trouble::Trouble;
@@ -37,6 +39,7 @@ pub(crate) struct Setup {
     pub(crate) providers: Vec<ProviderConfig>,
     metaschedulers: Vec<Placement>,
     negotiators: Vec<NegotiatorConfig>,
+    reallocators: Vec<ReallocatorConfig>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
@@ -110,6 +113,17 @@ impl Setup {
         self
     }
 
+    /// A metascheduler that moves moldable jobs between all providers.
+    pub(crate) fn reallocator(
+        mut self,
+        tuning: Tuning,
+        reallocation: Option<(Span, Rule)>,
+    ) -> Setup {
+        let providers = Vec::new(); // known when the world is made
+        self.reallocators.push(ReallocatorConfig { providers, tuning, reallocation });
+        self
+    }
+
     /// Users of the actor `submits_to`, counted over providers, then metaschedulers.
     pub(crate) fn user(self, submits_to: usize, jobs: Vec<Job>) -> Setup {
         self.user_with_patience(submits_to, None, jobs)
@@ -159,6 +173,12 @@ impl Setup {
             let negotiator = move || Negotiator::new(config.clone());
             actors.push(Box::new(move || AnyActor::Negotiator(Box::new(negotiator()))));
         }
+        for config in &self.reallocators {
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let config = ReallocatorConfig { providers, ..config.clone() };
+            let reallocator = move || Reallocator::new(config.clone());
+            actors.push(Box::new(move || AnyActor::Reallocator(Box::new(reallocator()))));
+        }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
             let me = ActorId(actors.len() as u32);
@@ -202,6 +222,8 @@ impl Setup {
             horizon: self.horizon,
             network,
             order: self.order,
+            // Small worlds that go on in vain are to say so.
+            in_vain_max: 1_000_000,
             ..World::default()
         }
     }
@@ -237,8 +259,7 @@ impl Setup {
     /// Whether a provider's scheduler crashes: then promises may be broken.
     pub(crate) fn provider_crashes(&self) -> bool {
         let providers = self.providers.len();
-        let actors =
-            providers + self.metaschedulers.len() + self.negotiators.len() + self.users.len();
+        let actors = self.world().actors.len();
         self.trouble.as_ref().is_some_and(|it| it.hits(providers, actors))
     }
 
@@ -372,6 +393,9 @@ impl Sink for Log {
                 )?;
                 self.records.push(JobRecord::clone(record));
             }
+            Observation::JobMoved { job, from, to } => {
+                writeln!(self.text, "{now} {} | {} moves {}>{}", actor.0, job.0, from.0, to.0)?;
+            }
             Observation::MessageRefused { from } => {
                 writeln!(self.text, "{now} {} | refuses {}", actor.0, from.0)?;
                 self.refused.push(format!("{now} {from} to {actor}"));
@@ -385,9 +409,10 @@ fn kind(actor: &AnyActor) -> ActorKind {
     match actor {
         AnyActor::User(_) => ActorKind::User,
         AnyActor::Provider(_) | AnyActor::GridResource(_) => ActorKind::Provider,
-        AnyActor::Metascheduler(_) | AnyActor::Negotiator(_) | AnyActor::Dispatcher(_) => {
-            ActorKind::Metascheduler
-        }
+        AnyActor::Metascheduler(_)
+        | AnyActor::Negotiator(_)
+        | AnyActor::Reallocator(_)
+        | AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
         AnyActor::Nature(_) => ActorKind::Nature,
         _ => ActorKind::Service,
     }
@@ -414,6 +439,19 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
         Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,
         Message::Query(QueryMessage::Load { .. }) => DisclosedItem::Load,
         Message::Query(QueryMessage::NoAnswer { .. }) => DisclosedItem::Refusal,
+        Message::Reallocation(message) => match message {
+            ReallocationMessage::SizeRequest(_) | ReallocationMessage::Submit { .. } => {
+                DisclosedItem::Job
+            }
+            ReallocationMessage::Size { .. } => DisclosedItem::Estimate,
+            ReallocationMessage::NoSize { .. } => DisclosedItem::Refusal,
+            ReallocationMessage::Waiting { jobs } if !jobs.is_empty() => {
+                DisclosedItem::ExpectedCompletion
+            }
+            ReallocationMessage::Completion { .. } => DisclosedItem::ExpectedCompletion,
+            ReallocationMessage::Back { jobs } if !jobs.is_empty() => DisclosedItem::JobStatus,
+            _ => return Vec::new(),
+        },
         Message::Bargain(BargainMessage::Call(_)) => DisclosedItem::Bag,
         Message::Bargain(BargainMessage::Probe { .. }) => DisclosedItem::Change,
         message if offers_in(message).is_some() => {
