@@ -183,10 +183,12 @@ impl Message {
                 )
                 | Message::Wake(
                     Timer::RestoreDue { .. }
+                        | Timer::Reallocate
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );
-        let is_round = matches!(self, Message::Wake(Timer::Grid(GridTimer::Round)));
+        let is_round =
+            matches!(self, Message::Wake(Timer::Reallocate | Timer::Grid(GridTimer::Round)));
         debug_assert_eq!(recurs, is_round || self.phase() == Phase::Resource);
         recurs
     }

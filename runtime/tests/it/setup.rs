@@ -223,7 +223,7 @@ impl Setup {
             network,
             order: self.order,
             // Small worlds that go on in vain are to say so.
-            in_vain_max: 1_000_000,
+            in_vain_max: 20_000,
             ..World::default()
         }
     }
