@@ -21,13 +21,14 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 17] = [
+const BASES: [&str; 18] = [
     "queue",
     "bags",
     "spread",
     "relaxed",
     "coordinated",
     "slots",
+    "moldable",
     "grid",
     "outputs",
     "moving",

@@ -224,6 +224,15 @@ impl JobRecord {
         }
     }
 
+    /// Processors that it was given, or needs: of a bag, its tasks.
+    pub fn width(&self) -> u32 {
+        let last = self.lost.last().map(|run| &run.processors).filter(|_| self.start.is_none());
+        match last.unwrap_or(&self.processors).count() {
+            given if given > 0 && self.bag.is_none() => given,
+            _ => self.job.processors,
+        }
+    }
+
     /// What its last attempt did not have to compute again.
     pub fn saved(&self) -> Span {
         self.lost.iter().map(|run| run.saved).sum()

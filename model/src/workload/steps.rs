@@ -14,6 +14,7 @@ mod fit_load;
 mod key;
 mod load;
 mod merge;
+mod molding;
 mod run_times;
 mod slice;
 mod split;
@@ -30,6 +31,7 @@ pub use fit_load::FitLoad;
 pub use key::{Key, KeyField, KeyOrder};
 pub use load::{FillWindow, ScaleGaps};
 pub use merge::{merge, number_jobs};
+pub use molding::Molding;
 pub use run_times::RunTimes;
 pub use slice::Slice;
 pub use split::{Split, SplitBy};
@@ -73,6 +75,8 @@ pub enum Step {
     Split(Split),
     /// Makes each job a bag of one-processor tasks.
     Bags,
+    /// Makes each job moldable.
+    Molding(Molding),
 }
 
 impl Step {
@@ -94,6 +98,7 @@ impl Step {
             Step::Key(_) => "key",
             Step::Split(_) => "split",
             Step::Bags => "bags",
+            Step::Molding(_) => "moldable",
         }
     }
 
@@ -122,6 +127,7 @@ impl Step {
             Step::Key(key) => Ok(key.apply(jobs)),
             Step::Split(split) => split.apply(jobs, draws),
             Step::Bags => Ok(bags::bags(jobs)),
+            Step::Molding(molding) => molding.apply(jobs, job_draws()),
         }
     }
 

@@ -24,7 +24,7 @@ use haggle_model::{
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
-    Blueprint, Driver, EventOrder, Network, RunError, RunStats, Sink, World, run,
+    Blueprint, Driver, EventOrder, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
 };
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
@@ -52,6 +52,8 @@ pub(crate) struct Setup {
     pub(crate) horizon: Option<Time>,
     /// What fails when.
     pub(crate) failing: Vec<Failing>,
+    /// How many messages may bring no job further, if it is not as many as anywhere.
+    pub(crate) in_vain_max: Option<u64>,
 }
 
 /// (provider, processors that fail as one, their outages in seconds).
@@ -222,8 +224,7 @@ impl Setup {
             horizon: self.horizon,
             network,
             order: self.order,
-            // Small worlds that go on in vain are to say so.
-            in_vain_max: 20_000,
+            in_vain_max: self.in_vain_max.unwrap_or(IN_VAIN_MAX),
             ..World::default()
         }
     }

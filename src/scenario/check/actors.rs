@@ -5,7 +5,7 @@ use haggle_model::Span;
 use super::names::Names;
 use super::{Check, list};
 use crate::scenario::document::Path;
-use crate::scenario::file::{JobCheckpoints, OnFailure, Step};
+use crate::scenario::file::{JobCheckpoints, Metascheduler, OnFailure, Step};
 use crate::scenario::quantity::TimeSpan;
 
 impl Check<'_> {
@@ -183,6 +183,7 @@ impl Check<'_> {
                 &known,
                 "provider",
             );
+            self.check_reallocation(&path, metascheduler);
             // What it is called, and what it needs.
             let (key, word) = match metascheduler.composition {
                 Some(composition) => ("composition", composition.name()),
@@ -209,6 +210,7 @@ impl Check<'_> {
                         ),
                     );
                 }
+                self.check_reserves(&path, metascheduler, place);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
@@ -230,6 +232,55 @@ impl Check<'_> {
                     ),
                 );
             }
+        }
+    }
+
+    /// Moldable jobs go to queues that reserve: what any other says of a job may not hold.
+    fn check_reserves(&mut self, path: &Path, metascheduler: &Metascheduler, place: usize) {
+        let provider = &self.scenario.providers[place];
+        let at = Path::root().key("provider").index(place);
+        let keys = ["policy", "order", "compression"];
+        let replaced = keys.iter().any(|key| self.is_replaced(&at.key(key)));
+        if metascheduler.reallocation.is_none() || provider.reserves() || replaced {
+            return;
+        }
+        let name = &provider.name;
+        self.report(
+            &path.key("reallocation"),
+            format!(
+                "reallocation needs a reservation for each job, and provider \"{name}\" makes none \
+                 that it keeps"
+            ),
+            "asks when jobs will be done",
+            format!(
+                "set `policy = \"conservative\"` for provider \"{name}\", not with `compression = \
+                 \"replan\"`, or `policy = \"fcfs\"` with `order = \"arrival\"`: under any other \
+                 a job may be done later than was said"
+            ),
+        );
+    }
+
+    fn check_reallocation(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let Some(reallocation) = metascheduler.reallocation else { return };
+        let at = path.key("reallocation");
+        if metascheduler.composition.is_some() {
+            self.report(
+                &at,
+                "a metascheduler composes bags or moves moldable jobs, not both".to_owned(),
+                "beside `composition`",
+                "remove `composition` or `reallocation`, or add another [[metascheduler]]"
+                    .to_owned(),
+            );
+        }
+        if reallocation.period == TimeSpan::ZERO {
+            self.report(
+                &at.key("period"),
+                "between two looks at what waits there must be some time".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1h\"".to_owned(),
+            );
+        } else {
+            self.check_recurring(&at.key("period"), reallocation.period);
         }
     }
 

@@ -63,13 +63,16 @@ enum Protocol {
     Placement,
     /// It bargains over bags.
     Bargaining,
+    /// It moves moldable jobs.
+    Reallocation,
 }
 
 impl Protocol {
     const fn of(metascheduler: &Metascheduler) -> Protocol {
-        match metascheduler.composition {
-            None => Protocol::Placement,
-            Some(_) => Protocol::Bargaining,
+        match (metascheduler.composition, metascheduler.reallocation) {
+            (Some(_), _) => Protocol::Bargaining,
+            (None, Some(_)) => Protocol::Reallocation,
+            (None, None) => Protocol::Placement,
         }
     }
 
@@ -82,6 +85,8 @@ impl Protocol {
             (Fault::Reordering, _) => match self {
                 // Nobody speaks of a job to whom it has not come yet.
                 Protocol::Placement => true,
+                // Whoever waits for an answer does nothing else, and asks for one thing at a time.
+                Protocol::Reallocation => true,
                 // A probe is of no use before the offers it is about.
                 Protocol::Bargaining => false,
             },
@@ -155,6 +160,7 @@ impl Check<'_> {
         let talks = match Protocol::of(who) {
             Protocol::Placement => "places jobs",
             Protocol::Bargaining => "bargains over bags",
+            Protocol::Reallocation => "moves moldable jobs",
         };
         self.report(
             path,

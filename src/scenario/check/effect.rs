@@ -15,8 +15,8 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
-    ReschedulingRule, Step, Workload,
+    Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider, Reallocation,
+    ReallocationAlgorithm, ReschedulingRule, Step, Workload,
 };
 use flow::{Flow, Serves};
 
@@ -35,7 +35,7 @@ impl Check<'_> {
         let sorts = scenario.providers.iter().any(|it| it.order == Order::Key);
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
-            self.workload_effects(&path, workload, sorts);
+            self.workload_effects(&path, workload, sorts, flow.molded[index]);
         }
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);
@@ -195,11 +195,22 @@ impl Check<'_> {
         let composes = metascheduler.composition;
         self.uses(
             &path.key("placement"),
-            composes.is_none(),
+            metascheduler.places_rigid_jobs(),
             &owner,
-            "it composes bags of tasks and places no rigid jobs",
-            "remove it, or remove `composition`",
+            if composes.is_some() {
+                "it composes bags of tasks and places no rigid jobs"
+            } else {
+                "it places every job where it would be done first"
+            },
+            if composes.is_some() {
+                "remove it, or remove `composition`"
+            } else {
+                "remove it, or remove `reallocation`"
+            },
         );
+        if let Some(reallocation) = metascheduler.reallocation {
+            self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
+        }
         self.uses(
             &path.key("negotiation"),
             composes.is_some(),
@@ -225,7 +236,29 @@ impl Check<'_> {
         }
     }
 
-    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool) {
+    fn reallocation_effects(&mut self, path: &Path, owner: &str, reallocation: Reallocation) {
+        let Reallocation { algorithm, heuristic, .. } = reallocation;
+        let owner = format!("the reallocation of {owner}");
+        let moves = algorithm != ReallocationAlgorithm::None;
+        let compares = heuristic.heuristic().compares();
+        let still = "under algorithm \"none\" nothing moves";
+        let only = |read: bool, why| if moves { (read, why) } else { (false, still) };
+        let rows = [
+            ("heuristic", only(true, still)),
+            ("period", only(true, still)),
+            (
+                "threshold",
+                only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
+            ),
+            ("window", only(compares, "heuristic \"mct\" compares no jobs")),
+        ];
+        for (key, (read, why)) in rows {
+            let remedy = "remove it, or choose another `algorithm` or `heuristic`";
+            self.uses(&path.key(key), read, &owner, why, remedy);
+        }
+    }
+
+    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool, molds: bool) {
         let owner = format!("workload \"{}\"", workload.name);
         let merges = workload.merge.is_some();
         let why = if merges {
@@ -248,6 +281,14 @@ impl Check<'_> {
             self.uses(&at, sorts, &format!("the jobs of {owner}"), why, remedy);
         }
         for (index, step) in workload.steps.iter().enumerate() {
+            if let Step::Moldable { .. } = step {
+                let at = path.key("step").index(index).key("kind");
+                let why = "no metascheduler with `reallocation` gets its jobs, and who does takes \
+                           them as rigid";
+                let remedy = "remove the step, or submit to a metascheduler with `reallocation`";
+                let what = format!("step \"moldable\" of {owner}");
+                self.has_effect(&at, molds, &what, why, remedy);
+            }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");
                 self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);

@@ -282,6 +282,9 @@ impl Check<'_> {
                 self.weights(&path.key("delay"), delay.as_ref().and_then(|law| law.weights()));
                 self.weights(&path.key("lead"), lead.as_ref().and_then(|law| law.weights()));
             }
+            Step::Moldable { parallel: None, limit: Some(_) } => {
+                self.without(path, "limit", "parallel");
+            }
             _ => {}
         }
         self.problems.len() == before

@@ -1,7 +1,8 @@
 //! `[[metascheduler]]`: who places external jobs on providers.
 
-use haggle_model::Disclosure;
+use haggle_model::{Disclosure, Span};
 use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,19 +23,119 @@ pub struct Metascheduler {
     /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composition: Option<Composition>,
+    /// How it moves moldable jobs between providers that choose their sizes, instead of placing rigid
+    /// ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reallocation: Option<Reallocation>,
     /// How it negotiates over bags of tasks; read with `composition` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negotiation: Option<Negotiation>,
 }
 
 impl Metascheduler {
+    /// Whether it neither composes bags nor moves moldable jobs.
+    pub const fn places_rigid_jobs(&self) -> bool {
+        self.composition.is_none() && self.reallocation.is_none()
+    }
+
     /// The least that providers have to disclose for it.
     pub const fn needs(&self) -> Disclosure {
-        match self.composition {
-            Some(composition) => composition.needs(),
-            None => self.placement.needs(),
+        match (self.composition, self.reallocation) {
+            (Some(composition), _) => composition.needs(),
+            (None, Some(_)) => Disclosure::Offers,
+            (None, None) => self.placement.needs(),
         }
     }
+}
+
+/// How a metascheduler moves moldable jobs that wait, all of which go first to where they would be
+/// done first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Reallocation {
+    /// What is done with the jobs that wait.
+    pub algorithm: ReallocationAlgorithm,
+    /// Which of them goes first.
+    pub heuristic: ReallocationHeuristic,
+    /// How often what waits is looked at, from time zero on.
+    pub period: TimeSpan,
+    /// Under "regular", a job moves if it gains more than that.
+    pub threshold: TimeSpan,
+    /// How many of the oldest jobs are compared by heuristics that compare jobs.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub window: u32,
+    /// How providers search for the size of a job.
+    pub tuning: Tuning,
+}
+
+impl Default for Reallocation {
+    fn default() -> Reallocation {
+        Reallocation {
+            algorithm: ReallocationAlgorithm::default(),
+            heuristic: ReallocationHeuristic::default(),
+            period: TimeSpan(Span::from_secs(3_600)),
+            threshold: TimeSpan(Span::from_secs(60)),
+            window: 20,
+            tuning: Tuning::default(),
+        }
+    }
+}
+
+/// What is done with moldable jobs that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReallocationAlgorithm {
+    /// A job stays where it is unless another provider has it done earlier by more than `threshold`.
+    #[default]
+    Regular,
+    /// All are cancelled, and then each goes to the provider that has it done first.
+    AllCancellation,
+    /// Nothing: a job stays where it was placed.
+    None,
+}
+
+/// Which of the jobs that wait goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReallocationHeuristic {
+    /// The oldest.
+    #[default]
+    Mct,
+    /// The one that would be done first.
+    MinMin,
+    /// The one that would be done last.
+    MaxMin,
+    /// The one that would lose most if it came to the second best provider.
+    Sufferage,
+    /// The one that would be done so much earlier than where it is.
+    MaxGain,
+    /// The same for each of the processors that it would get.
+    MaxRelGain,
+}
+
+impl ReallocationHeuristic {
+    /// The heuristic it names.
+    pub const fn heuristic(self) -> Heuristic {
+        match self {
+            ReallocationHeuristic::Mct => Heuristic::Mct,
+            ReallocationHeuristic::MinMin => Heuristic::MinMin,
+            ReallocationHeuristic::MaxMin => Heuristic::MaxMin,
+            ReallocationHeuristic::Sufferage => Heuristic::Sufferage,
+            ReallocationHeuristic::MaxGain => Heuristic::MaxGain,
+            ReallocationHeuristic::MaxRelGain => Heuristic::MaxRelGain,
+        }
+    }
+}
+
+/// How a provider searches for the number of processors of a moldable job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tuning {
+    /// By halving the range of numbers; it may miss the best one.
+    #[default]
+    Binary,
+    /// All numbers.
+    Exhaustive,
 }
 
 /// How a metascheduler puts a bag of tasks together from what providers answer.

@@ -45,6 +45,7 @@ impl Theme {
             (Rigid | Bags, "Scenario", "provider") => Present,
             (Rigid, "Metascheduler", "composition" | "negotiation") => Absent,
             (Bags, "Scenario" | "Metascheduler", "metascheduler" | "composition") => Present,
+            (Bags, "Metascheduler", "reallocation") => Absent,
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
             (Bags, "Workload", "step") => Present,
@@ -121,6 +122,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Sweep", "replications") => 3,
         ("Split", "parts" | "part") => 3,
         ("Provider", "max-attempts") => 40,
+        ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,
         ("Figure", "job") => 20,
         _ => return None,
@@ -138,6 +140,7 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
     matches!(
         (table, key),
         ("Grid", "period")
+            | ("Reallocation", "period")
             | ("Load", "period")
             | ("JobCheckpoints", "interval")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")

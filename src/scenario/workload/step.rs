@@ -133,6 +133,13 @@ impl Step {
             }
             Step::RunTimesAsRequested {} => steps::Step::RunTimes(steps::RunTimes::Requested),
             Step::Bags {} => steps::Step::Bags,
+            Step::Moldable { parallel, limit } => steps::Step::Molding(match parallel {
+                Some(parallel) => {
+                    let limit = limit.unwrap_or(u32::MAX);
+                    steps::Molding::Alike { parallel: *parallel, limit }
+                }
+                None => steps::Molding::Kinds,
+            }),
         }
     }
 }

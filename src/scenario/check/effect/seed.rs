@@ -31,7 +31,7 @@ fn draws(scenario: &Scenario) -> bool {
     let places = scenario
         .metaschedulers
         .iter()
-        .any(|it| it.composition.is_none() && it.placement == Placement::Random);
+        .any(|it| it.places_rigid_jobs() && it.placement == Placement::Random);
     provider
         || places
         || scenario.network.jitter > TimeSpan::ZERO
@@ -61,6 +61,7 @@ fn step_draws(step: &Step) -> bool {
             [delay, lead].into_iter().flatten().any(|law| law.draws())
         }
         Step::Split { parts, .. } => *parts > 1,
+        Step::Moldable { parallel, .. } => parallel.is_none(),
         Step::Window { .. }
         | Step::Filter { .. }
         | Step::First { .. }
