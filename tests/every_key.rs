@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 19] = [
+const BASES: [&str; 20] = [
     "queue",
     "bags",
     "reservations",
@@ -30,6 +30,7 @@ const BASES: [&str; 19] = [
     "coordinated",
     "slots",
     "coallocated",
+    "moldable",
     "grid",
     "outputs",
     "moving",

@@ -24,6 +24,7 @@ pub mod nature;
 pub mod negotiator;
 pub mod protocol;
 pub mod provider;
+pub mod reallocator;
 pub mod user;
 
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
@@ -37,4 +38,5 @@ pub use provider::{
     Bargaining, Estimates, MAX_ATTEMPTS, OnFailure, Overrun, Provider, ProviderConfig,
     ReservingConfig,
 };
+pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use user::{User, UserConfig};

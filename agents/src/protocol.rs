@@ -5,6 +5,7 @@
 //! | [`submission`] | user, metascheduler, provider | a job as a whole |
 //! | [`reservation`] | user, provider | a window for a job, in advance |
 //! | [`query`] | metascheduler, provider | what would become of a rigid job |
+//! | [`reallocation`] | reallocator, provider | sizes of moldable jobs, and jobs that move |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
 //! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
@@ -51,6 +52,7 @@ pub mod dispatch;
 pub mod information;
 pub mod phase;
 pub mod query;
+pub mod reallocation;
 pub mod reservation;
 pub mod resource;
 pub mod run;
@@ -74,6 +76,7 @@ pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
 pub use query::QueryMessage;
+pub use reallocation::{ReallocationMessage, SizeRequest};
 pub use reservation::ReservationMessage;
 pub use resource::ResourceMessage;
 pub use run::RunMessage;
@@ -128,6 +131,8 @@ messages! {
     Reservation(ReservationMessage),
     /// Before a rigid job is placed.
     Query(QueryMessage),
+    /// About moldable jobs, which may move.
+    Reallocation(ReallocationMessage),
     /// Before a bag is agreed on.
     Bargain(BargainMessage),
     /// To agree on a composition.
@@ -188,10 +193,12 @@ impl Message {
                 )
                 | Message::Wake(
                     Timer::RestoreDue { .. }
+                        | Timer::Reallocate
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );
-        let is_round = matches!(self, Message::Wake(Timer::Grid(GridTimer::Round)));
+        let is_round =
+            matches!(self, Message::Wake(Timer::Reallocate | Timer::Grid(GridTimer::Round)));
         debug_assert_eq!(recurs, is_round || self.phase() == Phase::Resource);
         recurs
     }

@@ -7,6 +7,7 @@ mod crash;
 mod failures;
 mod load;
 mod negotiation;
+mod reallocation;
 mod rescheduling;
 mod reserving;
 mod shares;
@@ -17,8 +18,8 @@ use std::collections::BTreeMap;
 use haggle_model::observation::GrantedWindow;
 use haggle_model::random::Stream;
 use haggle_model::{
-    ActorId, Disclosure, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, ProviderId,
-    Refusal, Span, Time,
+    ActorId, Disclosure, JobId, JobOutcome, JobRecord, Moldable, Observation, ProcessorSet,
+    ProviderId, Refusal, Span, Time,
 };
 use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::Progress;
@@ -156,8 +157,12 @@ struct HeldJob {
     submission: Submission,
     submitter: ActorId,
     queued: Time,
+    /// Processors it gets.
+    processors: u32,
     /// Requested time on this machine: for so long it may compute.
     walltime: Option<Span>,
+    /// How it runs on so many processors, if they are not those of its user.
+    molded: Option<Moldable>,
     promised_end: Option<Time>,
     /// What was granted to it in advance.
     granted: Option<Box<GrantedWindow>>,
@@ -181,24 +186,44 @@ struct Run {
 }
 
 impl HeldJob {
-    /// One that has not run yet.
+    /// A job as its user describes it, which has not run yet.
     fn new(
         submission: Submission,
         submitter: ActorId,
         now: Time,
         config: &ProviderConfig,
     ) -> HeldJob {
-        let walltime = submission.job.requested_time.map(|time| time.at_speed(config.speed));
+        let job = &submission.job;
         HeldJob {
+            processors: job.processors,
+            walltime: job.requested_time.map(|time| time.at_speed(config.speed)),
+            molded: None,
             submission,
             submitter,
             queued: now,
-            walltime,
             promised_end: None,
             granted: None,
             lost: 0,
             saved: Span::ZERO,
             run: None,
+        }
+    }
+
+    /// Gives it so many processors, if it is moldable.
+    fn mold(&mut self, processors: u32, speed: f64) {
+        self.molded = Moldable::of(&self.submission.job);
+        if let Some(moldable) = self.molded {
+            self.processors = processors;
+            self.walltime = Some(moldable.requested(processors, speed));
+        }
+    }
+
+    /// How long it computes on this machine.
+    fn run_time(&self, speed: f64) -> Span {
+        let job = &self.submission.job;
+        match self.molded {
+            Some(moldable) => moldable.run_time(job, self.processors, speed),
+            None => job.run_time.reveal_to_machine().at_speed(speed),
         }
     }
 
@@ -240,7 +265,7 @@ impl HeldJob {
         let job = &self.submission.job;
         Request {
             slot,
-            processors: job.processors,
+            processors: self.processors,
             span: self.planned(config),
             key: job.key,
             deadline: job.deadline,
@@ -290,14 +315,19 @@ impl Provider {
             out.send(submitter, SubmissionMessage::Refused { job: id, reason });
             return true;
         }
-        let mut held = HeldJob::new(submission, submitter, now, &self.config);
+        self.queue(now, HeldJob::new(submission, submitter, now, &self.config), out);
+        true
+    }
+
+    /// Queues a job, and tells its submitter.
+    fn queue(&mut self, now: Time, mut held: HeldJob, out: &mut Outbox) {
+        let (id, submitter) = (held.submission.job.id, held.submitter);
         let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
         held.promised_end = self.scheduler.submit(now, request);
         self.slots.insert(id, self.jobs.insert(Held::Job(held)));
         out.send(submitter, SubmissionMessage::Accepted { job: id });
         self.plan_changed(now, out);
-        true
     }
 
     /// Why a rigid job could never run here, if so.
@@ -334,7 +364,7 @@ impl Provider {
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
         let Some(run) = held.run.as_mut() else { return };
         let planned_end = now + (now - run.start);
-        self.load.extended(held.submission.job.processors, planned_end - run.planned_end);
+        self.load.extended(held.processors, planned_end - run.planned_end);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
         out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
@@ -353,7 +383,7 @@ impl Provider {
             return;
         };
         let Some(held) = self.release_job(slot) else { return };
-        self.load.waiting -= work(held.submission.job.processors, held.planned(&self.config));
+        self.load.waiting -= work(held.processors, held.planned(&self.config));
         let outcome = JobOutcome::Cancelled;
         out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
         let over = held.over(self.config.id, outcome, now);
@@ -497,9 +527,9 @@ impl Provider {
         let job = &held.submission.job;
         let processors = self
             .free
-            .take_lowest(job.processors)
+            .take_lowest(held.processors)
             .expect("the scheduler starts a job only if its processors are free");
-        let run_time = job.run_time.reveal_to_machine().at_speed(self.config.speed);
+        let run_time = held.run_time(self.config.speed);
         let planned = held.planned(&self.config);
         let planned_end = now + planned.unwrap_or(Span::FOREVER).max(Span::TICK);
         let over_limit = held.walltime.is_some_and(|walltime| run_time > walltime);
@@ -514,8 +544,8 @@ impl Provider {
         if now + lasts > planned_end {
             out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }
-        self.load.waiting -= work(job.processors, planned);
-        self.load.started(job.processors, planned_end);
+        self.load.waiting -= work(held.processors, planned);
+        self.load.started(held.processors, planned_end);
         let end = now + lasts;
         out.set(end, Timer::RunEnds { slot: slot.0 });
         out.send(held.submitter, SubmissionMessage::Started { job: job.id });
@@ -625,6 +655,7 @@ impl Actor for Provider {
             Message::Submission(message) => self.on_submission(now, from, message, out),
             Message::Reservation(message) => self.on_reservation(now, from, message, out),
             Message::Query(message) => self.on_query(now, from, message, out),
+            Message::Reallocation(message) => self.on_reallocation(now, from, message, out),
             Message::Bargain(message) => self.on_bargain(now, from, message, out),
             Message::Agreement(message) => self.on_agreement(now, from, message, out),
             Message::Coallocation(message) => self.on_coallocation(now, from, message, out),

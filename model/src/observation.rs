@@ -276,6 +276,15 @@ impl JobRecord {
         }
     }
 
+    /// Processors that it was given, or needs: of a bag, its tasks.
+    pub fn width(&self) -> u32 {
+        let last = self.lost.last().map(|run| &run.processors).filter(|_| self.start.is_none());
+        match last.unwrap_or(&self.processors).count() {
+            given if given > 0 && self.bag.is_none() => given,
+            _ => self.job.processors,
+        }
+    }
+
     /// What its last attempt did not have to compute again.
     pub fn saved(&self) -> Span {
         self.lost.iter().map(|run| run.saved).sum()
@@ -315,7 +324,8 @@ pub enum DisclosedItem {
     Queue,
     /// That something changed, so that offers are stale.
     Change,
-    /// When the tasks of bags at a provider are expected to be done: the count is that of the bags.
+    /// When jobs that may move, or the tasks of bags, are expected to be done at a provider: the
+    /// count is that of the jobs or bags.
     ExpectedCompletion,
     /// When a whole bag is expected to be done, told by its metascheduler.
     BagCompletion,
@@ -463,6 +473,16 @@ pub enum Observation {
         provider: ProviderId,
         /// Their numbers there.
         processors: ProcessorSet,
+    },
+    /// A job that waited at one provider waits at another; or again at the same one, where it may
+    /// have another size and place.
+    JobMoved {
+        /// The job.
+        job: JobId,
+        /// Where it waited.
+        from: ActorId,
+        /// Who has accepted it.
+        to: ActorId,
     },
     /// A provider is done with its share of a bag; its runs were observed one by one.
     ShareOver(Box<ShareRecord>),

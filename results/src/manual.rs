@@ -68,6 +68,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum of what is told about resources and plans (all but `job`, `bag`, `job_status`, `refusal`) |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
 | `message_faults.lost`, `parted`, `missed`, `doubled`, `refused`, `resent` | messages that were lost by chance, were lost between actors that were parted, were lost at actors that were down, were doubled, and arrived at who did not expect them; how often lost ones were sent again (one that is may be lost again, and counts again); missing where none was |
+| `moves.moved`, `moves.resubmitted` | how often a job that waited at a provider was taken back and submitted to another one, and to the same one again; missing where none was |
 | `warnings` | what the scenario says without effect, and what else only the run showed, such as steps that changed no job; texts that change no digest |
 
 Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the

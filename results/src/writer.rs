@@ -513,7 +513,7 @@ impl RunWriter {
         row.code(u32::from(job.workload)).integer(attempt).code(story.provider);
         row.micros(story.submit).micros(micros(record.queued));
         row.micros(story.start).micros(story.end);
-        row.integer(i64::from(job.processors));
+        row.integer(i64::from(record.width()));
         row.text(|out| push_processors(out, story.processors(record), story.first_processor));
         row.word(record.outcome.name()).micros(micros(record.promised_end));
         row.micros(0).micros(record.checkpointing.as_micros()).done();
@@ -833,7 +833,7 @@ impl Usage {
         self.last_end = self.last_end.max(story.end);
         self.jobs[provider.index()] += 1;
         let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
-        self.busy[provider.index()] += i128::from(ran) * i128::from(record.job.processors);
+        self.busy[provider.index()] += i128::from(ran) * i128::from(record.width());
     }
 
     fn write(&self, cast: &Cast, buffer: &mut Buffer) {

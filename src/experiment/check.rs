@@ -7,8 +7,8 @@ use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
-    BagRecord, Cast, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Span,
-    TaskRun, Time,
+    BagRecord, Cast, JobId, JobOutcome, JobRecord, LostRun, Moldable, ProcessorSet, ProviderId,
+    Span, TaskRun, Time,
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
 use haggle_scheduling::coallocation::with_overhead;
@@ -215,14 +215,18 @@ impl Check {
         }
         let (Some(provider), Some(start)) = (record.provider, record.start) else { return Ok(()) };
         let got = record.processors.count();
-        if got != asked {
+        let moldable = Moldable::of(&record.job);
+        if got != asked && moldable.is_none_or(|it| got == 0 || got > it.widest(u32::MAX)) {
             return Err(Violation::WrongWidth { job, asked, got });
         }
         let ran = record.run_time().unwrap_or(Span::ZERO);
         let computed = ran - record.checkpointing;
-        let long = record.job.run_time.reveal_to_machine();
+        let speed = self.speeds[provider.index()];
+        let long = record.job.run_time.reveal_to_machine().at_speed(speed);
+        // Whoever does not mold it takes it as rigid.
+        let molded = moldable.map(|it| it.run_time(&record.job, got, speed));
         let asked = match record.outcome {
-            JobOutcome::Completed => long.at_speed(self.speeds[provider.index()]),
+            JobOutcome::Completed => molded.filter(|&it| it == computed).unwrap_or(long),
             JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
             _ => computed,
         };

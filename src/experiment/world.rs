@@ -8,7 +8,7 @@ use haggle_agents::grid::GridPlan;
 use haggle_agents::{
     AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS, Metascheduler,
     MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider,
-    ProviderConfig, User, UserConfig,
+    ProviderConfig, Reallocator, ReallocatorConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
@@ -17,6 +17,7 @@ use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
+use haggle_scheduling::reallocation::{Algorithm, Rule, Tuning};
 use haggle_scheduling::{
     Checkpoints, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling,
     ReschedulingConfig, SchedulerConfig, Scheduling, Shares,
@@ -306,6 +307,11 @@ impl Stage {
             };
             return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
         }
+        if let Some(reallocation) = metascheduler.reallocation {
+            let config = reallocator(reallocation, providers);
+            let new = move || AnyActor::Reallocator(Box::new(Reallocator::new(config.clone())));
+            return self.add_anew(&metascheduler.name, scenario, new);
+        }
         let config =
             MetaschedulerConfig { placement: placement(metascheduler.placement), providers };
         let seed = scenario.scenario.seed;
@@ -535,6 +541,28 @@ fn negotiator(
         coordinated: scenario.providers.iter().filter(its_own).any(coordinates),
         rounds: negotiation.rounds,
         offers_wait: negotiation.wait.map(|wait| wait.0),
+    }
+}
+
+fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> ReallocatorConfig {
+    let algorithm = match reallocation.algorithm {
+        file::ReallocationAlgorithm::Regular => Some(Algorithm::Regular),
+        file::ReallocationAlgorithm::AllCancellation => Some(Algorithm::AllCancellation),
+        file::ReallocationAlgorithm::None => None,
+    };
+    let rule = algorithm.map(|algorithm| Rule {
+        algorithm,
+        heuristic: reallocation.heuristic.heuristic(),
+        threshold: reallocation.threshold.0,
+        window: reallocation.window as usize,
+    });
+    ReallocatorConfig {
+        providers,
+        tuning: match reallocation.tuning {
+            file::Tuning::Binary => Tuning::Binary,
+            file::Tuning::Exhaustive => Tuning::Exhaustive,
+        },
+        reallocation: rule.map(|rule| (reallocation.period.0, rule)),
     }
 }
 

@@ -42,7 +42,8 @@ pub use independent_jobs::IndependentJobs;
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use metascheduler::{
-    Composition, Metascheduler, Negotiation, Placement, SpreadRule, WeightRule,
+    Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
+    ReallocationHeuristic, Role, SpreadRule, Tuning, WeightRule,
 };
 pub use network::{Link, Network, Partition, Transport};
 pub use provider::{

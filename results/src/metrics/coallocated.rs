@@ -90,13 +90,14 @@ mod tests {
 
     #[test]
     fn only_jobs_that_were_spread_first_are_said_to_have_moved() {
-        let job = |first_start, first_providers, start, providers, moves| CoallocatedSample {
-            first_start: first_start * 1_000_000,
-            first_providers,
-            moves,
-            start: start * 1_000_000,
-            providers,
-        };
+        let job =
+            |first_start: i64, first_providers, start: i64, providers, moves| CoallocatedSample {
+                first_start: first_start * 1_000_000,
+                first_providers,
+                moves,
+                start: start * 1_000_000,
+                providers,
+            };
         let jobs = [job(10, 2, 5, 1, 1), job(10, 3, 10, 3, 0), job(9, 1, 4, 1, 0)];
         let all = CoallocatedJobs::of(&jobs).expect("some");
         assert_eq!((all.jobs, all.spread, all.by_providers), (3, 2, vec![2, 0, 1, 0]));

@@ -103,9 +103,21 @@ pub struct Summary {
     /// What went wrong with messages; missing where nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_faults: Option<MessageFaults>,
+    /// How often jobs that waited were submitted again; missing where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<Moves>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+/// How often jobs that waited were submitted again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moves {
+    /// To another provider.
+    pub moved: u64,
+    /// To the same one, where they may have another size and place.
+    pub resubmitted: u64,
 }
 
 /// What went wrong with messages, on their way or where they arrived.
@@ -371,6 +383,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
+        moves: metrics.moves,
         warnings: Vec::new(),
         all: all.clone(),
     }

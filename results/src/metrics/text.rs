@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::summary::{Group, MessageFaults, Outcomes, Summary};
+use super::summary::{Group, MessageFaults, Moves, Outcomes, Summary};
 use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Reservations};
 
 const NAME_WIDTH: usize = 18;
@@ -75,6 +75,14 @@ impl fmt::Display for Summary {
         }
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
+        }
+        if let Some(Moves { moved, resubmitted }) = self.moves {
+            let moved = counted(moved, "move");
+            writeln!(
+                f,
+                "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
+                 same one"
+            )?;
         }
         if let Some(faults) = self.message_faults {
             let lost = counted(faults.lost + faults.parted + faults.missed, "message");

@@ -18,6 +18,8 @@ mod holding;
 mod invariants;
 mod metascheduling;
 mod privacy;
+mod reallocation;
+mod reallocation_invariants;
 mod reserving;
 mod said;
 mod setup;

@@ -12,8 +12,8 @@ use haggle_agents::protocol::coallocation::{Parts, Place, Program as PartProgram
 use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
     Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, QueryMessage,
-    ReservationMessage, ResourceMessage, RunMessage, Saved, ShareMessage, Status,
-    SubmissionMessage, Transfer,
+    ReallocationMessage, ReservationMessage, ResourceMessage, RunMessage, Saved, ShareMessage,
+    SizeRequest, Status, SubmissionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -105,6 +105,18 @@ table! {
         LoadRequest { job: Names },
         Load { job: Names, drain_time: Tells(Item::Load) },
         NoAnswer { job: Names, reason: Tells(Item::Refusal) },
+    }
+    reallocation(ReallocationMessage) {
+        SizeRequest { 0: Tells(Item::Job) },
+        Size { job: Names, sizing: Tells(Item::Estimate) },
+        NoSize { job: Names, reason: Tells(Item::Refusal) },
+        Submit { submission: Tells(Item::Job), tuning: Asks },
+        WaitingRequest {},
+        Waiting { jobs: TellsUpTo(&[Item::ExpectedCompletion]) },
+        CompletionRequest { job: Names },
+        Completion { job: Names, completion: Tells(Item::ExpectedCompletion) },
+        TakeBack { jobs: Asks },
+        Back { jobs: TellsUpTo(&[Item::JobStatus]) },
     }
     bargain(BargainMessage) {
         Call { 0: Tells(Item::Bag) },
@@ -221,6 +233,10 @@ table! {
 
 contents! {
     submitted(Submission) { job: Tells(Item::Job), class: Tells(Item::Job), user: Tells(Item::Job) }
+    size_request(SizeRequest) {
+        job: Names, shape: Tells(Item::Job), processors: Tells(Item::Job),
+        requested_time: Tells(Item::Job), tuning: Asks,
+    }
     call(Call) {
         job: Names, tasks: Tells(Item::Bag), task_time: Tells(Item::Bag), program: Program,
         lot: Program, deadline: Tells(Item::Bag), asks: Asks, wants_offers: Asks,
@@ -286,6 +302,14 @@ fn fields(message: &Message) -> Row {
             [reservation(it), inner].concat()
         }
         Message::Query(it) => query(it),
+        Message::Reallocation(it) => {
+            let inner = match it {
+                ReallocationMessage::SizeRequest(inner) => size_request(inner),
+                ReallocationMessage::Submit { submission, .. } => submitted(submission),
+                _ => Row::new(),
+            };
+            [reallocation(it), inner].concat()
+        }
         Message::Bargain(it) => {
             let inner = match it {
                 BargainMessage::Call(inner) => call(inner),
@@ -385,6 +409,7 @@ fn fields(message: &Message) -> Row {
             | Timer::PatienceOver { .. }
             | Timer::OffersDue { .. }
             | Timer::NextBag
+            | Timer::Reallocate
             | Timer::RestoreDue { .. }
             | Timer::Grid(_)
             | Timer::Other(_),
@@ -432,7 +457,7 @@ fn rows_are_what_the_fields_of_messages_tell() {
         all.0.extend(told);
         all.1.extend(most);
     }
-    assert!(told_by.len() >= 63, "{}", told_by.len());
+    assert!(told_by.len() >= 66, "{}", told_by.len());
     // What is allowed has to be told at times, but for the whole queue, which no policy asks for,
     // what other instructions and votes hold, and receipts: no bag goes unheld in these worlds.
     for (kind, (told, most)) in told_by {

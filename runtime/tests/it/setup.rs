@@ -8,11 +8,12 @@ use haggle_agents::protocol::bargain::Answer;
 use haggle_agents::protocol::coallocation::Want;
 use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CoallocationMessage, Parties, QueryMessage,
-    ReservationMessage, ShareMessage, SubmissionMessage,
+    ReallocationMessage, ReservationMessage, ShareMessage, SubmissionMessage,
 };
 use haggle_agents::{
     AnyActor, Coallocator, CoallocatorConfig, Message, Metascheduler, MetaschedulerConfig, Nature,
-    Negotiator, NegotiatorConfig, Provider, ProviderConfig, User, UserConfig,
+    Negotiator, NegotiatorConfig, Provider, ProviderConfig, Reallocator, ReallocatorConfig, User,
+    UserConfig,
 };
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
@@ -26,11 +27,12 @@ use haggle_model::{
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
-    Blueprint, Driver, EventOrder, Network, RunError, RunStats, Sink, World, run,
+    Blueprint, Driver, EventOrder, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
 };
 use haggle_scheduling::coallocation::{Choice, Fill, Moves};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
+use haggle_scheduling::reallocation::{Rule, Tuning};
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
 
 use crate::trouble::Trouble;
@@ -42,6 +44,7 @@ pub(crate) struct Setup {
     metaschedulers: Vec<Placement>,
     negotiators: Vec<NegotiatorConfig>,
     coallocators: Vec<CoallocatorConfig>,
+    reallocators: Vec<ReallocatorConfig>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
@@ -54,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) horizon: Option<Time>,
     /// What fails when.
     pub(crate) failing: Vec<Failing>,
+    /// How many messages may bring no job further, if it is not as many as anywhere.
+    pub(crate) in_vain_max: Option<u64>,
 }
 
 /// (provider, processors that fail as one, their outages in seconds).
@@ -150,6 +155,17 @@ impl Setup {
         self
     }
 
+    /// A metascheduler that moves moldable jobs between all providers.
+    pub(crate) fn reallocator(
+        mut self,
+        tuning: Tuning,
+        reallocation: Option<(Span, Rule)>,
+    ) -> Setup {
+        let providers = Vec::new(); // known when the world is made
+        self.reallocators.push(ReallocatorConfig { providers, tuning, reallocation });
+        self
+    }
+
     /// Users of the actor `submits_to`, counted over providers, then metaschedulers.
     pub(crate) fn user(self, submits_to: usize, jobs: Vec<Job>) -> Setup {
         self.user_with_patience(submits_to, None, jobs)
@@ -206,6 +222,12 @@ impl Setup {
             let coallocator = move || Coallocator::new(config.clone());
             actors.push(Box::new(move || AnyActor::Coallocator(Box::new(coallocator()))));
         }
+        for config in &self.reallocators {
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let config = ReallocatorConfig { providers, ..config.clone() };
+            let reallocator = move || Reallocator::new(config.clone());
+            actors.push(Box::new(move || AnyActor::Reallocator(Box::new(reallocator()))));
+        }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
             let me = ActorId(actors.len() as u32);
@@ -249,6 +271,7 @@ impl Setup {
             horizon: self.horizon,
             network,
             order: self.order,
+            in_vain_max: self.in_vain_max.unwrap_or(IN_VAIN_MAX),
             ..World::default()
         }
     }
@@ -284,8 +307,7 @@ impl Setup {
     /// Whether a provider's scheduler crashes: then promises may be broken.
     pub(crate) fn provider_crashes(&self) -> bool {
         let providers = self.providers.len();
-        let actors =
-            providers + self.metaschedulers.len() + self.negotiators.len() + self.users.len();
+        let actors = self.world().actors.len();
         self.trouble.as_ref().is_some_and(|it| it.hits(providers, actors))
     }
 
@@ -419,6 +441,9 @@ impl Sink for Log {
                 )?;
                 self.records.push(JobRecord::clone(record));
             }
+            Observation::JobMoved { job, from, to } => {
+                writeln!(self.text, "{now} {} | {} moves {}>{}", actor.0, job.0, from.0, to.0)?;
+            }
             Observation::MessageRefused { from } => {
                 writeln!(self.text, "{now} {} | refuses {}", actor.0, from.0)?;
                 self.refused.push(format!("{now} {from} to {actor}"));
@@ -435,6 +460,7 @@ fn kind(actor: &AnyActor) -> ActorKind {
         AnyActor::Metascheduler(_)
         | AnyActor::Negotiator(_)
         | AnyActor::Coallocator(_)
+        | AnyActor::Reallocator(_)
         | AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
         AnyActor::Nature(_) => ActorKind::Nature,
         _ => ActorKind::Service,
@@ -475,6 +501,19 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
         Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,
         Message::Query(QueryMessage::Load { .. }) => DisclosedItem::Load,
         Message::Query(QueryMessage::NoAnswer { .. }) => DisclosedItem::Refusal,
+        Message::Reallocation(message) => match message {
+            ReallocationMessage::SizeRequest(_) | ReallocationMessage::Submit { .. } => {
+                DisclosedItem::Job
+            }
+            ReallocationMessage::Size { .. } => DisclosedItem::Estimate,
+            ReallocationMessage::NoSize { .. } => DisclosedItem::Refusal,
+            ReallocationMessage::Waiting { jobs } if !jobs.is_empty() => {
+                DisclosedItem::ExpectedCompletion
+            }
+            ReallocationMessage::Completion { .. } => DisclosedItem::ExpectedCompletion,
+            ReallocationMessage::Back { jobs } if !jobs.is_empty() => DisclosedItem::JobStatus,
+            _ => return Vec::new(),
+        },
         Message::Bargain(BargainMessage::Call(_)) => DisclosedItem::Bag,
         Message::Bargain(BargainMessage::Probe { .. }) => DisclosedItem::Change,
         message if offers_in(message).is_some() => {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Killed, Order, Policy, Request, Rescheduling,
-    ReschedulingConfig, SchedulerConfig, Scheduling, Shares, Slot,
+    Compression, EdfConfig, Fractions, Killed, LocalScheduler, Order, Policy, Request,
+    Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use proptest::prelude::*;
 

@@ -90,7 +90,9 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         tell_bag(&mut ledger, job, supply, &held);
     } else {
         story.attempts = own.iter().map(|it| attempt(it, restored(it))).collect();
-        let supply = all.market.supply(job.processors, job.provider.as_deref().into_iter());
+        // A moldable job waits for as many processors as its provider has chosen.
+        let processors = own.last().map_or(job.processors, |it| it.processors);
+        let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
         let waiting = tell_rigid(&mut ledger, job, supply, &own);
         if !waiting.stretches.is_empty() {

@@ -6,7 +6,7 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::Scenario;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Metascheduler, Partition, Transport};
+use crate::scenario::file::{Metascheduler, Partition, Role, Transport};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// The largest share of attempts that may be lost where they are made until one arrives: of a
@@ -69,14 +69,17 @@ enum Protocol {
     Bargaining,
     /// It spreads rigid jobs over providers.
     Coallocation,
+    /// It moves moldable jobs.
+    Reallocation,
 }
 
 impl Protocol {
     const fn of(metascheduler: &Metascheduler) -> Protocol {
-        match (metascheduler.composition, &metascheduler.coallocation) {
-            (Some(_), _) => Protocol::Bargaining,
-            (None, Some(_)) => Protocol::Coallocation,
-            (None, None) => Protocol::Placement,
+        match metascheduler.role() {
+            Role::Places(_) => Protocol::Placement,
+            Role::Composes(_) => Protocol::Bargaining,
+            Role::Spreads(_) => Protocol::Coallocation,
+            Role::Moves(_) => Protocol::Reallocation,
         }
     }
 
@@ -94,6 +97,8 @@ impl Protocol {
                 Protocol::Placement => true,
                 // Nobody is told two things at once, and what comes late is of a part that is over.
                 Protocol::Coallocation => true,
+                // Whoever waits for an answer does nothing else, and asks for one thing at a time.
+                Protocol::Reallocation => true,
                 // A probe is of no use before the offers it is about.
                 Protocol::Bargaining => false,
             },
@@ -168,6 +173,7 @@ impl Check<'_> {
             Protocol::Placement => "places jobs",
             Protocol::Bargaining => "bargains over bags",
             Protocol::Coallocation => "starts jobs on several providers at once",
+            Protocol::Reallocation => "moves moldable jobs",
         };
         self.report(
             path,

@@ -16,14 +16,6 @@ impl Check<'_> {
         let Some(coallocation) = &metascheduler.coallocation else { return };
         let name = &metascheduler.name;
         let at = path.key("coallocation");
-        if metascheduler.composition.is_some() {
-            self.report(
-                &at,
-                format!("metascheduler \"{name}\" cannot spread rigid jobs and compose bags"),
-                "either this or `composition`",
-                "remove one of them, or add another [[metascheduler]]".to_owned(),
-            );
-        }
         if let Err(problem) = coallocation.overhead.to_model().sampler() {
             let help = "write other numbers".to_owned();
             self.report(&at.key("overhead"), problem.to_string(), "no law", help);

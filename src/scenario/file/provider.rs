@@ -75,6 +75,17 @@ pub struct Provider {
     pub count: u32,
 }
 
+impl Provider {
+    /// Whether its queue reserves a start for each job, which it keeps.
+    pub fn reserves(&self) -> bool {
+        match self.policy {
+            Policy::Fcfs => self.order == Order::Arrival,
+            Policy::Conservative => self.compression != Compression::Replan,
+            Policy::Easy | Policy::Edf | Policy::Bags | Policy::Reservations => false,
+        }
+    }
+}
+
 fn reference_speed() -> f64 {
     1.0
 }
