@@ -21,9 +21,10 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 18] = [
+const BASES: [&str; 19] = [
     "queue",
     "bags",
+    "reservations",
     "spread",
     "relaxed",
     "coordinated",

@@ -35,5 +35,6 @@ pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
     Bargaining, Estimates, MAX_ATTEMPTS, OnFailure, Overrun, Provider, ProviderConfig,
+    ReservingConfig,
 };
 pub use user::{User, UserConfig};

@@ -3,6 +3,7 @@
 //! | protocol | between | about |
 //! |---|---|---|
 //! | [`submission`] | user, metascheduler, provider | a job as a whole |
+//! | [`reservation`] | user, provider | a window for a job, in advance |
 //! | [`query`] | metascheduler, provider | what would become of a rigid job |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
@@ -50,6 +51,7 @@ pub mod dispatch;
 pub mod information;
 pub mod phase;
 pub mod query;
+pub mod reservation;
 pub mod resource;
 pub mod run;
 mod said;
@@ -72,6 +74,7 @@ pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
 pub use query::QueryMessage;
+pub use reservation::ReservationMessage;
 pub use resource::ResourceMessage;
 pub use run::RunMessage;
 pub use share::ShareMessage;
@@ -121,6 +124,8 @@ messages! {
     Run(RunMessage),
     /// About a job as a whole.
     Submission(SubmissionMessage),
+    /// About a reservation.
+    Reservation(ReservationMessage),
     /// Before a rigid job is placed.
     Query(QueryMessage),
     /// Before a bag is agreed on.

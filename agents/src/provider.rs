@@ -8,19 +8,21 @@ mod failures;
 mod load;
 mod negotiation;
 mod rescheduling;
+mod reserving;
 mod shares;
 mod slots;
 
 use std::collections::BTreeMap;
 
-use haggle_model::JobShape;
+use haggle_model::observation::GrantedWindow;
 use haggle_model::random::Stream;
 use haggle_model::{
     ActorId, Disclosure, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, ProviderId,
     Refusal, Span, Time,
 };
+use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{Killed, Request, Scheduler, Scheduling, Slot};
+use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
 use self::agreement::Agreements;
@@ -29,6 +31,7 @@ use self::crash::Unheard;
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
 use self::rescheduling::Coordinated;
+use self::reserving::Reserving;
 use self::shares::Share;
 use self::slots::Slots;
 use crate::protocol::{
@@ -39,6 +42,7 @@ use crate::{Actor, Outbox};
 
 pub use failures::{MAX_ATTEMPTS, OnFailure};
 pub use negotiation::{Bargaining, Estimates};
+pub use reserving::ReservingConfig;
 pub(crate) use shares::worse;
 
 /// What happens to a job that is not done when its requested time is over.
@@ -73,6 +77,8 @@ pub struct ProviderConfig {
     pub disclosure: Disclosure,
     /// How it negotiates over bags, if its scheduler does.
     pub bargaining: Bargaining,
+    /// How it treats reservations, if its scheduler grants them.
+    pub reserving: ReservingConfig,
     /// How many millionths of its free processors it tells of who spreads jobs.
     pub publishes: u32,
 }
@@ -91,6 +97,7 @@ impl ProviderConfig {
             max_attempts: MAX_ATTEMPTS,
             disclosure: Disclosure::Offers,
             bargaining: Bargaining::default(),
+            reserving: ReservingConfig::default(),
             publishes: 1_000_000,
         }
     }
@@ -100,7 +107,7 @@ impl ProviderConfig {
 #[derive(Debug)]
 pub struct Provider {
     config: ProviderConfig,
-    scheduler: Scheduler,
+    scheduler: Box<dyn LocalScheduler>,
     free: ProcessorSet,
     /// Those that have failed.
     down: ProcessorSet,
@@ -121,6 +128,7 @@ pub struct Provider {
     /// followed by one scheduling pass at the instant's end.
     coallocates: bool,
     negotiation: Negotiation,
+    reserving: Reserving,
     agreements: Agreements,
     coallocation: Coallocation,
     /// Shares whose bags are rescheduled in step.
@@ -151,6 +159,8 @@ struct HeldJob {
     /// Requested time on this machine: for so long it may compute.
     walltime: Option<Span>,
     promised_end: Option<Time>,
+    /// What was granted to it in advance.
+    granted: Option<Box<GrantedWindow>>,
     /// Times it was lost with its processors.
     lost: u32,
     /// Computing it need not do again.
@@ -171,6 +181,27 @@ struct Run {
 }
 
 impl HeldJob {
+    /// One that has not run yet.
+    fn new(
+        submission: Submission,
+        submitter: ActorId,
+        now: Time,
+        config: &ProviderConfig,
+    ) -> HeldJob {
+        let walltime = submission.job.requested_time.map(|time| time.at_speed(config.speed));
+        HeldJob {
+            submission,
+            submitter,
+            queued: now,
+            walltime,
+            promised_end: None,
+            granted: None,
+            lost: 0,
+            saved: Span::ZERO,
+            run: None,
+        }
+    }
+
     /// Whether its next or present attempt goes on from a checkpoint.
     fn resumes(&self) -> bool {
         self.saved > Span::ZERO
@@ -200,6 +231,7 @@ impl HeldJob {
             queued: Some(self.queued),
             walltime: self.walltime,
             promised_end: self.promised_end,
+            granted: self.granted,
             ..JobRecord::never_queued(job, class, outcome, now)
         }
     }
@@ -233,6 +265,7 @@ impl Provider {
             wake: None,
             started: Vec::new(),
             tasks_started: Vec::new(),
+            reserving: Reserving::new(stream.clone()),
             negotiation: Negotiation::new(stream),
             agreements: Agreements::default(),
             coallocation: Coallocation::default(),
@@ -249,31 +282,15 @@ impl Provider {
         submission: Submission,
         out: &mut Outbox,
     ) -> bool {
-        let job = &submission.job;
-        let id = job.id;
+        let id = submission.job.id;
         if self.slots.contains_key(&id) {
             return false;
         }
-        let refusal = if job.shape == JobShape::Bag || job.processors == 0 {
-            Some(Refusal::WrongShape)
-        } else {
-            (job.processors > self.config.processors).then_some(Refusal::TooWide)
-        };
-        if let Some(reason) = refusal {
+        if let Some(reason) = self.never_runs(&submission.job) {
             out.send(submitter, SubmissionMessage::Refused { job: id, reason });
             return true;
         }
-        let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
-        let mut held = HeldJob {
-            submission,
-            submitter,
-            queued: now,
-            walltime,
-            promised_end: None,
-            lost: 0,
-            saved: Span::ZERO,
-            run: None,
-        };
+        let mut held = HeldJob::new(submission, submitter, now, &self.config);
         let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
         held.promised_end = self.scheduler.submit(now, request);
@@ -281,6 +298,14 @@ impl Provider {
         out.send(submitter, SubmissionMessage::Accepted { job: id });
         self.plan_changed(now, out);
         true
+    }
+
+    /// Why a rigid job could never run here, if so.
+    fn never_runs(&self, job: &Job) -> Option<Refusal> {
+        if job.shape == JobShape::Bag || job.processors == 0 {
+            return Some(Refusal::WrongShape);
+        }
+        (job.processors > self.config.processors).then_some(Refusal::TooWide)
     }
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
@@ -440,6 +465,7 @@ impl Provider {
     fn start_due(&mut self, now: Time, out: &mut Outbox) {
         let mut started = std::mem::take(&mut self.started);
         self.scheduler.start_due(now, &mut started);
+        self.tell_news(now, out);
         for &slot in &started {
             self.start(now, slot, out);
         }
@@ -597,6 +623,7 @@ impl Actor for Provider {
         let expected = match message {
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Reservation(message) => self.on_reservation(now, from, message, out),
             Message::Query(message) => self.on_query(now, from, message, out),
             Message::Bargain(message) => self.on_bargain(now, from, message, out),
             Message::Agreement(message) => self.on_agreement(now, from, message, out),

@@ -55,6 +55,8 @@ pub enum Refusal {
     NoLimit,
     /// No resource of a grid has room for a session, which cannot wait.
     NoRoom,
+    /// No room in the window of a reservation, and none beside it that its user would take.
+    NoWindow,
 }
 
 impl Refusal {
@@ -67,6 +69,7 @@ impl Refusal {
             Refusal::WrongShape => "wrong_shape",
             Refusal::NoLimit => "no_limit",
             Refusal::NoRoom => "no_room",
+            Refusal::NoWindow => "no_window",
         }
     }
 }
@@ -101,6 +104,37 @@ pub struct JobRecord {
     pub lost: Vec<LostRun>,
     /// Time in which its last attempt did not compute, but read or wrote checkpoints.
     pub checkpointing: Span,
+    /// What was granted to it in advance; `None` if nothing was.
+    pub granted: Option<Box<GrantedWindow>>,
+}
+
+/// A reservation that a provider has granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrantedWindow {
+    /// When it was granted.
+    pub at: Time,
+    /// Earliest start; `None` = at once.
+    pub ready: Option<Time>,
+    /// Latest completion; [`Time::FOREVER`] = best effort.
+    pub deadline: Time,
+    /// Planned time on that provider's processors.
+    pub span: Span,
+    /// Start planned when it was granted.
+    pub planned: Time,
+    /// How far from the window that was asked for; `None` = in it.
+    pub distance: Option<Span>,
+    /// When its start became fixed, and where, if that was not when it was granted.
+    pub fixed: Option<(Time, Time)>,
+    /// Whether failures, or jobs that ran on, have left no room in it.
+    pub broken: bool,
+}
+
+impl GrantedWindow {
+    /// Whether work that starts at `start` is in it.
+    pub fn holds(&self, start: Time) -> bool {
+        let ready = self.ready.is_none_or(|ready| ready <= start);
+        ready && (self.deadline >= Time::FOREVER || start + self.span <= self.deadline)
+    }
 }
 
 /// A run of a job, or of tasks of a bag, whose processors failed: it came to nothing but for
@@ -238,6 +272,7 @@ impl JobRecord {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            granted: None,
         }
     }
 
@@ -294,6 +329,8 @@ pub enum DisclosedItem {
     Progress,
     /// How busy the links of a grid are.
     Traffic,
+    /// When there would be room for a job beside its window: the count is that of the intervals.
+    Interval,
 }
 
 impl DisclosedItem {
@@ -316,7 +353,8 @@ impl DisclosedItem {
             | DisclosedItem::BagCompletion
             | DisclosedItem::ResourceStatus
             | DisclosedItem::Progress
-            | DisclosedItem::Traffic => true,
+            | DisclosedItem::Traffic
+            | DisclosedItem::Interval => true,
         }
     }
 
@@ -339,6 +377,7 @@ impl DisclosedItem {
             DisclosedItem::ResourceStatus => "resource_status",
             DisclosedItem::Progress => "progress",
             DisclosedItem::Traffic => "traffic",
+            DisclosedItem::Interval => "interval",
         }
     }
 }

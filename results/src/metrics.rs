@@ -37,10 +37,11 @@ mod distribution;
 mod eavesdropper;
 mod failures;
 mod grid;
+mod reservations;
 mod summary;
 mod text;
 
-use haggle_model::observation::DisclosedItem;
+use haggle_model::observation::{DisclosedItem, GrantedWindow};
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade, ProviderId,
     Span, Time,
@@ -62,6 +63,7 @@ pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
+pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
@@ -159,6 +161,7 @@ struct Sample {
     /// Attempts that were lost with their processors.
     lost: u32,
     bag: Option<Box<BagSample>>,
+    granted: Option<Box<GrantedWindow>>,
 }
 
 /// What checkpoints did for a job; times in microseconds.
@@ -190,6 +193,7 @@ impl Sample {
             deadline: record.job.deadline.map(|time| time.as_micros()),
             requested: record.job.requested_time.map_or(ran, Span::as_micros),
             bag: BagSample::of(record),
+            granted: record.granted.clone(),
             submit: record.job.submit.as_micros(),
             start: record.start.map(|time| time.as_micros()),
             end,

@@ -13,6 +13,7 @@
 mod crashes;
 mod grid;
 mod outages;
+mod reservations;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -132,6 +133,8 @@ pub struct RunWriter {
     crashes: Crashes,
     disclosures: TableFile,
     offers: TableFile,
+    /// Open as soon as something has been granted.
+    reservations: Option<TableFile>,
     failures: TableFile,
     outages: Option<Outages>,
     /// Open as soon as a grid has been heard of.
@@ -168,6 +171,7 @@ impl RunWriter {
             crashes: Crashes::default(),
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
+            reservations: None,
             failures: open(Table::Failures)?,
             outages: match options.failures {
                 true => Some(Outages::new(open(Table::Outages)?)),
@@ -206,6 +210,7 @@ impl RunWriter {
         let attempts = attempts + record.lost.len() as i64;
         let used = shares.unwrap_or(i64::from(record.start.is_some()));
         self.write_job(record, &story, attempts, used)?;
+        self.write_reservation(record)?;
         if let Some(bag) = &record.bag {
             for (at, share) in bag.shares.iter().enumerate() {
                 self.write_share(record, at as i64 + 1, share)?;
@@ -408,7 +413,9 @@ impl RunWriter {
             }
             tables.push(counts);
         }
-        tables.extend([self.disclosures, self.offers, resources, self.failures]);
+        tables.extend([self.disclosures, self.offers]);
+        tables.extend(self.reservations);
+        tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {
             tables.push(outages.close()?);
         }

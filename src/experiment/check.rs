@@ -91,6 +91,14 @@ pub enum Violation {
         /// Its start.
         start: Time,
     },
+    /// A reservation started outside the window that was granted, and nobody has said that it is broken.
+    #[error("job {job} started at {start} s, outside the window that was granted to it")]
+    OutsideWindow {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its start.
+        start: Time,
+    },
     /// The parts of a rigid job did not run together.
     #[error("the parts of job {job} did not start and end together")]
     TornApart {
@@ -289,16 +297,24 @@ impl Check {
     }
 }
 
+/// What was granted is the window that counts, for the user may have taken another one.
 fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
-    let earliest = record.job.ready.unwrap_or(Time::ZERO).max(record.job.submit);
-    match record.start.filter(|&start| start < earliest) {
-        Some(start) => Err(Violation::TooEarly { job: record.job.number, start }),
+    let job = record.job.number;
+    let Some(start) = record.start else { return Ok(()) };
+    let granted = record.granted.as_ref();
+    let ready = granted.map_or(record.job.ready, |granted| granted.ready);
+    if start < ready.unwrap_or(Time::ZERO).max(record.job.submit) {
+        return Err(Violation::TooEarly { job, start });
+    }
+    match granted.filter(|granted| !granted.broken && !granted.holds(start)) {
+        Some(_) => Err(Violation::OutsideWindow { job, start }),
         None => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use haggle_model::observation::GrantedWindow;
     use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
 
     use super::*;
@@ -320,6 +336,7 @@ mod tests {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            granted: None,
         }
     }
 
@@ -345,6 +362,32 @@ mod tests {
             violation.to_string(),
             "job 4 started at 19 s on processor 1, held by another until 20 s"
         );
+    }
+
+    #[test]
+    fn a_reservation_outside_its_window_is_found() {
+        let (at, span) = (Time::ZERO, Span::from_secs(10));
+        let granted = GrantedWindow {
+            at,
+            ready: Some(Time::from_secs(5)),
+            deadline: Time::from_secs(20),
+            span,
+            planned: Time::from_secs(5),
+            distance: None,
+            fixed: None,
+            broken: false,
+        };
+        let started = |start: i64, broken| {
+            let granted = Some(Box::new(GrantedWindow { broken, ..granted }));
+            let record = JobRecord { granted, ..record(0, start, start + 10, 0) };
+            four_processors().job_over(&record)
+        };
+        let (job, start) = (1, Time::from_secs(11));
+        assert_eq!(started(10, false), Ok(()));
+        assert_eq!(started(11, false), Err(Violation::OutsideWindow { job, start }));
+        assert_eq!(started(11, true), Ok(()), "it has been said");
+        let start = Time::from_secs(4);
+        assert_eq!(started(4, true), Err(Violation::TooEarly { job, start }));
     }
 
     #[test]

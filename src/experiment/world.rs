@@ -26,6 +26,7 @@ use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
+use super::reservations;
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
@@ -149,6 +150,7 @@ impl Stage {
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure.level(),
             bargaining: bargaining(provider, scenario),
+            reserving: reservations::reserving(provider),
             publishes: provider.publishes.map_or(1_000_000, |share| parts(share).0),
         };
         let stream = stream(seed, provider.name.as_str(), "offers");
@@ -413,6 +415,7 @@ pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
                 pinned: offers.pinned,
             });
         }
+        file::Policy::Reservations => return reservations::scheduling(provider),
         file::Policy::Bags => {
             return Scheduling::Bags {
                 rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),

@@ -27,6 +27,7 @@ mod figures;
 mod grid;
 mod models;
 mod names;
+mod reservations;
 mod sessions;
 mod uses;
 mod workloads;

@@ -19,6 +19,7 @@ mod lublin;
 mod metascheduler;
 mod network;
 mod provider;
+mod reservations;
 mod results;
 mod rules;
 mod sessions;
@@ -48,6 +49,7 @@ pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpoints, Late, Offers, OnFailure,
     Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
 };
+pub use reservations::{AfterAnchor, Criterion, Reservations};
 pub use results::{Messages, Results, TableFormat};
 pub use rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,

@@ -9,7 +9,7 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Metrics, Sample, bounded_slowdown,
+    FailureMetrics, GridSummary, Metrics, Reservations, Sample, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -170,6 +170,9 @@ pub struct Group {
     /// Those that had a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<Deadlines>,
+    /// Those that were granted in advance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservations: Option<Reservations>,
     /// Those that were bags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bags: Option<Bags>,
@@ -631,6 +634,7 @@ fn describe<'a>(
         processor_seconds: weight as f64 / SECOND,
         utilisation: None,
         utilisation_in_window: None,
+        reservations: Reservations::of(jobs.clone()),
         deadlines: Deadlines::of(jobs),
         bags: Bags::of(&bags),
         coallocated: CoallocatedJobs::of(&coallocated),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::summary::{Group, MessageFaults, Outcomes, Summary};
-use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary};
+use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Reservations};
 
 const NAME_WIDTH: usize = 18;
 
@@ -54,6 +54,9 @@ impl fmt::Display for Summary {
                 writeln!(f, "  no job ran to its end")?;
             }
             None => writeln!(f, "  no job ran")?,
+        }
+        if let Some(reservations) = &self.all.reservations {
+            reserved(f, reservations)?;
         }
         if let Some(failures) = &self.failures {
             let of_all = |work: f64| percent((failures.work > 0.0).then(|| work / failures.work));
@@ -119,6 +122,22 @@ impl fmt::Display for Summary {
             coallocated(f, jobs)?;
         }
         Ok(())
+    }
+}
+
+fn reserved(f: &mut fmt::Formatter<'_>, it: &Reservations) -> fmt::Result {
+    write!(f, "  {} granted", counted(it.granted, "reservation"))?;
+    if let Some(distance) = &it.distance_percent {
+        let mean = distance.mean;
+        write!(
+            f,
+            ", {} beside their windows, by {mean:.1} % of their time in the mean",
+            it.beside
+        )?;
+    }
+    match it.broken {
+        0 => writeln!(f),
+        broken => writeln!(f, "; {broken} of their windows broken"),
     }
 }
 

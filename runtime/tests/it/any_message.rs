@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::protocol::SubmissionMessage;
+use haggle_agents::protocol::{ReservationMessage, SubmissionMessage};
 use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer};
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
@@ -22,6 +22,7 @@ use haggle_scheduling::{
 use rand::RngExt;
 
 use crate::grid_invariants::grid;
+use crate::reserving::reserving;
 use crate::setup::{Setup, job};
 
 /// Everything that is said in a run.
@@ -119,6 +120,10 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
             worlds.push((name, Box::new(move || placing(placement, policy))));
         }
     }
+    for seed in 0..5 {
+        let name = format!("reserving {seed}");
+        worlds.push((name, Box::new(move || reserving(40, seed).world())));
+    }
     for moves in Moves::ALL {
         worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
     }
@@ -161,7 +166,9 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
                 }
                 Effect::Stop { timer } => wakes.retain(|_, it| *it != timer),
                 Effect::Send {
-                    message: Message::Submission(SubmissionMessage::Accepted { job }),
+                    message:
+                        Message::Submission(SubmissionMessage::Accepted { job })
+                        | Message::Reservation(ReservationMessage::Granted { job, .. }),
                     ..
                 } => *told.accepted.entry(job).or_default() += 1,
                 Effect::Send { .. } => {}
@@ -232,5 +239,5 @@ fn any_actor_can_be_told_anything() {
     }
     assert!(refused > 10_000, "{refused}");
     let kinds: Vec<&&str> = by_kind.keys().collect();
-    assert!(kinds.len() >= 56, "{}: {kinds:?}", kinds.len());
+    assert!(kinds.len() >= 63, "{}: {kinds:?}", kinds.len());
 }

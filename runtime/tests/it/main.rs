@@ -18,6 +18,7 @@ mod holding;
 mod invariants;
 mod metascheduling;
 mod privacy;
+mod reserving;
 mod said;
 mod setup;
 mod simulation;

@@ -12,7 +12,8 @@ use haggle_agents::protocol::coallocation::{Parts, Place, Program as PartProgram
 use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
     Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, QueryMessage,
-    ResourceMessage, RunMessage, Saved, ShareMessage, Status, SubmissionMessage, Transfer,
+    ReservationMessage, ResourceMessage, RunMessage, Saved, ShareMessage, Status,
+    SubmissionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -84,6 +85,15 @@ table! {
         Promise { job: Names, completion: Public },
         Started { job: Tells(Item::JobStatus) },
         Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
+    }
+    reservation(ReservationMessage) {
+        Reserve { 0: Tells(Item::Job) },
+        Granted { job: Names, start: Tells(Item::Estimate), completion: Tells(Item::Estimate) },
+        Alternatives { job: Names, others: Tells(Item::Interval) },
+        Take { submission: Tells(Item::Job), start: Returned },
+        Expired { job: Tells(Item::Change) },
+        Fixed { job: Names, start: Tells(Item::Estimate) },
+        Broken { job: Tells(Item::Change) },
     }
     query(QueryMessage) {
         EstimateRequest {
@@ -267,6 +277,14 @@ fn fields(message: &Message) -> Row {
             };
             [submission(it), inner].concat()
         }
+        Message::Reservation(it) => {
+            let inner = match it {
+                ReservationMessage::Reserve(inner)
+                | ReservationMessage::Take { submission: inner, .. } => submitted(inner),
+                _ => Row::new(),
+            };
+            [reservation(it), inner].concat()
+        }
         Message::Query(it) => query(it),
         Message::Bargain(it) => {
             let inner = match it {
@@ -414,7 +432,7 @@ fn rows_are_what_the_fields_of_messages_tell() {
         all.0.extend(told);
         all.1.extend(most);
     }
-    assert!(told_by.len() >= 56, "{}", told_by.len());
+    assert!(told_by.len() >= 63, "{}", told_by.len());
     // What is allowed has to be told at times, but for the whole queue, which no policy asks for,
     // what other instructions and votes hold, and receipts: no bag goes unheld in these worlds.
     for (kind, (told, most)) in told_by {

@@ -7,8 +7,8 @@ use haggle_agents::protocol::agreement::ShareOrder;
 use haggle_agents::protocol::bargain::Answer;
 use haggle_agents::protocol::coallocation::Want;
 use haggle_agents::protocol::{
-    AgreementMessage, BargainMessage, CoallocationMessage, Parties, QueryMessage, ShareMessage,
-    SubmissionMessage,
+    AgreementMessage, BargainMessage, CoallocationMessage, Parties, QueryMessage,
+    ReservationMessage, ShareMessage, SubmissionMessage,
 };
 use haggle_agents::{
     AnyActor, Coallocator, CoallocatorConfig, Message, Metascheduler, MetaschedulerConfig, Nature,
@@ -457,6 +457,19 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 DisclosedItem::JobStatus
             }
             _ => return Vec::new(),
+        },
+        Message::Reservation(message) => match message {
+            ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } if with_user => {
+                return Vec::new();
+            }
+            ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => DisclosedItem::Job,
+            ReservationMessage::Granted { .. } | ReservationMessage::Fixed { .. } => {
+                DisclosedItem::Estimate
+            }
+            ReservationMessage::Alternatives { .. } => DisclosedItem::Interval,
+            ReservationMessage::Expired { .. } | ReservationMessage::Broken { .. } => {
+                DisclosedItem::Change
+            }
         },
         Message::Query(QueryMessage::EstimateRequest { .. }) => DisclosedItem::Job,
         Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,

@@ -125,6 +125,7 @@ impl Check<'_> {
             let target = user.submits_to.as_str();
             if targets.contains(&target) {
                 self.check_shape(index);
+                self.check_reserving(index, names);
                 continue;
             }
             let path = path.key("submits-to");

@@ -53,8 +53,8 @@ impl Check<'_> {
         let rows = [
             (
                 "order",
-                !bargains,
-                "policies \"edf\" and \"bags\" have an order of their own",
+                !bargains && policy != Policy::Reservations,
+                "policies \"edf\", \"bags\" and \"reservations\" have an order of their own",
                 "remove it, or choose policy \"fcfs\", \"easy\" or \"conservative\"",
             ),
             (
@@ -112,6 +112,12 @@ impl Check<'_> {
                 "remove it, or set `policy = \"bags\"`",
             ),
             (
+                "reservations",
+                policy == Policy::Reservations,
+                "only policy \"reservations\" reads it",
+                "remove it, or set `policy = \"reservations\"`",
+            ),
+            (
                 "blocks",
                 policy == Policy::Bags && serves.bags,
                 "only tasks of bags start in blocks, under policy \"bags\"",
@@ -124,6 +130,9 @@ impl Check<'_> {
         self.disclosure_effects(path, provider, serves);
         if bargains {
             self.offer_effects(&path.key("offers"), provider, serves);
+        }
+        if policy == Policy::Reservations {
+            self.reservation_effects(&path.key("reservations"), provider, serves);
         }
         if let Some(rescheduling) = provider.rescheduling.filter(|_| policy == Policy::Bags) {
             let at = path.key("rescheduling");
@@ -156,6 +165,26 @@ impl Check<'_> {
                     "remove it, or set `from = \"profiled\"`",
                 );
             }
+        }
+    }
+
+    /// What is read only where something is reserved, or offered beside a window.
+    fn reservation_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
+        let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
+        let owner = format!("the reservations of provider \"{}\"", provider.name);
+        let reserved = serves.reserved;
+        let nothing = "nobody has jobs reserved here";
+        let none = "without `threshold` it offers nothing beside a window";
+        let rows = [
+            ("criterion", reserved, nothing),
+            ("fix-at", reserved, nothing),
+            ("threshold", reserved, nothing),
+            ("alternatives", reserved && offers, if reserved { none } else { nothing }),
+            ("after", reserved && offers, if reserved { none } else { nothing }),
+        ];
+        for (key, read, why) in rows {
+            let remedy = "remove it, or add a [[workload.step]] with `kind = \"reservations\"`";
+            self.uses(&at.key(key), read, &owner, why, if reserved { "remove it" } else { remedy });
         }
     }
 
@@ -266,6 +295,20 @@ impl Check<'_> {
             self.uses(&at, sorts, &format!("the jobs of {owner}"), why, remedy);
         }
         for (index, step) in workload.steps.iter().enumerate() {
+            if let Step::Reservations { flexibility, accepts, .. } = step {
+                let at = path.key("step").index(index);
+                let owner = format!("step \"reservations\" of {owner}");
+                let leaves = flexibility.is_some() || accepts.is_some();
+                let why = "it is not said what freedom users leave";
+                let remedy = "remove it, or add `flexibility` or `accepts`";
+                self.uses(&at.key("flexible"), leaves, &owner, why, remedy);
+                let offers =
+                    |it: &Provider| it.reservations.is_some_and(|it| it.threshold.is_some());
+                let offered = self.scenario.providers.iter().any(offers);
+                let why = "no provider offers anything beside a window";
+                let remedy = "remove it, or set `threshold` in the `reservations` of a provider";
+                self.uses(&at.key("accepts"), offered, &owner, why, remedy);
+            }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");
                 self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
+use super::Reservations;
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
@@ -58,6 +59,9 @@ pub struct Provider {
     /// those of the same start, and more tasks than processors one full machine after the other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocks: bool,
+    /// How it treats advance reservations; read by policy "reservations" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservations: Option<Reservations>,
     /// Where its estimates of bags' run times come from; read by policies "edf" and "bags" only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Estimates>,
@@ -98,6 +102,8 @@ pub enum Policy {
     Edf,
     /// Conservative backfilling of bags of tasks, moved up when something ends early; makes offers.
     Bags,
+    /// Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them.
+    Reservations,
 }
 
 impl Policy {

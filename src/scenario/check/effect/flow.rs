@@ -4,6 +4,7 @@ use haggle_model::Disclosure;
 
 use crate::scenario::Scenario;
 use crate::scenario::check::names::Names;
+use crate::scenario::check::reservations::reserves;
 use crate::scenario::file::{Composition, Metascheduler, User};
 
 /// What comes to one provider.
@@ -11,6 +12,8 @@ use crate::scenario::file::{Composition, Metascheduler, User};
 pub(super) struct Serves {
     /// Rigid jobs.
     pub(super) rigid: bool,
+    /// Some of them are to be reserved.
+    pub(super) reserved: bool,
     /// Bags of tasks.
     pub(super) bags: bool,
     /// Calls for offers of several sizes.
@@ -61,6 +64,7 @@ impl Flow {
         let target = user.submits_to.as_str();
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
+            self.serves[place].reserved |= reserves(scenario, user.workload.as_str());
         }
         let metaschedulers = scenario.metaschedulers.iter().enumerate();
         for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
