@@ -21,7 +21,7 @@ impl Check<'_> {
             self.report(&at.key("overhead"), problem.to_string(), "no law", help);
         }
         for place in names.providers_meant(&metascheduler.providers) {
-            self.check_part_taker(metascheduler, place);
+            self.check_part_taker(metascheduler, place, names);
         }
         let crashes = self.scenario.crashing().any(|it| it == name);
         if crashes {
@@ -37,7 +37,7 @@ impl Check<'_> {
     }
 
     /// A provider that is to take parts of jobs.
-    fn check_part_taker(&mut self, metascheduler: &Metascheduler, place: usize) {
+    fn check_part_taker(&mut self, metascheduler: &Metascheduler, place: usize, names: &Names) {
         let provider = &self.scenario.providers[place];
         let path = Path::root().key("provider").index(place);
         let by = &metascheduler.name;
@@ -80,8 +80,11 @@ impl Check<'_> {
                 );
             }
         }
-        let fails = self.scenario.processor_failures().any(|it| it.of.contains(&provider.name));
-        let crashes = self.scenario.crashing().any(|it| *it == provider.name);
+        let mut failing = self.scenario.processor_failures();
+        let fails =
+            failing.any(|it| names.providers_meant(&it.of).into_iter().any(|it| it == place));
+        let mut crashing = self.scenario.crashing();
+        let crashes = crashing.any(|it| names.providers.get(it.as_str()) == Some(&place));
         if fails || crashes {
             self.report(
                 &path,
