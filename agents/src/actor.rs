@@ -7,7 +7,9 @@ use haggle_model::{ActorId, Observation, Time};
 use crate::grid::{
     CheckpointServer, DataNetwork, Dispatcher, GridResource, InformationService, Storage,
 };
-use crate::{Message, Metascheduler, Nature, Negotiator, Provider, Reallocator, Timer, User};
+use crate::{
+    Coallocator, Message, Metascheduler, Nature, Negotiator, Provider, Reallocator, Timer, User,
+};
 
 /// Something that takes messages.
 ///
@@ -125,6 +127,8 @@ pub enum AnyActor {
     Negotiator(Box<Negotiator>),
     /// Places moldable jobs, and moves those that wait.
     Reallocator(Box<Reallocator>),
+    /// Spreads rigid jobs over providers.
+    Coallocator(Box<Coallocator>),
     /// Makes processors fail.
     Nature(Nature),
     /// Computes jobs of a grid.
@@ -180,6 +184,7 @@ impl Actor for AnyActor {
             }
             AnyActor::Negotiator(negotiator) => negotiator.on_message(now, from, message, out),
             AnyActor::Reallocator(reallocator) => reallocator.on_message(now, from, message, out),
+            AnyActor::Coallocator(coallocator) => coallocator.on_message(now, from, message, out),
             AnyActor::Nature(nature) => nature.on_message(now, from, message, out),
             AnyActor::GridResource(resource) => resource.on_message(now, from, message, out),
             AnyActor::Dispatcher(dispatcher) => dispatcher.on_message(now, from, message, out),

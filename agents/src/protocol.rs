@@ -3,10 +3,12 @@
 //! | protocol | between | about |
 //! |---|---|---|
 //! | [`submission`] | user, metascheduler, provider | a job as a whole |
+//! | [`reservation`] | user, provider | a window for a job, in advance |
 //! | [`query`] | metascheduler, provider | what would become of a rigid job |
 //! | [`reallocation`] | reallocator, provider | sizes of moldable jobs, and jobs that move |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
+//! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
 //! | [`resource`] | nature, owner | failures and repairs |
 //! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
@@ -44,12 +46,14 @@
 pub mod agreement;
 pub mod bargain;
 pub mod checkpoint;
+pub mod coallocation;
 pub mod data;
 pub mod dispatch;
 pub mod information;
 pub mod phase;
 pub mod query;
 pub mod reallocation;
+pub mod reservation;
 pub mod resource;
 pub mod run;
 mod said;
@@ -66,12 +70,14 @@ use said::protocol;
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
 pub use checkpoint::{CheckpointMessage, Saved};
+pub use coallocation::CoallocationMessage;
 pub use data::{DataMessage, Transfer};
 pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
 pub use query::QueryMessage;
 pub use reallocation::{ReallocationMessage, SizeRequest};
+pub use reservation::ReservationMessage;
 pub use resource::ResourceMessage;
 pub use run::RunMessage;
 pub use share::ShareMessage;
@@ -121,6 +127,8 @@ messages! {
     Run(RunMessage),
     /// About a job as a whole.
     Submission(SubmissionMessage),
+    /// About a reservation.
+    Reservation(ReservationMessage),
     /// Before a rigid job is placed.
     Query(QueryMessage),
     /// About moldable jobs, which may move.
@@ -129,6 +137,8 @@ messages! {
     Bargain(BargainMessage),
     /// To agree on a composition.
     Agreement(AgreementMessage),
+    /// About parts of a rigid job.
+    Coallocation(CoallocationMessage),
     /// About a share that is committed.
     Share(ShareMessage),
     /// Nature to the owners of resources.

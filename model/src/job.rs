@@ -55,7 +55,7 @@ pub enum JobShape {
 /// let hidden = haggle_model::job::HiddenRunTime::new(haggle_model::Span::from_secs(60));
 /// let run_time = hidden.0;
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HiddenRunTime(Span);
 
 impl HiddenRunTime {
@@ -129,10 +129,21 @@ pub struct Job {
     pub ready: Option<Time>,
     /// Latest completion the user wishes.
     pub deadline: Option<Time>,
+    /// What its user says of the window between the two, if it is to be reserved in advance.
+    pub reservation: Option<Reservation>,
     /// User-supplied priority key: smaller goes first where a provider orders by it.
     pub key: i64,
     /// Numbers the log carries along; nothing in the engine reads them.
     pub origin: JobOrigin,
+}
+
+/// How its user has the window of a job reserved: from its ready time, or at once, to its deadline,
+/// if it has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    /// How far from the window an interval may be that its user takes instead, in hundredths of
+    /// the requested time; `None` = takes none. Its provider is not told.
+    pub accepts: Option<u32>,
 }
 
 /// The log's fields that describe a job without changing how it is scheduled; -1 = unknown.
@@ -189,6 +200,7 @@ impl Job {
             run_time: HiddenRunTime::new(run_time),
             ready: None,
             deadline: None,
+            reservation: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,
         }

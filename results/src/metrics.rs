@@ -31,15 +31,17 @@
 //! between the ends of the cut, by whatever job.
 
 mod bags;
+mod coallocated;
 mod deadlines;
 mod distribution;
 mod eavesdropper;
 mod failures;
 mod grid;
+mod reservations;
 mod summary;
 mod text;
 
-use haggle_model::observation::DisclosedItem;
+use haggle_model::observation::{DisclosedItem, GrantedWindow};
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade, ProviderId,
     Span, Time,
@@ -52,6 +54,7 @@ use eavesdropper::Eavesdropper;
 use failures::FailureLog;
 
 pub use bags::{Bags, Stretch};
+pub use coallocated::CoallocatedJobs;
 pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
@@ -60,6 +63,7 @@ pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
+pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Moves, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
@@ -158,6 +162,7 @@ struct Sample {
     /// Attempts that were lost with their processors.
     lost: u32,
     bag: Option<Box<BagSample>>,
+    granted: Option<Box<GrantedWindow>>,
 }
 
 /// What checkpoints did for a job; times in microseconds.
@@ -189,6 +194,7 @@ impl Sample {
             deadline: record.job.deadline.map(|time| time.as_micros()),
             requested: record.job.requested_time.map_or(ran, Span::as_micros),
             bag: BagSample::of(record),
+            granted: record.granted.clone(),
             submit: record.job.submit.as_micros(),
             start: record.start.map(|time| time.as_micros()),
             end,
@@ -225,7 +231,8 @@ impl Sample {
     /// How long it takes on its processors: of a bag, one task on the reference processor.
     fn run_time(&self) -> Option<i64> {
         let (start, end) = self.ran()?;
-        Some(self.bag.as_ref().map_or(end - start + self.time_saved(), |bag| bag.run_time))
+        let bag = self.bag.as_ref().filter(|bag| bag.is_bag());
+        Some(bag.map_or(end - start + self.time_saved(), |bag| bag.run_time))
     }
 
     /// All the time before its end that is not run time; of a bag, until its first task.

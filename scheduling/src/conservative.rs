@@ -8,6 +8,8 @@
 //! Which jobs may move at all say the openings (`plan/openings.rs`): the schedules are those
 //! of the obvious version, which tries all of them, job for job; the tests compare them.
 
+mod fixed;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -74,6 +76,8 @@ pub struct Conservative {
     hints: Hints,
     openings: Openings,
     sequence: u32,
+    /// Whether what has been given back is kept until it is asked to compress.
+    defers: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +87,8 @@ struct Booking {
     rank: Key,
     start: Time,
     end: Time,
+    /// Whether it stays where it is, and is not in the queue.
+    fixed: bool,
 }
 
 impl Conservative {
@@ -102,6 +108,7 @@ impl Conservative {
             hints: Hints::default(),
             openings: Openings::new(processors),
             sequence: 0,
+            defers: false,
         }
     }
 
@@ -115,7 +122,7 @@ impl Conservative {
         let start = profile
             .earliest_or_never(processors, span, from)
             .expect("the provider refuses jobs wider than the machine");
-        let booking = Booking { processors, span, rank, start, end: start + span };
+        let booking = Booking { processors, span, rank, start, end: start + span, fixed: false };
         profile.add(start, booking.end, processors);
         self.bookings[slot.index()] = Some(booking);
         self.file(slot);
@@ -168,7 +175,13 @@ impl Conservative {
     /// Processors have been given back, and waiting jobs have not been tried there yet.
     fn given_back(&mut self, now: Time, start: Time, end: Time, processors: u32) {
         self.note_given_back(start, end, processors);
-        self.compress(now);
+        self.compress_unless_deferred(now);
+    }
+
+    fn compress_unless_deferred(&mut self, now: Time) {
+        if !self.defers {
+            self.compress(now);
+        }
     }
 
     /// Takes a waiting job out; nothing moves up yet. False if it does not wait.
@@ -176,7 +189,9 @@ impl Conservative {
         let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
             return false;
         };
-        self.waiting.one_has_gone();
+        if !booking.fixed {
+            self.waiting.one_has_gone();
+        }
         let Booking { processors, start, end, .. } = booking;
         let start = start.max(now);
         self.plan.profile_mut().remove(start, end, processors);
@@ -361,7 +376,7 @@ impl LocalScheduler for Conservative {
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
         let waits = self.take_out(now, slot);
         if waits {
-            self.compress(now);
+            self.compress_unless_deferred(now);
         }
         waits
     }
@@ -384,7 +399,9 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.plan.start(slot, booking.processors, booking.end);
-            self.waiting.one_has_gone();
+            if !booking.fixed {
+                self.waiting.one_has_gone();
+            }
             self.bookings[slot.index()] = None;
             started.push(slot);
         }
@@ -420,6 +437,10 @@ impl LocalScheduler for Conservative {
     fn queue_length(&self) -> usize {
         self.waiting.len()
     }
+
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        Some(self)
+    }
 }
 
 impl Reserving for Conservative {
@@ -433,7 +454,7 @@ impl Reserving for Conservative {
             changed |= self.take_out(now, slot);
         }
         if changed {
-            self.compress(now);
+            self.compress_unless_deferred(now);
         }
     }
 }

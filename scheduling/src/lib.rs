@@ -8,6 +8,7 @@ pub mod backfilling_limit;
 pub mod bag_table;
 pub mod bags;
 pub mod checkpoints;
+pub mod coallocation;
 pub mod composition;
 pub mod conservative;
 pub mod coordinated;
@@ -45,5 +46,5 @@ pub use queue::Order;
 pub use replan::Replan;
 pub use reserving::Reserving;
 pub use scheduler::{
-    Killed, LocalScheduler, Policy, Request, Scheduler, SchedulerConfig, Scheduling, Slot, promise,
+    Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

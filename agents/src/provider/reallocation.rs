@@ -97,7 +97,7 @@ impl Provider {
                 return true;
             }
         };
-        let mut held = HeldJob::new(now, submitter, submission, speed);
+        let mut held = HeldJob::new(submission, submitter, now, &self.config);
         held.mold(sizing.processors, speed);
         self.queue(now, held, out);
         true

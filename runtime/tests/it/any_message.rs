@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::protocol::{ReallocationMessage, SubmissionMessage};
+use haggle_agents::protocol::{ReallocationMessage, ReservationMessage, SubmissionMessage};
 use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer};
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
 use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Speedup, Time};
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
+use haggle_scheduling::coallocation::Moves;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
@@ -22,6 +23,7 @@ use haggle_scheduling::{
 use rand::RngExt;
 
 use crate::grid_invariants::grid;
+use crate::reserving::reserving;
 use crate::setup::{Setup, job};
 
 /// Everything that is said in a run.
@@ -69,6 +71,21 @@ fn bargaining(policy: CompositionPolicy) -> World {
             (0..12).map(|it| bag(it, 4 * it, 9, 5)).collect(),
         )
         .user(0, (0..6).map(|it| job(20 + it, 7 * it, 12, 8, 2)).collect())
+        .world()
+}
+
+fn coallocating(moves: Moves) -> World {
+    let mut setup = Setup::default().coallocating(4).coallocating(3).coallocating(2);
+    setup.latency = Span::from_secs(1);
+    setup
+        .coallocator(moves, 20)
+        .user_with_patience(
+            3,
+            Some(Span::from_secs(15)),
+            (0..12).map(|it| job(it, 4 * it, 12, 5 + it % 8, 2 + it as u32 % 7)).collect(),
+        )
+        .user(0, (0..8).map(|it| job(20 + it, 5 * it, 12, 3, 2)).collect())
+        .user(1, (0..8).map(|it| job(30 + it, 6 * it, 15, 4, 3)).collect())
         .world()
 }
 
@@ -131,6 +148,13 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
             }
         }
     }
+    for seed in 0..5 {
+        let name = format!("reserving {seed}");
+        worlds.push((name, Box::new(move || reserving(40, seed).world())));
+    }
+    for moves in Moves::ALL {
+        worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
+    }
     for seed in 0..20 {
         worlds.push((format!("grid {seed}"), Box::new(move || grid(seed).world())));
     }
@@ -170,7 +194,9 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
                 }
                 Effect::Stop { timer } => wakes.retain(|_, it| *it != timer),
                 Effect::Send {
-                    message: Message::Submission(SubmissionMessage::Accepted { job }),
+                    message:
+                        Message::Submission(SubmissionMessage::Accepted { job })
+                        | Message::Reservation(ReservationMessage::Granted { job, .. }),
                     ..
                 } => *told.accepted.entry(job).or_default() += 1,
                 // What is given back is over for this provider.
@@ -246,5 +272,5 @@ fn any_actor_can_be_told_anything() {
     }
     assert!(refused > 10_000, "{refused}");
     let kinds: Vec<&&str> = by_kind.keys().collect();
-    assert!(kinds.len() >= 66, "{}: {kinds:?}", kinds.len());
+    assert!(kinds.len() >= 73, "{}: {kinds:?}", kinds.len());
 }

@@ -5,19 +5,22 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::agreement::ShareOrder;
 use haggle_agents::protocol::bargain::Answer;
+use haggle_agents::protocol::coallocation::Want;
 use haggle_agents::protocol::{
-    AgreementMessage, BargainMessage, Parties, QueryMessage, ReallocationMessage, ShareMessage,
-    SubmissionMessage,
+    AgreementMessage, BargainMessage, CoallocationMessage, Parties, QueryMessage,
+    ReallocationMessage, ReservationMessage, ShareMessage, SubmissionMessage,
 };
 use haggle_agents::{
-    AnyActor, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
-    Provider, ProviderConfig, Reallocator, ReallocatorConfig, User, UserConfig,
+    AnyActor, Coallocator, CoallocatorConfig, Message, Metascheduler, MetaschedulerConfig, Nature,
+    Negotiator, NegotiatorConfig, Provider, ProviderConfig, Reallocator, ReallocatorConfig, User,
+    UserConfig,
 };
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
+use haggle_model::workload::law::Law;
 use haggle_model::{
     ActorId, ActorKind, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun, Observation,
     ProcessorSet, ProviderId, Span, Time,
@@ -26,10 +29,11 @@ use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
     Blueprint, Driver, EventOrder, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
 };
+use haggle_scheduling::coallocation::{Choice, Fill, Moves};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{Rule, Tuning};
-use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
+use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
 
 use crate::trouble::Trouble;
 
@@ -40,6 +44,7 @@ pub(crate) struct Setup {
     metaschedulers: Vec<Placement>,
     negotiators: Vec<NegotiatorConfig>,
     reallocators: Vec<ReallocatorConfig>,
+    coallocators: Vec<CoallocatorConfig>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
@@ -126,6 +131,41 @@ impl Setup {
         self
     }
 
+    /// A provider that takes parts of jobs, and tells when it is free.
+    pub(crate) fn coallocating(self, processors: u32) -> Setup {
+        self.provider(processors, Policy::Conservative).change(|provider| {
+            let (policy, order) = (Policy::Conservative, Order::Arrival);
+            let config = SchedulerConfig { policy, order, compression: Compression::ByStart };
+            provider.scheduler = Scheduling::Coallocation(config);
+            provider.disclosure = Disclosure::Slots;
+        })
+    }
+
+    /// A metascheduler that spreads jobs over all providers, which take this many percent longer then.
+    pub(crate) fn coallocator(mut self, moves: Moves, overhead: u32) -> Setup {
+        self.coallocators.push(CoallocatorConfig {
+            me: ActorId(0), // known when the world is made
+            providers: Vec::new(),
+            moves,
+            fill: Fill::default(),
+            choice: Choice::default(),
+            overhead: Law::Constant(f64::from(overhead)),
+            overhead_max: 25,
+            trials: 5,
+            latency_max: Span::ZERO,
+            seed: 1,
+        });
+        self
+    }
+
+    pub(crate) fn change_coallocator(
+        mut self,
+        change: impl FnOnce(&mut CoallocatorConfig),
+    ) -> Setup {
+        change(self.coallocators.last_mut().expect("a metascheduler to change"));
+        self
+    }
+
     /// Users of the actor `submits_to`, counted over providers, then metaschedulers.
     pub(crate) fn user(self, submits_to: usize, jobs: Vec<Job>) -> Setup {
         self.user_with_patience(submits_to, None, jobs)
@@ -180,6 +220,13 @@ impl Setup {
             let config = ReallocatorConfig { providers, ..config.clone() };
             let reallocator = move || Reallocator::new(config.clone());
             actors.push(Box::new(move || AnyActor::Reallocator(Box::new(reallocator()))));
+        }
+        for config in &self.coallocators {
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let (me, latency_max) = (ActorId(actors.len() as u32), self.latency + self.jitter);
+            let config = CoallocatorConfig { me, providers, latency_max, ..config.clone() };
+            let coallocator = move || Coallocator::new(config.clone());
+            actors.push(Box::new(move || AnyActor::Coallocator(Box::new(coallocator()))));
         }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
@@ -413,6 +460,7 @@ fn kind(actor: &AnyActor) -> ActorKind {
         AnyActor::Metascheduler(_)
         | AnyActor::Negotiator(_)
         | AnyActor::Reallocator(_)
+        | AnyActor::Coallocator(_)
         | AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
         AnyActor::Nature(_) => ActorKind::Nature,
         _ => ActorKind::Service,
@@ -435,6 +483,19 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 DisclosedItem::JobStatus
             }
             _ => return Vec::new(),
+        },
+        Message::Reservation(message) => match message {
+            ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } if with_user => {
+                return Vec::new();
+            }
+            ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => DisclosedItem::Job,
+            ReservationMessage::Granted { .. } | ReservationMessage::Fixed { .. } => {
+                DisclosedItem::Estimate
+            }
+            ReservationMessage::Alternatives { .. } => DisclosedItem::Interval,
+            ReservationMessage::Expired { .. } | ReservationMessage::Broken { .. } => {
+                DisclosedItem::Change
+            }
         },
         Message::Query(QueryMessage::EstimateRequest { .. }) => DisclosedItem::Job,
         Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,
@@ -480,6 +541,22 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 _ => return Vec::new(),
             }
         }
+        Message::Coallocation(message) => match message {
+            CoallocationMessage::Slots { free, .. } if !free.is_empty() => DisclosedItem::FreeSlots,
+            CoallocationMessage::Instruct { message, .. } => match message.instruction {
+                Instruction::Prepare { request: Want::Reserve(..), .. } => DisclosedItem::Job,
+                _ => return Vec::new(),
+            },
+            CoallocationMessage::Answer { message, .. } => match message.answer {
+                Vote::NotReady(()) => DisclosedItem::Change,
+                _ => return Vec::new(),
+            },
+            CoallocationMessage::RescheduleRequest { .. } => DisclosedItem::Change,
+            CoallocationMessage::Started { .. } | CoallocationMessage::Finished { .. } => {
+                DisclosedItem::JobStatus
+            }
+            _ => return Vec::new(),
+        },
         Message::Share(ShareMessage::Started { .. } | ShareMessage::Finished { .. }) => {
             DisclosedItem::JobStatus
         }

@@ -1,6 +1,7 @@
 //! The schedulers as a provider uses them, against obvious versions and published cases.
 
 mod checkpoints;
+mod coallocation;
 mod composition;
 mod composition_properties;
 mod coordinated;
@@ -15,6 +16,7 @@ mod grid_sessions;
 mod grid_time_shared;
 mod grid_worlds;
 mod obvious;
+mod obvious_coallocation;
 mod obvious_edf;
 mod obvious_grid;
 mod obvious_reservations;

@@ -73,7 +73,13 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();
     let restored = |it: &AttemptRow| back(&held, it, &all.outages);
     let mut ledger = Ledger::new(job);
-    if story.shape == "bag" {
+    // The parts of a rigid job run together.
+    if story.shape == "spread" {
+        story.shares = own.iter().copied().map(share).collect();
+        let supply = all.market.supply(1, own.iter().map(|it| it.provider.as_str()));
+        tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
+        tell_rigid(&mut ledger, job, supply, &own[..own.len().min(1)]);
+    } else if story.shape == "bag" {
         let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
         story.shares = shares.iter().copied().map(share).collect();
         story.lost_tasks = lost.iter().filter_map(|it| lost_tasks(it, restored(it))).collect();

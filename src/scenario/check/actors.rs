@@ -125,6 +125,7 @@ impl Check<'_> {
             let target = user.submits_to.as_str();
             if targets.contains(&target) {
                 self.check_shape(index);
+                self.check_reserving(index, names);
                 continue;
             }
             let path = path.key("submits-to");
@@ -185,10 +186,12 @@ impl Check<'_> {
             );
             self.check_reallocation(&path, metascheduler);
             // What it is called, and what it needs.
-            let (key, word) = match metascheduler.composition {
-                Some(composition) => ("composition", composition.name()),
-                None => ("placement", metascheduler.placement.name()),
+            let (key, word) = match (metascheduler.composition, &metascheduler.coallocation) {
+                (Some(composition), _) => ("composition", composition.name()),
+                (None, Some(coallocation)) => ("coallocation", coallocation.policy.name()),
+                (None, None) => ("placement", metascheduler.placement.name()),
             };
+            self.check_coallocation(&path, metascheduler, names);
             for place in names.providers_meant(&metascheduler.providers) {
                 let provider = &self.scenario.providers[place];
                 let policy = Path::root().key("provider").index(place).key("policy");
@@ -210,7 +213,7 @@ impl Check<'_> {
                         ),
                     );
                 }
-                self.check_reserves(&path, metascheduler, place);
+                self.check_reserves(&path, metascheduler, place, names);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
@@ -236,15 +239,40 @@ impl Check<'_> {
     }
 
     /// Moldable jobs go to queues that reserve: what any other says of a job may not hold.
-    fn check_reserves(&mut self, path: &Path, metascheduler: &Metascheduler, place: usize) {
+    fn check_reserves(
+        &mut self,
+        path: &Path,
+        metascheduler: &Metascheduler,
+        place: usize,
+        names: &Names,
+    ) {
         let provider = &self.scenario.providers[place];
         let at = Path::root().key("provider").index(place);
         let keys = ["policy", "order", "compression"];
         let replaced = keys.iter().any(|key| self.is_replaced(&at.key(key)));
-        if metascheduler.reallocation.is_none() || provider.reserves() || replaced {
+        if metascheduler.reallocation.is_none() {
             return;
         }
         let name = &provider.name;
+        let spreads = |it: &&Metascheduler| {
+            it.coallocation.is_some() && names.providers_meant(&it.providers).contains(&place)
+        };
+        if let Some(other) = self.scenario.metaschedulers.iter().find(spreads) {
+            self.report(
+                &path.key("reallocation"),
+                format!(
+                    "provider \"{name}\" takes parts of jobs that \"{}\" spreads over providers, \
+                     and those do not move aside for moldable ones",
+                    other.name
+                ),
+                "asks when jobs will be done",
+                format!("name other `providers` than \"{name}\" in one of the two"),
+            );
+            return;
+        }
+        if provider.reserves() || replaced {
+            return;
+        }
         self.report(
             &path.key("reallocation"),
             format!(
@@ -263,13 +291,16 @@ impl Check<'_> {
     fn check_reallocation(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let Some(reallocation) = metascheduler.reallocation else { return };
         let at = path.key("reallocation");
-        if metascheduler.composition.is_some() {
+        let others = [
+            ("composition", metascheduler.composition.is_some()),
+            ("coallocation", metascheduler.coallocation.is_some()),
+        ];
+        for (key, _) in others.into_iter().filter(|(_, given)| *given) {
             self.report(
                 &at,
-                "a metascheduler composes bags or moves moldable jobs, not both".to_owned(),
-                "beside `composition`",
-                "remove `composition` or `reallocation`, or add another [[metascheduler]]"
-                    .to_owned(),
+                format!("a metascheduler has `{key}` or `reallocation`, not both"),
+                "which one?",
+                "remove one of them, or add another [[metascheduler]]".to_owned(),
             );
         }
         if reallocation.period == TimeSpan::ZERO {

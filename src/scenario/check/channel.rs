@@ -34,8 +34,12 @@ impl Fault {
     }
 
     /// How to do without it.
-    const fn remedy(self) -> &'static str {
+    const fn remedy(self, protocol: Protocol) -> &'static str {
         match self {
+            Fault::Loss if matches!(protocol, Protocol::Coallocation) => "set `loss = \"0%\"`",
+            Fault::Partition if matches!(protocol, Protocol::Coallocation) => {
+                "part actors that have nothing to say to each other"
+            }
             Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
             Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
             Fault::Reordering => "set `reordering = false`",
@@ -65,20 +69,26 @@ enum Protocol {
     Bargaining,
     /// It moves moldable jobs.
     Reallocation,
+    /// It spreads rigid jobs over providers.
+    Coallocation,
 }
 
 impl Protocol {
     const fn of(metascheduler: &Metascheduler) -> Protocol {
-        match (metascheduler.composition, metascheduler.reallocation) {
-            (Some(_), _) => Protocol::Bargaining,
-            (None, Some(_)) => Protocol::Reallocation,
-            (None, None) => Protocol::Placement,
+        match (metascheduler.composition, &metascheduler.coallocation, metascheduler.reallocation) {
+            (Some(_), ..) => Protocol::Bargaining,
+            (None, Some(_), _) => Protocol::Coallocation,
+            (None, None, Some(_)) => Protocol::Reallocation,
+            (None, None, None) => Protocol::Placement,
         }
     }
 
     /// What it survives: every job comes to its end, whatever the network does to messages.
     const fn survives(self, fault: Fault, transport: Transport) -> bool {
         match (fault, transport) {
+            // Parts start when they were booked to, whether all commits are there or not: nothing
+            // may take longer than it was to.
+            (Fault::Loss | Fault::Partition, _) if matches!(self, Protocol::Coallocation) => false,
             // A transport that brings every message once makes them late, no more.
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Reliable) => true,
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Datagram) => false,
@@ -87,6 +97,8 @@ impl Protocol {
                 Protocol::Placement => true,
                 // Whoever waits for an answer does nothing else, and asks for one thing at a time.
                 Protocol::Reallocation => true,
+                // Nobody is told two things at once, and what comes late is of a part that is over.
+                Protocol::Coallocation => true,
                 // A probe is of no use before the offers it is about.
                 Protocol::Bargaining => false,
             },
@@ -161,12 +173,13 @@ impl Check<'_> {
             Protocol::Placement => "places jobs",
             Protocol::Bargaining => "bargains over bags",
             Protocol::Reallocation => "moves moldable jobs",
+            Protocol::Coallocation => "starts jobs on several providers at once",
         };
         self.report(
             path,
             format!("metascheduler \"{name}\" {talks}, and messages that {does} would cost jobs"),
             "not survived",
-            format!("{}, or let users submit to providers", fault.remedy()),
+            format!("{}, or let users submit to providers", fault.remedy(Protocol::of(who))),
         );
     }
 

@@ -15,8 +15,8 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider, Reallocation,
-    ReallocationAlgorithm, ReschedulingRule, Step, Workload,
+    CoallocationPolicy, Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
+    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Step, Workload,
 };
 use flow::{Flow, Serves};
 
@@ -53,8 +53,8 @@ impl Check<'_> {
         let rows = [
             (
                 "order",
-                !bargains,
-                "policies \"edf\" and \"bags\" have an order of their own",
+                !bargains && policy != Policy::Reservations,
+                "policies \"edf\", \"bags\" and \"reservations\" have an order of their own",
                 "remove it, or choose policy \"fcfs\", \"easy\" or \"conservative\"",
             ),
             (
@@ -100,10 +100,22 @@ impl Check<'_> {
                 "remove it, or choose one of these policies",
             ),
             (
+                "publishes",
+                serves.parts,
+                "nobody spreads jobs over this provider",
+                "remove it, or let a metascheduler with `coallocation` use this provider",
+            ),
+            (
                 "rescheduling",
                 policy == Policy::Bags,
                 "only policy \"bags\" reads it",
                 "remove it, or set `policy = \"bags\"`",
+            ),
+            (
+                "reservations",
+                policy == Policy::Reservations,
+                "only policy \"reservations\" reads it",
+                "remove it, or set `policy = \"reservations\"`",
             ),
             (
                 "blocks",
@@ -118,6 +130,9 @@ impl Check<'_> {
         self.disclosure_effects(path, provider, serves);
         if bargains {
             self.offer_effects(&path.key("offers"), provider, serves);
+        }
+        if policy == Policy::Reservations {
+            self.reservation_effects(&path.key("reservations"), provider, serves);
         }
         if let Some(rescheduling) = provider.rescheduling.filter(|_| policy == Policy::Bags) {
             let at = path.key("rescheduling");
@@ -150,6 +165,26 @@ impl Check<'_> {
                     "remove it, or set `from = \"profiled\"`",
                 );
             }
+        }
+    }
+
+    /// What is read only where something is reserved, or offered beside a window.
+    fn reservation_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
+        let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
+        let owner = format!("the reservations of provider \"{}\"", provider.name);
+        let reserved = serves.reserved;
+        let nothing = "nobody has jobs reserved here";
+        let none = "without `threshold` it offers nothing beside a window";
+        let rows = [
+            ("criterion", reserved, nothing),
+            ("fix-at", reserved, nothing),
+            ("threshold", reserved, nothing),
+            ("alternatives", reserved && offers, if reserved { none } else { nothing }),
+            ("after", reserved && offers, if reserved { none } else { nothing }),
+        ];
+        for (key, read, why) in rows {
+            let remedy = "remove it, or add a [[workload.step]] with `kind = \"reservations\"`";
+            self.uses(&at.key(key), read, &owner, why, if reserved { "remove it" } else { remedy });
         }
     }
 
@@ -193,23 +228,31 @@ impl Check<'_> {
     fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
         let composes = metascheduler.composition;
-        self.uses(
-            &path.key("placement"),
-            metascheduler.places_rigid_jobs(),
-            &owner,
-            if composes.is_some() {
-                "it composes bags of tasks and places no rigid jobs"
-            } else {
-                "it places every job where it would be done first"
-            },
-            if composes.is_some() {
-                "remove it, or remove `composition`"
-            } else {
-                "remove it, or remove `reallocation`"
-            },
-        );
+        let (why, remedy) = match composes {
+            Some(_) => (
+                "it composes bags of tasks and places no rigid jobs",
+                "remove it, or remove `composition`",
+            ),
+            None if metascheduler.reallocation.is_some() => (
+                "it places every job where it would be done first",
+                "remove it, or remove `reallocation`",
+            ),
+            None => (
+                "it spreads jobs over providers and places none on one of them",
+                "remove it, or remove `coallocation`",
+            ),
+        };
+        let places = metascheduler.places_on_one();
+        self.uses(&path.key("placement"), places, &owner, why, remedy);
         if let Some(reallocation) = metascheduler.reallocation {
             self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
+        }
+        if let Some(coallocation) = &metascheduler.coallocation {
+            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
+            let at = path.key("coallocation").key("remap");
+            let why = "only policy \"shift-remap\" lets other providers take parts";
+            let owner = format!("the co-allocation of {owner}");
+            self.uses(&at, remaps, &owner, why, "remove it, or choose `policy = \"shift-remap\"`");
         }
         self.uses(
             &path.key("negotiation"),
@@ -288,6 +331,20 @@ impl Check<'_> {
                 let remedy = "remove the step, or submit to a metascheduler with `reallocation`";
                 let what = format!("step \"moldable\" of {owner}");
                 self.has_effect(&at, molds, &what, why, remedy);
+            }
+            if let Step::Reservations { flexibility, accepts, .. } = step {
+                let at = path.key("step").index(index);
+                let owner = format!("step \"reservations\" of {owner}");
+                let leaves = flexibility.is_some() || accepts.is_some();
+                let why = "it is not said what freedom users leave";
+                let remedy = "remove it, or add `flexibility` or `accepts`";
+                self.uses(&at.key("flexible"), leaves, &owner, why, remedy);
+                let offers =
+                    |it: &Provider| it.reservations.is_some_and(|it| it.threshold.is_some());
+                let offered = self.scenario.providers.iter().any(offers);
+                let why = "no provider offers anything beside a window";
+                let remedy = "remove it, or set `threshold` in the `reservations` of a provider";
+                self.uses(&at.key("accepts"), offered, &owner, why, remedy);
             }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");

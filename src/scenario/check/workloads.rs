@@ -285,6 +285,12 @@ impl Check<'_> {
             Step::Moldable { parallel: None, limit: Some(_) } => {
                 self.without(path, "limit", "parallel");
             }
+            Step::Reservations { lead, flexibility, .. } => {
+                for (key, law) in [("lead", lead), ("flexibility", flexibility)] {
+                    self.weights(&path.key(key), law.as_ref().and_then(|law| law.weights()));
+                }
+            }
+            Step::RunTimes { percent } => self.weights(&path.key("percent"), percent.weights()),
             _ => {}
         }
         self.problems.len() == before

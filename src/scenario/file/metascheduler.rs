@@ -6,6 +6,7 @@ use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Coallocation;
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -27,23 +28,27 @@ pub struct Metascheduler {
     /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reallocation: Option<Reallocation>,
+    /// How it spreads rigid jobs over providers, instead of placing each on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coallocation: Option<Coallocation>,
     /// How it negotiates over bags of tasks; read with `composition` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negotiation: Option<Negotiation>,
 }
 
 impl Metascheduler {
-    /// Whether it neither composes bags nor moves moldable jobs.
-    pub const fn places_rigid_jobs(&self) -> bool {
-        self.composition.is_none() && self.reallocation.is_none()
+    /// Whether it places each job on one provider by a rule, and leaves it there.
+    pub const fn places_on_one(&self) -> bool {
+        self.composition.is_none() && self.coallocation.is_none() && self.reallocation.is_none()
     }
 
     /// The least that providers have to disclose for it.
     pub const fn needs(&self) -> Disclosure {
-        match (self.composition, self.reallocation) {
-            (Some(composition), _) => composition.needs(),
-            (None, Some(_)) => Disclosure::Offers,
-            (None, None) => self.placement.needs(),
+        match (self.composition, &self.coallocation, self.reallocation) {
+            (Some(composition), ..) => composition.needs(),
+            (None, Some(_), _) => Disclosure::Slots,
+            (None, None, Some(_)) => Disclosure::Offers,
+            (None, None, None) => self.placement.needs(),
         }
     }
 }

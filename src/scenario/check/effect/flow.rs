@@ -4,6 +4,7 @@ use haggle_model::Disclosure;
 
 use crate::scenario::Scenario;
 use crate::scenario::check::names::Names;
+use crate::scenario::check::reservations::reserves;
 use crate::scenario::file::{Composition, Metascheduler, User};
 
 /// What comes to one provider.
@@ -11,12 +12,16 @@ use crate::scenario::file::{Composition, Metascheduler, User};
 pub(super) struct Serves {
     /// Rigid jobs.
     pub(super) rigid: bool,
+    /// Some of them are to be reserved.
+    pub(super) reserved: bool,
     /// Bags of tasks.
     pub(super) bags: bool,
     /// Calls for offers of several sizes.
     pub(super) sized: bool,
     /// Calls for free time slots.
     pub(super) slots: bool,
+    /// Parts of rigid jobs.
+    pub(super) parts: bool,
     /// Failures.
     pub(super) fails: bool,
     /// The highest level that a metascheduler asks it for; `None` if none uses it.
@@ -62,6 +67,7 @@ impl Flow {
         let target = user.submits_to.as_str();
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
+            self.serves[place].reserved |= reserves(scenario, user.workload.as_str());
         }
         let metaschedulers = scenario.metaschedulers.iter().enumerate();
         for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
@@ -95,7 +101,10 @@ impl Serves {
     fn asked_by(&mut self, metascheduler: &Metascheduler) {
         self.asked = self.asked.max(Some(metascheduler.needs()));
         match metascheduler.composition {
-            None => self.rigid = true,
+            None => {
+                self.rigid = true;
+                self.parts |= metascheduler.coallocation.is_some();
+            }
             Some(composition) => {
                 self.bags = true;
                 let slots = composition == Composition::FreeTimeSlots;

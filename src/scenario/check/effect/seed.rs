@@ -28,10 +28,12 @@ fn draws(scenario: &Scenario) -> bool {
         let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
         pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
     });
-    let places = scenario
-        .metaschedulers
-        .iter()
-        .any(|it| it.places_rigid_jobs() && it.placement == Placement::Random);
+    let places =
+        scenario.metaschedulers.iter().any(|it| match (&it.composition, &it.coallocation) {
+            (Some(_), _) => false,
+            (None, Some(coallocation)) => coallocation.overhead.draws(),
+            (None, None) => it.places_on_one() && it.placement == Placement::Random,
+        });
     provider
         || places
         || scenario.network.jitter > TimeSpan::ZERO
@@ -60,6 +62,12 @@ fn step_draws(step: &Step) -> bool {
         Step::ReadyTimes { delay, lead } => {
             [delay, lead].into_iter().flatten().any(|law| law.draws())
         }
+        Step::Reservations { lead, flexible, flexibility, accepts } => {
+            let part = 0.0 < flexible.fraction() && flexible.fraction() < 1.0;
+            let draws = [lead, flexibility].into_iter().flatten().any(|law| law.draws());
+            draws || part && (flexibility.is_some() || accepts.is_some())
+        }
+        Step::RunTimes { percent } => percent.draws(),
         Step::Split { parts, .. } => *parts > 1,
         Step::Moldable { parallel, .. } => parallel.is_none(),
         Step::Window { .. }
