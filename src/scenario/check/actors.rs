@@ -277,9 +277,10 @@ impl Check<'_> {
             return;
         }
         let name = &provider.name;
-        let mut others = self.scenario.metaschedulers.iter();
-        let spreads = others.find(|it| it.coallocation.is_some() && it.providers.contains(name));
-        if let Some(other) = spreads {
+        let spreads = |it: &&Metascheduler| {
+            it.coallocation.is_some() && names.providers_meant(&it.providers).contains(&place)
+        };
+        if let Some(other) = self.scenario.metaschedulers.iter().find(spreads) {
             self.report(
                 &path.key("reallocation"),
                 format!(
