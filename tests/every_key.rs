@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 18] = [
+const BASES: [&str; 20] = [
     "queue",
     "bags",
     "reservations",
@@ -29,6 +29,8 @@ const BASES: [&str; 18] = [
     "relaxed",
     "coordinated",
     "slots",
+    "coallocated",
+    "moldable",
     "grid",
     "outputs",
     "moving",

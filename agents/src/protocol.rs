@@ -5,8 +5,10 @@
 //! | [`submission`] | user, metascheduler, provider | a job as a whole |
 //! | [`reservation`] | user, provider | a window for a job, in advance |
 //! | [`query`] | metascheduler, provider | what would become of a rigid job |
+//! | [`reallocation`] | reallocator, provider | sizes of moldable jobs, and jobs that move |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
+//! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
 //! | [`resource`] | nature, owner | failures and repairs |
 //! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
@@ -44,11 +46,13 @@
 pub mod agreement;
 pub mod bargain;
 pub mod checkpoint;
+pub mod coallocation;
 pub mod data;
 pub mod dispatch;
 pub mod information;
 pub mod phase;
 pub mod query;
+pub mod reallocation;
 pub mod reservation;
 pub mod resource;
 pub mod run;
@@ -66,11 +70,13 @@ use said::protocol;
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
 pub use checkpoint::{CheckpointMessage, Saved};
+pub use coallocation::CoallocationMessage;
 pub use data::{DataMessage, Transfer};
 pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
 pub use query::QueryMessage;
+pub use reallocation::{ReallocationMessage, SizeRequest};
 pub use reservation::ReservationMessage;
 pub use resource::ResourceMessage;
 pub use run::RunMessage;
@@ -125,10 +131,14 @@ messages! {
     Reservation(ReservationMessage),
     /// Before a rigid job is placed.
     Query(QueryMessage),
+    /// About moldable jobs, which may move.
+    Reallocation(ReallocationMessage),
     /// Before a bag is agreed on.
     Bargain(BargainMessage),
     /// To agree on a composition.
     Agreement(AgreementMessage),
+    /// About parts of a rigid job.
+    Coallocation(CoallocationMessage),
     /// About a share that is committed.
     Share(ShareMessage),
     /// Nature to the owners of resources.
@@ -183,10 +193,12 @@ impl Message {
                 )
                 | Message::Wake(
                     Timer::RestoreDue { .. }
+                        | Timer::Reallocate
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );
-        let is_round = matches!(self, Message::Wake(Timer::Grid(GridTimer::Round)));
+        let is_round =
+            matches!(self, Message::Wake(Timer::Reallocate | Timer::Grid(GridTimer::Round)));
         debug_assert_eq!(recurs, is_round || self.phase() == Phase::Resource);
         recurs
     }

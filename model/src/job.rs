@@ -55,7 +55,7 @@ pub enum JobShape {
 /// let hidden = haggle_model::job::HiddenRunTime::new(haggle_model::Span::from_secs(60));
 /// let run_time = hidden.0;
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HiddenRunTime(Span);
 
 impl HiddenRunTime {

@@ -89,9 +89,18 @@ impl Moldable {
     /// The job, if it is moldable and its user gave a limit: without one there is nothing to
     /// compute other limits from.
     pub fn of(job: &Job) -> Option<Moldable> {
-        match job.shape {
+        Moldable::described(job.shape, job.processors, job.requested_time)
+    }
+
+    /// The same of a job that is described so.
+    pub fn described(
+        shape: JobShape,
+        processors: u32,
+        requested_time: Option<Span>,
+    ) -> Option<Moldable> {
+        match shape {
             JobShape::Moldable(speedup) => {
-                Some(Moldable::new(speedup, job.processors, job.requested_time?))
+                Some(Moldable::new(speedup, processors, requested_time?))
             }
             JobShape::Rigid | JobShape::Bag => None,
         }
@@ -112,14 +121,13 @@ impl Moldable {
         whole_seconds(self.seconds(processors, speed))
     }
 
-    /// How long it runs there, for the machine alone: of its limit the part that `job` ran of
-    /// what its user requested, whatever the size; it is killed at the limit.
+    /// How long it runs there, for the machine alone: as much longer or shorter than its limit there
+    /// as `job` ran with regard to what its user requested.
     pub fn run_time(&self, job: &Job, processors: u32, speed: f64) -> Span {
         let run_time = job.run_time.reveal_to_machine().as_secs_f64();
         let requested = job.requested_time.unwrap_or(Span::FOREVER).as_secs_f64();
-        let part = if run_time < requested { run_time / requested } else { 1.0 };
-        let seconds = self.seconds(processors, speed);
-        whole_seconds(part * seconds).min(self.requested(processors, speed))
+        let part = if requested > 0.0 { run_time / requested } else { 1.0 };
+        whole_seconds(part * self.seconds(processors, speed))
     }
 }
 
@@ -135,14 +143,14 @@ pub struct Sizing {
     pub processors: u32,
     /// When it would start.
     pub start: Time,
-    /// For how long it may run.
-    pub requested: Span,
+    /// For how long it is planned there.
+    pub planned: Span,
 }
 
 impl Sizing {
     /// When it is done at the latest.
     pub fn completion(&self) -> Time {
-        self.start + self.requested
+        self.start + self.planned
     }
 }
 
@@ -209,10 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_ran_over_its_limit_is_killed_at_any_size() {
+    fn a_job_that_would_run_over_its_limit_does_so_at_any_size() {
         let job = job(kind(0), 4, 1_000, 5_000);
-        assert_eq!(on(&job, 4, 1.0), (1_000, 1_000));
-        assert_eq!(on(&job, 1, 1.0), (2_500, 2_500));
+        assert_eq!(on(&job, 4, 1.0), (1_000, 5_000));
+        assert_eq!(on(&job, 1, 1.0), (2_500, 12_500));
+        assert_eq!(on(&Job { requested_time: Some(Span::ZERO), ..job }, 1, 1.0), (1, 1));
     }
 
     /// Figure 3: speedups grow by less and less, and have nearly come to their ends at the limits.

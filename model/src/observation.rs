@@ -97,7 +97,8 @@ pub struct JobRecord {
     pub promised_end: Option<Time>,
     /// The provider's own processor numbers it ran on.
     pub processors: ProcessorSet,
-    /// What became of a bag; `None` for rigid jobs and for bags no provider took.
+    /// What became of a bag, or of a rigid job that could be spread over providers; `None` for other
+    /// jobs and for those that no provider took.
     pub bag: Option<Box<BagRecord>>,
     /// What failures ended, in order of time.
     pub lost: Vec<LostRun>,
@@ -161,7 +162,8 @@ impl LostRun {
     }
 }
 
-/// How a bag was placed and run.
+/// How a bag was placed and run, or a rigid job that could be spread over providers: its shares are
+/// its parts then, each of which ran once.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct BagRecord {
     /// Whether its deadline could be met, so that its tasks were spread by the policy's rule.
@@ -174,6 +176,21 @@ pub struct BagRecord {
     pub recompositions: u32,
     /// What the providers did of it, in the order in which they finished.
     pub shares: Vec<ShareRecord>,
+    /// How it was spread; `None` for bags.
+    pub coallocated: Option<Coallocated>,
+}
+
+/// How a rigid job was spread over providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coallocated {
+    /// The start at which it was placed first.
+    pub first_start: Time,
+    /// On how many providers it was placed first.
+    pub first_providers: u32,
+    /// How often its start or its parts have moved since.
+    pub moves: u32,
+    /// By how many percent it takes longer on several providers than on one.
+    pub overhead: u32,
 }
 
 /// What one provider did of a bag.
@@ -259,6 +276,15 @@ impl JobRecord {
         }
     }
 
+    /// Processors that it was given, or needs: of a bag, its tasks.
+    pub fn width(&self) -> u32 {
+        let last = self.lost.last().map(|run| &run.processors).filter(|_| self.start.is_none());
+        match last.unwrap_or(&self.processors).count() {
+            given if given > 0 && self.bag.is_none() => given,
+            _ => self.job.processors,
+        }
+    }
+
     /// What its last attempt did not have to compute again.
     pub fn saved(&self) -> Span {
         self.lost.iter().map(|run| run.saved).sum()
@@ -298,7 +324,8 @@ pub enum DisclosedItem {
     Queue,
     /// That something changed, so that offers are stale.
     Change,
-    /// When the tasks of bags at a provider are expected to be done: the count is that of the bags.
+    /// When jobs that may move, or the tasks of bags, are expected to be done at a provider: the
+    /// count is that of the jobs or bags.
     ExpectedCompletion,
     /// When a whole bag is expected to be done, told by its metascheduler.
     BagCompletion,
@@ -446,6 +473,16 @@ pub enum Observation {
         provider: ProviderId,
         /// Their numbers there.
         processors: ProcessorSet,
+    },
+    /// A job that waited at one provider waits at another; or again at the same one, where it may
+    /// have another size and place.
+    JobMoved {
+        /// The job.
+        job: JobId,
+        /// Where it waited.
+        from: ActorId,
+        /// Who has accepted it.
+        to: ActorId,
     },
     /// A provider is done with its share of a bag; its runs were observed one by one.
     ShareOver(Box<ShareRecord>),

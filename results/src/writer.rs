@@ -486,15 +486,17 @@ impl RunWriter {
         row.integer(i64::from(job.origin.user)).integer(i64::from(job.origin.group));
         row.integer(i64::from(job.origin.executable)).integer(i64::from(job.origin.queue));
         row.integer(i64::from(job.origin.partition));
+        let bag = record.bag.as_ref();
         row.word(match job.shape {
+            JobShape::Rigid if bag.is_some() => "spread",
             JobShape::Rigid => "rigid",
             JobShape::Bag => "bag",
             JobShape::Moldable(_) => "moldable",
         });
         row.integer(used);
-        let bag = record.bag.as_ref();
         row.integer(bag.map_or(0, |bag| i64::from(bag.recompositions)));
-        row.integer(bag.map_or(NO_INTEGER, |bag| i64::from(bag.balanced))).done();
+        let balanced = bag.filter(|bag| bag.coallocated.is_none());
+        row.integer(balanced.map_or(NO_INTEGER, |bag| i64::from(bag.balanced))).done();
         self.jobs.flush_if_full()
     }
 
@@ -511,7 +513,7 @@ impl RunWriter {
         row.code(u32::from(job.workload)).integer(attempt).code(story.provider);
         row.micros(story.submit).micros(micros(record.queued));
         row.micros(story.start).micros(story.end);
-        row.integer(i64::from(job.processors));
+        row.integer(i64::from(record.width()));
         row.text(|out| push_processors(out, story.processors(record), story.first_processor));
         row.word(record.outcome.name()).micros(micros(record.promised_end));
         row.micros(0).micros(record.checkpointing.as_micros()).done();
@@ -746,9 +748,11 @@ impl Story {
         if self.turnaround == NO_INTEGER {
             return f64::NAN;
         }
-        let run_time = match record.bag {
-            Some(_) => record.job.run_time.reveal_to_machine().as_micros(),
-            None => self.execution,
+        let run_time = match &record.bag {
+            Some(bag) if bag.coallocated.is_none() => {
+                record.job.run_time.reveal_to_machine().as_micros()
+            }
+            _ => self.execution,
         };
         bounded_slowdown(self.turnaround, run_time, threshold.as_micros())
     }
@@ -829,7 +833,7 @@ impl Usage {
         self.last_end = self.last_end.max(story.end);
         self.jobs[provider.index()] += 1;
         let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
-        self.busy[provider.index()] += i128::from(ran) * i128::from(record.job.processors);
+        self.busy[provider.index()] += i128::from(ran) * i128::from(record.width());
     }
 
     fn write(&self, cast: &Cast, buffer: &mut Buffer) {

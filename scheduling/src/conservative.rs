@@ -437,6 +437,10 @@ impl LocalScheduler for Conservative {
     fn queue_length(&self) -> usize {
         self.waiting.len()
     }
+
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        Some(self)
+    }
 }
 
 impl Reserving for Conservative {

@@ -145,6 +145,10 @@ impl LocalScheduler for Fcfs {
     fn queue_length(&self) -> usize {
         self.waiting.len()
     }
+
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        (self.order == Order::Arrival).then_some(self)
+    }
 }
 
 impl Reserving for Fcfs {

@@ -46,5 +46,5 @@ pub use queue::Order;
 pub use replan::Replan;
 pub use reserving::Reserving;
 pub use scheduler::{
-    Killed, LocalScheduler, Policy, Request, Scheduler, SchedulerConfig, Scheduling, Slot, promise,
+    Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

@@ -25,7 +25,7 @@ mod tuning;
 pub use clusters::{Clusters, Reallocated, first_done, reallocate};
 pub use event::{Decision, Event, Question, Waiting};
 pub use heuristic::Heuristic;
-pub use tuning::{Machine, Tuning};
+pub use tuning::Tuning;
 
 use haggle_model::Span;
 

@@ -1,11 +1,11 @@
 //! What a provider asks of its local scheduler.
 
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Fractions};
+use crate::coallocation::CoallocationQueue;
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::reservations::{Granting, ReservationConfig, Reservations};
@@ -108,68 +108,25 @@ pub trait LocalScheduler: fmt::Debug + Send {
 
     /// Jobs that wait.
     fn queue_length(&self) -> usize;
-}
 
-/// A local scheduler by what it can do for others.
-#[derive(Debug)]
-pub enum Scheduler {
-    /// It queues jobs.
-    Queue(Box<dyn LocalScheduler>),
-    /// It reserves a start for each job that it queues.
-    Reserving(Box<dyn Reserving>),
-    /// It bargains over bags, too.
-    Bargainer(Box<dyn Bargainer>),
-    /// It grants windows in advance, too.
-    Granting(Box<dyn Granting>),
-}
-
-impl Scheduler {
-    /// The one that bargains over bags, if it does.
-    pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        match self {
-            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Granting(_) => None,
-            Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
-        }
+    /// To bargain over bags, if it does.
+    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        None
     }
 
-    /// The one that reserves, if it does.
-    pub fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        match self {
-            Scheduler::Reserving(queue) => Some(&mut **queue),
-            Scheduler::Queue(_) | Scheduler::Bargainer(_) | Scheduler::Granting(_) => None,
-        }
+    /// To ask when each job starts at the latest, if it knows.
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        None
     }
 
-    /// The one that grants windows, if it does.
-    pub fn granting(&mut self) -> Option<&mut dyn Granting> {
-        match self {
-            Scheduler::Queue(_) | Scheduler::Reserving(_) | Scheduler::Bargainer(_) => None,
-            Scheduler::Granting(granting) => Some(&mut **granting),
-        }
+    /// To be granted windows in advance, if it grants them.
+    fn granting(&mut self) -> Option<&mut dyn Granting> {
+        None
     }
-}
 
-impl Deref for Scheduler {
-    type Target = dyn LocalScheduler;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Scheduler::Queue(queue) => &**queue,
-            Scheduler::Reserving(queue) => &**queue,
-            Scheduler::Bargainer(bargainer) => &**bargainer,
-            Scheduler::Granting(granting) => &**granting,
-        }
-    }
-}
-
-impl DerefMut for Scheduler {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        match self {
-            Scheduler::Queue(queue) => &mut **queue,
-            Scheduler::Reserving(queue) => &mut **queue,
-            Scheduler::Bargainer(bargainer) => &mut **bargainer,
-            Scheduler::Granting(granting) => &mut **granting,
-        }
+    /// To place parts of jobs that other providers have the other parts of, if it takes them.
+    fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
+        None
     }
 }
 
@@ -210,17 +167,6 @@ pub struct SchedulerConfig {
 }
 
 impl SchedulerConfig {
-    /// The scheduler for a machine of `processors`, if it reserves a start for each job.
-    pub fn build_reserving(&self, processors: u32) -> Option<Box<dyn Reserving>> {
-        match (self.policy, self.order, self.compression) {
-            (Policy::Fcfs, Order::Arrival, _) => Some(Box::new(Fcfs::new(processors, self.order))),
-            (Policy::Conservative, _, compression) if compression != Compression::Replan => {
-                Some(Box::new(Conservative::new(processors, self.order, compression)))
-            }
-            (Policy::Fcfs | Policy::Easy | Policy::Conservative, ..) => None,
-        }
-    }
-
     /// The scheduler for a machine of `processors`.
     pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
         match self.policy {
@@ -241,6 +187,8 @@ impl SchedulerConfig {
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
+    /// Conservative backfilling around parts of jobs that other providers have the other parts of.
+    Coallocation(SchedulerConfig),
     /// Earliest deadline first, with promises and offers.
     Edf(EdfConfig),
     /// Conservative backfilling of bags, rescheduled when something ends early.
@@ -258,23 +206,18 @@ pub enum Scheduling {
 
 impl Scheduling {
     /// The scheduler for a machine of `processors`.
-    pub fn build(&self, processors: u32) -> Scheduler {
+    pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
         match self {
-            Scheduling::Queue(config) => match config.build_reserving(processors) {
-                Some(queue) => Scheduler::Reserving(queue),
-                None => Scheduler::Queue(config.build(processors)),
-            },
-            Scheduling::Edf(config) => {
-                Scheduler::Bargainer(Box::new(Edf::new(processors, config.clone())))
+            Scheduling::Queue(config) => config.build(processors),
+            Scheduling::Coallocation(config) => {
+                Box::new(CoallocationQueue::new(processors, *config))
             }
+            Scheduling::Edf(config) => Box::new(Edf::new(processors, config.clone())),
             Scheduling::Bags { rescheduling, fractions, shares } => {
-                let (rule, fractions) = (*rescheduling, fractions.clone());
-                let queue = ConservativeBags::new(processors, rule, fractions);
-                Scheduler::Bargainer(Box::new(queue.with_shares(*shares)))
+                let queue = ConservativeBags::new(processors, *rescheduling, fractions.clone());
+                Box::new(queue.with_shares(*shares))
             }
-            Scheduling::Reservations(config) => {
-                Scheduler::Granting(Box::new(Reservations::new(processors, *config)))
-            }
+            Scheduling::Reservations(config) => Box::new(Reservations::new(processors, *config)),
         }
     }
 }
@@ -289,7 +232,7 @@ impl From<SchedulerConfig> for Scheduling {
 impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scheduling::Queue(config) => config.fmt(f),
+            Scheduling::Queue(config) | Scheduling::Coallocation(config) => config.fmt(f),
             Scheduling::Edf(config) => write!(f, "edf, {}", config.mode.name()),
             Scheduling::Bags { rescheduling, shares, .. } => {
                 write!(f, "conservative bags, {rescheduling} rescheduling")?;

@@ -246,6 +246,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         blocks: false,
         reservations: None,
         estimates: None,
+        publishes: None,
         count: 1,
     });
     Ok(scenario)

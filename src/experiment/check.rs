@@ -7,9 +7,11 @@ use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
-    Cast, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Span, TaskRun, Time,
+    BagRecord, Cast, JobId, JobOutcome, JobRecord, LostRun, Moldable, ProcessorSet, ProviderId,
+    Span, TaskRun, Time,
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
+use haggle_scheduling::coallocation::with_overhead;
 
 use held::{Processor, Processors};
 
@@ -97,6 +99,12 @@ pub enum Violation {
         /// Its start.
         start: Time,
     },
+    /// The parts of a rigid job did not run together.
+    #[error("the parts of job {job} did not start and end together")]
+    TornApart {
+        /// The job's number in its workload.
+        job: i64,
+    },
     /// Of a bag, more or fewer tasks ran than it has.
     #[error("bag {job} has {asked} tasks, and {got} ran")]
     TasksLost {
@@ -116,6 +124,26 @@ pub enum Violation {
     /// The books of a grid do not balance; looked at in every run.
     #[error(transparent)]
     Grid(#[from] GridViolation),
+}
+
+/// The parts of a rigid job start and end together, and take as long as they should.
+fn runs_whole(record: &JobRecord, bag: &BagRecord, overhead: u32) -> Result<(), Violation> {
+    let job = record.job.number;
+    let mut runs = bag.shares.iter().flat_map(|share| &share.runs);
+    let Some(first) = runs.next() else { return Ok(()) };
+    if bag.shares.iter().any(|share| share.runs.len() != 1)
+        || runs.any(|run| (run.start, run.end) != (first.start, first.end))
+    {
+        return Err(Violation::TornApart { job });
+    }
+    let computed = first.end - first.start;
+    let overhead = if bag.shares.len() > 1 { overhead } else { 0 };
+    let asked = match record.outcome {
+        JobOutcome::Completed => with_overhead(record.job.run_time.reveal_to_machine(), overhead),
+        JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
+        _ => computed,
+    };
+    if computed == asked { Ok(()) } else { Err(Violation::WrongLength { job, asked, computed }) }
 }
 
 impl Check {
@@ -180,18 +208,25 @@ impl Check {
             if got != asked && record.start.is_some() && whole {
                 return Err(Violation::TasksLost { job, asked, got });
             }
-            return Ok(());
+            return match bag.coallocated {
+                Some(placed) => runs_whole(record, bag, placed.overhead),
+                None => Ok(()),
+            };
         }
         let (Some(provider), Some(start)) = (record.provider, record.start) else { return Ok(()) };
         let got = record.processors.count();
-        if got != asked {
+        let moldable = Moldable::of(&record.job);
+        if got != asked && moldable.is_none_or(|it| got == 0 || got > it.widest(u32::MAX)) {
             return Err(Violation::WrongWidth { job, asked, got });
         }
         let ran = record.run_time().unwrap_or(Span::ZERO);
         let computed = ran - record.checkpointing;
-        let long = record.job.run_time.reveal_to_machine();
+        let speed = self.speeds[provider.index()];
+        let long = record.job.run_time.reveal_to_machine().at_speed(speed);
+        // Whoever does not mold it takes it as rigid.
+        let molded = moldable.map(|it| it.run_time(&record.job, got, speed));
         let asked = match record.outcome {
-            JobOutcome::Completed => long.at_speed(self.speeds[provider.index()]),
+            JobOutcome::Completed => molded.filter(|&it| it == computed).unwrap_or(long),
             JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
             _ => computed,
         };

@@ -107,7 +107,7 @@ impl Provider {
                         lost_tasks.push((slot, tasks));
                     }
                 }
-                Held::Part => {}
+                Held::Part | Held::Coallocated(_) => {}
             }
         }
         out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });

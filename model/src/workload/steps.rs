@@ -14,6 +14,7 @@ mod fit_load;
 mod key;
 mod load;
 mod merge;
+mod molding;
 mod reservations;
 mod run_times;
 mod slice;
@@ -31,6 +32,7 @@ pub use fit_load::FitLoad;
 pub use key::{Key, KeyField, KeyOrder};
 pub use load::{FillWindow, ScaleGaps};
 pub use merge::{merge, number_jobs};
+pub use molding::Molding;
 pub use reservations::Reservations;
 pub use run_times::RunTimes;
 pub use slice::Slice;
@@ -78,6 +80,8 @@ pub enum Step {
     Split(Split),
     /// Makes each job a bag of one-processor tasks.
     Bags,
+    /// Makes each job moldable.
+    Molding(Molding),
 }
 
 impl Step {
@@ -100,6 +104,7 @@ impl Step {
             Step::Key(_) => "key",
             Step::Split(_) => "split",
             Step::Bags => "bags",
+            Step::Molding(_) => "moldable",
         }
     }
 
@@ -129,6 +134,7 @@ impl Step {
             Step::Key(key) => Ok(key.apply(jobs)),
             Step::Split(split) => split.apply(jobs, draws),
             Step::Bags => Ok(bags::bags(jobs)),
+            Step::Molding(molding) => molding.apply(jobs, job_draws()),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::summary::{Group, MessageFaults, Outcomes, Summary};
-use super::{Bags, Cut, Distribution, Extent, GridSummary, Reservations};
+use super::summary::{Group, MessageFaults, Moves, Outcomes, Summary};
+use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Reservations};
 
 const NAME_WIDTH: usize = 18;
 
@@ -76,6 +76,14 @@ impl fmt::Display for Summary {
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
         }
+        if let Some(Moves { moved, resubmitted }) = self.moves {
+            let moved = counted(moved, "move");
+            writeln!(
+                f,
+                "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
+                 same one"
+            )?;
+        }
         if let Some(faults) = self.message_faults {
             let lost = counted(faults.lost + faults.parted + faults.missed, "message");
             let MessageFaults { parted, missed, doubled, resent, refused, .. } = faults;
@@ -116,6 +124,10 @@ impl fmt::Display for Summary {
         if let Some(bags) = &self.all.bags {
             writeln!(f)?;
             spread(f, bags)?;
+        }
+        if let Some(jobs) = &self.all.coallocated {
+            writeln!(f)?;
+            coallocated(f, jobs)?;
         }
         Ok(())
     }
@@ -217,6 +229,26 @@ fn spread(f: &mut fmt::Formatter<'_>, bags: &Bags) -> fmt::Result {
     if bags.shares_late > 0 {
         let (late, promised) = (bags.shares_late, counted(bags.shares_promised, "share"));
         writeln!(f, "  {late} of {promised} that providers had promised ended late")?;
+    }
+    Ok(())
+}
+
+fn coallocated(f: &mut fmt::Formatter<'_>, jobs: &CoallocatedJobs) -> fmt::Result {
+    let counts = jobs.by_providers.iter().enumerate().filter(|(_, count)| **count > 0);
+    let counts: Vec<String> = counts.map(|(index, it)| format!("{it} on {}", index + 1)).collect();
+    writeln!(
+        f,
+        "{} that could be spread over providers ran on {:.2} each in the mean ({})",
+        counted(jobs.jobs, "job"),
+        jobs.providers,
+        counts.join(", ")
+    )?;
+    if let (Some(united), Some(earlier)) = (jobs.united_percent, jobs.earlier_percent) {
+        writeln!(
+            f,
+            "  of {} placed on several first, {united:.1} % ran on one, and {earlier:.1} % started earlier",
+            jobs.spread
+        )?;
     }
     Ok(())
 }

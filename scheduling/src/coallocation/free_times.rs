@@ -3,6 +3,9 @@
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+/// All, in millionths.
+const MILLION: u32 = 1_000_000;
+
 /// From when on how many processors are free: a step function, the last step for ever. Before the
 /// first step nothing is free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,11 +43,12 @@ impl FreeTimes {
         &self.0
     }
 
-    /// The same with fewer processors, so that less is seen of the load: this share of those that
-    /// are free, in percent, rounded down.
-    pub fn published(mut self, percent: u32) -> FreeTimes {
+    /// The same with fewer processors, so that less is seen of the load: so many millionths of those
+    /// that are free, rounded down.
+    pub fn published(mut self, millionths: u32) -> FreeTimes {
+        let millionths = u64::from(millionths.min(MILLION));
         for (_, free) in &mut self.0 {
-            *free = (u64::from(*free) * u64::from(percent.min(100)) / 100) as u32;
+            *free = (u64::from(*free) * millionths / u64::from(MILLION)) as u32;
         }
         self.0.dedup_by_key(|&mut (_, free)| free);
         self
@@ -114,8 +118,8 @@ mod tests {
     #[test]
     fn less_can_be_published_than_is_free() {
         let free = steps(&[(0, 3), (5, 2), (10, 8)]);
-        assert_eq!(free.clone().published(50), steps(&[(0, 1), (10, 4)]));
-        assert_eq!(free.clone().published(100), free);
+        assert_eq!(free.clone().published(500_000), steps(&[(0, 1), (10, 4)]));
+        assert_eq!(free.clone().published(MILLION), free);
     }
 
     #[test]

@@ -167,4 +167,8 @@ impl LocalScheduler for CoallocationQueue {
     fn queue_length(&self) -> usize {
         self.queue.queue_length()
     }
+
+    fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
+        Some(self)
+    }
 }

@@ -18,12 +18,12 @@ use super::{Algorithm, Rule, first_done};
 pub struct Waiting {
     /// The job. Jobs are numbered by age.
     pub job: JobId,
-    /// Its size and its place in the plan.
-    pub sizing: Sizing,
+    /// When it will be done.
+    pub completion: Time,
 }
 
 /// What has to be known for the next decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
     /// What would become of the job if it were submitted to this cluster now?
     Estimate {
@@ -58,14 +58,14 @@ pub enum Decision {
         /// Where it goes.
         to: usize,
     },
-    /// It has been cancelled, and is to be submitted.
+    /// It is to be submitted: it has been cancelled, or was never submitted.
     Place {
         /// The job.
         job: JobId,
         /// Where it waited.
-        from: usize,
-        /// Where it goes, or goes again.
-        to: usize,
+        from: Option<usize>,
+        /// Where it goes, or goes again; `None` if no cluster takes it.
+        to: Option<usize>,
     },
     /// All jobs have had their turn.
     Over,
@@ -81,6 +81,7 @@ pub struct Event {
     rest: VecDeque<Candidate>,
     /// How often each cluster has changed: what it said before is void.
     versions: Vec<u32>,
+    is_of_newcomer: bool,
 }
 
 /// Something that a cluster said when it had changed so often.
@@ -90,8 +91,8 @@ type Said<T> = Option<(u32, T)>;
 #[derive(Clone, Debug)]
 struct Candidate {
     job: JobId,
-    /// Where it waits or waited.
-    cluster: usize,
+    /// Where it waits or waited, unless it is new.
+    cluster: Option<usize>,
     /// Its completion there; none if it has started.
     completion: Said<Option<Time>>,
     /// What each cluster has said, or that it cannot take the job.
@@ -107,7 +108,7 @@ impl Candidate {
 
     fn completion(&self, versions: &[u32]) -> Option<Option<Time>> {
         let (version, said) = self.completion?;
-        (version == versions[self.cluster]).then_some(said)
+        (version == versions[self.cluster?]).then_some(said)
     }
 }
 
@@ -117,8 +118,8 @@ impl Event {
         let of = |(cluster, jobs): (usize, &Vec<Waiting>)| {
             let candidate = |it: &Waiting| Candidate {
                 job: it.job,
-                cluster,
-                completion: Some((0, Some(it.sizing.completion()))),
+                cluster: Some(cluster),
+                completion: Some((0, Some(it.completion))),
                 estimates: Vec::new(),
             };
             Vec::from_iter(jobs.iter().map(candidate))
@@ -133,7 +134,28 @@ impl Event {
                 rest.clear();
             }
         }
-        Event { rule, compared, rest: rest.into(), versions: vec![0; waiting.len()] }
+        Event {
+            rule,
+            compared,
+            rest: rest.into(),
+            versions: vec![0; waiting.len()],
+            is_of_newcomer: false,
+        }
+    }
+
+    /// An event that places one new job on one of so many clusters.
+    pub fn newcomer(job: JobId, clusters: usize) -> Event {
+        let rule = Rule { algorithm: Algorithm::AllCancellation, ..Rule::default() };
+        let mut event = Event::new(rule, &vec![Vec::new(); clusters]);
+        let (cluster, completion, estimates) = (None, None, Vec::new());
+        event.compared.push(Candidate { job, cluster, completion, estimates });
+        event.is_of_newcomer = true;
+        event
+    }
+
+    /// Whether it places a new job, and looks at none that wait.
+    pub fn is_of_newcomer(&self) -> bool {
+        self.is_of_newcomer
     }
 
     /// The jobs to be cancelled before anything else, by cluster.
@@ -141,7 +163,9 @@ impl Event {
         let mut jobs = vec![Vec::new(); self.versions.len()];
         if self.rule.algorithm == Algorithm::AllCancellation {
             for it in self.compared.iter().chain(&self.rest) {
-                jobs[it.cluster].push(it.job);
+                if let Some(cluster) = it.cluster {
+                    jobs[cluster].push(it.job);
+                }
             }
         }
         jobs
@@ -165,11 +189,14 @@ impl Event {
         let mut questions = Vec::new();
         for it in compared.iter() {
             let job = it.job;
-            if weighs_present && it.completion(versions).is_none() {
-                questions.push(Question::Completion { job, cluster: it.cluster });
+            if let Some(cluster) = it.cluster
+                && weighs_present
+                && it.completion(versions).is_none()
+            {
+                questions.push(Question::Completion { job, cluster });
             }
             for cluster in 0..versions.len() {
-                let counts = !is_regular || cluster != it.cluster;
+                let counts = !is_regular || it.cluster != Some(cluster);
                 if counts && it.estimate(cluster, versions).is_none() {
                     questions.push(Question::Estimate { job, cluster });
                 }
@@ -177,8 +204,10 @@ impl Event {
         }
         if questions.is_empty() && is_regular && !compared.is_empty() {
             let next = &compared[self.next()];
-            if next.completion(&self.versions).is_none() {
-                questions.push(Question::Completion { job: next.job, cluster: next.cluster });
+            if let Some(cluster) = next.cluster
+                && next.completion(&self.versions).is_none()
+            {
+                questions.push(Question::Completion { job: next.job, cluster });
             }
         }
         questions
@@ -201,7 +230,7 @@ impl Event {
     /// The cluster where a job waits has said when it will be done; `None` if it does not wait.
     pub fn learn_completion(&mut self, job: JobId, cluster: usize, completion: Option<Time>) {
         let version = self.versions[cluster];
-        if let Some(it) = self.find(job).filter(|it| it.cluster == cluster) {
+        if let Some(it) = self.find(job).filter(|it| it.cluster == Some(cluster)) {
             it.completion = Some((version, completion));
         }
     }
@@ -209,7 +238,8 @@ impl Event {
     /// What the clusters say of a candidate, as far as it counts.
     fn said<'a>(&'a self, it: &'a Candidate) -> impl Iterator<Item = (usize, Sizing)> + 'a {
         let regular = self.rule.algorithm == Algorithm::Regular;
-        let counted = (0..self.versions.len()).filter(move |&at| !regular || at != it.cluster);
+        let counted =
+            (0..self.versions.len()).filter(move |&at| !regular || it.cluster != Some(at));
         counted.filter_map(|at| Some((at, it.estimate(at, &self.versions)??)))
     }
 
@@ -251,13 +281,15 @@ impl Event {
         let (job, from) = (it.job, it.cluster);
         if self.rule.algorithm == Algorithm::AllCancellation {
             // Whoever had it takes it again if nobody else does.
-            let to = best.map_or(from, |(cluster, _)| cluster);
-            self.versions[to] += 1;
+            let to = best.map(|(cluster, _)| cluster).or(from);
+            if let Some(to) = to {
+                self.versions[to] += 1;
+            }
             return Decision::Place { job, from, to };
         }
         let present = it.completion(&self.versions).flatten();
-        match (best, present) {
-            (Some((to, sizing)), Some(present))
+        match (best, from, present) {
+            (Some((to, sizing)), Some(from), Some(present))
                 if sizing.completion() + self.rule.threshold < present =>
             {
                 self.versions[from] += 1;

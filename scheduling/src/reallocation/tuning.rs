@@ -1,12 +1,13 @@
 //! How many processors a moldable job gets on a cluster (Caniou, Charrier and Desprez 2010, section
 //! 3.2.1).
 
-use haggle_model::{Moldable, Sizing, Time};
-
-use crate::scheduler::LocalScheduler;
+use haggle_model::{Sizing, Time};
+use serde::{Deserialize, Serialize};
 
 /// How the number of processors is searched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub enum Tuning {
     /// Bisection: as if more processors were better up to a point, and worse from there on. Where
     /// the plan has holes they are not, and it may miss the best number.
@@ -73,31 +74,4 @@ fn bisect(widest: u32, see: &mut impl FnMut(u32) -> Option<Time>) -> Option<()> 
         }
     }
     Some(())
-}
-
-/// A cluster as it sizes jobs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Machine {
-    /// Processors.
-    pub processors: u32,
-    /// Their speed; 1 = the reference processor.
-    pub speed: f64,
-    /// How sizes are searched for.
-    pub tuning: Tuning,
-}
-
-impl Machine {
-    /// The size for a job that is submitted to its queue now, and what comes of it.
-    pub fn size(
-        &self,
-        now: Time,
-        job: &Moldable,
-        queue: &mut dyn LocalScheduler,
-    ) -> Option<Sizing> {
-        self.tuning.best(job.widest(self.processors), |processors| {
-            let requested = job.requested(processors, self.speed);
-            let start = queue.estimate_start(now, processors, Some(requested))?;
-            Some(Sizing { processors, start, requested })
-        })
-    }
 }

@@ -156,4 +156,8 @@ impl LocalScheduler for Reservations {
     fn queue_length(&self) -> usize {
         self.waiting.len()
     }
+
+    fn granting(&mut self) -> Option<&mut dyn Granting> {
+        Some(self)
+    }
 }

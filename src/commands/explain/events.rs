@@ -121,6 +121,9 @@ fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
     if story.shape == "bag" {
         let shares = count(story.shares.len(), "share");
         events.push((queued, format!("placed, in {shares}{promise}")));
+    } else if !story.shares.is_empty() {
+        let parts = count(story.shares.len(), "part");
+        events.push((queued, format!("placed; it runs in {parts}{promise}")));
     } else if let Some(provider) = &story.provider {
         events.push((queued, format!("queued at {provider}{promise}")));
     }
@@ -161,7 +164,8 @@ fn down(restored: Option<f64>, what: &str) -> String {
 fn bag(story: &Story, events: &mut Vec<(f64, String)>) {
     if let Some(start) = story.start.filter(|_| !story.shares.is_empty()) {
         let late = duration(start - story.submit);
-        events.push((start, format!("first task started, {late} after the submission")));
+        let what = if story.shape == "bag" { "first task" } else { "all parts" };
+        events.push((start, format!("{what} started, {late} after the submission")));
     }
     let together = |a: &LostTasks, b: &LostTasks| (&a.provider, a.end) == (&b.provider, b.end);
     for lost in story.lost_tasks.chunk_by(together) {

@@ -10,7 +10,7 @@ use super::rows::Disclosure;
 /// to what it does not hold says what it promises.
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
     ("estimate", &["estimate", "ready", "granted", "fixed"], &["committed"]),
-    ("change", &["probe", "expired", "broken"], &[]),
+    ("change", &["probe", "expired", "broken", "reschedule_request", "part_not_ready"], &[]),
     ("expected_completion", &["new_completion_times"], &[]),
 ];
 

@@ -15,8 +15,8 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
-    ReschedulingRule, Step, Workload,
+    CoallocationPolicy, Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
+    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step, Workload,
 };
 use flow::{Flow, Serves};
 
@@ -35,7 +35,7 @@ impl Check<'_> {
         let sorts = scenario.providers.iter().any(|it| it.order == Order::Key);
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
-            self.workload_effects(&path, workload, sorts);
+            self.workload_effects(&path, workload, sorts, flow.molded[index]);
         }
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);
@@ -98,6 +98,12 @@ impl Check<'_> {
                 bargains && serves.bags,
                 "only run times of bags are estimated, under policies \"edf\" and \"bags\"",
                 "remove it, or choose one of these policies",
+            ),
+            (
+                "publishes",
+                serves.parts,
+                "nobody spreads jobs over this provider",
+                "remove it, or let a metascheduler with `coallocation` use this provider",
             ),
             (
                 "rescheduling",
@@ -222,13 +228,32 @@ impl Check<'_> {
     fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
         let composes = metascheduler.composition;
-        self.uses(
-            &path.key("placement"),
-            composes.is_none(),
-            &owner,
-            "it composes bags of tasks and places no rigid jobs",
-            "remove it, or remove `composition`",
-        );
+        let (why, remedy) = match metascheduler.role() {
+            Role::Composes(_) => (
+                "it composes bags of tasks and places no rigid jobs",
+                "remove it, or remove `composition`",
+            ),
+            Role::Moves(_) => (
+                "it places every job where it would be done first",
+                "remove it, or remove `reallocation`",
+            ),
+            Role::Spreads(_) | Role::Places(_) => (
+                "it spreads jobs over providers and places none on one of them",
+                "remove it, or remove `coallocation`",
+            ),
+        };
+        let places = matches!(metascheduler.role(), Role::Places(_));
+        self.uses(&path.key("placement"), places, &owner, why, remedy);
+        if let Some(coallocation) = &metascheduler.coallocation {
+            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
+            let at = path.key("coallocation").key("remap");
+            let why = "only policy \"shift-remap\" lets other providers take parts";
+            let owner = format!("the co-allocation of {owner}");
+            self.uses(&at, remaps, &owner, why, "remove it, or choose `policy = \"shift-remap\"`");
+        }
+        if let Some(reallocation) = metascheduler.reallocation {
+            self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
+        }
         self.uses(
             &path.key("negotiation"),
             composes.is_some(),
@@ -254,7 +279,29 @@ impl Check<'_> {
         }
     }
 
-    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool) {
+    fn reallocation_effects(&mut self, path: &Path, owner: &str, reallocation: Reallocation) {
+        let Reallocation { algorithm, heuristic, .. } = reallocation;
+        let owner = format!("the reallocation of {owner}");
+        let moves = algorithm != ReallocationAlgorithm::None;
+        let compares = heuristic.heuristic().compares();
+        let still = "under algorithm \"none\" nothing moves";
+        let only = |read: bool, why| if moves { (read, why) } else { (false, still) };
+        let rows = [
+            ("heuristic", only(true, still)),
+            ("period", only(true, still)),
+            (
+                "threshold",
+                only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
+            ),
+            ("window", only(compares, "heuristic \"mct\" compares no jobs")),
+        ];
+        for (key, (read, why)) in rows {
+            let remedy = "remove it, or choose another `algorithm` or `heuristic`";
+            self.uses(&path.key(key), read, &owner, why, remedy);
+        }
+    }
+
+    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool, molds: bool) {
         let owner = format!("workload \"{}\"", workload.name);
         let merges = workload.merge.is_some();
         let why = if merges {
@@ -290,6 +337,14 @@ impl Check<'_> {
                 let why = "no provider offers anything beside a window";
                 let remedy = "remove it, or set `threshold` in the `reservations` of a provider";
                 self.uses(&at.key("accepts"), offered, &owner, why, remedy);
+            }
+            if let Step::Moldable { .. } = step {
+                let at = path.key("step").index(index).key("kind");
+                let why = "no metascheduler with `reallocation` gets its jobs, and who does takes \
+                           them as rigid";
+                let remedy = "remove the step, or submit to a metascheduler with `reallocation`";
+                let what = format!("step \"moldable\" of {owner}");
+                self.has_effect(&at, molds, &what, why, remedy);
             }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");

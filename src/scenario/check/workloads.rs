@@ -288,6 +288,9 @@ impl Check<'_> {
                 }
             }
             Step::RunTimes { percent } => self.weights(&path.key("percent"), percent.weights()),
+            Step::Moldable { parallel: None, limit: Some(_) } => {
+                self.without(path, "limit", "parallel");
+            }
             _ => {}
         }
         self.problems.len() == before

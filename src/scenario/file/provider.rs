@@ -65,10 +65,25 @@ pub struct Provider {
     /// Where its estimates of bags' run times come from; read by policies "edf" and "bags" only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Estimates>,
+    /// The share of its free processors that it tells those who spread jobs over providers, "100%" if not
+    /// given; rounded down. Read with `coallocation` of a metascheduler only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publishes: Option<Share>,
     /// How many providers like this there are; more than one are called name-1, name-2, …
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub count: u32,
+}
+
+impl Provider {
+    /// Whether its queue reserves a start for each job, which it keeps.
+    pub fn reserves(&self) -> bool {
+        match self.policy {
+            Policy::Fcfs => self.order == Order::Arrival,
+            Policy::Conservative => self.compression != Compression::Replan,
+            Policy::Easy | Policy::Edf | Policy::Bags | Policy::Reservations => false,
+        }
+    }
 }
 
 fn reference_speed() -> f64 {

@@ -200,6 +200,18 @@ pub enum Step {
     },
     /// Makes each job a bag: as many independent one-processor tasks as it asks for processors.
     Bags {},
+    /// Makes jobs moldable: providers of a metascheduler with `reallocation` choose their sizes. For
+    /// each job one of four kinds is drawn, or all are alike: `parallel` and `limit`.
+    Moldable {
+        /// The part of the work that more processors divide among them, from 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1))]
+        parallel: Option<f64>,
+        /// Most processors that are of use; goes with `parallel`, without a limit if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000_000))]
+        limit: Option<u32>,
+    },
 }
 
 fn two_thousandths() -> f64 {

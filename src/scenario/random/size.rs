@@ -49,6 +49,7 @@ impl Theme {
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
             (Reserved, "Workload", "step") => Present,
             (Rigid, "Metascheduler", "composition" | "negotiation") => Absent,
+            (Bags, "Metascheduler", "coallocation" | "reallocation") => Absent,
             (Bags, "Scenario" | "Metascheduler", "metascheduler" | "composition") => Present,
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
@@ -132,6 +133,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Sweep", "replications") => 3,
         ("Split", "parts" | "part") => 3,
         ("Provider", "max-attempts") => 40,
+        ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,
         ("Figure", "job") => 20,
         _ => return None,
@@ -149,6 +151,7 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
     matches!(
         (table, key),
         ("Grid", "period")
+            | ("Reallocation", "period")
             | ("Load", "period")
             | ("JobCheckpoints", "interval")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")

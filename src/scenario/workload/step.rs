@@ -144,6 +144,13 @@ impl Step {
                 steps::Step::RunTimes(steps::RunTimes::Part(percent.to_model()))
             }
             Step::Bags {} => steps::Step::Bags,
+            Step::Moldable { parallel, limit } => steps::Step::Molding(match parallel {
+                Some(parallel) => {
+                    let limit = limit.unwrap_or(u32::MAX);
+                    steps::Molding::Alike { parallel: *parallel, limit }
+                }
+                None => steps::Molding::Kinds,
+            }),
         }
     }
 }

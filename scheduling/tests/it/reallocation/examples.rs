@@ -64,9 +64,9 @@ fn bisection_may_miss_the_best_size() {
     let job = Moldable::new(Speedup::new(1.0, 5).expect("all"), 5, Span::from_secs(84));
     let mut seen = Vec::new();
     let mut evaluate = |processors| {
-        let requested = job.requested(processors, 1.0);
-        let start = profile.earliest_fit(processors, requested, Time::ZERO)?;
-        let sizing = Sizing { processors, start, requested };
+        let planned = job.requested(processors, 1.0);
+        let start = profile.earliest_fit(processors, planned, Time::ZERO)?;
+        let sizing = Sizing { processors, start, planned };
         seen.push((processors, seconds(start), seconds(sizing.completion())));
         Some(sizing)
     };
@@ -89,7 +89,7 @@ fn bisection_looks_at_few_sizes() {
             let found = Tuning::Binary.best(widest, |processors| {
                 seen += 1;
                 let start = at(i64::from(processors.abs_diff(best)));
-                Some(Sizing { processors, start, requested: Span::from_secs(1) })
+                Some(Sizing { processors, start, planned: Span::from_secs(1) })
             });
             assert!((fewest..=most).contains(&seen), "{widest}: {seen}");
             assert!(found.is_some());

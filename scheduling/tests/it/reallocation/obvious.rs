@@ -13,7 +13,7 @@ pub(super) fn reallocate<Q: Queue>(rule: Rule, world: &mut World<Q>) -> Vec<Real
     let mut jobs = Vec::new();
     for cluster in clusters.clone() {
         let waiting = world.waiting(cluster).into_iter();
-        jobs.extend(waiting.map(|it| (it.job, cluster, it.sizing.completion())));
+        jobs.extend(waiting.map(|it| (it.job, cluster, it.completion)));
     }
     jobs.sort();
     if rule.algorithm == Algorithm::Regular && rule.heuristic != Heuristic::Mct {

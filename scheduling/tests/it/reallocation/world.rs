@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use haggle_model::{Job, JobId, Moldable, Sizing, Span, Time};
 use haggle_scheduling::reallocation::{
-    Clusters, Machine, Reallocated, Rule, Tuning, Waiting, first_done, reallocate,
+    Clusters, Reallocated, Rule, Tuning, Waiting, first_done, reallocate,
 };
 use haggle_scheduling::{Conservative, LocalScheduler, Request, Reserving, Slot};
 
@@ -69,7 +69,13 @@ impl Queue for Box<dyn Reserving> {
     }
 }
 
-pub(super) struct Site<Q> {
+struct Machine {
+    processors: u32,
+    speed: f64,
+    tuning: Tuning,
+}
+
+struct Site<Q> {
     queue: Q,
     machine: Machine,
 }
@@ -157,16 +163,16 @@ impl<Q: Queue> World<Q> {
         match Moldable::of(job) {
             Some(moldable) => {
                 let evaluate = |processors| {
-                    let requested = moldable.requested(processors, machine.speed);
-                    let start = queue.earliest(self.now, processors, requested);
-                    Some(Sizing { processors, start, requested })
+                    let planned = moldable.requested(processors, machine.speed);
+                    let start = queue.earliest(self.now, processors, planned);
+                    Some(Sizing { processors, start, planned })
                 };
                 machine.tuning.best(moldable.widest(machine.processors), evaluate).expect("a size")
             }
             None => {
-                let requested = job.requested_time.expect("it has a limit");
-                let start = queue.earliest(self.now, job.processors, requested);
-                Sizing { processors: job.processors, start, requested }
+                let planned = job.requested_time.expect("it has a limit");
+                let start = queue.earliest(self.now, job.processors, planned);
+                Sizing { processors: job.processors, start, planned }
             }
         }
     }
@@ -179,7 +185,10 @@ impl<Q: Queue> World<Q> {
             assert_eq!(placed.site, site);
             let job = &self.jobs[id.index()].job;
             let run = match Moldable::of(job) {
-                Some(it) => it.run_time(job, placed.processors, self.sites[site].machine.speed),
+                Some(it) => {
+                    let speed = self.sites[site].machine.speed;
+                    it.run_time(job, placed.processors, speed).min(placed.requested)
+                }
                 None => job.run_time.reveal_to_machine().min(placed.requested),
             };
             self.running.push((self.now + run, id));
@@ -269,9 +278,9 @@ impl<Q: Queue> Clusters for World<Q> {
         };
         let waiting = Vec::from_iter(self.placed.iter().filter_map(theirs));
         let queue = &mut self.sites[cluster].queue;
-        let waiting = waiting.into_iter().map(|(job, Placed { processors, requested, .. })| {
+        let waiting = waiting.into_iter().map(|(job, Placed { requested, .. })| {
             let start = queue.start(self.now, Slot(job.0)).expect("it waits");
-            Waiting { job, sizing: Sizing { processors, start, requested } }
+            Waiting { job, completion: start + requested }
         });
         waiting.collect()
     }
@@ -281,7 +290,7 @@ impl<Q: Queue> Clusters for World<Q> {
     }
 
     fn submit(&mut self, cluster: usize, job: JobId) {
-        let Sizing { processors, requested, .. } = self.size(cluster, job);
+        let Sizing { processors, planned: requested, .. } = self.size(cluster, job);
         let placed = Placed { site: cluster, processors, requested, runs: false };
         assert!(self.placed.insert(job, placed).is_none(), "a job is in one place");
         self.sites[cluster].queue.submit(self.now, Slot(job.0), processors, requested);
