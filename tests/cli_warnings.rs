@@ -271,6 +271,10 @@ fn common_mistakes_are_called_by_their_name() {
     assert_eq!(user[0], "`user` is 4294967295, needs at most 2147483647");
     let set = problems(&format!("{VALID}\n[set]\n\"set.x\" = 1\n"));
     assert_eq!(set[0], "path \"set.x\" matches nothing in the scenario");
+    let figure = "\n[[figure]]\nkind = \"gantt\"\n\
+                  [[sweep.axis]]\npath = \"figure.1.kind\"\nvalues = [\"lines\"]\n";
+    let varied = problems(&format!("{VALID}{figure}"));
+    assert_eq!(varied[0], "axis \"kind\" varies a figure, which all runs share");
     let twice = "\n[[workload]]\nname = \"b\"\nlog = \"$NO_SUCH_FOLDER/b.swf\"\n\
                  [[workload]]\nname = \"c\"\nlog = \"$NO_SUCH_FOLDER/c.swf\"\n";
     let unset = problems(&format!("{VALID}{twice}"));

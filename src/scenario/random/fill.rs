@@ -141,7 +141,7 @@ impl Places {
     fn table(&mut self, table: &toml::Table, prefix: &str, name: &str, schema: &'static Json) {
         let schema = chosen(table, schema).1;
         for (key, value) in table {
-            if matches!(key.as_str(), "sweep" | "set" | "name" | "extends") {
+            if matches!(key.as_str(), "sweep" | "set" | "name" | "extends" | "figure") {
                 continue;
             }
             let property = &schema["properties"][key];

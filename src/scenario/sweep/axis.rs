@@ -79,6 +79,15 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
             }
             None => variants(root, &nodes(&at.key("variant")), findings),
         };
+        if puts.iter().flatten().any(|(path, _)| is_figure(path)) {
+            findings.problems.push(Problem {
+                message: format!("axis \"{title}\" varies a figure, which all runs share"),
+                span,
+                label: "not of a run".into(),
+                help: Some("remove it; a sweep draws as many [[figure]] as there are".into()),
+            });
+            continue;
+        }
         if !values.is_empty() {
             places.push(Place { axis: title, values, span, puts });
         }
@@ -137,6 +146,11 @@ fn variants(
         names.push(name.clone());
     }
     (names, all)
+}
+
+/// Whether a path leads into a figure.
+fn is_figure(path: &Path) -> bool {
+    matches!(path.0.first(), Some(Step::Key(key)) if key == "figure")
 }
 
 /// Everything that `path` means; reports one that leads nowhere.
