@@ -7,11 +7,11 @@ use super::findings::Findings;
 use super::rows::Disclosure;
 
 /// Messages that disclose one thing each, whenever they are sent; and those that may: who commits
-/// to what it does not hold says what it promises.
+/// to what it does not hold says what it promises, and who says what waits may have nothing to say.
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
-    ("estimate", &["estimate", "ready", "granted", "fixed"], &["committed"]),
+    ("estimate", &["estimate", "ready", "granted", "fixed", "size"], &["committed"]),
     ("change", &["probe", "expired", "broken", "reschedule_request", "part_not_ready"], &[]),
-    ("expected_completion", &["new_completion_times"], &[]),
+    ("expected_completion", &["new_completion_times", "completion"], &["waiting"]),
 ];
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
