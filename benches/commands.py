@@ -170,6 +170,10 @@ CASES = {
     "grid, checkpoints every 3 s": one_of(
         "chtepen-faults/checkpointing.toml", rule="periodic", interval="3s"
     ),
+    # It took 15 min to 3 h on the machines of its day (Chtepen 2011, chapter 3).
+    "grid, five weeks, 200,000 jobs": one_of(
+        "chtepen-desktop/tornado.toml", users="5", failures="100"
+    ),
     "grid, 100,000 resources": scenario(GRID),
 }
 

@@ -17,6 +17,7 @@ mod grid;
 mod memory;
 pub mod random;
 mod record;
+mod reservations;
 pub mod run;
 pub mod sweep;
 mod vain;

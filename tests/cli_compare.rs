@@ -378,3 +378,30 @@ fn folders_that_are_no_runs_are_refused() {
     error: cannot read `nowhere`: No such file or directory (os error 2)
     "#);
 }
+
+/// Seconds are floats in the tables, which cannot tell all microseconds of centuries.
+#[test]
+fn a_run_of_centuries_is_as_it_was_written() {
+    let job = |number: u32| {
+        let submit = u64::from(number) * 100_000_007;
+        format!("{number} {submit} -1 {number} 1 -1 -1 1 100 -1 1 1 1 1 1 -1 -1 -1\n")
+    };
+    let log: String = (0..90).map(job).collect();
+    for format in ["csv", "parquet"] {
+        let scenario = format!(
+            "[[workload]]\nname = \"w\"\nlog = \"w.swf\"\n\
+             [[user]]\nname = \"u\"\nworkload = \"w\"\nsubmits-to = \"p\"\n\
+             [[provider]]\nname = \"p\"\nprocessors = 1\nspeed = 1.3\npolicy = \"easy\"\n\
+             [results]\nformat = \"{format}\"\n"
+        );
+        let folder = Folder::with(&[("w.swf", log.as_str()), ("it.toml", scenario.as_str())]);
+        for name in ["a", "b"] {
+            let shown = folder.haggle(&["run", "it.toml", "--quiet", "--check", "-o", name]);
+            assert!(shown.starts_with("exit code: 0"), "{shown}");
+        }
+        let shown = folder.haggle(&["verify", "a"]);
+        assert!(shown.contains("all tables are as they were written"), "{shown}");
+        let shown = folder.haggle(&["compare", "a", "b"]);
+        assert!(shown.contains("identical"), "{shown}");
+    }
+}

@@ -347,8 +347,8 @@ fn all_mistakes_are_reported_together() {
         ·            ╰── no such word
         ╰────
       help: did you mean "filter"? `kind` is one of "window", "filter", "first", "scale-gaps", "fill-
-            window", "estimates", "deadlines", "ready-times", "key", "split", "slice", "spread", "fit-
-            load", "run-times-as-requested" or "bags"
+            window", "estimates", "deadlines", "ready-times", "reservations", "key", "split", "slice",
+            "spread", "fit-load", "run-times-as-requested", "run-times" or "bags"
 
       × there is no part 3 of 2
         ╭─[wrong.toml:18:8]
@@ -486,7 +486,7 @@ fn all_mistakes_are_reported_together() {
         ╰────
       help: [[provider]] has `blocks`, `checkpoints`, `compression`, `count`, `disclosure`,
             `estimates`, `max-attempts`, `name`, `offers`, `on-failure`, `order`, `overrun`, `policy`,
-            `processors`, `rescheduling`, `speed`
+            `processors`, `rescheduling`, `reservations`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]
@@ -649,7 +649,8 @@ fn all_mistakes_are_reported_together() {
          ·                   ───┬──
          ·                      ╰── no such word
          ╰────
-      help: did you mean "fcfs"? `policy` is one of "fcfs", "easy", "conservative", "edf" or "bags"
+      help: did you mean "fcfs"? `policy` is one of "fcfs", "easy", "conservative", "edf", "bags" or
+            "reservations"
 
       × `values` has 0 elements, needs at least 1
          ╭─[wrong.toml:103:10]

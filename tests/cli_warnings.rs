@@ -196,7 +196,7 @@ fn no_job_starts_before_it_is_ready() {
          [[grid.site]]\nname = \"north\"\nresources = 1\n{results}"
     );
     let grid = grid.replace("processors = 4", "processors = 1");
-    let policies = ["fcfs", "easy", "conservative", "edf", "bags"].map(queue);
+    let policies = ["fcfs", "easy", "conservative", "edf", "bags", "reservations"].map(queue);
     for scenario in policies.iter().chain([&bags, &grid]) {
         let folder = Folder::with(&[("ready.toml", scenario)]);
         for driver in ["sequential", "actix"] {

@@ -21,13 +21,16 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 17] = [
+const BASES: [&str; 20] = [
     "queue",
     "bags",
+    "reservations",
     "spread",
     "relaxed",
     "coordinated",
     "slots",
+    "coallocated",
+    "moldable",
     "grid",
     "outputs",
     "moving",

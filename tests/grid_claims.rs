@@ -251,14 +251,3 @@ fn ft_4_4_e_a_queue_under_high_load_and_an_idle_grid_under_low_load() {
     let (share, _, load) = run("low-load");
     assert!(share < 0.05 && load < 0.05, "{share} of rounds, load {load}");
 }
-
-/// They took 15 min to 3 h on the machines of their day.
-#[test]
-fn gm_3_rt_five_weeks_are_simulated_in_less_than_a_minute() {
-    let scenario = first_run("chtepen-desktop/tornado.toml", "\t5\t100");
-    let folder = Folder::with(&[("weeks.toml", &scenario)]);
-    let summary = summary(&folder, "weeks.toml");
-    assert!(count(&summary["grid"]["jobs"]) > 200_000, "{:#}", summary["grid"]);
-    let timing: Value = serde_json::from_str(&folder.read("out/timing.json")).expect("JSON");
-    assert!(timing["cpu_seconds"].as_f64().expect("seconds") < 60.0, "{timing:#}");
-}

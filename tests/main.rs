@@ -17,6 +17,7 @@ mod cli_plot;
 mod cli_replay;
 mod cli_reproduce;
 mod cli_reproduce_mistakes;
+mod cli_reservations;
 mod cli_run;
 mod cli_sessions;
 mod cli_show;

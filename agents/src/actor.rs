@@ -7,7 +7,9 @@ use haggle_model::{ActorId, Observation, Time};
 use crate::grid::{
     CheckpointServer, DataNetwork, Dispatcher, GridResource, InformationService, Storage,
 };
-use crate::{Message, Metascheduler, Nature, Negotiator, Provider, Timer, User};
+use crate::{
+    Coallocator, Message, Metascheduler, Nature, Negotiator, Provider, Reallocator, Timer, User,
+};
 
 /// Something that takes messages.
 ///
@@ -123,6 +125,10 @@ pub enum AnyActor {
     Metascheduler(Box<Metascheduler>),
     /// Places bags of tasks by bargaining.
     Negotiator(Box<Negotiator>),
+    /// Spreads rigid jobs over providers.
+    Coallocator(Box<Coallocator>),
+    /// Places moldable jobs, and moves those that wait.
+    Reallocator(Box<Reallocator>),
     /// Makes processors fail.
     Nature(Nature),
     /// Computes jobs of a grid.
@@ -177,6 +183,8 @@ impl Actor for AnyActor {
                 metascheduler.on_message(now, from, message, out);
             }
             AnyActor::Negotiator(negotiator) => negotiator.on_message(now, from, message, out),
+            AnyActor::Coallocator(coallocator) => coallocator.on_message(now, from, message, out),
+            AnyActor::Reallocator(reallocator) => reallocator.on_message(now, from, message, out),
             AnyActor::Nature(nature) => nature.on_message(now, from, message, out),
             AnyActor::GridResource(resource) => resource.on_message(now, from, message, out),
             AnyActor::Dispatcher(dispatcher) => dispatcher.on_message(now, from, message, out),

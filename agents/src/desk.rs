@@ -87,6 +87,11 @@ impl<S> Desk<S> {
         self.get_mut(job).filter(|entry| entry.at == Some(holder))
     }
 
+    /// Whether no job is on the desk.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// All jobs on the desk, in the order of their numbers.
     pub fn jobs(&self) -> Vec<JobId> {
         let mut jobs = Vec::from_iter(self.entries.keys().copied());

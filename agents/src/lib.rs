@@ -16,6 +16,7 @@
 //! ```
 
 pub mod actor;
+pub mod coallocator;
 pub mod desk;
 pub mod grid;
 pub mod metascheduler;
@@ -23,9 +24,11 @@ pub mod nature;
 pub mod negotiator;
 pub mod protocol;
 pub mod provider;
+pub mod reallocator;
 pub mod user;
 
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
+pub use coallocator::{Coallocator, CoallocatorConfig};
 pub use desk::Desk;
 pub use metascheduler::{Metascheduler, MetaschedulerConfig};
 pub use nature::Nature;
@@ -33,5 +36,7 @@ pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
     Bargaining, Estimates, MAX_ATTEMPTS, OnFailure, Overrun, Provider, ProviderConfig,
+    ReservingConfig,
 };
+pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use user::{User, UserConfig};

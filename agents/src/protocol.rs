@@ -3,9 +3,12 @@
 //! | protocol | between | about |
 //! |---|---|---|
 //! | [`submission`] | user, metascheduler, provider | a job as a whole |
+//! | [`reservation`] | user, provider | a window for a job, in advance |
 //! | [`query`] | metascheduler, provider | what would become of a rigid job |
+//! | [`reallocation`] | reallocator, provider | sizes of moldable jobs, and jobs that move |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
+//! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
 //! | [`resource`] | nature, owner | failures and repairs |
 //! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
@@ -43,11 +46,14 @@
 pub mod agreement;
 pub mod bargain;
 pub mod checkpoint;
+pub mod coallocation;
 pub mod data;
 pub mod dispatch;
 pub mod information;
 pub mod phase;
 pub mod query;
+pub mod reallocation;
+pub mod reservation;
 pub mod resource;
 pub mod run;
 mod said;
@@ -64,11 +70,14 @@ use said::protocol;
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
 pub use checkpoint::{CheckpointMessage, Saved};
+pub use coallocation::CoallocationMessage;
 pub use data::{DataMessage, Transfer};
 pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
 pub use query::QueryMessage;
+pub use reallocation::{ReallocationMessage, SizeRequest};
+pub use reservation::ReservationMessage;
 pub use resource::ResourceMessage;
 pub use run::RunMessage;
 pub use share::ShareMessage;
@@ -118,12 +127,18 @@ messages! {
     Run(RunMessage),
     /// About a job as a whole.
     Submission(SubmissionMessage),
+    /// About a reservation.
+    Reservation(ReservationMessage),
     /// Before a rigid job is placed.
     Query(QueryMessage),
+    /// About moldable jobs, which may move.
+    Reallocation(ReallocationMessage),
     /// Before a bag is agreed on.
     Bargain(BargainMessage),
     /// To agree on a composition.
     Agreement(AgreementMessage),
+    /// About parts of a rigid job.
+    Coallocation(CoallocationMessage),
     /// About a share that is committed.
     Share(ShareMessage),
     /// Nature to the owners of resources.
@@ -178,10 +193,12 @@ impl Message {
                 )
                 | Message::Wake(
                     Timer::RestoreDue { .. }
+                        | Timer::Reallocate
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );
-        let is_round = matches!(self, Message::Wake(Timer::Grid(GridTimer::Round)));
+        let is_round =
+            matches!(self, Message::Wake(Timer::Reallocate | Timer::Grid(GridTimer::Round)));
         debug_assert_eq!(recurs, is_round || self.phase() == Phase::Resource);
         recurs
     }

@@ -2,31 +2,37 @@
 //! others no more than its disclosure level allows.
 
 mod agreement;
+mod coallocation;
 mod crash;
 mod failures;
 mod load;
 mod negotiation;
+mod reallocation;
 mod rescheduling;
+mod reserving;
 mod shares;
 mod slots;
 
 use std::collections::BTreeMap;
 
-use haggle_model::JobShape;
+use haggle_model::observation::GrantedWindow;
 use haggle_model::random::Stream;
 use haggle_model::{
-    ActorId, Disclosure, JobId, JobOutcome, JobRecord, Observation, ProcessorSet, ProviderId,
-    Refusal, Span, Time,
+    ActorId, Disclosure, JobId, JobOutcome, JobRecord, Moldable, Observation, ProcessorSet,
+    ProviderId, Refusal, Span, Time,
 };
+use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{Killed, Request, Scheduler, Scheduling, Slot};
+use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
 use rustc_hash::FxHashMap;
 
 use self::agreement::Agreements;
+use self::coallocation::{Coallocation, Part};
 use self::crash::Unheard;
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
 use self::rescheduling::Coordinated;
+use self::reserving::Reserving;
 use self::shares::Share;
 use self::slots::Slots;
 use crate::protocol::{
@@ -37,6 +43,7 @@ use crate::{Actor, Outbox};
 
 pub use failures::{MAX_ATTEMPTS, OnFailure};
 pub use negotiation::{Bargaining, Estimates};
+pub use reserving::ReservingConfig;
 pub(crate) use shares::worse;
 
 /// What happens to a job that is not done when its requested time is over.
@@ -71,6 +78,10 @@ pub struct ProviderConfig {
     pub disclosure: Disclosure,
     /// How it negotiates over bags, if its scheduler does.
     pub bargaining: Bargaining,
+    /// How it treats reservations, if its scheduler grants them.
+    pub reserving: ReservingConfig,
+    /// How many millionths of its free processors it tells of who spreads jobs.
+    pub publishes: u32,
 }
 
 impl ProviderConfig {
@@ -87,6 +98,8 @@ impl ProviderConfig {
             max_attempts: MAX_ATTEMPTS,
             disclosure: Disclosure::Offers,
             bargaining: Bargaining::default(),
+            reserving: ReservingConfig::default(),
+            publishes: 1_000_000,
         }
     }
 }
@@ -95,7 +108,7 @@ impl ProviderConfig {
 #[derive(Debug)]
 pub struct Provider {
     config: ProviderConfig,
-    scheduler: Scheduler,
+    scheduler: Box<dyn LocalScheduler>,
     free: ProcessorSet,
     /// Those that have failed.
     down: ProcessorSet,
@@ -110,11 +123,15 @@ pub struct Provider {
     wake: Option<Time>,
     started: Vec<Slot>,
     tasks_started: Vec<(Slot, u32)>,
-    /// Whether its scheduler bargains over bags: all that happens at an instant
-    /// is then followed by one scheduling pass at the instant's end.
+    /// Whether its scheduler bargains over bags.
     bargains: bool,
+    /// Whether it takes parts of jobs. If it does or bargains, all that happens at an instant is
+    /// followed by one scheduling pass at the instant's end.
+    coallocates: bool,
     negotiation: Negotiation,
+    reserving: Reserving,
     agreements: Agreements,
+    coallocation: Coallocation,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
     /// While its scheduler is down.
@@ -130,6 +147,8 @@ enum Held {
     Share(Box<Share>),
     /// Part of a bag that may still go elsewhere.
     Part,
+    /// Part of a rigid job.
+    Coallocated(Box<Part>),
 }
 
 /// A rigid job in the provider's hands.
@@ -138,9 +157,15 @@ struct HeldJob {
     submission: Submission,
     submitter: ActorId,
     queued: Time,
+    /// Processors it gets.
+    processors: u32,
     /// Requested time on this machine: for so long it may compute.
     walltime: Option<Span>,
+    /// How it runs on so many processors, if they are not those of its user.
+    molded: Option<Moldable>,
     promised_end: Option<Time>,
+    /// What was granted to it in advance.
+    granted: Option<Box<GrantedWindow>>,
     /// Times it was lost with its processors.
     lost: u32,
     /// Computing it need not do again.
@@ -161,6 +186,47 @@ struct Run {
 }
 
 impl HeldJob {
+    /// A job as its user describes it, which has not run yet.
+    fn new(
+        submission: Submission,
+        submitter: ActorId,
+        now: Time,
+        config: &ProviderConfig,
+    ) -> HeldJob {
+        let job = &submission.job;
+        HeldJob {
+            processors: job.processors,
+            walltime: job.requested_time.map(|time| time.at_speed(config.speed)),
+            molded: None,
+            submission,
+            submitter,
+            queued: now,
+            promised_end: None,
+            granted: None,
+            lost: 0,
+            saved: Span::ZERO,
+            run: None,
+        }
+    }
+
+    /// Gives it so many processors, if it is moldable.
+    fn mold(&mut self, processors: u32, speed: f64) {
+        self.molded = Moldable::of(&self.submission.job);
+        if let Some(moldable) = self.molded {
+            self.processors = processors;
+            self.walltime = Some(moldable.requested(processors, speed));
+        }
+    }
+
+    /// How long it computes on this machine.
+    fn run_time(&self, speed: f64) -> Span {
+        let job = &self.submission.job;
+        match self.molded {
+            Some(moldable) => moldable.run_time(job, self.processors, speed),
+            None => job.run_time.reveal_to_machine().at_speed(speed),
+        }
+    }
+
     /// Whether its next or present attempt goes on from a checkpoint.
     fn resumes(&self) -> bool {
         self.saved > Span::ZERO
@@ -190,6 +256,7 @@ impl HeldJob {
             queued: Some(self.queued),
             walltime: self.walltime,
             promised_end: self.promised_end,
+            granted: self.granted,
             ..JobRecord::never_queued(job, class, outcome, now)
         }
     }
@@ -198,7 +265,7 @@ impl HeldJob {
         let job = &self.submission.job;
         Request {
             slot,
-            processors: job.processors,
+            processors: self.processors,
             span: self.planned(config),
             key: job.key,
             deadline: job.deadline,
@@ -213,6 +280,7 @@ impl Provider {
         let mut scheduler = config.scheduler.build(config.processors);
         Provider {
             bargains: scheduler.bargainer().is_some(),
+            coallocates: scheduler.coallocation().is_some(),
             scheduler,
             free: ProcessorSet::range(0, config.processors),
             down: ProcessorSet::new(),
@@ -222,8 +290,10 @@ impl Provider {
             wake: None,
             started: Vec::new(),
             tasks_started: Vec::new(),
+            reserving: Reserving::new(stream.clone()),
             negotiation: Negotiation::new(stream),
             agreements: Agreements::default(),
+            coallocation: Coallocation::default(),
             coordinated: BTreeMap::new(),
             unheard: None,
             config,
@@ -237,38 +307,35 @@ impl Provider {
         submission: Submission,
         out: &mut Outbox,
     ) -> bool {
-        let job = &submission.job;
-        let id = job.id;
+        let id = submission.job.id;
         if self.slots.contains_key(&id) {
             return false;
         }
-        let refusal = if job.shape == JobShape::Bag || job.processors == 0 {
-            Some(Refusal::WrongShape)
-        } else {
-            (job.processors > self.config.processors).then_some(Refusal::TooWide)
-        };
-        if let Some(reason) = refusal {
+        if let Some(reason) = self.never_runs(&submission.job) {
             out.send(submitter, SubmissionMessage::Refused { job: id, reason });
             return true;
         }
-        let walltime = job.requested_time.map(|time| time.at_speed(self.config.speed));
-        let mut held = HeldJob {
-            submission,
-            submitter,
-            queued: now,
-            walltime,
-            promised_end: None,
-            lost: 0,
-            saved: Span::ZERO,
-            run: None,
-        };
+        self.queue(now, HeldJob::new(submission, submitter, now, &self.config), out);
+        true
+    }
+
+    /// Queues a job, and tells its submitter.
+    fn queue(&mut self, now: Time, mut held: HeldJob, out: &mut Outbox) {
+        let (id, submitter) = (held.submission.job.id, held.submitter);
         let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
         held.promised_end = self.scheduler.submit(now, request);
         self.slots.insert(id, self.jobs.insert(Held::Job(held)));
         out.send(submitter, SubmissionMessage::Accepted { job: id });
         self.plan_changed(now, out);
-        true
+    }
+
+    /// Why a rigid job could never run here, if so.
+    fn never_runs(&self, job: &Job) -> Option<Refusal> {
+        if job.shape == JobShape::Bag || job.processors == 0 {
+            return Some(Refusal::WrongShape);
+        }
+        (job.processors > self.config.processors).then_some(Refusal::TooWide)
     }
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
@@ -289,6 +356,7 @@ impl Provider {
         let over = held.over(self.config.id, outcome, now);
         let over = JobRecord { start, processors, checkpointing, ..over };
         out.observe(Observation::JobOver(Box::new(over)));
+        self.ended_early(now, planned_end, out);
         self.plan_changed(now, out);
     }
 
@@ -296,7 +364,7 @@ impl Provider {
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
         let Some(run) = held.run.as_mut() else { return };
         let planned_end = now + (now - run.start);
-        self.load.extended(held.submission.job.processors, planned_end - run.planned_end);
+        self.load.extended(held.processors, planned_end - run.planned_end);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
         out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
@@ -315,7 +383,7 @@ impl Provider {
             return;
         };
         let Some(held) = self.release_job(slot) else { return };
-        self.load.waiting -= work(held.submission.job.processors, held.planned(&self.config));
+        self.load.waiting -= work(held.processors, held.planned(&self.config));
         let outcome = JobOutcome::Cancelled;
         out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
         let over = held.over(self.config.id, outcome, now);
@@ -372,24 +440,24 @@ impl Provider {
                 Held::Share(share) => share.unfinished(provider, now, out),
                 // Its metascheduler has the bag.
                 Held::Part => {}
+                Held::Coallocated(part) => part.unfinished(provider, now, out),
             }
         }
     }
 
-    /// The plan has changed: a scheduling pass follows, for a bargaining scheduler
+    /// The plan has changed: a scheduling pass follows, for a scheduler that bargains or takes parts
     /// when all else of this instant has been said. Waiting work moves up before that,
     /// when all that ends in this instant has ended.
     fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
         if self.unheard.is_some() {
             return;
         }
-        if !self.bargains {
+        if !self.bargains && !self.coallocates {
             self.start_due(now, out);
             return;
         }
         self.negotiation.changed = true;
-        let bargainer = self.scheduler.bargainer().expect("it bargains");
-        if bargainer.wants_rescheduling() {
+        if self.scheduler.bargainer().is_some_and(|it| it.wants_rescheduling()) {
             out.set(now, Timer::Reschedule);
         }
         if self.wake != Some(now) {
@@ -405,6 +473,9 @@ impl Provider {
         }
         if self.bargains {
             self.expire_holds(now, out);
+        }
+        if self.coallocates {
+            self.settle_parts(now, out);
         }
         self.start_due(now, out);
         if self.bargains {
@@ -424,6 +495,7 @@ impl Provider {
     fn start_due(&mut self, now: Time, out: &mut Outbox) {
         let mut started = std::mem::take(&mut self.started);
         self.scheduler.start_due(now, &mut started);
+        self.tell_news(now, out);
         for &slot in &started {
             self.start(now, slot, out);
         }
@@ -446,15 +518,18 @@ impl Provider {
     }
 
     fn start(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        if self.is_part(slot) {
+            return self.start_part(now, slot, out);
+        }
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("the scheduler starts queued jobs")
         };
         let job = &held.submission.job;
         let processors = self
             .free
-            .take_lowest(job.processors)
+            .take_lowest(held.processors)
             .expect("the scheduler starts a job only if its processors are free");
-        let run_time = job.run_time.reveal_to_machine().at_speed(self.config.speed);
+        let run_time = held.run_time(self.config.speed);
         let planned = held.planned(&self.config);
         let planned_end = now + planned.unwrap_or(Span::FOREVER).max(Span::TICK);
         let over_limit = held.walltime.is_some_and(|walltime| run_time > walltime);
@@ -469,8 +544,8 @@ impl Provider {
         if now + lasts > planned_end {
             out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }
-        self.load.waiting -= work(job.processors, planned);
-        self.load.started(job.processors, planned_end);
+        self.load.waiting -= work(held.processors, planned);
+        self.load.started(held.processors, planned_end);
         let end = now + lasts;
         out.set(end, Timer::RunEnds { slot: slot.0 });
         out.send(held.submitter, SubmissionMessage::Started { job: job.id });
@@ -484,6 +559,7 @@ impl Provider {
             Held::Job(held) => Some(held.submission.job.id),
             Held::Share(share) => Some(share.call.job),
             Held::Part => None,
+            Held::Coallocated(part) => Some(part.job()),
         };
         if let Some(job) = job {
             self.slots.remove(&job);
@@ -494,7 +570,7 @@ impl Provider {
     fn release_job(&mut self, slot: Slot) -> Option<HeldJob> {
         match self.release(slot)? {
             Held::Job(held) => Some(held),
-            Held::Share(_) | Held::Part => None,
+            Held::Share(_) | Held::Part | Held::Coallocated(_) => None,
         }
     }
 }
@@ -551,8 +627,12 @@ impl Provider {
 
     fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Outbox) -> bool {
         match timer {
+            Timer::RunEnds { slot } if self.is_part(Slot(slot)) => {
+                self.on_part_ended(now, Slot(slot), out);
+            }
             Timer::RunEnds { slot } => self.on_run_ended(now, Slot(slot), out),
             Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
+            Timer::Reschedule if self.coallocates => self.on_room(now, out),
             Timer::Reschedule => self.on_reschedule(now, out),
             Timer::PlanDue => self.on_plan_due(now, out),
             Timer::TasksEnd { slot, run } => self.on_tasks_ended(now, Slot(slot), run, out),
@@ -573,11 +653,20 @@ impl Actor for Provider {
         let expected = match message {
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Reservation(message) => self.on_reservation(now, from, message, out),
             Message::Query(message) => self.on_query(now, from, message, out),
+            Message::Reallocation(message) => self.on_reallocation(now, from, message, out),
             Message::Bargain(message) => self.on_bargain(now, from, message, out),
             Message::Agreement(message) => self.on_agreement(now, from, message, out),
+            Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
             Message::Share(ShareMessage::BagCompletion { job, completion }) => {
                 self.on_bag_completion(from, job, completion, out)
+            }
+            // A part that fails, or that its scheduler forgets, would leave the others alone.
+            Message::Resource(_) | Message::Run(RunMessage::Crashed | RunMessage::Restarted)
+                if self.coallocates =>
+            {
+                false
             }
             Message::Resource(ResourceMessage::Failed { processors }) => {
                 self.on_failed(now, processors, out);

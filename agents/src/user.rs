@@ -1,12 +1,15 @@
 //! Users: they submit the jobs of one workload to one place, each when it is ready, and keep
-//! each until it is over.
+//! each until it is over. A job that is to be reserved they have reserved at once.
 
 use std::sync::Arc;
 
 use haggle_model::{ActorId, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
+use haggle_scheduling::reservations::Alternative;
 
 use crate::desk::{Desk, Entry};
-use crate::protocol::{Message, RunMessage, Submission, SubmissionMessage, Timer};
+use crate::protocol::{
+    Message, ReservationMessage, RunMessage, Submission, SubmissionMessage, Timer,
+};
 use crate::{Actor, Outbox};
 
 /// Users as a scenario describes them.
@@ -27,8 +30,11 @@ pub struct UserConfig {
 pub struct User {
     config: UserConfig,
     /// Their jobs that are not over.
-    desk: Desk<()>,
+    desk: Desk<Options>,
 }
+
+/// What is left of the alternatives to a window that would do, the nearest last.
+type Options = Vec<Alternative>;
 
 impl User {
     /// Users with nothing submitted yet.
@@ -39,9 +45,11 @@ impl User {
     /// A job has come. Nobody could start it before it is ready, so nobody gets it before:
     /// its user's patience begins when it is submitted.
     fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
-        let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now));
+        let reserved = job.reservation.is_some();
+        let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now && !reserved));
         let submission = Submission { job, class: self.config.class, user: self.config.me };
-        let Some(entry) = self.desk.take_in(self.config.me, submission, ()) else { return false };
+        let entry = self.desk.take_in(self.config.me, submission, Options::new());
+        let Some(entry) = entry else { return false };
         match ready {
             Some(ready) => out.wake(ready, Timer::JobReady { job: id }),
             None => submit(&self.config, now, entry, out),
@@ -69,6 +77,51 @@ impl User {
         }
     }
 
+    /// There is no room in the window of a reservation, but beside it: the user takes what is
+    /// near enough, the nearest first.
+    fn on_alternatives(
+        &mut self,
+        now: Time,
+        job: JobId,
+        others: Box<[Alternative]>,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(entry) = self.desk.get_mut(job) else { return false };
+        let Job { reservation, requested_time, .. } = *entry.submission.job;
+        let accepts = reservation.and_then(|it| it.accepts).zip(requested_time);
+        let near = |it: &Alternative| accepts.is_some_and(|(most, time)| it.is_within(most, time));
+        entry.stage = others.into_iter().filter(near).collect();
+        entry.stage.sort_unstable_by(|a, b| b.cmp(a));
+        self.take_next(now, job, out);
+        true
+    }
+
+    /// Takes the next alternative, or gives up.
+    fn take_next(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
+        let Some(entry) = self.desk.get_mut(job) else { return false };
+        match entry.stage.pop() {
+            Some(Alternative { start, .. }) => {
+                let submission = entry.submission.as_told();
+                out.send(self.config.submits_to, ReservationMessage::Take { submission, start });
+            }
+            None => self.on_refused(now, job, Refusal::NoWindow, out),
+        }
+        true
+    }
+
+    fn on_reservation(&mut self, now: Time, message: ReservationMessage, out: &mut Outbox) -> bool {
+        match message {
+            ReservationMessage::Alternatives { job, others } => {
+                self.on_alternatives(now, job, others, out)
+            }
+            ReservationMessage::Expired { job } => self.take_next(now, job, out),
+            ReservationMessage::Granted { .. }
+            | ReservationMessage::Fixed { .. }
+            | ReservationMessage::Broken { .. } => true,
+            ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => false,
+        }
+    }
+
     /// The run is over: what is still here is unfinished, unless who has it says more.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.desk.jobs() {
@@ -92,14 +145,19 @@ impl User {
     }
 }
 
-/// Sends a job to where these users submit.
-fn submit(config: &UserConfig, now: Time, entry: &mut Entry<()>, out: &mut Outbox) {
+/// Sends a job to where these users submit, or has it reserved there.
+fn submit(config: &UserConfig, now: Time, entry: &mut Entry<Options>, out: &mut Outbox) {
     entry.at = Some(config.submits_to);
-    let submission = entry.submission.clone();
+    let submission = entry.submission.as_told();
     if let Some(patience) = config.patience {
-        out.set(now + patience, Timer::PatienceOver { job: submission.job.id });
+        // Nobody is impatient for what is reserved for later.
+        let from = submission.job.ready.map_or(now, |ready| ready.max(now));
+        out.set(from + patience, Timer::PatienceOver { job: submission.job.id });
     }
-    out.send(config.submits_to, SubmissionMessage::Submit(submission));
+    match submission.job.reservation {
+        Some(_) => out.send(config.submits_to, ReservationMessage::Reserve(submission)),
+        None => out.send(config.submits_to, SubmissionMessage::Submit(submission)),
+    }
 }
 
 impl Actor for User {
@@ -132,6 +190,9 @@ impl Actor for User {
             ) if from == self.config.submits_to => {
                 self.on_news(now, message, out);
                 true
+            }
+            Message::Reservation(message) if from == self.config.submits_to => {
+                self.on_reservation(now, message, out)
             }
             _ => false,
         };

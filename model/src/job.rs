@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::random::{self, Stream};
-use crate::{JobId, Span, Time};
+use crate::{JobId, Span, Speedup, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub enum JobShape {
     /// A bag: as many independent tasks as it has processors, each on one
     /// processor for the job's time, anywhere and at any time.
     Bag,
+    /// All at once, on one provider, which may choose another number of processors. Who does
+    /// not takes it as rigid.
+    Moldable(Speedup),
 }
 
 /// What only the machine that runs a job finds out: how long it really takes.
@@ -52,7 +55,7 @@ pub enum JobShape {
 /// let hidden = haggle_model::job::HiddenRunTime::new(haggle_model::Span::from_secs(60));
 /// let run_time = hidden.0;
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HiddenRunTime(Span);
 
 impl HiddenRunTime {
@@ -126,10 +129,21 @@ pub struct Job {
     pub ready: Option<Time>,
     /// Latest completion the user wishes.
     pub deadline: Option<Time>,
+    /// What its user says of the window between the two, if it is to be reserved in advance.
+    pub reservation: Option<Reservation>,
     /// User-supplied priority key: smaller goes first where a provider orders by it.
     pub key: i64,
     /// Numbers the log carries along; nothing in the engine reads them.
     pub origin: JobOrigin,
+}
+
+/// How its user has the window of a job reserved: from its ready time, or at once, to its deadline,
+/// if it has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    /// How far from the window an interval may be that its user takes instead, in hundredths of
+    /// the requested time; `None` = takes none. Its provider is not told.
+    pub accepts: Option<u32>,
 }
 
 /// The log's fields that describe a job without changing how it is scheduled; -1 = unknown.
@@ -186,6 +200,7 @@ impl Job {
             run_time: HiddenRunTime::new(run_time),
             ready: None,
             deadline: None,
+            reservation: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,
         }

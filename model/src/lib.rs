@@ -12,6 +12,7 @@ pub mod ids;
 pub mod job;
 pub mod job_stories;
 mod lines;
+pub mod moldable;
 pub mod network;
 pub mod observation;
 pub mod platform;
@@ -25,9 +26,10 @@ pub use disclosure::Disclosure;
 pub use ids::{ActorId, JobId, ProviderId};
 pub use job::{Job, JobClass, JobShape};
 pub use job_stories::JobStories;
+pub use moldable::{Moldable, Sizing, Speedup};
 pub use observation::{
-    BagRecord, JobOutcome, JobRecord, LostRun, MessageFault, Observation, OffersMade, Refusal,
-    ShareRecord, TaskRun,
+    BagRecord, Coallocated, JobOutcome, JobRecord, LostRun, MessageFault, Observation, OffersMade,
+    Refusal, ShareRecord, TaskRun,
 };
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 pub use processors::ProcessorSet;

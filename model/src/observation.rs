@@ -55,6 +55,8 @@ pub enum Refusal {
     NoLimit,
     /// No resource of a grid has room for a session, which cannot wait.
     NoRoom,
+    /// No room in the window of a reservation, and none beside it that its user would take.
+    NoWindow,
 }
 
 impl Refusal {
@@ -67,6 +69,7 @@ impl Refusal {
             Refusal::WrongShape => "wrong_shape",
             Refusal::NoLimit => "no_limit",
             Refusal::NoRoom => "no_room",
+            Refusal::NoWindow => "no_window",
         }
     }
 }
@@ -94,12 +97,44 @@ pub struct JobRecord {
     pub promised_end: Option<Time>,
     /// The provider's own processor numbers it ran on.
     pub processors: ProcessorSet,
-    /// What became of a bag; `None` for rigid jobs and for bags no provider took.
+    /// What became of a bag, or of a rigid job that could be spread over providers; `None` for other
+    /// jobs and for those that no provider took.
     pub bag: Option<Box<BagRecord>>,
     /// What failures ended, in order of time.
     pub lost: Vec<LostRun>,
     /// Time in which its last attempt did not compute, but read or wrote checkpoints.
     pub checkpointing: Span,
+    /// What was granted to it in advance; `None` if nothing was.
+    pub granted: Option<Box<GrantedWindow>>,
+}
+
+/// A reservation that a provider has granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrantedWindow {
+    /// When it was granted.
+    pub at: Time,
+    /// Earliest start; `None` = at once.
+    pub ready: Option<Time>,
+    /// Latest completion; [`Time::FOREVER`] = best effort.
+    pub deadline: Time,
+    /// Planned time on that provider's processors.
+    pub span: Span,
+    /// Start planned when it was granted.
+    pub planned: Time,
+    /// How far from the window that was asked for; `None` = in it.
+    pub distance: Option<Span>,
+    /// When its start became fixed, and where, if that was not when it was granted.
+    pub fixed: Option<(Time, Time)>,
+    /// Whether failures, or jobs that ran on, have left no room in it.
+    pub broken: bool,
+}
+
+impl GrantedWindow {
+    /// Whether work that starts at `start` is in it.
+    pub fn holds(&self, start: Time) -> bool {
+        let ready = self.ready.is_none_or(|ready| ready <= start);
+        ready && (self.deadline >= Time::FOREVER || start + self.span <= self.deadline)
+    }
 }
 
 /// A run of a job, or of tasks of a bag, whose processors failed: it came to nothing but for
@@ -127,7 +162,8 @@ impl LostRun {
     }
 }
 
-/// How a bag was placed and run.
+/// How a bag was placed and run, or a rigid job that could be spread over providers: its shares are
+/// its parts then, each of which ran once.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct BagRecord {
     /// Whether its deadline could be met, so that its tasks were spread by the policy's rule.
@@ -140,6 +176,21 @@ pub struct BagRecord {
     pub recompositions: u32,
     /// What the providers did of it, in the order in which they finished.
     pub shares: Vec<ShareRecord>,
+    /// How it was spread; `None` for bags.
+    pub coallocated: Option<Coallocated>,
+}
+
+/// How a rigid job was spread over providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coallocated {
+    /// The start at which it was placed first.
+    pub first_start: Time,
+    /// On how many providers it was placed first.
+    pub first_providers: u32,
+    /// How often its start or its parts have moved since.
+    pub moves: u32,
+    /// By how many percent it takes longer on several providers than on one.
+    pub overhead: u32,
 }
 
 /// What one provider did of a bag.
@@ -221,6 +272,16 @@ impl JobRecord {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            granted: None,
+        }
+    }
+
+    /// Processors that it was given, or needs: of a bag, its tasks.
+    pub fn width(&self) -> u32 {
+        let last = self.lost.last().map(|run| &run.processors).filter(|_| self.start.is_none());
+        match last.unwrap_or(&self.processors).count() {
+            given if given > 0 && self.bag.is_none() => given,
+            _ => self.job.processors,
         }
     }
 
@@ -263,7 +324,8 @@ pub enum DisclosedItem {
     Queue,
     /// That something changed, so that offers are stale.
     Change,
-    /// When the tasks of bags at a provider are expected to be done: the count is that of the bags.
+    /// When jobs that may move, or the tasks of bags, are expected to be done at a provider: the
+    /// count is that of the jobs or bags.
     ExpectedCompletion,
     /// When a whole bag is expected to be done, told by its metascheduler.
     BagCompletion,
@@ -277,6 +339,8 @@ pub enum DisclosedItem {
     Progress,
     /// How busy the links of a grid are.
     Traffic,
+    /// When there would be room for a job beside its window: the count is that of the intervals.
+    Interval,
 }
 
 impl DisclosedItem {
@@ -299,7 +363,8 @@ impl DisclosedItem {
             | DisclosedItem::BagCompletion
             | DisclosedItem::ResourceStatus
             | DisclosedItem::Progress
-            | DisclosedItem::Traffic => true,
+            | DisclosedItem::Traffic
+            | DisclosedItem::Interval => true,
         }
     }
 
@@ -322,6 +387,7 @@ impl DisclosedItem {
             DisclosedItem::ResourceStatus => "resource_status",
             DisclosedItem::Progress => "progress",
             DisclosedItem::Traffic => "traffic",
+            DisclosedItem::Interval => "interval",
         }
     }
 }
@@ -407,6 +473,16 @@ pub enum Observation {
         provider: ProviderId,
         /// Their numbers there.
         processors: ProcessorSet,
+    },
+    /// A job that waited at one provider waits at another; or again at the same one, where it may
+    /// have another size and place.
+    JobMoved {
+        /// The job.
+        job: JobId,
+        /// Where it waited.
+        from: ActorId,
+        /// Who has accepted it.
+        to: ActorId,
     },
     /// A provider is done with its share of a bag; its runs were observed one by one.
     ShareOver(Box<ShareRecord>),

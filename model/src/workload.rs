@@ -3,7 +3,8 @@
 //! ```text
 //! log (SWF) -> rules  \
 //! Lublin-Feitelson     \
-//! independent jobs     /-> steps, in order -> numbering -> JobStream
+//! independent jobs     \
+//! synthetic months     /-> steps, in order -> numbering -> JobStream
 //! jobs in memory      /
 //! ```
 //!
@@ -19,6 +20,7 @@ pub mod independent;
 pub mod inspect;
 pub mod law;
 pub mod lublin;
+pub mod months;
 pub mod rules;
 pub mod source;
 pub mod steps;
@@ -30,6 +32,7 @@ pub use independent::IndependentJobs;
 pub use inspect::{Inspector, WorkloadStatistics, inspect};
 pub use law::{Law, LawError};
 pub use lublin::LublinParameters;
+pub use months::{MonthSite, SyntheticMonth};
 pub use rules::Rules;
 pub use source::{OpenWorkload, Source, WatchedStep, Workload};
 pub use steps::{Step, merge, number_jobs};

@@ -4,6 +4,8 @@
 mod garbage;
 #[path = "workloads/independent.rs"]
 mod independent;
+#[path = "workloads/months.rs"]
+mod months;
 #[path = "workloads/pipeline.rs"]
 mod pipeline;
 #[path = "workloads/real_logs.rs"]

@@ -55,6 +55,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            granted: None,
         };
         writer.job_over(&record).expect("there is room");
     }

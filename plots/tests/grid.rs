@@ -109,6 +109,7 @@ fn run(folder: &Path) -> RunReader {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            granted: None,
         };
         writer.job_over(&record).expect("there is room");
     }

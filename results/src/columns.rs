@@ -23,6 +23,8 @@ pub enum Table {
     Disclosures,
     /// One row an offer.
     Offers,
+    /// One row a reservation that was granted.
+    Reservations,
     /// One row a provider.
     Resources,
     /// One row a failure or repair.
@@ -93,7 +95,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 15] = [
+    pub const ALL: [Table; 16] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -102,6 +104,7 @@ impl Table {
         Table::MessageFaults,
         Table::Disclosures,
         Table::Offers,
+        Table::Reservations,
         Table::Resources,
         Table::Failures,
         Table::Outages,
@@ -122,6 +125,7 @@ impl Table {
             Table::MessageFaults => "message_faults",
             Table::Disclosures => "disclosures",
             Table::Offers => "offers",
+            Table::Reservations => "reservations",
             Table::Resources => "resources",
             Table::Failures => "failures",
             Table::Outages => "outages",
@@ -161,6 +165,9 @@ impl Table {
             Table::Offers => {
                 "One row an offer of a provider for a bag, those included that came to nothing. Only the \
                  header if nobody bargains."
+            }
+            Table::Reservations => {
+                "One row a reservation that a provider granted, in the order of `jobs`. Only there if one was."
             }
             Table::Resources => "One row a provider.",
             Table::Failures => {
@@ -205,6 +212,7 @@ impl Table {
             Table::MessageFaults => MESSAGE_FAULTS,
             Table::Disclosures => DISCLOSURES,
             Table::Offers => OFFERS,
+            Table::Reservations => RESERVATIONS,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
             Table::Outages => OUTAGES,
@@ -240,7 +248,7 @@ const JOBS: &[Column] = &[
     column("workload_name", Word, "", "name of the workload in the scenario", Never),
     column("profile", Word, "", "always `delay`: a job with a given run time", Never),
     column("submission_time", Seconds, "s", "when its user submitted it, since the start of the run", Never),
-    column("requested_number_of_resources", Integer, "processors", "processors it needs at once; of a bag, its tasks", Never),
+    column("requested_number_of_resources", Integer, "processors", "processors it needs at once; of a bag, its tasks; of a moldable job, those of its user's description", Never),
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
     column("final_state", Word, "", "Batsim's word for `outcome`: COMPLETED_SUCCESSFULLY (`completed`), COMPLETED_WALLTIME_REACHED (`walltime_reached`), COMPLETED_KILLED (`cancelled`), COMPLETED_FAILED (`failed`), REJECTED (`rejected`); RUNNING or SUBMITTED (waiting), both `unfinished`", Never),
@@ -256,12 +264,12 @@ const JOBS: &[Column] = &[
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
     column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
     column("outcome", Word, "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never),
-    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`", Empty("not rejected")),
+    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
     column("attempts", Integer, "", "rows in `attempts`, or in `tries`", Never),
     column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED),
     column("left_time", Seconds, "s", "when it left the system, in whatever way; for unfinished ones, when the run stopped", Never),
-    column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond", Empty("never queued, or no limit")),
+    column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that was given another number of them, by Amdahl's law", Empty("never queued, or no limit")),
     column("promised_finish_time", Seconds, "s", "completion promised when it was queued or placed", Empty("nothing was promised")),
     column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_ENDED),
     column("ready_time", Seconds, "s", "earliest start its user allows: nobody gets the job before, and its waiting time counts from its submission all the same", Empty("any time")),
@@ -272,7 +280,7 @@ const JOBS: &[Column] = &[
     column("executable_id", Integer, "", "application number in the log", LOG_UNKNOWN),
     column("queue_id", Integer, "", "queue number in the log", LOG_UNKNOWN),
     column("partition_id", Integer, "", "partition number in the log", LOG_UNKNOWN),
-    column("shape", Word, "", "`rigid` or `bag`", Never),
+    column("shape", Word, "", "`rigid`, `bag` or `moldable`; `spread`: a rigid job that could be spread over providers", Never),
     column("providers_used", Integer, "providers", "on how many it ran", Never),
     column("recompositions", Integer, "", "times a bag was composed again since offers had gone stale", Never),
     column("balanced", Integer, "", "1 if its deadline could be met, so that the policy's rule spread the bag, else 0", Empty("not a bag, or never placed")),
@@ -289,7 +297,7 @@ const ATTEMPTS: &[Column] = &[
     column("queued_time", Seconds, "s", "when the provider queued it", Empty("it was not told")),
     column("starting_time", Seconds, "s", "when it started", NOT_STARTED),
     column("finish_time", Seconds, "s", "when the try ended, or the run stopped", Empty("a share of which no task ran")),
-    column("requested_number_of_resources", Integer, "processors", "processors it needs at once", Never),
+    column("requested_number_of_resources", Integer, "processors", "processors it needs at once, or was given if it is moldable", Never),
     column("allocated_resources", Text, "", "its processors, as in `jobs`", NOT_STARTED),
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed` (its processors did) or `unfinished`", Never),
     column("promised_finish_time", Seconds, "s", "completion promised for this try", Empty("nothing was promised")),
@@ -341,7 +349,7 @@ const DISCLOSURES: &[Column] = &[
     column("time", Seconds, "s", "when it arrived", Never),
     column("sender", Word, "", "the actor it was about", Never),
     column("receiver", Word, "", "the actor that learned it", Never),
-    column("item", Word, "", "what was told: of providers `estimate`, `offer`, `power`, `load`, `free_slots`, `queue`, `change`, `expected_completion`; of metaschedulers `bag_completion`; of grids `resource_status`, `progress`, `traffic`; of a job `job`, `bag`, `job_status`, `refusal`", Never),
+    column("item", Word, "", "what was told: of providers `estimate`, `offer`, `power`, `load`, `free_slots`, `queue`, `change`, `expected_completion`, `interval`; of metaschedulers `bag_completion`; of grids `resource_status`, `progress`, `traffic`; of a job `job`, `bag`, `job_status`, `refusal`", Never),
     column("count", Integer, "items", "how many items", Never),
     column("job", Integer, "", "the job it was about, number in this run", Empty("about no job")),
 ];
@@ -359,6 +367,21 @@ const OFFERS: &[Column] = &[
     column("deadline", Seconds, "s", "when its user wants it done", Empty("as early as possible")),
     column("true_power", Real, "processors", "the provider's computing power in reference processors, told or not", Never),
     column("true_load", Real, "processor-seconds", "its planned work left, told or not", Never),
+];
+
+#[rustfmt::skip]
+const RESERVATIONS: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("provider", Word, "", "who granted it", Never),
+    column("granted_time", Seconds, "s", "when", Never),
+    column("ready_time", Seconds, "s", "earliest start granted", Empty("at once")),
+    column("deadline", Seconds, "s", "latest completion granted", Empty("best effort")),
+    column("planned_time", Seconds, "s", "how long the job is planned to take there", Never),
+    column("planned_starting_time", Seconds, "s", "start planned when it was granted; it may move in the window", Never),
+    column("distance_time", Seconds, "s", "how far the interval that its user took is from the window that was asked for", Empty("in the window")),
+    column("fixed_time", Seconds, "s", "when its start was fixed", Empty("it never was, or the window left no freedom")),
+    column("fixed_starting_time", Seconds, "s", "that start", Empty("as `fixed_time`")),
+    column("broken", Integer, "", "1 if failures, or jobs that ran on, left no room in the window, else 0", Never),
 ];
 
 #[rustfmt::skip]

@@ -32,8 +32,8 @@ pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
 pub use folder::Existing;
 pub use metrics::{
-    Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions, SettledJob,
-    Summary, TryLoss,
+    Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves,
+    SettledJob, Summary, TryLoss,
 };
 pub use provenance::{Input, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};

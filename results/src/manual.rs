@@ -41,6 +41,8 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `bags.providers`, `bags.by_providers` | providers a bag ran on, mean; percent of the bags on 1, 2, … |
 | `bags.stretch` | with e1, e2 the first and last end of a task of a bag on two or more providers: e2 - e1 in seconds, in percent of e2 - submission and of a task's run time, and (e2 - submission) / (e1 - submission) |
 | `bags.promise_slack` | completion promised - completion |
+| `coallocated.jobs`, `providers`, `by_providers` | jobs of metaschedulers with `coallocation` that ran; providers one ran on, mean; how many ran on 1, 2, … |
+| `coallocated.spread`, `united_percent`, `earlier_percent`, `advance`, `moves` | jobs that were placed on several providers first; of these: how many percent ran on one, and started before the start at which they were placed first; by how long, s; how often one moved, mean |
 | `failures.outages`, `attempts_lost` | failures of nodes, each with all its processors (one, unless `processors-per-node` says otherwise); attempts that were lost |
 | `bags.shares_promised`, `bags.shares_late` | shares whose completion a provider promised to the metascheduler; those with a task that ended later or was given up, though the whole bag may have been in time |
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
@@ -66,6 +68,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum of what is told about resources and plans (all but `job`, `bag`, `job_status`, `refusal`) |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
 | `message_faults.lost`, `parted`, `missed`, `doubled`, `refused`, `resent` | messages that were lost by chance, were lost between actors that were parted, were lost at actors that were down, were doubled, and arrived at who did not expect them; how often lost ones were sent again (one that is may be lost again, and counts again); missing where none was |
+| `moves.moved`, `moves.resubmitted` | how often a job that waited at a provider was taken back and submitted to another one, and to the same one again; missing where none was |
 | `warnings` | what the scenario says without effect, and what else only the run showed, such as steps that changed no job; texts that change no digest |
 
 Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the
@@ -74,7 +77,7 @@ lost for good are `failed`; those lost so far or waiting for a restart are `wait
 is `rejected` (`no_room`) in the instant in which it arrived; one whose resource failed is `failed` as soon as the scheduler
 learns of that.
 
-`spans` groups bags by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
+`spans` groups bags, and jobs that could be spread, by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
 
 Run time is end - start, of the last try and with what tries before it saved; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started and came to an end of their own; `mean_*` is divided by
 their number, where Batsim divides by all jobs. Percentiles are exact, linear between the two nearest values (as in NumPy

@@ -31,15 +31,17 @@
 //! between the ends of the cut, by whatever job.
 
 mod bags;
+mod coallocated;
 mod deadlines;
 mod distribution;
 mod eavesdropper;
 mod failures;
 mod grid;
+mod reservations;
 mod summary;
 mod text;
 
-use haggle_model::observation::DisclosedItem;
+use haggle_model::observation::{DisclosedItem, GrantedWindow};
 use haggle_model::{
     ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade, ProviderId,
     Span, Time,
@@ -52,6 +54,7 @@ use eavesdropper::Eavesdropper;
 use failures::FailureLog;
 
 pub use bags::{Bags, Stretch};
+pub use coallocated::CoallocatedJobs;
 pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
@@ -60,7 +63,8 @@ pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
-pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
+pub use reservations::Reservations;
+pub use summary::{DisclosedCount, Group, MessageFaults, Moves, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
@@ -132,6 +136,7 @@ pub struct Metrics {
     failures: FailureLog,
     /// Present as soon as something has gone wrong with a message.
     message_faults: Option<MessageFaults>,
+    moves: Option<Moves>,
     /// Present if the run was one of a grid, and is over.
     grid: Option<Box<GridLedger>>,
 }
@@ -157,6 +162,7 @@ struct Sample {
     /// Attempts that were lost with their processors.
     lost: u32,
     bag: Option<Box<BagSample>>,
+    granted: Option<Box<GrantedWindow>>,
 }
 
 /// What checkpoints did for a job; times in microseconds.
@@ -188,11 +194,12 @@ impl Sample {
             deadline: record.job.deadline.map(|time| time.as_micros()),
             requested: record.job.requested_time.map_or(ran, Span::as_micros),
             bag: BagSample::of(record),
+            granted: record.granted.clone(),
             submit: record.job.submit.as_micros(),
             start: record.start.map(|time| time.as_micros()),
             end,
             promised_end: record.promised_end.map(|time| time.as_micros()),
-            processors: record.job.processors,
+            processors: record.width(),
             provider: record.provider.map(|provider| provider.0),
             workload: record.job.workload,
             class: record.class,
@@ -224,7 +231,8 @@ impl Sample {
     /// How long it takes on its processors: of a bag, one task on the reference processor.
     fn run_time(&self) -> Option<i64> {
         let (start, end) = self.ran()?;
-        Some(self.bag.as_ref().map_or(end - start + self.time_saved(), |bag| bag.run_time))
+        let bag = self.bag.as_ref().filter(|bag| bag.is_bag());
+        Some(bag.map_or(end - start + self.time_saved(), |bag| bag.run_time))
     }
 
     /// All the time before its end that is not run time; of a bag, until its first task.
@@ -252,8 +260,16 @@ impl Metrics {
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(cast.providers.len()),
             message_faults: None,
+            moves: None,
             grid: None,
         }
+    }
+
+    /// Takes in that a job which waited at `from` has been submitted to `to`.
+    pub fn moved(&mut self, from: ActorId, to: ActorId) {
+        let moves = self.moves.get_or_insert_default();
+        let count = if from == to { &mut moves.resubmitted } else { &mut moves.moved };
+        *count += 1;
     }
 
     /// Takes in that `from` has told `to` something about itself.

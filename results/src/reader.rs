@@ -18,7 +18,7 @@ use crate::{Provenance, ResultsError, Summary};
 
 pub use rows::{
     AttemptRow, CheckpointRow, CrashRow, DisclosureRow, JobRow, MessageRow, OfferRow, OutageRow,
-    PlacementRow, ResourceRow, TryRow,
+    PlacementRow, ReservationRow, ResourceRow, TryRow,
 };
 
 /// A run's folder.

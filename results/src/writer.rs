@@ -13,6 +13,7 @@
 mod crashes;
 mod grid;
 mod outages;
+mod reservations;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -132,6 +133,8 @@ pub struct RunWriter {
     crashes: Crashes,
     disclosures: TableFile,
     offers: TableFile,
+    /// Open as soon as something has been granted.
+    reservations: Option<TableFile>,
     failures: TableFile,
     outages: Option<Outages>,
     /// Open as soon as a grid has been heard of.
@@ -168,6 +171,7 @@ impl RunWriter {
             crashes: Crashes::default(),
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
+            reservations: None,
             failures: open(Table::Failures)?,
             outages: match options.failures {
                 true => Some(Outages::new(open(Table::Outages)?)),
@@ -206,6 +210,7 @@ impl RunWriter {
         let attempts = attempts + record.lost.len() as i64;
         let used = shares.unwrap_or(i64::from(record.start.is_some()));
         self.write_job(record, &story, attempts, used)?;
+        self.write_reservation(record)?;
         if let Some(bag) = &record.bag {
             for (at, share) in bag.shares.iter().enumerate() {
                 self.write_share(record, at as i64 + 1, share)?;
@@ -408,7 +413,9 @@ impl RunWriter {
             }
             tables.push(counts);
         }
-        tables.extend([self.disclosures, self.offers, resources, self.failures]);
+        tables.extend([self.disclosures, self.offers]);
+        tables.extend(self.reservations);
+        tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {
             tables.push(outages.close()?);
         }
@@ -479,14 +486,17 @@ impl RunWriter {
         row.integer(i64::from(job.origin.user)).integer(i64::from(job.origin.group));
         row.integer(i64::from(job.origin.executable)).integer(i64::from(job.origin.queue));
         row.integer(i64::from(job.origin.partition));
+        let bag = record.bag.as_ref();
         row.word(match job.shape {
+            JobShape::Rigid if bag.is_some() => "spread",
             JobShape::Rigid => "rigid",
             JobShape::Bag => "bag",
+            JobShape::Moldable(_) => "moldable",
         });
         row.integer(used);
-        let bag = record.bag.as_ref();
         row.integer(bag.map_or(0, |bag| i64::from(bag.recompositions)));
-        row.integer(bag.map_or(NO_INTEGER, |bag| i64::from(bag.balanced))).done();
+        let balanced = bag.filter(|bag| bag.coallocated.is_none());
+        row.integer(balanced.map_or(NO_INTEGER, |bag| i64::from(bag.balanced))).done();
         self.jobs.flush_if_full()
     }
 
@@ -503,7 +513,7 @@ impl RunWriter {
         row.code(u32::from(job.workload)).integer(attempt).code(story.provider);
         row.micros(story.submit).micros(micros(record.queued));
         row.micros(story.start).micros(story.end);
-        row.integer(i64::from(job.processors));
+        row.integer(i64::from(record.width()));
         row.text(|out| push_processors(out, story.processors(record), story.first_processor));
         row.word(record.outcome.name()).micros(micros(record.promised_end));
         row.micros(0).micros(record.checkpointing.as_micros()).done();
@@ -738,9 +748,11 @@ impl Story {
         if self.turnaround == NO_INTEGER {
             return f64::NAN;
         }
-        let run_time = match record.bag {
-            Some(_) => record.job.run_time.reveal_to_machine().as_micros(),
-            None => self.execution,
+        let run_time = match &record.bag {
+            Some(bag) if bag.coallocated.is_none() => {
+                record.job.run_time.reveal_to_machine().as_micros()
+            }
+            _ => self.execution,
         };
         bounded_slowdown(self.turnaround, run_time, threshold.as_micros())
     }
@@ -821,7 +833,7 @@ impl Usage {
         self.last_end = self.last_end.max(story.end);
         self.jobs[provider.index()] += 1;
         let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
-        self.busy[provider.index()] += i128::from(ran) * i128::from(record.job.processors);
+        self.busy[provider.index()] += i128::from(ran) * i128::from(record.width());
     }
 
     fn write(&self, cast: &Cast, buffer: &mut Buffer) {

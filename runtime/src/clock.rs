@@ -113,11 +113,6 @@ impl<M> Clock<M> {
         self.now
     }
 
-    /// Messages on their way.
-    pub fn pending(&self) -> usize {
-        self.later.len() + self.due.iter().map(VecDeque::len).sum::<usize>()
-    }
-
     /// Puts a message on its way, to arrive at `at` in `phase`.
     ///
     /// Times before now count as now: nothing happens in the past.

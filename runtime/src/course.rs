@@ -207,10 +207,13 @@ impl<'a> Course<'a> {
                 return Ok(None);
             }
             let delivery = self.agenda.message(key);
-            if !delivery.message.recurs() {
-                if !self.down.keeps(key, delivery) {
-                    return Ok(Some(key));
-                }
+            let recurs = delivery.message.recurs();
+            // Nature has no end: what it would do to nobody's jobs is left out.
+            if recurs && !has_jobs && self.horizon.is_none() {
+                self.agenda.take(key);
+                continue;
+            }
+            if self.down.keeps(key, delivery) {
                 let arrives = is_arrival(&delivery.message);
                 self.agenda.hold(key);
                 if arrives {
@@ -218,10 +221,8 @@ impl<'a> Course<'a> {
                 }
                 continue;
             }
-            // Nature has no end: what it would do to nobody's jobs is left out.
-            if !has_jobs && self.horizon.is_none() {
-                self.agenda.take(key);
-                continue;
+            if !recurs {
+                return Ok(Some(key));
             }
             let to = delivery.to;
             match delivery.message {

@@ -22,8 +22,8 @@ use std::process::ExitCode;
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Award, BagRequest, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Request,
-    Rescheduling, Scheduler, SchedulerConfig, Scheduling, Shares, Slot,
+    Award, BagRequest, Compression, EdfConfig, EdfMode, Fractions, LocalScheduler, Order, Policy,
+    Request, Rescheduling, SchedulerConfig, Scheduling, Shares, Slot,
 };
 
 /// Of the machine for jobs that are drawn.
@@ -133,7 +133,7 @@ impl Hash {
 }
 
 /// Runs the queue as a provider does: ends, arrivals, starts.
-fn replay(queue: &mut Scheduler, works: &[Work], shares: bool) -> Hash {
+fn replay(queue: &mut dyn LocalScheduler, works: &[Work], shares: bool) -> Hash {
     let mut running: BinaryHeap<Reverse<(Time, Slot, u32, Time)>> = BinaryHeap::new();
     let mut coming = (0_u32..).zip(works).peekable();
     // Slots are used again, as a provider does.
@@ -183,7 +183,13 @@ fn replay(queue: &mut Scheduler, works: &[Work], shares: bool) -> Hash {
 }
 
 /// A rigid job, or a share that takes the whole of its offer.
-fn arrive(queue: &mut Scheduler, now: Time, slot: Slot, work: &Work, share: bool) -> Option<Time> {
+fn arrive(
+    queue: &mut dyn LocalScheduler,
+    now: Time,
+    slot: Slot,
+    work: &Work,
+    share: bool,
+) -> Option<Time> {
     let Some(queue) = queue.bargainer().filter(|_| share) else {
         let request = Request {
             slot,
@@ -216,7 +222,7 @@ fn main() -> ExitCode {
             Err(_) if load == "at-once" => (works(number, None, shares), PROCESSORS),
             Err(_) => (log(load)?, number),
         };
-        Some(replay(&mut scheduling.build(processors), &works, shares))
+        Some(replay(&mut *scheduling.build(processors), &works, shares))
     };
     let Some(Hash(hash)) = run() else {
         eprintln!("usage: queues POLICY at-once|LOAD JOBS, or queues POLICY LOG PROCESSORS");

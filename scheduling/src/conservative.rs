@@ -8,6 +8,8 @@
 //! Which jobs can move, and where to, say the openings (`plan/openings.rs`): the schedules are those
 //! of the obvious version, which tries all of them, job for job; the tests compare them.
 
+mod fixed;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,6 +21,7 @@ use crate::index::Key;
 use crate::plan::openings::Openings;
 use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
+use crate::reserving::Reserving;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 
 /// What happens to the waiting jobs' reservations when a job ends.
@@ -73,14 +76,19 @@ pub struct Conservative {
     hints: Hints,
     openings: Openings,
     sequence: u32,
+    /// Whether what has been given back is kept until it is asked to compress.
+    defers: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Booking {
     processors: u32,
+    span: Span,
     rank: Key,
     start: Time,
     end: Time,
+    /// Whether it stays where it is, and is not in the queue.
+    fixed: bool,
 }
 
 impl Conservative {
@@ -100,6 +108,7 @@ impl Conservative {
             hints: Hints::default(),
             openings: Openings::new(processors),
             sequence: 0,
+            defers: false,
         }
     }
 
@@ -113,7 +122,7 @@ impl Conservative {
         let start = profile
             .earliest_or_never(processors, span, from)
             .expect("the provider refuses jobs wider than the machine");
-        let booking = Booking { processors, rank, start, end: start + span };
+        let booking = Booking { processors, span, rank, start, end: start + span, fixed: false };
         profile.add(start, booking.end, processors);
         self.bookings[slot.index()] = Some(booking);
         self.file(slot);
@@ -165,11 +174,37 @@ impl Conservative {
 
     /// Processors have been given back, and waiting jobs have not been tried there yet.
     fn given_back(&mut self, now: Time, start: Time, end: Time, processors: u32) {
+        self.note_given_back(start, end, processors);
+        self.compress_unless_deferred(now);
+    }
+
+    fn compress_unless_deferred(&mut self, now: Time) {
+        if !self.defers {
+            self.compress(now);
+        }
+    }
+
+    /// Takes a waiting job out; nothing moves up yet. False if it does not wait.
+    fn take_out(&mut self, now: Time, slot: Slot) -> bool {
+        let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
+            return false;
+        };
+        if !booking.fixed {
+            self.waiting.one_has_gone();
+        }
+        let Booking { processors, start, end, .. } = booking;
+        let start = start.max(now);
+        self.plan.profile_mut().remove(start, end, processors);
+        self.note_given_back(start, end, processors);
+        true
+    }
+
+    /// Takes down that processors have been given back.
+    fn note_given_back(&mut self, start: Time, end: Time, processors: u32) {
         if start < end {
             self.hints.forget();
         }
         self.openings.note(self.plan.profile(), start, end, processors);
-        self.compress(now);
     }
 
     fn compress(&mut self, now: Time) {
@@ -324,15 +359,11 @@ impl LocalScheduler for Conservative {
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
-            return false;
-        };
-        self.waiting.one_has_gone();
-        let Booking { processors, start, end, .. } = booking;
-        let start = start.max(now);
-        self.plan.profile_mut().remove(start, end, processors);
-        self.given_back(now, start, end, processors);
-        true
+        let waits = self.take_out(now, slot);
+        if waits {
+            self.compress_unless_deferred(now);
+        }
+        waits
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
@@ -353,7 +384,9 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.plan.start(slot, booking.processors, booking.end);
-            self.waiting.one_has_gone();
+            if !booking.fixed {
+                self.waiting.one_has_gone();
+            }
             self.bookings[slot.index()] = None;
             started.push(slot);
         }
@@ -388,5 +421,25 @@ impl LocalScheduler for Conservative {
 
     fn queue_length(&self) -> usize {
         self.waiting.len()
+    }
+
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        Some(self)
+    }
+}
+
+impl Reserving for Conservative {
+    fn planned_start(&mut self, _now: Time, slot: Slot) -> Option<Time> {
+        self.bookings.get(slot.index())?.map(|booking| booking.start)
+    }
+
+    fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
+        let mut changed = false;
+        for &slot in slots {
+            changed |= self.take_out(now, slot);
+        }
+        if changed {
+            self.compress_unless_deferred(now);
+        }
     }
 }

@@ -242,6 +242,10 @@ impl LocalScheduler for ConservativeBags {
     fn queue_length(&self) -> usize {
         self.entries.iter().flatten().filter(|entry| !entry.waiting.is_empty()).count()
     }
+
+    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        Some(self)
+    }
 }
 
 impl Bargainer for ConservativeBags {

@@ -209,4 +209,8 @@ impl LocalScheduler for Edf {
     fn queue_length(&self) -> usize {
         self.queue.entries().len()
     }
+
+    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        Some(self)
+    }
 }

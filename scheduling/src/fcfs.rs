@@ -4,6 +4,7 @@ use haggle_model::{Span, Time};
 
 use crate::index::{Entry, Index};
 use crate::plan::Plan;
+use crate::reserving::Reserving;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Order, Profile};
 
@@ -16,6 +17,38 @@ pub struct Fcfs {
     /// Width and key of each waiting job, by slot.
     entries: Vec<Option<Entry>>,
     sequence: u32,
+    /// When the jobs of the queue will start, since somebody asked and nothing has changed but that
+    /// jobs have joined its end.
+    foreseen: Option<Foreseen>,
+}
+
+/// The queue as it will run if everything goes as booked.
+#[derive(Clone, Debug)]
+struct Foreseen {
+    profile: Profile,
+    /// When the last job of the queue starts.
+    last: Time,
+    /// By slot.
+    starts: Vec<Time>,
+}
+
+impl Foreseen {
+    /// The start of one more job.
+    fn start(&self, now: Time, processors: u32, span: Span) -> Option<Time> {
+        self.profile.earliest_or_never(processors, span, self.last.max(now))
+    }
+
+    /// Puts one more job behind all others.
+    fn join(&mut self, now: Time, entry: &Entry) {
+        let start = self.start(now, entry.processors, entry.span).unwrap_or(Time::FOREVER);
+        self.profile.add(start, start + entry.span, entry.processors);
+        self.last = start;
+        let index = entry.slot.index();
+        if index >= self.starts.len() {
+            self.starts.resize(index + 1, Time::FOREVER);
+        }
+        self.starts[index] = start;
+    }
 }
 
 impl Fcfs {
@@ -27,39 +60,61 @@ impl Fcfs {
             waiting: Index::new(processors),
             entries: Vec::new(),
             sequence: 0,
+            foreseen: None,
         }
+    }
+
+    fn foreseen(&mut self, now: Time) -> &Foreseen {
+        let Fcfs { plan, waiting, foreseen, .. } = self;
+        foreseen.get_or_insert_with(|| {
+            let profile = plan.profile_from(now).clone();
+            let mut queue = Foreseen { profile, last: now, starts: Vec::new() };
+            waiting.sorted().into_iter().for_each(|entry| queue.join(now, &entry));
+            queue
+        })
     }
 }
 
 impl LocalScheduler for Fcfs {
-    fn submit(&mut self, _now: Time, request: Request) -> Option<Time> {
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
         let span = request.planned_span();
         let key = self.order.key(&request, span, self.sequence);
         self.sequence += 1;
         let entry = Entry { key, slot: request.slot, processors: request.processors, span };
         store(&mut self.entries, entry);
         self.waiting.insert(entry);
+        if self.order != Order::Arrival || request.ahead {
+            self.foreseen = None;
+        }
+        if let Some(queue) = &mut self.foreseen {
+            queue.join(now, &entry);
+        }
         None
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
+        self.foreseen = None;
         self.plan.finished(now, slot);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        self.foreseen = None;
         self.plan.overran(now, slot, end);
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.foreseen = None;
         self.plan.failed(now, processors, killed);
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
+        self.foreseen = None;
         self.plan.restored(now, processors);
     }
 
     fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {
         take(&mut self.entries, slot).is_some_and(|entry| {
+            self.foreseen = None;
             self.waiting.remove(entry.key, entry.processors);
             true
         })
@@ -71,6 +126,7 @@ impl LocalScheduler for Fcfs {
             if head.processors > self.plan.free() {
                 break;
             }
+            self.foreseen = None;
             self.waiting.remove(head.key, head.processors);
             self.entries[head.slot.index()] = None;
             self.plan.book_and_start(now, head.slot, head.processors, now + head.span);
@@ -83,17 +139,28 @@ impl LocalScheduler for Fcfs {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        let mut profile: Profile = self.plan.profile_from(now).clone();
-        let mut earliest = now;
-        for entry in self.waiting.sorted() {
-            earliest = profile.earliest_or_never(entry.processors, entry.span, earliest)?;
-            profile.add(earliest, earliest + entry.span, entry.processors);
-        }
-        profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), earliest)
+        self.foreseen(now).start(now, processors, span.unwrap_or(Span::FOREVER))
     }
 
     fn queue_length(&self) -> usize {
         self.waiting.len()
+    }
+
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        (self.order == Order::Arrival).then_some(self)
+    }
+}
+
+impl Reserving for Fcfs {
+    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.entries.get(slot.index())?.as_ref()?;
+        Some(self.foreseen(now).starts[slot.index()])
+    }
+
+    fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
+        for &slot in slots {
+            self.withdraw(now, slot);
+        }
     }
 }
 

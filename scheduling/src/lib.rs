@@ -8,6 +8,7 @@ pub mod backfilling_limit;
 pub mod bag_table;
 pub mod bags;
 pub mod checkpoints;
+pub mod coallocation;
 pub mod composition;
 pub mod conservative;
 pub mod coordinated;
@@ -24,8 +25,10 @@ mod plan;
 pub mod prediction;
 pub mod profile;
 pub mod queue;
+pub mod reallocation;
 pub mod replan;
 pub mod reservations;
+pub mod reserving;
 pub mod scheduler;
 
 pub use bag_table::BagTable;
@@ -41,6 +44,7 @@ pub use holder::Holder;
 pub use profile::Profile;
 pub use queue::Order;
 pub use replan::Replan;
+pub use reserving::Reserving;
 pub use scheduler::{
-    Killed, LocalScheduler, Policy, Request, Scheduler, SchedulerConfig, Scheduling, Slot, promise,
+    Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

@@ -8,8 +8,10 @@
 //! |---|---|---|
 //! | FCFS, EASY | what runs, or has been decided to start now | none |
 //! | conservative, bags | everything | of all that waits; compression moves them up |
+//! | reservations | everything | of all whose start is not fixed, within their windows |
 //! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes |
 
+pub(crate) mod extra;
 pub(crate) mod openings;
 mod running;
 pub(crate) mod waiting;

@@ -6,6 +6,11 @@
 //! is none for the newcomer, an [alternative](Alternative) beside its window may do. What has been
 //! granted is never refused later (Netto 2009, chapter 3, Algorithms 1 and 2).
 //!
+//! A job that asks for no window waits as one that may run at any time: it takes the first place
+//! there is, moves nobody, and may be moved for others. Windows are broken only where the machine
+//! breaks them: by processors that fail, jobs that run on past their plan, and a scheduler that was
+//! down at a planned start. Who is hit is [told](News::Broken), and keeps its new place.
+//!
 //! This is what a provider needs to offer reservations beside queueing and bargaining. Somebody who
 //! books at several providers at once asks for their [free times](Reservations::free_times),
 //! [holds](Reservations::hold) one interval at each, prepares to
@@ -16,19 +21,23 @@
 
 mod admission;
 mod criterion;
+mod holding;
+mod local;
 mod options;
 mod request;
 
-use haggle_model::{Span, Time};
+use haggle_model::Time;
 
 use crate::Profile;
 use crate::plan::Plan;
-use crate::scheduler::Slot;
+use crate::scheduler::{LocalScheduler, Slot};
 
 pub use criterion::Criterion;
+pub use holding::Interval;
 pub use options::{After, Alternative};
 pub use request::{Percent, Reserve, Window};
 
+use holding::Prepared;
 use options::Anchor;
 
 /// How a provider treats reservations.
@@ -56,23 +65,6 @@ impl Default for ReservationConfig {
     }
 }
 
-/// A time that somebody books for processors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
-    /// When it starts.
-    pub start: Time,
-    /// How long it takes.
-    pub span: Span,
-    /// Processors, all of the time.
-    pub processors: u32,
-}
-
-impl Interval {
-    fn end(&self) -> Time {
-        self.start + self.span
-    }
-}
-
 /// What has been granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
@@ -80,6 +72,60 @@ pub struct Granted {
     pub start: Time,
     /// What was taken instead of the window that was asked for.
     pub alternative: Option<Alternative>,
+}
+
+/// What becomes of a reservation while it waits, though nobody asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Its start has become fixed.
+    Fixed(Time),
+    /// It cannot start within its window any more.
+    Broken,
+}
+
+/// A local scheduler that grants reservations.
+///
+/// Jobs that ask for no window go through [`LocalScheduler`], reservations through here, in the
+/// same space of slots; what waits is withdrawn, starts and ends in the same way for both. `draw`
+/// is asked for numbers below its argument, by [`Criterion::Shuffle`] only.
+pub trait Granting: LocalScheduler {
+    /// Grants a reservation in its window, or at the nearest alternative that its user accepts and
+    /// that is possible; others may move within their windows for it.
+    fn ask(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Granted>;
+
+    /// Up to `most` alternatives to a reservation that has been refused, nearest first, each of
+    /// which is possible now. Nothing is kept for them.
+    fn alternatives(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        most: usize,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Vec<Alternative>;
+
+    /// Grants an alternative, if it is still possible.
+    fn take(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        alternative: Alternative,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Granted>;
+
+    /// Planned start of what waits; it may become earlier with the next call for starts if
+    /// something has ended since.
+    fn planned(&self, slot: Slot) -> Option<Time>;
+
+    /// Fixes the planned start of a waiting reservation, and says what it is.
+    fn fix(&mut self, now: Time, slot: Slot) -> Option<Time>;
+
+    /// Appends what has happened to reservations since this was last asked for, in order.
+    fn news(&mut self, news: &mut Vec<(Slot, News)>);
 }
 
 /// A reservation that waits.
@@ -94,6 +140,15 @@ struct Booking {
 impl Booking {
     fn end(&self) -> Time {
         self.start + self.request.span
+    }
+
+    fn by_start(&self) -> (Time, Time, u64) {
+        (self.start, self.request.submitted, self.id)
+    }
+
+    /// Whether its place is free.
+    fn fits(&self, profile: &Profile) -> bool {
+        self.request.processors <= profile.min_free(self.start, self.end())
     }
 
     fn is_fixed(&self) -> bool {
@@ -114,47 +169,6 @@ struct Active {
     planned_end: Time,
 }
 
-/// An interval that is kept for a waiting reservation beside its own.
-#[derive(Clone, Copy, Debug)]
-struct Prepared {
-    slot: Slot,
-    to: Interval,
-    /// The window of the reservation, which stays where it is until then.
-    window: Window,
-    /// What it needs beside the present interval: from when until when how many processors.
-    more: [(Time, Time, u32); 3],
-}
-
-impl Prepared {
-    /// For a reservation that is booked at `booking` and stays there until then.
-    fn new(booking: &Booking, to: Interval) -> Prepared {
-        let Reserve { slot, window, processors, .. } = booking.request;
-        let more = [
-            (to.start, to.end().min(booking.start), to.processors),
-            (
-                to.start.max(booking.start),
-                to.end().min(booking.end()),
-                to.processors.saturating_sub(processors),
-            ),
-            (to.start.max(booking.end()), to.end(), to.processors),
-        ];
-        Prepared { slot, to, window, more }
-    }
-
-    fn has_room(&self, profile: &Profile) -> bool {
-        let has_room = |&(start, end, more)| start >= end || more <= profile.min_free(start, end);
-        self.more.iter().all(has_room)
-    }
-
-    fn book(&self, profile: &mut Profile) {
-        self.more.iter().for_each(|&(start, end, more)| profile.add(start, end, more));
-    }
-
-    fn release(&self, now: Time, profile: &mut Profile) {
-        self.more.iter().for_each(|&(start, end, more)| profile.remove(start.max(now), end, more));
-    }
-}
-
 /// The reservations of one machine.
 ///
 /// Slots name them; a slot may be used again when its reservation is over, or has been refused or
@@ -170,6 +184,7 @@ pub struct Reservations {
     /// Whether something has ended early, or has been given up, since waiting ones moved up.
     given_back: bool,
     asked: u64,
+    news: Vec<(Slot, News)>,
 }
 
 impl Reservations {
@@ -183,126 +198,18 @@ impl Reservations {
             prepared: Vec::new(),
             given_back: false,
             asked: 0,
+            news: Vec::new(),
         }
-    }
-
-    /// Grants a reservation in its window, or at the nearest alternative that its user accepts and
-    /// that is possible; others may move within their windows for it.
-    ///
-    /// `draw` is asked for numbers below its argument, by [`Criterion::Shuffle`] only.
-    pub fn ask(
-        &mut self,
-        now: Time,
-        request: &Reserve,
-        draw: &mut dyn FnMut(usize) -> usize,
-    ) -> Option<Granted> {
-        let threshold = self.config.threshold.min(request.accepts);
-        self.admit(now, request, threshold, draw)
-    }
-
-    /// Up to `most` alternatives to a reservation that has been refused, nearest first, each of
-    /// which is possible now. Nothing is kept for them.
-    pub fn alternatives(
-        &mut self,
-        now: Time,
-        request: &Reserve,
-        most: usize,
-        draw: &mut dyn FnMut(usize) -> usize,
-    ) -> Vec<Alternative> {
-        let Some(threshold) = self.config.threshold else { return Vec::new() };
-        self.possible(now, request, threshold, most, draw)
-    }
-
-    /// Grants an alternative, if it is still possible.
-    pub fn take(
-        &mut self,
-        now: Time,
-        request: &Reserve,
-        alternative: Alternative,
-        draw: &mut dyn FnMut(usize) -> usize,
-    ) -> Option<Granted> {
-        let window = Window::from((request, alternative));
-        let granted = self.admit(now, &Reserve { window, ..*request }, None, draw)?;
-        Some(Granted { alternative: Some(alternative), ..granted })
-    }
-
-    /// Planned start of a waiting reservation; it may become earlier with the next call for starts
-    /// if something has ended since.
-    pub fn planned(&self, slot: Slot) -> Option<Time> {
-        self.place(slot).map(|place| self.waiting[place].start)
-    }
-
-    /// How many wait.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// Fixes the planned start of a waiting reservation, and says what it is.
-    pub fn fix(&mut self, now: Time, slot: Slot) -> Option<Time> {
-        self.catch_up(now);
-        let place = self.place(slot)?;
-        self.waiting[place].fix();
-        Some(self.waiting[place].start)
     }
 
     /// Fixes the starts of those that have waited their share of the time.
     fn fix_due(&mut self, now: Time) {
-        for booking in &mut self.waiting {
+        for booking in self.waiting.iter_mut().filter(|booking| !booking.is_fixed()) {
             if booking.request.fixed_at(booking.start).is_some_and(|time| time <= now) {
                 booking.fix();
+                self.news.push((booking.request.slot, News::Fixed(booking.start)));
             }
         }
-    }
-
-    /// When something is to be done next, before or at which [`Reservations::start_due`] has to
-    /// be asked: a start, or one that becomes fixed.
-    pub fn next_event(&self) -> Option<Time> {
-        let due = |booking: &Booking| {
-            let fixed = booking.request.fixed_at(booking.start).filter(|_| !booking.is_fixed());
-            fixed.map_or(booking.start, |time| time.min(booking.start))
-        };
-        self.waiting.iter().map(due).min()
-    }
-
-    /// Appends those that start now, in the order in which they were asked for, and takes their
-    /// processors.
-    pub fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        self.catch_up(now);
-        self.waiting.sort_unstable_by_key(|booking| (booking.request.submitted, booking.id));
-        let Reservations { plan, waiting, running, prepared, .. } = self;
-        waiting.retain(|booking| {
-            let Reserve { slot, processors, .. } = booking.request;
-            // What ends at this very instant may not have given its processors back yet.
-            if booking.start > now || processors > plan.free() {
-                return true;
-            }
-            let moves = prepared.extract_if(.., |it| it.slot == slot);
-            moves.for_each(|it| it.release(now, plan.profile_mut()));
-            plan.start(slot, processors, booking.end());
-            running.push(Active { slot, start: booking.start, planned_end: booking.end() });
-            started.push(slot);
-            false
-        });
-    }
-
-    /// A reservation that ran is over, at its planned end or before.
-    pub fn finished(&mut self, now: Time, slot: Slot) {
-        let ended = self.plan.finished(now, slot);
-        self.plan.forget(slot);
-        self.running.retain(|active| active.slot != slot);
-        self.given_back |= now < ended.planned_end;
-    }
-
-    /// Gives up a reservation that waits; `false` if it does not.
-    pub fn cancel(&mut self, now: Time, slot: Slot) -> bool {
-        self.catch_up(now);
-        let Some(place) = self.place(slot) else { return false };
-        self.release_prepared(now, slot);
-        let Booking { request, start, .. } = self.waiting.remove(place);
-        let end = start + request.span;
-        self.plan.profile_mut().remove(start.max(now), end, request.processors);
-        self.given_back = true;
-        true
     }
 
     /// What has ended or was given up in this instant leaves room for others; then windows close.
@@ -317,7 +224,7 @@ impl Reservations {
     /// Each that waits gets its earliest place, one after the other in the order of planned
     /// starts, all others staying where they are. No start gets later.
     fn compress(&mut self, now: Time) {
-        self.waiting.sort_unstable_by_key(|it| (it.start, it.request.submitted, it.id));
+        self.waiting.sort_unstable_by_key(Booking::by_start);
         for booking in &mut self.waiting {
             let Reserve { processors, span, window, .. } = booking.request;
             let (from, booked) = (window.earliest(now), booking.start);
@@ -328,6 +235,59 @@ impl Reservations {
                 booking.start = fit.start;
             }
         }
+    }
+
+    /// Makes a `change` of the machine, and places again who is hit by it, in the order of planned
+    /// starts: within its window while there is room, and when all these have their places as early
+    /// as there is any. Moves that were prepared are dropped.
+    fn plan_around(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.plan.profile_from(now);
+        while let Some(&Prepared { slot, window, .. }) = self.prepared.last() {
+            self.release_prepared(now, slot);
+            if let Some(place) = self.place(slot) {
+                self.waiting[place].request.window = window;
+            }
+        }
+        let profile = self.plan.profile_mut();
+        for booking in &self.waiting {
+            let from = booking.start.max(now);
+            profile.remove(from, booking.end(), booking.request.processors);
+        }
+        change(&mut self.plan);
+        self.waiting.sort_unstable_by_key(Booking::by_start);
+        let profile = self.plan.profile_mut();
+        let mut hit = Vec::new();
+        for booking in &mut self.waiting {
+            if now <= booking.start && booking.fits(profile) {
+                profile.add(booking.start, booking.end(), booking.request.processors);
+            } else {
+                hit.push(booking);
+            }
+        }
+        hit.retain_mut(|booking| {
+            let Reserve { processors, span, window, .. } = booking.request;
+            let (from, latest) = (window.earliest(now), window.latest_start(span));
+            let start = profile.earliest_fit_by(processors, span, from, latest);
+            if let Some(start) = start {
+                profile.add(start, start + span, processors);
+                booking.start = start;
+            }
+            start.is_none()
+        });
+        for booking in hit {
+            let Reserve { slot, processors, span, window, .. } = booking.request;
+            booking.start = profile
+                .earliest_or_never(processors, span, window.earliest(now))
+                .expect("what waits fits the whole machine");
+            profile.add(booking.start, booking.end(), processors);
+            if window.deadline < Time::FOREVER {
+                // From now on it is promised no more than what it has.
+                booking.request.window.deadline = booking.end().min(Time::FOREVER);
+                booking.request.fix_at = None;
+                self.news.push((slot, News::Broken));
+            }
+        }
+        self.given_back = true;
     }
 
     fn place(&self, slot: Slot) -> Option<usize> {
@@ -341,92 +301,5 @@ impl Reservations {
             completion: planned_end,
             after: planned_end,
         })
-    }
-}
-
-/// For somebody who books at several providers at once.
-impl Reservations {
-    /// From when on how many processors are free, where the interval of `without` counts as free.
-    pub fn free_times(&mut self, now: Time, without: Option<Slot>) -> Vec<(Time, u32)> {
-        self.catch_up(now);
-        let mut profile = self.plan.profile().clone();
-        if let Some(place) = without.and_then(|slot| self.place(slot)) {
-            let Booking { request, start, .. } = self.waiting[place];
-            profile.remove(start.max(now), start + request.span, request.processors);
-        }
-        profile.steps().map(|(start, free)| (start.max(now), free)).collect()
-    }
-
-    /// Books a strict interval where it is free; nothing moves for it. `false` if there is no room.
-    pub fn hold(&mut self, now: Time, slot: Slot, interval: Interval) -> bool {
-        self.catch_up(now);
-        let Interval { start, span, processors } = interval;
-        let profile = self.plan.profile_mut();
-        if start < now || processors > profile.min_free(start, interval.end()) {
-            return false;
-        }
-        profile.add(start, interval.end(), processors);
-        let window = Window::strict(start, span);
-        let (fix_at, accepts) = (None, None);
-        let request = Reserve { slot, submitted: now, processors, span, window, fix_at, accepts };
-        self.waiting.push(Booking { request, id: self.asked, start });
-        self.asked += 1;
-        true
-    }
-
-    /// Keeps another strict interval for a waiting reservation, of which its own counts as free;
-    /// both are kept until the move is [settled](Reservations::settle) or
-    /// [dropped](Reservations::abandon). `false` if there is no room, or if it moves already.
-    pub fn prepare(&mut self, now: Time, slot: Slot, to: Interval) -> bool {
-        self.catch_up(now);
-        let moves = self.prepared.iter().any(|prepared| prepared.slot == slot);
-        let Some(place) = self.place(slot).filter(|_| !moves && now <= to.start) else {
-            return false;
-        };
-        let prepared = Prepared::new(&self.waiting[place], to);
-        if !prepared.has_room(self.plan.profile()) {
-            return false;
-        }
-        prepared.book(self.plan.profile_mut());
-        self.prepared.push(prepared);
-        self.waiting[place].fix();
-        true
-    }
-
-    /// Moves a reservation to what has been prepared for it; `false` if nothing has.
-    pub fn settle(&mut self, now: Time, slot: Slot) -> bool {
-        self.catch_up(now);
-        let prepared = self.prepared.iter().find(|it| it.slot == slot && now <= it.to.start);
-        let to = prepared.map(|it| it.to);
-        let Some((place, to)) = self.place(slot).zip(to) else { return false };
-        self.release_prepared(now, slot);
-        let booking = &mut self.waiting[place];
-        let profile = self.plan.profile_mut();
-        profile.remove(booking.start.max(now), booking.end(), booking.request.processors);
-        profile.add(to.start, to.end(), to.processors);
-        booking.start = to.start;
-        (booking.request.span, booking.request.processors) = (to.span, to.processors);
-        booking.fix();
-        self.given_back = true;
-        true
-    }
-
-    /// Drops what has been prepared for a reservation, which stays where it is; `false` if nothing
-    /// has.
-    pub fn abandon(&mut self, now: Time, slot: Slot) -> bool {
-        self.catch_up(now);
-        let dropped = self.release_prepared(now, slot);
-        if let Some((place, prepared)) = self.place(slot).zip(dropped) {
-            self.waiting[place].request.window = prepared.window;
-        }
-        self.given_back |= dropped.is_some();
-        dropped.is_some()
-    }
-
-    fn release_prepared(&mut self, now: Time, slot: Slot) -> Option<Prepared> {
-        let place = self.prepared.iter().position(|it| it.slot == slot)?;
-        let prepared = self.prepared.remove(place);
-        prepared.release(now, self.plan.profile_mut());
-        Some(prepared)
     }
 }

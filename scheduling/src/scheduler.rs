@@ -1,14 +1,15 @@
 //! What a provider asks of its local scheduler.
 
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Fractions};
+use crate::coallocation::CoallocationQueue;
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
-use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan};
+use crate::reservations::{Granting, ReservationConfig, Reservations};
+use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan, Reserving};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,44 +108,25 @@ pub trait LocalScheduler: fmt::Debug + Send {
 
     /// Jobs that wait.
     fn queue_length(&self) -> usize;
-}
 
-/// A local scheduler by what it can do for others.
-#[derive(Debug)]
-pub enum Scheduler {
-    /// It queues jobs.
-    Queue(Box<dyn LocalScheduler>),
-    /// It bargains over bags, too.
-    Bargainer(Box<dyn Bargainer>),
-}
-
-impl Scheduler {
-    /// The one that bargains over bags, if it does.
-    pub fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        match self {
-            Scheduler::Queue(_) => None,
-            Scheduler::Bargainer(bargainer) => Some(&mut **bargainer),
-        }
+    /// To bargain over bags, if it does.
+    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
+        None
     }
-}
 
-impl Deref for Scheduler {
-    type Target = dyn LocalScheduler;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Scheduler::Queue(queue) => &**queue,
-            Scheduler::Bargainer(bargainer) => &**bargainer,
-        }
+    /// To ask when each job starts at the latest, if it knows.
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        None
     }
-}
 
-impl DerefMut for Scheduler {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        match self {
-            Scheduler::Queue(queue) => &mut **queue,
-            Scheduler::Bargainer(bargainer) => &mut **bargainer,
-        }
+    /// To be granted windows in advance, if it grants them.
+    fn granting(&mut self) -> Option<&mut dyn Granting> {
+        None
+    }
+
+    /// To place parts of jobs that other providers have the other parts of, if it takes them.
+    fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
+        None
     }
 }
 
@@ -205,6 +187,8 @@ impl SchedulerConfig {
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
+    /// Conservative backfilling around parts of jobs that other providers have the other parts of.
+    Coallocation(SchedulerConfig),
     /// Earliest deadline first, with promises and offers.
     Edf(EdfConfig),
     /// Conservative backfilling of bags, rescheduled when something ends early.
@@ -216,21 +200,24 @@ pub enum Scheduling {
         /// How shares are planned.
         shares: Shares,
     },
+    /// Advance reservations with windows.
+    Reservations(ReservationConfig),
 }
 
 impl Scheduling {
     /// The scheduler for a machine of `processors`.
-    pub fn build(&self, processors: u32) -> Scheduler {
+    pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
         match self {
-            Scheduling::Queue(config) => Scheduler::Queue(config.build(processors)),
-            Scheduling::Edf(config) => {
-                Scheduler::Bargainer(Box::new(Edf::new(processors, config.clone())))
+            Scheduling::Queue(config) => config.build(processors),
+            Scheduling::Coallocation(config) => {
+                Box::new(CoallocationQueue::new(processors, *config))
             }
+            Scheduling::Edf(config) => Box::new(Edf::new(processors, config.clone())),
             Scheduling::Bags { rescheduling, fractions, shares } => {
-                let (rule, fractions) = (*rescheduling, fractions.clone());
-                let queue = ConservativeBags::new(processors, rule, fractions);
-                Scheduler::Bargainer(Box::new(queue.with_shares(*shares)))
+                let queue = ConservativeBags::new(processors, *rescheduling, fractions.clone());
+                Box::new(queue.with_shares(*shares))
             }
+            Scheduling::Reservations(config) => Box::new(Reservations::new(processors, *config)),
         }
     }
 }
@@ -245,11 +232,14 @@ impl From<SchedulerConfig> for Scheduling {
 impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scheduling::Queue(config) => config.fmt(f),
+            Scheduling::Queue(config) | Scheduling::Coallocation(config) => config.fmt(f),
             Scheduling::Edf(config) => write!(f, "edf, {}", config.mode.name()),
             Scheduling::Bags { rescheduling, shares, .. } => {
                 write!(f, "conservative bags, {rescheduling} rescheduling")?;
                 f.write_str(if *shares == Shares::Blocks { ", in blocks" } else { "" })
+            }
+            Scheduling::Reservations(config) => {
+                write!(f, "reservations, {} order", config.criterion.name())
             }
         }
     }

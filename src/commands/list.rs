@@ -51,6 +51,10 @@ enum What {
     Placements,
     /// How a metascheduler puts bags of tasks together from offers (`composition`)
     Compositions,
+    /// What a metascheduler does with moldable jobs that wait (`reallocation.algorithm`)
+    Reallocations,
+    /// Which of them goes first (`reallocation.heuristic`)
+    Heuristics,
     /// Who moves up first at a provider of bags when something ends early (`rescheduling.rule`)
     Reschedulings,
     /// What happens to jobs whose processors fail (`on-failure`)
@@ -86,6 +90,8 @@ impl What {
             What::Disclosures => "Disclosure",
             What::Placements => "Placement",
             What::Compositions => "Composition",
+            What::Reallocations => "ReallocationAlgorithm",
+            What::Heuristics => "ReallocationHeuristic",
             What::Reschedulings => "ReschedulingRule",
             What::OnFailure => "OnFailure",
             What::GridPolicies => "GridPolicy",

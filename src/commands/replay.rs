@@ -244,7 +244,9 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         offers: None,
         rescheduling: None,
         blocks: false,
+        reservations: None,
         estimates: None,
+        publishes: None,
         count: 1,
     });
     Ok(scenario)

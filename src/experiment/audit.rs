@@ -9,6 +9,7 @@
 //! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
+//! | `reservations` | whoever started did so in the window that was granted, unless it is said to be broken; sums are those of the summary |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
 //! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
@@ -23,6 +24,7 @@ mod findings;
 mod grid;
 mod jobs;
 mod placements;
+mod reservations;
 mod rows;
 mod summary;
 mod told;
@@ -58,6 +60,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     attempts::check(&books, &mut findings);
     placements::check(&books, &mut findings);
     told::check(&books, &mut findings);
+    reservations::check(&books, &mut findings);
     failures::check(&books, &mut findings);
     grid::check(&books, &mut findings);
     figures::check(folder, &books, &mut findings);

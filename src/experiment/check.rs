@@ -7,9 +7,11 @@ use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
-    Cast, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Span, TaskRun, Time,
+    BagRecord, Cast, JobId, JobOutcome, JobRecord, LostRun, Moldable, ProcessorSet, ProviderId,
+    Span, TaskRun, Time,
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
+use haggle_scheduling::coallocation::with_overhead;
 
 use held::{Processor, Processors};
 
@@ -89,6 +91,20 @@ pub enum Violation {
         /// Its start.
         start: Time,
     },
+    /// A reservation started outside the window that was granted, and nobody has said that it is broken.
+    #[error("job {job} started at {start} s, outside the window that was granted to it")]
+    OutsideWindow {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its start.
+        start: Time,
+    },
+    /// The parts of a rigid job did not run together.
+    #[error("the parts of job {job} did not start and end together")]
+    TornApart {
+        /// The job's number in its workload.
+        job: i64,
+    },
     /// Of a bag, more or fewer tasks ran than it has.
     #[error("bag {job} has {asked} tasks, and {got} ran")]
     TasksLost {
@@ -108,6 +124,26 @@ pub enum Violation {
     /// The books of a grid do not balance; looked at in every run.
     #[error(transparent)]
     Grid(#[from] GridViolation),
+}
+
+/// The parts of a rigid job start and end together, and take as long as they should.
+fn runs_whole(record: &JobRecord, bag: &BagRecord, overhead: u32) -> Result<(), Violation> {
+    let job = record.job.number;
+    let mut runs = bag.shares.iter().flat_map(|share| &share.runs);
+    let Some(first) = runs.next() else { return Ok(()) };
+    if bag.shares.iter().any(|share| share.runs.len() != 1)
+        || runs.any(|run| (run.start, run.end) != (first.start, first.end))
+    {
+        return Err(Violation::TornApart { job });
+    }
+    let computed = first.end - first.start;
+    let overhead = if bag.shares.len() > 1 { overhead } else { 0 };
+    let asked = match record.outcome {
+        JobOutcome::Completed => with_overhead(record.job.run_time.reveal_to_machine(), overhead),
+        JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
+        _ => computed,
+    };
+    if computed == asked { Ok(()) } else { Err(Violation::WrongLength { job, asked, computed }) }
 }
 
 impl Check {
@@ -172,18 +208,25 @@ impl Check {
             if got != asked && record.start.is_some() && whole {
                 return Err(Violation::TasksLost { job, asked, got });
             }
-            return Ok(());
+            return match bag.coallocated {
+                Some(placed) => runs_whole(record, bag, placed.overhead),
+                None => Ok(()),
+            };
         }
         let (Some(provider), Some(start)) = (record.provider, record.start) else { return Ok(()) };
         let got = record.processors.count();
-        if got != asked {
+        let moldable = Moldable::of(&record.job);
+        if got != asked && moldable.is_none_or(|it| got == 0 || got > it.widest(u32::MAX)) {
             return Err(Violation::WrongWidth { job, asked, got });
         }
         let ran = record.run_time().unwrap_or(Span::ZERO);
         let computed = ran - record.checkpointing;
-        let long = record.job.run_time.reveal_to_machine();
+        let speed = self.speeds[provider.index()];
+        let long = record.job.run_time.reveal_to_machine().at_speed(speed);
+        // Whoever does not mold it takes it as rigid.
+        let molded = moldable.map(|it| it.run_time(&record.job, got, speed));
         let asked = match record.outcome {
-            JobOutcome::Completed => long.at_speed(self.speeds[provider.index()]),
+            JobOutcome::Completed => molded.filter(|&it| it == computed).unwrap_or(long),
             JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
             _ => computed,
         };
@@ -258,16 +301,24 @@ impl Check {
     }
 }
 
+/// What was granted is the window that counts, for the user may have taken another one.
 fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
-    let earliest = record.job.ready.unwrap_or(Time::ZERO).max(record.job.submit);
-    match record.start.filter(|&start| start < earliest) {
-        Some(start) => Err(Violation::TooEarly { job: record.job.number, start }),
+    let job = record.job.number;
+    let Some(start) = record.start else { return Ok(()) };
+    let granted = record.granted.as_ref();
+    let ready = granted.map_or(record.job.ready, |granted| granted.ready);
+    if start < ready.unwrap_or(Time::ZERO).max(record.job.submit) {
+        return Err(Violation::TooEarly { job, start });
+    }
+    match granted.filter(|granted| !granted.broken && !granted.holds(start)) {
+        Some(_) => Err(Violation::OutsideWindow { job, start }),
         None => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use haggle_model::observation::GrantedWindow;
     use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
 
     use super::*;
@@ -289,6 +340,7 @@ mod tests {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            granted: None,
         }
     }
 
@@ -314,6 +366,32 @@ mod tests {
             violation.to_string(),
             "job 4 started at 19 s on processor 1, held by another until 20 s"
         );
+    }
+
+    #[test]
+    fn a_reservation_outside_its_window_is_found() {
+        let (at, span) = (Time::ZERO, Span::from_secs(10));
+        let granted = GrantedWindow {
+            at,
+            ready: Some(Time::from_secs(5)),
+            deadline: Time::from_secs(20),
+            span,
+            planned: Time::from_secs(5),
+            distance: None,
+            fixed: None,
+            broken: false,
+        };
+        let started = |start: i64, broken| {
+            let granted = Some(Box::new(GrantedWindow { broken, ..granted }));
+            let record = JobRecord { granted, ..record(0, start, start + 10, 0) };
+            four_processors().job_over(&record)
+        };
+        let (job, start) = (1, Time::from_secs(11));
+        assert_eq!(started(10, false), Ok(()));
+        assert_eq!(started(11, false), Err(Violation::OutsideWindow { job, start }));
+        assert_eq!(started(11, true), Ok(()), "it has been said");
+        let start = Time::from_secs(4);
+        assert_eq!(started(4, true), Err(Violation::TooEarly { job, start }));
     }
 
     #[test]

@@ -17,7 +17,8 @@ mod spent;
 mod supply;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MessageRow, OfferRow, OutageRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MessageRow, OfferRow, OutageRow,
+    ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -76,6 +77,9 @@ pub struct Story {
     /// What providers offered for a bag, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
+    /// What a provider granted it in advance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub granted: Option<Granted>,
     /// The shares of a bag.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Share>,
@@ -167,6 +171,25 @@ pub struct Offer {
     pub completion: f64,
 }
 
+/// What a provider granted a job in advance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Granted {
+    /// When.
+    pub time: f64,
+    /// Earliest start; `None` = at once.
+    pub ready: Option<f64>,
+    /// Latest completion; `None` = best effort.
+    pub deadline: Option<f64>,
+    /// Start planned then.
+    pub planned_start: f64,
+    /// How far from the window that was asked for its interval is; `None` = in it.
+    pub distance: Option<f64>,
+    /// When its start was fixed, and where.
+    pub fixed: Option<(f64, f64)>,
+    /// Whether no room was left in the window.
+    pub broken: bool,
+}
+
 /// All that a run's tables hold of its jobs, read once.
 pub struct Chronicle {
     scenario: Scenario,
@@ -180,6 +203,7 @@ pub struct Chronicle {
     checkpoints: Vec<CheckpointRow>,
     market: Market,
     offers: Vec<OfferRow>,
+    reservations: Vec<ReservationRow>,
     messages: Option<Vec<MessageRow>>,
     disclosures: Option<Vec<DisclosureRow>>,
 }
@@ -216,6 +240,7 @@ impl Chronicle {
             checkpoints,
             market,
             offers: run.offers()?,
+            reservations: run.reservations()?,
             messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
             disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
         })
@@ -271,6 +296,7 @@ impl Chronicle {
             parts: Vec::new(),
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
+            granted: self.reservations.iter().find(|row| row.job == job.job).map(granted),
             shares: Vec::new(),
             lost_tasks: Vec::new(),
             tries: Vec::new(),
@@ -308,6 +334,18 @@ fn disclosed(row: &DisclosureRow) -> Disclosed {
         receiver: row.receiver.clone(),
         item: row.item.clone(),
         count: row.count,
+    }
+}
+
+fn granted(row: &ReservationRow) -> Granted {
+    Granted {
+        time: row.granted,
+        ready: row.ready,
+        deadline: row.deadline,
+        planned_start: row.planned_start,
+        distance: row.distance,
+        fixed: row.fixed.zip(row.fixed_start),
+        broken: row.broken,
     }
 }
 

@@ -406,6 +406,7 @@ pub fn metrics(summary: &Summary) -> Vec<(String, f64)> {
     let parts = [
         ("deadlines", json!(all.deadlines)),
         ("bags", json!(all.bags)),
+        ("coallocated", json!(all.coallocated)),
         ("failures", json!(summary.failures)),
         ("grid", json!(summary.grid)),
     ];

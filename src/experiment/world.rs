@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
-    AnyActor, Bargaining, Estimates, MAX_ATTEMPTS, Metascheduler, MetaschedulerConfig, Nature,
-    Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, User, UserConfig,
+    AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS, Metascheduler,
+    MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider,
+    ProviderConfig, Reallocator, ReallocatorConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
@@ -16,6 +17,7 @@ use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
+use haggle_scheduling::reallocation::{Algorithm, Rule, Tuning};
 use haggle_scheduling::{
     Checkpoints, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling,
     ReschedulingConfig, SchedulerConfig, Scheduling, Shares,
@@ -25,6 +27,7 @@ use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
+use super::reservations;
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
@@ -139,12 +142,17 @@ impl Stage {
             id,
             processors: provider.processors,
             speed: provider.speed,
-            scheduler: scheduling(provider),
+            scheduler: match (scheduling(provider), takes_parts(provider, scenario)) {
+                (Scheduling::Queue(config), true) => Scheduling::Coallocation(config),
+                (scheduling, _) => scheduling,
+            },
             overrun: overrun(provider.overrun),
             on_failure: on_failure(provider),
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure.level(),
             bargaining: bargaining(provider, scenario),
+            reserving: reservations::reserving(provider),
+            publishes: provider.publishes.map_or(1_000_000, |share| parts(share).0),
         };
         let stream = stream(seed, provider.name.as_str(), "offers");
         let new = move || Provider::new(config.clone(), stream.clone());
@@ -283,6 +291,27 @@ impl Stage {
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return self.add_anew(&metascheduler.name, scenario, new);
         }
+        if let Some(coallocation) = &metascheduler.coallocation {
+            let me = ActorId(self.world.actors.len() as u32);
+            let config = CoallocatorConfig {
+                me,
+                providers,
+                moves: coallocation.policy.moves(),
+                fill: coallocation.fill.fill(),
+                choice: coallocation.remap.choice(),
+                overhead: coallocation.overhead.to_model(),
+                overhead_max: coallocation.overhead_max,
+                trials: coallocation.trials,
+                latency_max: latency_max(scenario),
+                seed: scenario.scenario.seed,
+            };
+            return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
+        }
+        if let Some(reallocation) = metascheduler.reallocation {
+            let config = reallocator(reallocation, providers);
+            let new = move || AnyActor::Reallocator(Box::new(Reallocator::new(config.clone())));
+            return self.add_anew(&metascheduler.name, scenario, new);
+        }
         let config =
             MetaschedulerConfig { placement: placement(metascheduler.placement), providers };
         let seed = scenario.scenario.seed;
@@ -392,6 +421,7 @@ pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
                 pinned: offers.pinned,
             });
         }
+        file::Policy::Reservations => return reservations::scheduling(provider),
         file::Policy::Bags => {
             return Scheduling::Bags {
                 rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),
@@ -431,9 +461,21 @@ fn parts(share: Share) -> (u32, u32) {
 /// How long offers have to last so that an agreement can be reached: until the
 /// slowest answer is there, and the award is on its way, at the slowest.
 fn agreement_time(scenario: &Scenario) -> Span {
+    latency_max(scenario).scaled(4.0)
+}
+
+/// How long a message takes at most that is not lost.
+fn latency_max(scenario: &Scenario) -> Span {
     let links = scenario.network.links.iter().map(|link| link.latency.0);
     let slowest = links.fold(scenario.network.latency.0, Span::max);
-    (slowest + scenario.network.jitter.0).scaled(4.0)
+    slowest + scenario.network.jitter.0
+}
+
+/// Whether somebody spreads jobs over a provider.
+fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
+    let spreads = |it: &&file::Metascheduler| it.coallocation.is_some();
+    let metaschedulers = scenario.metaschedulers.iter().filter(spreads);
+    metaschedulers.flat_map(|it| &it.providers).any(|it| *it == provider.name)
 }
 
 fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
@@ -499,6 +541,28 @@ fn negotiator(
         coordinated: scenario.providers.iter().filter(its_own).any(coordinates),
         rounds: negotiation.rounds,
         offers_wait: negotiation.wait.map(|wait| wait.0),
+    }
+}
+
+fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> ReallocatorConfig {
+    let algorithm = match reallocation.algorithm {
+        file::ReallocationAlgorithm::Regular => Some(Algorithm::Regular),
+        file::ReallocationAlgorithm::AllCancellation => Some(Algorithm::AllCancellation),
+        file::ReallocationAlgorithm::None => None,
+    };
+    let rule = algorithm.map(|algorithm| Rule {
+        algorithm,
+        heuristic: reallocation.heuristic.heuristic(),
+        threshold: reallocation.threshold.0,
+        window: reallocation.window as usize,
+    });
+    ReallocatorConfig {
+        providers,
+        tuning: match reallocation.tuning {
+            file::Tuning::Binary => Tuning::Binary,
+            file::Tuning::Exhaustive => Tuning::Exhaustive,
+        },
+        reallocation: rule.map(|rule| (reallocation.period.0, rule)),
     }
 }
 

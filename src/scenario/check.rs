@@ -19,6 +19,7 @@ const EACH_MAX: u64 = 2_000_000;
 
 mod actors;
 mod channel;
+mod coallocation;
 mod crashes;
 mod effect;
 mod failures;
@@ -26,6 +27,7 @@ mod figures;
 mod grid;
 mod models;
 mod names;
+mod reservations;
 mod sessions;
 mod uses;
 mod workloads;

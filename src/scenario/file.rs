@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod coallocation;
 mod failures;
 mod figure;
 mod grid;
@@ -18,6 +19,7 @@ mod lublin;
 mod metascheduler;
 mod network;
 mod provider;
+mod reservations;
 mod results;
 mod rules;
 mod sessions;
@@ -27,6 +29,7 @@ mod user;
 mod workload;
 
 pub use crate::scenario::quantity::Name;
+pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric};
 pub use grid::{
@@ -39,13 +42,15 @@ pub use independent_jobs::IndependentJobs;
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use metascheduler::{
-    Composition, Metascheduler, Negotiation, Placement, SpreadRule, WeightRule,
+    Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
+    ReallocationHeuristic, Role, SpreadRule, Tuning, WeightRule,
 };
 pub use network::{Link, Network, Partition, Transport};
 pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpoints, Late, Offers, OnFailure,
     Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
 };
+pub use reservations::{AfterAnchor, Criterion, Reservations};
 pub use results::{Messages, Results, TableFormat};
 pub use rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,

@@ -30,6 +30,7 @@ impl InlineJob {
             run_time: HiddenRunTime::new(self.run.0),
             ready: self.ready.map(instant),
             deadline: self.deadline.map(instant),
+            reservation: None,
             key: self.key.unwrap_or(0),
             origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
         }

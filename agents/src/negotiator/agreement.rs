@@ -217,7 +217,7 @@ impl Negotiator {
             parts: composition.parts.iter().map(|part| pieces(&part.award)).sum(),
             equal_offers: composition.balanced && composition.sizes == 1,
             recompositions: bargain.round,
-            shares: Vec::new(),
+            ..BagRecord::default()
         };
         let providers: Vec<usize> = composition.parts.iter().map(|part| part.provider).collect();
         self.place(now, id, (number, record), &providers, completion, out);

@@ -73,5 +73,6 @@ const fn no_answer(reason: Refusal) -> &'static str {
         Refusal::WrongShape => "no_answer_wrong_shape",
         Refusal::NoLimit => "no_answer_no_limit",
         Refusal::NoRoom => "no_answer_no_room",
+        Refusal::NoWindow => "no_answer_no_window",
     }
 }

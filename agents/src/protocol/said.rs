@@ -92,10 +92,12 @@ impl<'a> Said<'a> {
     pub(crate) fn disclose(self, between: Parties, tell: &mut Tell<'_>) {
         match self.tells {
             Tells::One(item) => tell(item, 1),
-            Tells::Many(item, count) => tell(item, u32::try_from(count).unwrap_or(u32::MAX)),
+            Tells::Many(item, count) if count > 0 => {
+                tell(item, u32::try_from(count).unwrap_or(u32::MAX));
+            }
             Tells::UnlessUser(item) if !between.with_user() => tell(item, 1),
             Tells::Offers(answer) => answer.disclose(tell),
-            Tells::UnlessUser(_) | Tells::Nothing => {}
+            Tells::UnlessUser(_) | Tells::Many(..) | Tells::Nothing => {}
         }
     }
 }

@@ -15,6 +15,7 @@
 
 use std::sync::Arc;
 
+use haggle_model::job::Reservation;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Time,
@@ -90,6 +91,7 @@ const fn refused(reason: Refusal) -> &'static str {
         Refusal::WrongShape => "refused_wrong_shape",
         Refusal::NoLimit => "refused_no_limit",
         Refusal::NoRoom => "refused_no_room",
+        Refusal::NoWindow => "refused_no_window",
     }
 }
 
@@ -105,6 +107,18 @@ pub struct Submission {
 }
 
 impl Submission {
+    /// As its provider is to know it: how far a reservation may be from its window stays with the user.
+    pub fn as_told(&self) -> Submission {
+        let freedom = self.job.reservation.and_then(|it| it.accepts);
+        let job = match freedom {
+            Some(_) => {
+                Arc::new(Job { reservation: Some(Reservation::default()), ..Job::clone(&self.job) })
+            }
+            None => Arc::clone(&self.job),
+        };
+        Submission { job, ..*self }
+    }
+
     /// The job is over in this way before any provider has queued it.
     pub fn never_queued(self, outcome: JobOutcome, now: Time) -> Observation {
         let Submission { job, class, .. } = self;

@@ -70,6 +70,8 @@ protocol! {
         } => wake(Phase::Conversation).of(job),
         /// Metascheduler: this instant's messages are delivered, the next bag can be taken up.
         NextBag => wake(Phase::Decision),
+        /// Reallocator: it is time to look at what waits.
+        Reallocate => wake(Phase::Decision),
         /// Nature: this resource is back.
         RestoreDue {
             /// Its number in nature's list.

@@ -111,7 +111,7 @@ impl Provider {
                     over.extend(is_late.then_some((slot, None)));
                 }
                 Held::Share(share) => over.extend(share.late(now).map(|run| (slot, Some(run)))),
-                Held::Part => {}
+                Held::Part | Held::Coallocated(_) => {}
             }
         }
         for (slot, run) in over {

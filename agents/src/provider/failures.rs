@@ -107,7 +107,7 @@ impl Provider {
                         lost_tasks.push((slot, tasks));
                     }
                 }
-                Held::Part => {}
+                Held::Part | Held::Coallocated(_) => {}
             }
         }
         out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });
@@ -132,6 +132,9 @@ impl Provider {
             unreachable!("a lost job is held until it is over")
         };
         held.lost += 1;
+        if let Some(granted) = &mut held.granted {
+            granted.broken = true;
+        }
         if self.config.on_failure == OnFailure::Fail || held.lost >= self.config.max_attempts {
             let Some(held) = self.release_job(slot) else { return };
             let outcome = JobOutcome::Failed;
@@ -144,7 +147,8 @@ impl Provider {
         let ahead = self.config.on_failure != OnFailure::Requeue;
         let request = held.request(slot, ahead, &self.config);
         self.load.waiting += work(request.processors, request.span);
-        // What was promised first stands: if it is broken now, that is to be seen.
+        // What was promised first stands: if it is broken now, that is to be seen. A reservation
+        // goes on as a job without a window.
         self.scheduler.submit(now, request);
     }
 

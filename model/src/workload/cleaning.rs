@@ -255,6 +255,7 @@ impl<R: BufRead> CleanJobs<R> {
             run_time: HiddenRunTime::new(run_time),
             ready: None,
             deadline: None,
+            reservation: None,
             key: 0,
             origin: origin(record),
         })

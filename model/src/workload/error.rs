@@ -84,6 +84,14 @@ pub enum WorkloadError {
         /// What is wrong with it, and what would be right.
         problem: String,
     },
+    /// A parameter of a synthetic month is out of range.
+    #[error("synthetic-month: {parameter} {problem}")]
+    SyntheticMonth {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// What would be right.
+        problem: String,
+    },
     /// More jobs than can be numbered.
     #[error("workload has more than {max} jobs", max = u32::MAX)]
     TooManyJobs,

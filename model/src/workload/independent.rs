@@ -198,6 +198,7 @@ impl Jobs {
             run_time: HiddenRunTime::new(run_time),
             ready: None,
             deadline: None,
+            reservation: None,
             key: 0,
             origin: JobOrigin { user: self.user(number), ..JobOrigin::UNKNOWN },
         }

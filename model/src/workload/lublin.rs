@@ -140,6 +140,7 @@ impl Iterator for Model {
             run_time: HiddenRunTime::new(run_time),
             ready: None,
             deadline: None,
+            reservation: None,
             key: 0,
             origin: JobOrigin { queue, ..JobOrigin::UNKNOWN },
         })

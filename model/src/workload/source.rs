@@ -6,6 +6,7 @@ use super::cleaning::{CleanJobs, SharedReport};
 use super::error::WorkloadError;
 use super::independent::{self, IndependentJobs};
 use super::lublin::{self, LublinParameters};
+use super::months::SyntheticMonth;
 use super::rules::{Origin, Rules};
 use super::steps::{Draws, Effect, Step, number_jobs};
 use super::swf::{self, SwfHeader};
@@ -42,6 +43,8 @@ pub enum Source {
     Lublin(Box<LublinParameters>),
     /// Jobs whose arrivals, run times and sizes are drawn independently.
     IndependentJobs(Box<IndependentJobs>),
+    /// A synthetic month at one site.
+    SyntheticMonth(Box<SyntheticMonth>),
     /// Jobs at hand, in order of submission.
     Jobs(Vec<Job>),
 }
@@ -111,6 +114,10 @@ impl Workload {
             Source::IndependentJobs(parameters) => {
                 let jobs = independent::generate(parameters, self.seed, &self.name)?;
                 (jobs, SwfHeader::default(), Origin::Log)
+            }
+            Source::SyntheticMonth(month) => {
+                let jobs = month.generate(&self.name)?;
+                (Box::new(jobs.into_iter().map(Ok)) as JobStream, SwfHeader::default(), Origin::Log)
             }
             Source::Jobs(jobs) => {
                 self.check_order(jobs)?;

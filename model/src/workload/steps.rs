@@ -14,6 +14,8 @@ mod fit_load;
 mod key;
 mod load;
 mod merge;
+mod molding;
+mod reservations;
 mod run_times;
 mod slice;
 mod split;
@@ -30,6 +32,8 @@ pub use fit_load::FitLoad;
 pub use key::{Key, KeyField, KeyOrder};
 pub use load::{FillWindow, ScaleGaps};
 pub use merge::{merge, number_jobs};
+pub use molding::Molding;
+pub use reservations::Reservations;
 pub use run_times::RunTimes;
 pub use slice::Slice;
 pub use split::{Split, SplitBy};
@@ -39,6 +43,7 @@ pub use window::{Window, WindowStart};
 
 use super::JobStream;
 use super::error::WorkloadError;
+use crate::Span;
 
 /// One transformation of a workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,12 +72,16 @@ pub enum Step {
     Deadlines(Deadlines),
     /// Gives jobs an earliest start.
     ReadyTimes(ReadyTimes),
+    /// Has jobs reserved in advance.
+    Reservations(Reservations),
     /// Gives jobs a priority key.
     Key(Key),
     /// Keeps one of several parts.
     Split(Split),
     /// Makes each job a bag of one-processor tasks.
     Bags,
+    /// Makes each job moldable.
+    Molding(Molding),
 }
 
 impl Step {
@@ -91,9 +100,11 @@ impl Step {
             Step::Estimates(_) => "estimates",
             Step::Deadlines(_) => "deadlines",
             Step::ReadyTimes(_) => "ready_times",
+            Step::Reservations(_) => "reservations",
             Step::Key(_) => "key",
             Step::Split(_) => "split",
             Step::Bags => "bags",
+            Step::Molding(_) => "moldable",
         }
     }
 
@@ -115,13 +126,15 @@ impl Step {
             Step::FillWindow(fill) => fill.apply(jobs),
             Step::Spread(spread) => spread.apply(jobs),
             Step::FitLoad(fit) => fit.apply(jobs),
-            Step::RunTimes(run_times) => Ok(run_times.apply(jobs)),
+            Step::RunTimes(run_times) => run_times.apply(jobs, job_draws()),
             Step::Estimates(estimates) => estimates.apply(jobs, job_draws()),
             Step::Deadlines(deadlines) => deadlines.apply(jobs, job_draws(), draws.seed()),
             Step::ReadyTimes(ready) => ready.apply(jobs, job_draws()),
+            Step::Reservations(windows) => windows.apply(jobs, draws, occurrence),
             Step::Key(key) => Ok(key.apply(jobs)),
             Step::Split(split) => split.apply(jobs, draws),
             Step::Bags => Ok(bags::bags(jobs)),
+            Step::Molding(molding) => molding.apply(jobs, job_draws()),
         }
     }
 
@@ -163,6 +176,13 @@ fn check_factor(step: &'static str, name: &str, factor: f64) -> Result<(), Workl
     }
     let problem = format!("{name} is {factor}, expected a finite number above 0");
     Err(step_error(step, problem))
+}
+
+/// So many percent of a time, rounded up to whole seconds.
+fn percent_of(time: Span, percent: f64) -> Span {
+    // One division, so that whole percents of whole seconds are exact.
+    let seconds = (time.as_micros() as f64 * percent / 1e8).ceil();
+    Span::from_secs_f64(seconds).min(Span::FOREVER)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use haggle_model::{JobOutcome, JobRecord, ShareRecord, TaskRun};
 use serde::{Deserialize, Serialize};
 
 use super::Distribution;
+use super::coallocated::CoallocatedSample;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -60,6 +61,8 @@ pub(super) struct BagSample {
     pub(super) runs: Vec<(u32, i64, i64, u32)>,
     pub(super) providers: u32,
     pub(super) run_time: i64,
+    /// If it is no bag, but a rigid job that could be spread over providers.
+    pub(super) coallocated: Option<Option<CoallocatedSample>>,
     /// Processor-microseconds of tasks that were running when the run stopped.
     pub(super) unfinished: i128,
     submit: i64,
@@ -94,6 +97,7 @@ impl BagSample {
             runs: runs.collect(),
             providers: bag.shares.len() as u32,
             run_time: record.job.run_time.reveal_to_machine().as_micros(),
+            coallocated: bag.coallocated.map(|_| CoallocatedSample::of(record)),
             submit: record.job.submit.as_micros(),
             promised_end: record.promised_end.map(|time| time.as_micros()),
             parts: bag.parts,
@@ -101,6 +105,11 @@ impl BagSample {
             equal_offers: bag.equal_offers,
             recompositions: bag.recompositions,
         }))
+    }
+
+    /// Whether its tasks may run anywhere and at any time.
+    pub(super) fn is_bag(&self) -> bool {
+        self.coallocated.is_none()
     }
 
     /// First and last end of a task.
@@ -122,7 +131,7 @@ impl Bags {
     /// `None` if there are none that ran.
     pub(super) fn of(bags: &[&BagSample]) -> Option<Bags> {
         let ran: Vec<&BagSample> =
-            bags.iter().copied().filter(|bag| !bag.runs.is_empty()).collect();
+            bags.iter().copied().filter(|bag| bag.is_bag() && !bag.runs.is_empty()).collect();
         let count = ran.len() as f64;
         if ran.is_empty() {
             return None;
@@ -198,6 +207,7 @@ mod tests {
             runs: vec![run(0, 100), run(0, 100), run(1, 130), run(1, 160)],
             providers: 2,
             run_time: 50_000_000,
+            coallocated: None,
             unfinished: 0,
             submit: 40_000_000,
             promised_end: None,

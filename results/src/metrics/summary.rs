@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::failures;
 use super::grid::Came;
 use super::{
-    BagSample, Bags, Cut, Deadlines, Distribution, Eavesdropping, Extent, FailureMetrics,
-    GridSummary, Metrics, Sample, bounded_slowdown,
+    BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
+    FailureMetrics, GridSummary, Metrics, Reservations, Sample, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -74,7 +74,7 @@ pub struct Summary {
     pub providers: Vec<Group>,
     /// By workload.
     pub workloads: Vec<Group>,
-    /// Bags by the number of providers they ran on: `single-provider` and `multi-provider`.
+    /// Bags, and jobs that could be spread, by the number of providers they ran on: `single-provider` and `multi-provider`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Group>,
     /// Bags by tasks x run time: `smallest-quarter`, `second-quarter`, `third-quarter`
@@ -103,9 +103,21 @@ pub struct Summary {
     /// What went wrong with messages; missing where nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_faults: Option<MessageFaults>,
+    /// How often jobs that waited were submitted again; missing where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<Moves>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+/// How often jobs that waited were submitted again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moves {
+    /// To another provider.
+    pub moved: u64,
+    /// To the same one, where they may have another size and place.
+    pub resubmitted: u64,
 }
 
 /// What went wrong with messages, on their way or where they arrived.
@@ -170,9 +182,15 @@ pub struct Group {
     /// Those that had a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<Deadlines>,
+    /// Those that were granted in advance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservations: Option<Reservations>,
     /// Those that were bags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bags: Option<Bags>,
+    /// Those that could be spread over providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coallocated: Option<CoallocatedJobs>,
 }
 
 /// How many jobs ended how.
@@ -273,7 +291,8 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             ]),
             of: Of::Jobs,
             group_of: &|job| {
-                let size = job.bag.as_ref()?.run_time as i128 * i128::from(job.processors);
+                let bag = job.bag.as_ref().filter(|bag| bag.is_bag())?;
+                let size = bag.run_time as i128 * i128::from(job.processors);
                 Some(quarters.iter().filter(|&&quarter| size > quarter).count())
             },
         },
@@ -364,6 +383,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
+        moves: metrics.moves,
         warnings: Vec::new(),
         all: all.clone(),
     }
@@ -470,8 +490,10 @@ fn members<'a>(
 
 /// The sizes, tasks x run time, up to which bags belong to the first three quarters.
 fn quarters(jobs: &[&Sample]) -> [i128; 3] {
-    let size =
-        |job: &&Sample| Some(i128::from(job.bag.as_ref()?.run_time) * i128::from(job.processors));
+    let size = |job: &&Sample| {
+        let bag = job.bag.as_ref().filter(|bag| bag.is_bag())?;
+        Some(i128::from(bag.run_time) * i128::from(job.processors))
+    };
     let mut sizes: Vec<i128> = jobs.iter().filter_map(size).collect();
     sizes.sort_unstable();
     let upper = |quarter: usize| {
@@ -617,6 +639,7 @@ fn describe<'a>(
     }
     let bags: Vec<&BagSample> =
         jobs.clone().filter(|job| job.is_done()).filter_map(|job| job.bag.as_deref()).collect();
+    let coallocated = Vec::from_iter(bags.iter().filter_map(|bag| bag.coallocated.flatten()));
     Group {
         name: name.to_owned(),
         processors,
@@ -624,8 +647,10 @@ fn describe<'a>(
         processor_seconds: weight as f64 / SECOND,
         utilisation: None,
         utilisation_in_window: None,
+        reservations: Reservations::of(jobs.clone()),
         deadlines: Deadlines::of(jobs),
         bags: Bags::of(&bags),
+        coallocated: CoallocatedJobs::of(&coallocated),
         waiting_time: Distribution::of(waiting),
         turnaround_time: Distribution::of(turnaround),
         slowdown: Distribution::of(slowdown),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::summary::{Group, MessageFaults, Outcomes, Summary};
-use super::{Bags, Cut, Distribution, Extent, GridSummary};
+use super::summary::{Group, MessageFaults, Moves, Outcomes, Summary};
+use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Reservations};
 
 const NAME_WIDTH: usize = 18;
 
@@ -55,6 +55,9 @@ impl fmt::Display for Summary {
             }
             None => writeln!(f, "  no job ran")?,
         }
+        if let Some(reservations) = &self.all.reservations {
+            reserved(f, reservations)?;
+        }
         if let Some(failures) = &self.failures {
             let of_all = |work: f64| percent((failures.work > 0.0).then(|| work / failures.work));
             write!(
@@ -72,6 +75,14 @@ impl fmt::Display for Summary {
         }
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
+        }
+        if let Some(Moves { moved, resubmitted }) = self.moves {
+            let moved = counted(moved, "move");
+            writeln!(
+                f,
+                "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
+                 same one"
+            )?;
         }
         if let Some(faults) = self.message_faults {
             let lost = counted(faults.lost + faults.parted + faults.missed, "message");
@@ -114,7 +125,27 @@ impl fmt::Display for Summary {
             writeln!(f)?;
             spread(f, bags)?;
         }
+        if let Some(jobs) = &self.all.coallocated {
+            writeln!(f)?;
+            coallocated(f, jobs)?;
+        }
         Ok(())
+    }
+}
+
+fn reserved(f: &mut fmt::Formatter<'_>, it: &Reservations) -> fmt::Result {
+    write!(f, "  {} granted", counted(it.granted, "reservation"))?;
+    if let Some(distance) = &it.distance_percent {
+        let mean = distance.mean;
+        write!(
+            f,
+            ", {} beside their windows, by {mean:.1} % of their time in the mean",
+            it.beside
+        )?;
+    }
+    match it.broken {
+        0 => writeln!(f),
+        broken => writeln!(f, "; {broken} of their windows broken"),
     }
 }
 
@@ -198,6 +229,26 @@ fn spread(f: &mut fmt::Formatter<'_>, bags: &Bags) -> fmt::Result {
     if bags.shares_late > 0 {
         let (late, promised) = (bags.shares_late, counted(bags.shares_promised, "share"));
         writeln!(f, "  {late} of {promised} that providers had promised ended late")?;
+    }
+    Ok(())
+}
+
+fn coallocated(f: &mut fmt::Formatter<'_>, jobs: &CoallocatedJobs) -> fmt::Result {
+    let counts = jobs.by_providers.iter().enumerate().filter(|(_, count)| **count > 0);
+    let counts: Vec<String> = counts.map(|(index, it)| format!("{it} on {}", index + 1)).collect();
+    writeln!(
+        f,
+        "{} that could be spread over providers ran on {:.2} each in the mean ({})",
+        counted(jobs.jobs, "job"),
+        jobs.providers,
+        counts.join(", ")
+    )?;
+    if let (Some(united), Some(earlier)) = (jobs.united_percent, jobs.earlier_percent) {
+        writeln!(
+            f,
+            "  of {} placed on several first, {united:.1} % ran on one, and {earlier:.1} % started earlier",
+            jobs.spread
+        )?;
     }
     Ok(())
 }

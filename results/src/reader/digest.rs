@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use haggle_model::Cast;
-use haggle_model::time::MICROS_PER_SECOND;
 
 use super::{ColumnData, RunReader, TextColumn};
 use crate::ResultsError;
 use crate::buffer::{NO_INTEGER, NO_WORD, Values};
 use crate::columns::{Column, Kind, Table};
-use crate::digest::{RunDigest, column_digest, digest_of};
+use crate::digest::{RunDigest, column_digest, digest_of, read_back};
 use crate::writer::{ROWS_PER_BATCH, fixed_words};
 
 /// Columns that are read at once: a large table does not fit into memory as a whole.
@@ -46,8 +45,7 @@ impl RunReader {
 fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> u128 {
     let values = match data {
         ColumnData::Real(values) if column.kind == Kind::Seconds => {
-            let micros = |value: f64| (value * MICROS_PER_SECOND as f64).round() as i64;
-            let values = values.into_iter().map(|value| value.map_or(NO_INTEGER, micros));
+            let values = values.into_iter().map(|value| value.map_or(NO_INTEGER, read_back));
             Values::Seconds(values.collect())
         }
         ColumnData::Real(values) => {

@@ -186,7 +186,68 @@ pub struct OfferRow {
     pub completion: f64,
 }
 
+/// A row of `reservations`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReservationRow {
+    /// The job, number in this run.
+    pub job: i64,
+    /// When it was granted.
+    pub granted: f64,
+    /// Earliest start granted; `None` = at once.
+    pub ready: Option<f64>,
+    /// Latest completion granted; `None` = best effort.
+    pub deadline: Option<f64>,
+    /// How long the job is planned to take.
+    pub span: f64,
+    /// Start planned when it was granted.
+    pub planned_start: f64,
+    /// How far from the window that was asked for.
+    pub distance: Option<f64>,
+    /// When its start was fixed.
+    pub fixed: Option<f64>,
+    /// That start.
+    pub fixed_start: Option<f64>,
+    /// Whether no room was left in the window.
+    pub broken: bool,
+}
+
 impl RunReader {
+    /// All rows of `reservations`; none where nothing was granted.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn reservations(&self) -> Result<Vec<ReservationRow>, ResultsError> {
+        if !self.has(Table::Reservations) {
+            return Ok(Vec::new());
+        }
+        let names = [
+            "job",
+            "granted_time",
+            "ready_time",
+            "deadline",
+            "planned_time",
+            "planned_starting_time",
+            "distance_time",
+            "fixed_time",
+            "fixed_starting_time",
+            "broken",
+        ];
+        self.rows(Table::Reservations, &names)?.map(|row| {
+            Ok(ReservationRow {
+                job: row.integer("job")?,
+                granted: row.real("granted_time")?,
+                ready: row.optional_real("ready_time")?,
+                deadline: row.optional_real("deadline")?,
+                span: row.real("planned_time")?,
+                planned_start: row.real("planned_starting_time")?,
+                distance: row.optional_real("distance_time")?,
+                fixed: row.optional_real("fixed_time")?,
+                fixed_start: row.optional_real("fixed_starting_time")?,
+                broken: row.integer("broken")? != 0,
+            })
+        })
+    }
+
     /// All rows of `jobs`.
     ///
     /// # Errors

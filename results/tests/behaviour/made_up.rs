@@ -125,6 +125,7 @@ impl Site {
             lost: Vec::new(),
             checkpointing: Span::ZERO,
             job: job.into(),
+            granted: None,
         };
         if record.job.processors > self.info.processors {
             return record;

@@ -1,6 +1,6 @@
 //! Metrics have the values that their definitions give by hand.
 
-use haggle_model::observation::{BagRecord, ShareRecord, TaskRun};
+use haggle_model::observation::{BagRecord, GrantedWindow, ShareRecord, TaskRun};
 use haggle_model::{
     Cast, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Refusal,
     Span, Time,
@@ -26,6 +26,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         bag: None,
         lost: Vec::new(),
         checkpointing: Span::ZERO,
+        granted: None,
     }
 }
 
@@ -66,6 +67,43 @@ fn values_are_those_of_the_definitions() {
     let weighted = (6400.0 * 100.0 + 128.0 * 94.0 + 6400.0 * 184.0 + 320.0 * 194.0) / area;
     let response = it.all.average_weighted_response_time.expect("jobs ran");
     assert!((response - weighted).abs() < 1e-9);
+}
+
+/// What is granted counts as far as it lies in the window: 44 of 80 processor-seconds of a machine
+/// of 4 there, so 44 of 1,280 of one of 64.
+#[test]
+fn utilisation_in_a_window_is_that_of_what_was_granted() {
+    let jobs = [(0, 0, 6, 3), (1, 6, 11, 2), (2, 2, 10, 1), (3, 18, 22, 4)];
+    let (at, distances) = (Time::ZERO, [None, Some(1), None, Some(3)]);
+    let mut records: Vec<JobRecord> = (0..).zip(jobs).map(|(id, job)| ran(id, job)).collect();
+    for (record, distance) in records.iter_mut().zip(distances) {
+        let start = record.start.expect("it ran");
+        let span = record.end - start;
+        record.granted = Some(Box::new(GrantedWindow {
+            at,
+            ready: record.start,
+            deadline: record.end,
+            span,
+            planned: start,
+            distance: distance.map(Span::from_secs),
+            fixed: distance.map(|_| (at, start)),
+            broken: distance == Some(3),
+        }));
+    }
+    let window = Some((Time::ZERO, Time::from_secs(20)));
+    let options = MetricsOptions { window, ..MetricsOptions::default() };
+    let mut metrics = Metrics::new(&north(), options);
+    records.iter().for_each(|record| metrics.job_over(record));
+    let it = metrics.summarise();
+    assert_eq!(it.utilisation_in_window, Some(44.0 / 1_280.0));
+    assert_eq!(it.utilisation_in_window.map(|it| it * 64.0 / 4.0), Some(0.55));
+    let reservations = it.all.reservations.expect("some were granted");
+    let counts = [reservations.granted, reservations.beside, reservations.fixed];
+    assert_eq!((counts, reservations.broken), ([4, 2, 2], 1));
+    // 1 of 5 s and 3 of 4 s.
+    let distance = reservations.distance_percent.expect("two are beside their windows");
+    assert_eq!((distance.count, distance.max, distance.mean), (2, 75.0, 47.5));
+    assert_eq!(reservations.total_distance_percent, 95.0);
 }
 
 #[test]
@@ -205,6 +243,7 @@ fn shares_that_ended_late_have_a_line() {
             equal_offers: false,
             recompositions: 0,
             shares: vec![share(0, 50, 50), share(1, 60, promised)],
+            coallocated: None,
         };
         let record = JobRecord { bag: Some(Box::new(bag)), ..ran(0, (0, 10, 60, 2)) };
         let mut metrics = Metrics::new(&made_up::cast(), MetricsOptions::default());

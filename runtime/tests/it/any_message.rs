@@ -7,20 +7,23 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::protocol::SubmissionMessage;
+use haggle_agents::protocol::{ReallocationMessage, ReservationMessage, SubmissionMessage};
 use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer};
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
-use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Time};
+use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Speedup, Time};
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
+use haggle_scheduling::coallocation::Moves;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
+use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
 use haggle_scheduling::{
     EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
 };
 use rand::RngExt;
 
 use crate::grid_invariants::grid;
+use crate::reserving::reserving;
 use crate::setup::{Setup, job};
 
 /// Everything that is said in a run.
@@ -71,6 +74,21 @@ fn bargaining(policy: CompositionPolicy) -> World {
         .world()
 }
 
+fn coallocating(moves: Moves) -> World {
+    let mut setup = Setup::default().coallocating(4).coallocating(3).coallocating(2);
+    setup.latency = Span::from_secs(1);
+    setup
+        .coallocator(moves, 20)
+        .user_with_patience(
+            3,
+            Some(Span::from_secs(15)),
+            (0..12).map(|it| job(it, 4 * it, 12, 5 + it % 8, 2 + it as u32 % 7)).collect(),
+        )
+        .user(0, (0..8).map(|it| job(20 + it, 5 * it, 12, 3, 2)).collect())
+        .user(1, (0..8).map(|it| job(30 + it, 6 * it, 15, 4, 3)).collect())
+        .world()
+}
+
 fn placing(placement: Placement, policy: Policy) -> World {
     let mut setup = Setup::default().provider(4, policy).provider(3, policy);
     for provider in &mut setup.providers {
@@ -89,6 +107,24 @@ fn placing(placement: Placement, policy: Policy) -> World {
         .world()
 }
 
+fn reallocating(algorithm: Algorithm, heuristic: Heuristic, policy: Policy) -> World {
+    let mut setup = Setup::default().provider(4, policy).provider(3, Policy::Conservative);
+    setup.latency = Span::from_secs(1);
+    setup.failing = vec![(1, ProcessorSet::range(0, 2), vec![(20, 30)])];
+    let threshold = Span::from_secs(1);
+    let rule = Rule { algorithm, heuristic, threshold, window: 3 };
+    let speedup = Speedup::new(0.8, 3).expect("a speedup");
+    let moldable = |it: i64| Job {
+        shape: JobShape::Moldable(speedup),
+        ..job(it, it, 40, 2 + 18 * (it % 3), 1 + it as u32 % 5)
+    };
+    setup
+        .reallocator(Tuning::Binary, Some((Span::from_secs(10), rule)))
+        .user_with_patience(2, Some(Span::from_secs(90)), (0..30).map(moldable).collect())
+        .user(0, (0..6).map(|it| job(30 + it, 5 * it, 12, 8, 2)).collect())
+        .world()
+}
+
 /// A way to make a world anew.
 pub(crate) type Make = Box<dyn Fn() -> World>;
 
@@ -101,6 +137,22 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
         for policy in [Policy::Fcfs, Policy::Easy, Policy::Conservative] {
             let name = format!("{placement:?} {policy:?}");
             worlds.push((name, Box::new(move || placing(placement, policy))));
+        }
+    }
+    for seed in 0..5 {
+        let name = format!("reserving {seed}");
+        worlds.push((name, Box::new(move || reserving(40, seed).world())));
+    }
+    for moves in Moves::ALL {
+        worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
+    }
+    for algorithm in Algorithm::ALL {
+        for heuristic in [Heuristic::Mct, Heuristic::MaxGain] {
+            for policy in [Policy::Fcfs, Policy::Easy] {
+                let name = format!("{algorithm:?} {heuristic:?} {policy:?}");
+                let world = move || reallocating(algorithm, heuristic, policy);
+                worlds.push((name, Box::new(world)));
+            }
         }
     }
     for seed in 0..20 {
@@ -142,9 +194,16 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
                 }
                 Effect::Stop { timer } => wakes.retain(|_, it| *it != timer),
                 Effect::Send {
-                    message: Message::Submission(SubmissionMessage::Accepted { job }),
+                    message:
+                        Message::Submission(SubmissionMessage::Accepted { job })
+                        | Message::Reservation(ReservationMessage::Granted { job, .. }),
                     ..
                 } => *told.accepted.entry(job).or_default() += 1,
+                // What is given back is over for this provider.
+                Effect::Send {
+                    message: Message::Reallocation(ReallocationMessage::Back { jobs }),
+                    ..
+                } => jobs.into_iter().for_each(|job| *told.over.entry(job).or_default() += 1),
                 Effect::Send { .. } => {}
             }
         }
@@ -213,5 +272,5 @@ fn any_actor_can_be_told_anything() {
     }
     assert!(refused > 10_000, "{refused}");
     let kinds: Vec<&&str> = by_kind.keys().collect();
-    assert!(kinds.len() >= 56, "{}: {kinds:?}", kinds.len());
+    assert!(kinds.len() >= 66, "{}: {kinds:?}", kinds.len());
 }

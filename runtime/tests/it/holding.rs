@@ -27,27 +27,28 @@ struct Scene {
 }
 
 impl Scene {
-    /// A bag of eight tasks, and providers of which each offers to take half of it: what is offered
-    /// at 1 s is to be taken up by 9 s.
+    /// A bag of eight tasks that is due at 30 s, and providers of which each offers to take half of it.
     fn with(providers: [ActorId; 2]) -> Scene {
-        let negotiator = Negotiator::new(NegotiatorConfig {
-            me: ME,
-            policy: CompositionPolicy::OffersPlb,
-            options: CompositionOptions::default(),
-            providers: providers.to_vec(),
-            coordinated: false,
-            rounds: 5,
-            offers_wait: None,
-        });
-        let deadline = Some(at(30));
+        Scene::offered(&providers, 4, Some(at(30)), config(&providers))
+    }
+
+    /// A bag of eight tasks, and providers of which each offers to have so many of them done at 20 s:
+    /// what is offered at 1 s is to be taken up by 9 s.
+    fn offered(
+        providers: &[ActorId],
+        tasks: u32,
+        deadline: Option<Time>,
+        config: NegotiatorConfig,
+    ) -> Scene {
         let bag = Job { shape: JobShape::Bag, deadline, ..job(1, 0, 5, 5, 8) };
+        let negotiator = Negotiator::new(config);
         let mut scene = Scene { negotiator, job: bag.id, said: Vec::new() };
         let user = ActorId(3);
         let submission = Submission { job: Arc::new(bag), class: JobClass::External, user };
         scene.tell(at(0), user, SubmissionMessage::Submit(submission));
         assert_eq!(scene.told("call"), providers);
-        for provider in providers {
-            let offers = [Offer { tasks: 4, completion: at(20) }];
+        for &provider in providers {
+            let offers = [Offer { tasks, completion: at(20) }];
             let view: AnyView =
                 serde_json::from_value(json!({ "Offers": { "offers": offers, "extra": null } }))
                     .expect("a view of offers");
@@ -92,6 +93,18 @@ impl Scene {
     }
 }
 
+fn config(providers: &[ActorId]) -> NegotiatorConfig {
+    NegotiatorConfig {
+        me: ME,
+        policy: CompositionPolicy::OffersPlb,
+        options: CompositionOptions::default(),
+        providers: providers.to_vec(),
+        coordinated: false,
+        rounds: 5,
+        offers_wait: None,
+    }
+}
+
 const BOTH: [ActorId; 2] = [ActorId(0), ActorId(1)];
 
 /// Prepares were sent at 1 s and a part is held for 2 s: until 3 s all can be told to commit.
@@ -125,4 +138,22 @@ fn providers_are_told_to_hold_and_to_commit_in_the_order_of_the_scenario() {
     scene.ready(at(1), ActorId(1), id, 5);
     scene.ready(at(1), ActorId(0), id, 5);
     assert_eq!(scene.told("commit"), BOTH);
+}
+
+/// A provider may use the time up to what it is told to expect, so its user is promised no earlier end,
+/// however early the provider would have done it today.
+#[test]
+fn a_bag_that_nobody_held_is_promised_no_earlier_than_its_provider_is_told_to_expect() {
+    for (done_by, promised) in [(15, 20), (20, 20), (25, 25)] {
+        let only = ActorId(0);
+        let config = NegotiatorConfig { coordinated: true, rounds: 0, ..config(&[only]) };
+        let mut scene = Scene::offered(&[only], 8, None, config);
+        assert_eq!(scene.told("commit"), [only]);
+        let (id, job) = (scene.agreement(), scene.job);
+        let answer = Answer::Committed(Some(at(done_by)));
+        let message = Box::new(ToCoordinator { id, answer });
+        scene.tell(at(2), only, AgreementMessage::Answer { job, message });
+        let promise = SubmissionMessage::Promise { job, completion: at(promised) };
+        assert_eq!(scene.said, [(ActorId(3), promise.into())], "done by {done_by}");
+    }
 }

@@ -8,10 +8,12 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::agreement::{Bags, ShareOrder};
 use haggle_agents::protocol::bargain::{Answer, Call};
+use haggle_agents::protocol::coallocation::{Parts, Place, Program as PartProgram, Want};
 use haggle_agents::protocol::{
-    AgreementMessage, BargainMessage, CheckpointMessage, DataMessage, Dispatch, DispatchMessage,
-    InformationMessage, Message, Moved, Parties, QueryMessage, ResourceMessage, RunMessage, Saved,
-    ShareMessage, Status, SubmissionMessage, Transfer,
+    AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
+    Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, QueryMessage,
+    ReallocationMessage, ReservationMessage, ResourceMessage, RunMessage, Saved, ShareMessage,
+    SizeRequest, Status, SubmissionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -84,6 +86,15 @@ table! {
         Started { job: Tells(Item::JobStatus) },
         Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
     }
+    reservation(ReservationMessage) {
+        Reserve { 0: Tells(Item::Job) },
+        Granted { job: Names, start: Tells(Item::Estimate), completion: Tells(Item::Estimate) },
+        Alternatives { job: Names, others: Tells(Item::Interval) },
+        Take { submission: Tells(Item::Job), start: Returned },
+        Expired { job: Tells(Item::Change) },
+        Fixed { job: Names, start: Tells(Item::Estimate) },
+        Broken { job: Tells(Item::Change) },
+    }
     query(QueryMessage) {
         EstimateRequest {
             job: Names, processors: Tells(Item::Job), requested_time: Tells(Item::Job),
@@ -94,6 +105,18 @@ table! {
         LoadRequest { job: Names },
         Load { job: Names, drain_time: Tells(Item::Load) },
         NoAnswer { job: Names, reason: Tells(Item::Refusal) },
+    }
+    reallocation(ReallocationMessage) {
+        SizeRequest { 0: Tells(Item::Job) },
+        Size { job: Names, sizing: Tells(Item::Estimate) },
+        NoSize { job: Names, reason: Tells(Item::Refusal) },
+        Submit { submission: Tells(Item::Job), tuning: Asks },
+        WaitingRequest {},
+        Waiting { jobs: TellsUpTo(&[Item::ExpectedCompletion]) },
+        CompletionRequest { job: Names },
+        Completion { job: Names, completion: Tells(Item::ExpectedCompletion) },
+        TakeBack { jobs: Asks },
+        Back { jobs: TellsUpTo(&[Item::JobStatus]) },
     }
     bargain(BargainMessage) {
         Call { 0: Tells(Item::Bag) },
@@ -117,6 +140,36 @@ table! {
         Ready { terms: Tells(Item::Estimate), lease: Clock },
         NotReady { 0: TellsUpTo(&LADDER) },
         Committed { 0: TellsUpTo(&[Item::Estimate]) },
+        Expired {},
+        Undone {},
+        Inquire {},
+    }
+    coallocation(CoallocationMessage) {
+        GetSlots { job: Names },
+        Slots { job: Names, free: Tells(Item::FreeSlots) },
+        Instruct { job: Names, message: TellsUpTo(&[Item::Job]) },
+        Answer { job: Names, message: TellsUpTo(&[Item::Change]) },
+        RescheduleRequest { job: Tells(Item::Change) },
+        Rescheduled { job: Names, moved: Asks },
+        Started { job: Tells(Item::JobStatus) },
+        Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
+    }
+    part_instruction(Instruction<Parts>) {
+        Prepare { request: TellsUpTo(&[Item::Job]), lease: Asks, in_doubt: Asks },
+        Commit { 0: Asks },
+        Abort {},
+        Undo {},
+    }
+    want(Want) {
+        Reserve { 0: Tells(Item::Job), 1: Tells(Item::Job) },
+        Reconfigure { 0: Asks },
+        Leave {},
+    }
+    part_vote(Vote<Parts>) {
+        // It is held until it starts, which was asked for.
+        Ready { terms: Returned, lease: Returned },
+        NotReady { 0: Tells(Item::Change) },
+        Committed { 0: Returned },
         Expired {},
         Undone {},
         Inquire {},
@@ -180,6 +233,10 @@ table! {
 
 contents! {
     submitted(Submission) { job: Tells(Item::Job), class: Tells(Item::Job), user: Tells(Item::Job) }
+    size_request(SizeRequest) {
+        job: Names, shape: Tells(Item::Job), processors: Tells(Item::Job),
+        requested_time: Tells(Item::Job), tuning: Asks,
+    }
     call(Call) {
         job: Names, tasks: Tells(Item::Bag), task_time: Tells(Item::Bag), program: Program,
         lot: Program, deadline: Tells(Item::Bag), asks: Asks, wants_offers: Asks,
@@ -192,6 +249,14 @@ contents! {
         id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::BagCompletion]),
     }
     to_coordinator(ToCoordinator<Bags>) { id: Returned, answer: TellsUpTo(&VOTE) }
+    place(Place) { start: Asks, span: Asks, processors: Asks, alone: Asks }
+    part_program(PartProgram) {
+        run_time: Program, overhead: Tells(Item::Job), key: Tells(Item::Job), moves: Asks,
+    }
+    to_part_holder(ToParticipant<Parts>) {
+        id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::Job]),
+    }
+    from_part_holder(ToCoordinator<Parts>) { id: Returned, answer: TellsUpTo(&[Item::Change]) }
     dispatched(Dispatch) {
         job: Names, number: Tells(Item::Job), workload: Tells(Item::Job), run_time: Program,
         from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks, moves: Asks,
@@ -228,7 +293,23 @@ fn fields(message: &Message) -> Row {
             };
             [submission(it), inner].concat()
         }
+        Message::Reservation(it) => {
+            let inner = match it {
+                ReservationMessage::Reserve(inner)
+                | ReservationMessage::Take { submission: inner, .. } => submitted(inner),
+                _ => Row::new(),
+            };
+            [reservation(it), inner].concat()
+        }
         Message::Query(it) => query(it),
+        Message::Reallocation(it) => {
+            let inner = match it {
+                ReallocationMessage::SizeRequest(inner) => size_request(inner),
+                ReallocationMessage::Submit { submission, .. } => submitted(submission),
+                _ => Row::new(),
+            };
+            [reallocation(it), inner].concat()
+        }
         Message::Bargain(it) => {
             let inner = match it {
                 BargainMessage::Call(inner) => call(inner),
@@ -255,6 +336,34 @@ fn fields(message: &Message) -> Row {
                 AgreementMessage::Release { .. } => Row::new(),
             };
             [agreement(it), inner].concat()
+        }
+        Message::Coallocation(it) => {
+            let inner = match it {
+                CoallocationMessage::Instruct { message, .. } => {
+                    let wanted = match &message.instruction {
+                        Instruction::Prepare { request, .. } => {
+                            let inner = match request {
+                                Want::Reserve(to, program) => {
+                                    [place(to), part_program(program)].concat()
+                                }
+                                Want::Reconfigure(to) => place(to),
+                                Want::Leave => Row::new(),
+                            };
+                            [want(request), inner].concat()
+                        }
+                        _ => Row::new(),
+                    };
+                    let id = agreement_id(&message.id);
+                    let instruction = part_instruction(&message.instruction);
+                    [to_part_holder(message), id, instruction, wanted].concat()
+                }
+                CoallocationMessage::Answer { message, .. } => {
+                    let id = agreement_id(&message.id);
+                    [from_part_holder(message), id, part_vote(&message.answer)].concat()
+                }
+                _ => Row::new(),
+            };
+            [coallocation(it), inner].concat()
         }
         Message::Share(it) => share(it),
         Message::Dispatch(it) => {
@@ -300,6 +409,7 @@ fn fields(message: &Message) -> Row {
             | Timer::PatienceOver { .. }
             | Timer::OffersDue { .. }
             | Timer::NextBag
+            | Timer::Reallocate
             | Timer::RestoreDue { .. }
             | Timer::Grid(_)
             | Timer::Other(_),
@@ -347,7 +457,7 @@ fn rows_are_what_the_fields_of_messages_tell() {
         all.0.extend(told);
         all.1.extend(most);
     }
-    assert!(told_by.len() >= 56, "{}", told_by.len());
+    assert!(told_by.len() >= 66, "{}", told_by.len());
     // What is allowed has to be told at times, but for the whole queue, which no policy asks for,
     // what other instructions and votes hold, and receipts: no bag goes unheld in these worlds.
     for (kind, (told, most)) in told_by {
@@ -357,6 +467,8 @@ fn rows_are_what_the_fields_of_messages_tell() {
             "ready" => &LADDER,
             "committed" => &VOTE,
             "prepare" | "abort" => &[Item::BagCompletion],
+            "reconfigure" | "leave" | "commit_part" | "abort_part" => &[Item::Job],
+            "part_ready" | "part_committed" => &[Item::Change],
             _ => &[],
         };
         assert!(never.iter().all(|item| allowed.contains(item)), "{kind} never tells {never:?}");

@@ -5,29 +5,35 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::agreement::ShareOrder;
 use haggle_agents::protocol::bargain::Answer;
+use haggle_agents::protocol::coallocation::Want;
 use haggle_agents::protocol::{
-    AgreementMessage, BargainMessage, Parties, QueryMessage, ShareMessage, SubmissionMessage,
+    AgreementMessage, BargainMessage, CoallocationMessage, Parties, QueryMessage,
+    ReallocationMessage, ReservationMessage, ShareMessage, SubmissionMessage,
 };
 use haggle_agents::{
-    AnyActor, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
-    Provider, ProviderConfig, User, UserConfig,
+    AnyActor, Coallocator, CoallocatorConfig, Message, Metascheduler, MetaschedulerConfig, Nature,
+    Negotiator, NegotiatorConfig, Provider, ProviderConfig, Reallocator, ReallocatorConfig, User,
+    UserConfig,
 };
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
+use haggle_model::workload::law::Law;
 use haggle_model::{
     ActorId, ActorKind, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun, Observation,
     ProcessorSet, ProviderId, Span, Time,
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
-    Blueprint, Driver, EventOrder, Network, RunError, RunStats, Sink, World, run,
+    Blueprint, Driver, EventOrder, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
 };
+use haggle_scheduling::coallocation::{Choice, Fill, Moves};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
+use haggle_scheduling::reallocation::{Rule, Tuning};
+use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
 
 use crate::trouble::Trouble;
 
@@ -37,6 +43,8 @@ pub(crate) struct Setup {
     pub(crate) providers: Vec<ProviderConfig>,
     metaschedulers: Vec<Placement>,
     negotiators: Vec<NegotiatorConfig>,
+    coallocators: Vec<CoallocatorConfig>,
+    reallocators: Vec<ReallocatorConfig>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
@@ -49,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) horizon: Option<Time>,
     /// What fails when.
     pub(crate) failing: Vec<Failing>,
+    /// How many messages may bring no job further, if it is not as many as anywhere.
+    pub(crate) in_vain_max: Option<u64>,
 }
 
 /// (provider, processors that fail as one, their outages in seconds).
@@ -110,6 +120,52 @@ impl Setup {
         self
     }
 
+    /// A provider that takes parts of jobs, and tells when it is free.
+    pub(crate) fn coallocating(self, processors: u32) -> Setup {
+        self.provider(processors, Policy::Conservative).change(|provider| {
+            let (policy, order) = (Policy::Conservative, Order::Arrival);
+            let config = SchedulerConfig { policy, order, compression: Compression::ByStart };
+            provider.scheduler = Scheduling::Coallocation(config);
+            provider.disclosure = Disclosure::Slots;
+        })
+    }
+
+    /// A metascheduler that spreads jobs over all providers, which take this many percent longer then.
+    pub(crate) fn coallocator(mut self, moves: Moves, overhead: u32) -> Setup {
+        self.coallocators.push(CoallocatorConfig {
+            me: ActorId(0), // known when the world is made
+            providers: Vec::new(),
+            moves,
+            fill: Fill::default(),
+            choice: Choice::default(),
+            overhead: Law::Constant(f64::from(overhead)),
+            overhead_max: 25,
+            trials: 5,
+            latency_max: Span::ZERO,
+            seed: 1,
+        });
+        self
+    }
+
+    pub(crate) fn change_coallocator(
+        mut self,
+        change: impl FnOnce(&mut CoallocatorConfig),
+    ) -> Setup {
+        change(self.coallocators.last_mut().expect("a metascheduler to change"));
+        self
+    }
+
+    /// A metascheduler that moves moldable jobs between all providers.
+    pub(crate) fn reallocator(
+        mut self,
+        tuning: Tuning,
+        reallocation: Option<(Span, Rule)>,
+    ) -> Setup {
+        let providers = Vec::new(); // known when the world is made
+        self.reallocators.push(ReallocatorConfig { providers, tuning, reallocation });
+        self
+    }
+
     /// Users of the actor `submits_to`, counted over providers, then metaschedulers.
     pub(crate) fn user(self, submits_to: usize, jobs: Vec<Job>) -> Setup {
         self.user_with_patience(submits_to, None, jobs)
@@ -159,6 +215,19 @@ impl Setup {
             let negotiator = move || Negotiator::new(config.clone());
             actors.push(Box::new(move || AnyActor::Negotiator(Box::new(negotiator()))));
         }
+        for config in &self.coallocators {
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let (me, latency_max) = (ActorId(actors.len() as u32), self.latency + self.jitter);
+            let config = CoallocatorConfig { me, providers, latency_max, ..config.clone() };
+            let coallocator = move || Coallocator::new(config.clone());
+            actors.push(Box::new(move || AnyActor::Coallocator(Box::new(coallocator()))));
+        }
+        for config in &self.reallocators {
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let config = ReallocatorConfig { providers, ..config.clone() };
+            let reallocator = move || Reallocator::new(config.clone());
+            actors.push(Box::new(move || AnyActor::Reallocator(Box::new(reallocator()))));
+        }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
             let me = ActorId(actors.len() as u32);
@@ -202,6 +271,7 @@ impl Setup {
             horizon: self.horizon,
             network,
             order: self.order,
+            in_vain_max: self.in_vain_max.unwrap_or(IN_VAIN_MAX),
             ..World::default()
         }
     }
@@ -237,8 +307,7 @@ impl Setup {
     /// Whether a provider's scheduler crashes: then promises may be broken.
     pub(crate) fn provider_crashes(&self) -> bool {
         let providers = self.providers.len();
-        let actors =
-            providers + self.metaschedulers.len() + self.negotiators.len() + self.users.len();
+        let actors = self.world().actors.len();
         self.trouble.as_ref().is_some_and(|it| it.hits(providers, actors))
     }
 
@@ -372,6 +441,9 @@ impl Sink for Log {
                 )?;
                 self.records.push(JobRecord::clone(record));
             }
+            Observation::JobMoved { job, from, to } => {
+                writeln!(self.text, "{now} {} | {} moves {}>{}", actor.0, job.0, from.0, to.0)?;
+            }
             Observation::MessageRefused { from } => {
                 writeln!(self.text, "{now} {} | refuses {}", actor.0, from.0)?;
                 self.refused.push(format!("{now} {from} to {actor}"));
@@ -385,9 +457,11 @@ fn kind(actor: &AnyActor) -> ActorKind {
     match actor {
         AnyActor::User(_) => ActorKind::User,
         AnyActor::Provider(_) | AnyActor::GridResource(_) => ActorKind::Provider,
-        AnyActor::Metascheduler(_) | AnyActor::Negotiator(_) | AnyActor::Dispatcher(_) => {
-            ActorKind::Metascheduler
-        }
+        AnyActor::Metascheduler(_)
+        | AnyActor::Negotiator(_)
+        | AnyActor::Coallocator(_)
+        | AnyActor::Reallocator(_)
+        | AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
         AnyActor::Nature(_) => ActorKind::Nature,
         _ => ActorKind::Service,
     }
@@ -410,10 +484,36 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
             }
             _ => return Vec::new(),
         },
+        Message::Reservation(message) => match message {
+            ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } if with_user => {
+                return Vec::new();
+            }
+            ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => DisclosedItem::Job,
+            ReservationMessage::Granted { .. } | ReservationMessage::Fixed { .. } => {
+                DisclosedItem::Estimate
+            }
+            ReservationMessage::Alternatives { .. } => DisclosedItem::Interval,
+            ReservationMessage::Expired { .. } | ReservationMessage::Broken { .. } => {
+                DisclosedItem::Change
+            }
+        },
         Message::Query(QueryMessage::EstimateRequest { .. }) => DisclosedItem::Job,
         Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,
         Message::Query(QueryMessage::Load { .. }) => DisclosedItem::Load,
         Message::Query(QueryMessage::NoAnswer { .. }) => DisclosedItem::Refusal,
+        Message::Reallocation(message) => match message {
+            ReallocationMessage::SizeRequest(_) | ReallocationMessage::Submit { .. } => {
+                DisclosedItem::Job
+            }
+            ReallocationMessage::Size { .. } => DisclosedItem::Estimate,
+            ReallocationMessage::NoSize { .. } => DisclosedItem::Refusal,
+            ReallocationMessage::Waiting { jobs } if !jobs.is_empty() => {
+                DisclosedItem::ExpectedCompletion
+            }
+            ReallocationMessage::Completion { .. } => DisclosedItem::ExpectedCompletion,
+            ReallocationMessage::Back { jobs } if !jobs.is_empty() => DisclosedItem::JobStatus,
+            _ => return Vec::new(),
+        },
         Message::Bargain(BargainMessage::Call(_)) => DisclosedItem::Bag,
         Message::Bargain(BargainMessage::Probe { .. }) => DisclosedItem::Change,
         message if offers_in(message).is_some() => {
@@ -441,6 +541,22 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 _ => return Vec::new(),
             }
         }
+        Message::Coallocation(message) => match message {
+            CoallocationMessage::Slots { free, .. } if !free.is_empty() => DisclosedItem::FreeSlots,
+            CoallocationMessage::Instruct { message, .. } => match message.instruction {
+                Instruction::Prepare { request: Want::Reserve(..), .. } => DisclosedItem::Job,
+                _ => return Vec::new(),
+            },
+            CoallocationMessage::Answer { message, .. } => match message.answer {
+                Vote::NotReady(()) => DisclosedItem::Change,
+                _ => return Vec::new(),
+            },
+            CoallocationMessage::RescheduleRequest { .. } => DisclosedItem::Change,
+            CoallocationMessage::Started { .. } | CoallocationMessage::Finished { .. } => {
+                DisclosedItem::JobStatus
+            }
+            _ => return Vec::new(),
+        },
         Message::Share(ShareMessage::Started { .. } | ShareMessage::Finished { .. }) => {
             DisclosedItem::JobStatus
         }

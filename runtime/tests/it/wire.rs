@@ -81,5 +81,5 @@ fn a_run_over_wires_goes_as_the_run_itself() {
         assert_eq!(itself.lines.len(), wired.lines.len(), "{name}");
         kinds.extend(wired.kinds);
     }
-    assert!(kinds.len() >= 57, "{}: {kinds:?}", kinds.len());
+    assert!(kinds.len() >= 67, "{}: {kinds:?}", kinds.len());
 }

@@ -4,11 +4,12 @@
 //! or just after it must have ended (Netto 2009, section 3.3.2, the list Psi).
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::request::{Percent, Reserve, Window};
 
 /// An interval outside the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Alternative {
     /// How far from the window it is.
     pub distance: Span,
@@ -17,6 +18,12 @@ pub struct Alternative {
 }
 
 impl Alternative {
+    /// Whether it is no farther than so many hundredths of the time `span` that the work takes.
+    pub fn is_within(&self, threshold: Percent, span: Span) -> bool {
+        let wide = |span: Span| i128::from(span.as_micros());
+        wide(self.distance) * 100 <= wide(span) * i128::from(threshold)
+    }
+
     /// The distance as a share of the time `span` that the work takes; for output only.
     pub fn phi(&self, span: Span) -> f64 {
         self.distance.as_secs_f64() / span.as_secs_f64()
@@ -64,7 +71,7 @@ pub(super) fn alternatives(
         })
         // What lies in the window has been tried.
         .filter(|it| it.start >= now && (it.start < ready || latest < it.start))
-        .filter(|it| it.start < Time::FOREVER && near(it.distance, span, threshold))
+        .filter(|it| it.start < Time::FOREVER && it.is_within(threshold, span))
         .collect();
     found.sort_unstable();
     // The nearest of those that start together comes first.
@@ -75,12 +82,6 @@ pub(super) fn alternatives(
         }
     }
     kept
-}
-
-/// Whether a distance is no more than so many hundredths of `span`.
-fn near(distance: Span, span: Span, threshold: Percent) -> bool {
-    let wide = |span: Span| i128::from(span.as_micros());
-    wide(distance) * 100 <= wide(span) * i128::from(threshold)
 }
 
 impl From<(&Reserve, Alternative)> for Window {

@@ -2,6 +2,7 @@
 
 use haggle_model::{Span, Time};
 
+use super::options::Alternative;
 use crate::scheduler::Slot;
 
 /// Hundredths; shares of a time are whole ones.
@@ -23,28 +24,12 @@ pub struct Window {
 }
 
 impl Window {
+    /// Whenever there is room.
+    pub const ANY: Window = Window { ready: None, deadline: Time::FOREVER };
+
     /// Just there: work that takes `span` has no freedom in it.
     pub fn strict(start: Time, span: Span) -> Window {
         Window { ready: Some(start), deadline: start + span }
-    }
-
-    /// The strict interval whose deadline leaves `times` the time that the work takes from its
-    /// submission on; at least once.
-    pub fn with_lead(submitted: Time, span: Span, times: u32) -> Window {
-        let deadline = submitted + span * i64::from(times.max(1));
-        Window { ready: Some(deadline - span), deadline }
-    }
-
-    /// The window with a later deadline: by so many hundredths of `span`, rounded up to whole
-    /// `quanta`.
-    pub fn extended(self, span: Span, percent: Percent, quantum: Span) -> Window {
-        let quantum = quantum.max(Span::TICK).as_micros();
-        let extra = i128::from(span.as_micros()) * i128::from(percent);
-        let quanta = extra.div_euclid(100 * i128::from(quantum))
-            + i128::from(extra.rem_euclid(100 * i128::from(quantum)) > 0);
-        let extra = quanta.saturating_mul(i128::from(quantum));
-        let extra = i64::try_from(extra).unwrap_or(i64::MAX);
-        Window { deadline: self.deadline + Span::from_micros(extra), ..self }
     }
 
     /// The earliest start from `now` on.
@@ -86,6 +71,13 @@ pub struct Reserve {
 }
 
 impl Reserve {
+    /// The interval from `start` on, as an alternative to the window.
+    pub fn beside(&self, start: Time) -> Alternative {
+        let before = self.window.ready.unwrap_or(self.submitted) - start;
+        let behind = start + self.span - self.window.deadline;
+        Alternative { distance: before.max(behind).max(Span::ZERO), start }
+    }
+
     /// When its start is fixed if it is planned for `start`.
     pub fn fixed_at(&self, start: Time) -> Option<Time> {
         let waiting = i128::from((start - self.submitted).as_micros().max(0));

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Killed, Order, Policy, Request, Rescheduling,
-    ReschedulingConfig, Scheduler, SchedulerConfig, Scheduling, Shares, Slot,
+    Compression, EdfConfig, Fractions, Killed, LocalScheduler, Order, Policy, Request,
+    Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use proptest::prelude::*;
 
@@ -65,7 +65,7 @@ fn failure() -> impl Strategy<Value = Failure> {
 /// What a provider does with a scheduler, without knowing which processors are which.
 struct Machine<'a> {
     work: &'a [Work],
-    scheduler: Scheduler,
+    scheduler: Box<dyn LocalScheduler>,
     /// (planned end, attempt) of what runs.
     running: BTreeMap<Slot, (Time, u32)>,
     attempts: u32,
@@ -140,7 +140,11 @@ fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32>
 }
 
 /// Every start in order.
-fn run_by(scheduler: Scheduler, work: &[Work], failures: &[Failure]) -> Vec<(Time, Slot)> {
+fn run_by(
+    scheduler: Box<dyn LocalScheduler>,
+    work: &[Work],
+    failures: &[Failure],
+) -> Vec<(Time, Slot)> {
     let mut machine = Machine {
         work,
         scheduler,
@@ -229,9 +233,9 @@ proptest! {
             for order in Order::ALL {
                 for compression in Compression::ALL {
                     let config = SchedulerConfig { policy, order, compression };
-                    let fast = run_by(Scheduler::Queue(config.build(PROCESSORS)), &work, &failures);
+                    let fast = run_by(config.build(PROCESSORS), &work, &failures);
                     let obvious = Obvious::new(PROCESSORS, policy, order, compression);
-                    let expected = run_by(Scheduler::Queue(Box::new(obvious)), &work, &failures);
+                    let expected = run_by(Box::new(obvious), &work, &failures);
                     prop_assert_eq!(fast, expected, "{}", config);
                     if policy != Policy::Conservative {
                         break;

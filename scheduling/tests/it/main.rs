@@ -1,6 +1,7 @@
 //! The schedulers as a provider uses them, against obvious versions and published cases.
 
 mod checkpoints;
+mod coallocation;
 mod composition;
 mod composition_properties;
 mod coordinated;
@@ -15,12 +16,14 @@ mod grid_sessions;
 mod grid_time_shared;
 mod grid_worlds;
 mod obvious;
+mod obvious_coallocation;
 mod obvious_edf;
 mod obvious_grid;
 mod obvious_reservations;
 mod one_by_one;
 mod profile;
 mod published;
+mod reallocation;
 mod replay;
 mod reservations;
 mod schedulers;

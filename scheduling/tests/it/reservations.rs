@@ -1,10 +1,11 @@
 //! Reservations with windows: worked cases, and random worlds against the definition.
 
 use haggle_model::{Span, Time};
-use haggle_scheduling::Slot;
 use haggle_scheduling::reservations::{
-    After, Criterion, Granted, Interval, Percent, ReservationConfig, Reservations, Reserve, Window,
+    After, Criterion, Granted, Granting, Interval, News, Percent, ReservationConfig, Reservations,
+    Reserve, Window,
 };
+use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
 use proptest::prelude::*;
 
 use crate::obvious_reservations::{FOREVER, Job, ObviousReservations};
@@ -126,7 +127,7 @@ fn the_nearest_alternative_within_the_threshold_is_taken() {
         newcomer.accepts = Some(1_000);
         assert_eq!(ask(&mut queue, 0, &newcomer), granted);
         assert_eq!(planned(&queue, 0), Some(8));
-        assert_eq!(queue.waiting(), 1 + usize::from(granted.is_some()));
+        assert_eq!(queue.queue_length(), 1 + usize::from(granted.is_some()));
     }
 }
 
@@ -146,26 +147,6 @@ fn an_alternative_may_come_behind_what_runs() {
         assert_eq!(phi, granted.map(|_| 0.5));
         assert_eq!([planned(&queue, 1), planned(&queue, 2)], [Some(40), Some(50)]);
     }
-}
-
-/// Case M6: deadlines and windows from draws.
-#[test]
-fn windows_follow_from_what_was_drawn() {
-    let second = Span::from_secs(1);
-    let (submitted, time) = (Time::from_secs(100), Span::from_secs(60));
-    let window = Window::with_lead(submitted, time, 5);
-    let seconds = |from: i64, to: i64| Window {
-        ready: Some(Time::from_secs(from)),
-        deadline: Time::from_secs(to),
-    };
-    assert_eq!(window, seconds(340, 400));
-    assert_eq!(Window::with_lead(submitted, time, 0), seconds(100, 160));
-    let flexible = window.extended(time, 25, second);
-    assert_eq!(flexible, seconds(340, 415));
-    assert_eq!(flexible.earliest(submitted), Time::from_secs(340));
-    assert_eq!(flexible.latest_start(time), Time::from_secs(355));
-    assert_eq!(flexible.flexibility(time, submitted), Span::from_secs(15));
-    assert_eq!(window.extended(time, 24, second), seconds(340, 415), "14.4 s are 15");
 }
 
 /// Case M7: a start that is fixed after a share of the waiting time, which follows the plan.
@@ -188,12 +169,12 @@ fn windows_close_after_a_share_of_the_waiting_time() {
     queue.start_due(at(0), &mut Vec::new());
     let request = Reserve { fix_at: Some(50), ..reserve(2, 0, (2, 7), None, 90) };
     assert_eq!(ask(&mut queue, 0, &request), Some(40));
-    assert_eq!(queue.next_event(), Some(at(20)));
+    assert_eq!(queue.next_start(), Some(at(20)));
     queue.finished(at(8), Slot(0));
     queue.start_due(at(8), &mut Vec::new());
-    assert_eq!((planned(&queue, 2), queue.next_event()), (Some(24), Some(at(12))));
+    assert_eq!((planned(&queue, 2), queue.next_start()), (Some(24), Some(at(12))));
     queue.start_due(at(12), &mut Vec::new());
-    assert_eq!(queue.next_event(), Some(at(24)));
+    assert_eq!(queue.next_start(), Some(at(24)));
     queue.finished(at(13), Slot(1));
     queue.start_due(at(13), &mut Vec::new());
     assert_eq!(planned(&queue, 2), Some(24), "it moves no more");
@@ -231,8 +212,8 @@ fn intervals_are_held_moved_and_released() {
     assert!(!queue.settle(now, slot), "once");
     assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(8), 0), (at(14), 4)]);
     assert_eq!(queue.planned(slot), Some(at(8)));
-    assert!(queue.cancel(now, slot));
-    assert!(!queue.cancel(now, slot), "once");
+    assert!(queue.withdraw(now, slot));
+    assert!(!queue.withdraw(now, slot), "once");
     assert_eq!(queue.free_times(now, None), [(at(0), 4)]);
 }
 
@@ -251,6 +232,83 @@ fn a_reservation_stays_where_it_is_while_it_is_to_move() {
         assert_eq!(ask(&mut queue, 0, &newcomer), abandoned.then_some(2));
         assert_eq!(planned(&queue, 0), Some(if abandoned { 6 } else { 2 }));
     }
+}
+
+fn request(slot: u32, processors: u32, span: i64) -> Request {
+    Request {
+        slot: Slot(slot),
+        processors,
+        span: Some(Span::from_micros(span)),
+        key: 0,
+        deadline: None,
+        ahead: false,
+    }
+}
+
+fn news(queue: &mut Reservations) -> Vec<(u32, News)> {
+    let mut news = Vec::new();
+    queue.news(&mut news);
+    news.into_iter().map(|(slot, news)| (slot.0, news)).collect()
+}
+
+fn started(queue: &mut Reservations, now: i64) -> Vec<u32> {
+    let mut started = Vec::new();
+    queue.start_due(at(now), &mut started);
+    started.into_iter().map(|slot| slot.0).collect()
+}
+
+/// Who asks for no window waits behind all that is booked, and goes aside for those who do.
+#[test]
+fn a_job_without_a_window_goes_aside() {
+    let mut queue = queue(2, Criterion::Edf, None);
+    assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (2, 5), Some(10), 15)), Some(10));
+    assert_eq!(queue.estimate_start(at(0), 1, Some(span(12))), Some(at(15)));
+    assert_eq!(queue.submit(at(0), request(1, 1, 12)), None, "nothing is promised");
+    assert_eq!(planned(&queue, 1), Some(15));
+    assert_eq!(ask(&mut queue, 1, &reserve(2, 1, (2, 9), Some(16), 25)), Some(16));
+    assert_eq!(planned(&queue, 1), Some(25));
+    assert!(queue.withdraw(at(2), Slot(2)));
+    assert_eq!((started(&mut queue, 2), planned(&queue, 1)), (vec![], Some(15)));
+}
+
+/// What runs over its plan pushes others about within their windows, and breaks those that have
+/// no room left; who is hit keeps what it has from then on.
+#[test]
+fn who_runs_over_its_plan_breaks_no_window_that_has_room() {
+    let mut queue = queue(1, Criterion::Edf, None);
+    assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 10), Some(0), 10)), Some(0));
+    assert_eq!(ask(&mut queue, 0, &reserve(1, 0, (1, 4), Some(10), 14)), Some(10));
+    assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (1, 2), Some(14), 30)), Some(14));
+    assert_eq!(started(&mut queue, 0), [0]);
+    queue.overran(at(10), Slot(0), at(20));
+    assert_eq!((planned(&queue, 1), planned(&queue, 2)), (Some(22), Some(20)));
+    assert_eq!(news(&mut queue), [(1, News::Broken)]);
+    assert_eq!(ask(&mut queue, 11, &reserve(3, 11, (1, 4), Some(22), 26)), None);
+    queue.finished(at(12), Slot(0));
+    assert_eq!(started(&mut queue, 12), []);
+    let moved = (planned(&queue, 1), planned(&queue, 2));
+    assert_eq!(moved, (Some(16), Some(14)), "both move up, the one that starts first before");
+    assert_eq!(news(&mut queue), []);
+}
+
+/// Processors that fail are planned for nothing until they are back.
+#[test]
+fn failures_break_windows_that_have_no_room_left() {
+    let mut queue = queue(3, Criterion::Edf, None);
+    for (slot, width, ready, by) in [(0, 2, 0, 10), (1, 3, 10, 20), (2, 1, 20, 30)] {
+        let asked = reserve(slot, 0, (width, 10), Some(ready), by);
+        assert_eq!(ask(&mut queue, 0, &asked), Some(ready));
+    }
+    assert_eq!(started(&mut queue, 0), [0]);
+    let killed = Killed { slot: Slot(0), processors: 2, planned_end: at(10) };
+    queue.failed(at(4), 1, &[killed]);
+    assert_eq!(news(&mut queue), [(1, News::Broken)]);
+    queue.submit(at(4), request(0, 2, 10));
+    assert_eq!(started(&mut queue, 4), [0], "two are left");
+    assert_eq!(planned(&queue, 2), Some(20));
+    queue.restored(at(6), 1);
+    assert_eq!((started(&mut queue, 6), planned(&queue, 1)), (vec![], Some(30)));
+    assert_eq!(queue.next_start(), Some(at(20)));
 }
 
 /// What somebody asks for in a random world.
@@ -377,7 +435,7 @@ fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseErr
             fast.start_due(at(now), &mut started);
             let expected: Vec<Slot> = slow.start_due(now).into_iter().map(Slot).collect();
             prop_assert_eq!(&started, &expected);
-            prop_assert!(fast.next_event().is_none_or(|time| time > at(now)));
+            prop_assert!(fast.next_start().is_none_or(|time| time > at(now)));
             Ok(started)
         };
         for slot in start_due(&mut fast, &mut slow)? {
@@ -405,7 +463,7 @@ fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseErr
                 accepted.push((next, window));
             }
             if let Some(&Job { slot, .. }) = cancelled.and_then(|place| slow.waiting.get(place)) {
-                prop_assert!(fast.cancel(at(now), Slot(slot)));
+                prop_assert!(fast.withdraw(at(now), Slot(slot)));
                 slow.leave(slot);
                 slow.compress(now);
                 slow.fix_due(now);
@@ -416,7 +474,7 @@ fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseErr
         for slot in start_due(&mut fast, &mut slow)? {
             starts[slot.index()] = Some(now);
         }
-        prop_assert_eq!(fast.waiting(), slow.waiting.len());
+        prop_assert_eq!(fast.queue_length(), slow.waiting.len());
         for job in &slow.waiting {
             prop_assert_eq!(planned(&fast, job.slot), Some(job.start));
         }
@@ -502,7 +560,7 @@ proptest! {
                 }
                 Step::Cancel(place) => {
                     let Some((slot, ..)) = who(place) else { continue };
-                    prop_assert!(queue.cancel(at(now), Slot(slot)));
+                    prop_assert!(queue.withdraw(at(now), Slot(slot)));
                     holdings.remove(place);
                 }
                 // Not up to the next start, so that nothing runs.
@@ -554,4 +612,105 @@ proptest! {
             prop_assert_eq!(granted(criterion, Some(0)), granted(Criterion::Fifo, None));
         }
     }
+
+    /// Whatever fails and overruns: who is granted a window starts in it, unless it is told
+    /// otherwise, and nothing runs that has no processors.
+    #[test]
+    fn windows_are_kept_or_said_to_be_broken(
+        asked in asked(),
+        breaks in prop::collection::vec((1..60_i64, 1..=3_u32, 1..40_i64), 0..4),
+        overruns in prop::collection::vec(prop::bool::weighted(0.2), 25),
+    ) {
+        for criterion in [Criterion::Shuffle, Criterion::Edf] {
+            never_break_a_window(criterion, &asked, &breaks, &overruns)?;
+        }
+    }
+}
+
+/// When processors fail, how many, and when they are back.
+type Breaks = (i64, u32, i64);
+
+/// Jobs that are killed wait again; those that overrun go on for as long as they were planned for.
+fn never_break_a_window(
+    criterion: Criterion,
+    asked: &[Asked],
+    breaks: &[Breaks],
+    overruns: &[bool],
+) -> Result<(), TestCaseError> {
+    let capacity = 5;
+    let config = ReservationConfig { criterion, ..ReservationConfig::default() };
+    let mut queue = Reservations::new(capacity, config);
+    let mut draw = |below: usize| below / 2;
+    // Of what runs: slot, end, planned end.
+    let mut running: Vec<(usize, i64, i64)> = Vec::new();
+    let (mut down, mut next, mut disturbed) = (0_u32, 0, false);
+    let mut windows: Vec<Option<Window>> = vec![None; asked.len()];
+    let mut over = 0;
+    let mut accepted = 0;
+    for now in 0..3_000 {
+        for &(from, count, lasts) in breaks {
+            if from + lasts == now && down >= count {
+                queue.restored(at(now), count);
+                down -= count;
+            }
+            if from == now && down + count < capacity {
+                disturbed = true;
+                let used = |running: &[(usize, i64, i64)]| {
+                    running.iter().map(|it| asked[it.0].job.processors).sum::<u32>()
+                };
+                let mut killed = Vec::new();
+                while used(&running) + down + count > capacity {
+                    let (slot, _, end) = running.pop().expect("something runs");
+                    killed.push(Killed {
+                        slot: Slot(slot as u32),
+                        processors: asked[slot].job.processors,
+                        planned_end: at(end),
+                    });
+                }
+                queue.failed(at(now), count, &killed);
+                down += count;
+                for it in killed {
+                    windows[it.slot.index()] = None;
+                    let Job { processors, span, .. } = asked[it.slot.index()].job;
+                    queue.submit(at(now), request(it.slot.0, processors, span));
+                }
+            }
+        }
+        let ended: Vec<_> = running.extract_if(.., |&mut (_, end, _)| end == now).collect();
+        for (slot, ..) in ended {
+            queue.finished(at(now), Slot(slot as u32));
+            over += 1;
+        }
+        for (slot, _, planned) in running.iter_mut().filter(|it| it.2 == now) {
+            disturbed = true;
+            *planned += asked[*slot].job.span;
+            queue.overran(at(now), Slot(*slot as u32), at(*planned));
+        }
+        while let Some(Asked { job, .. }) = asked.get(next).filter(|it| it.at == now) {
+            let request =
+                reserve(job.slot, now, (job.processors, job.span), job.ready, job.deadline);
+            if queue.ask(at(now), &request, &mut draw).is_some() {
+                windows[next] = Some(request.window);
+                accepted += 1;
+            }
+            next += 1;
+        }
+        for (slot, news) in news(&mut queue) {
+            prop_assert!(disturbed, "nothing has broken {slot}: {news:?}");
+            windows[slot as usize] = None;
+        }
+        for slot in started(&mut queue, now) {
+            let Asked { job, run, .. } = &asked[slot as usize];
+            if let Some(window) = windows[slot as usize] {
+                prop_assert!(window.earliest(at(job.submitted)) <= at(now));
+                prop_assert!(at(now) <= window.latest_start(span(job.span)));
+            }
+            let run = if overruns[slot as usize] { 2 * job.span } else { *run };
+            running.push((slot as usize, now + run, now + job.span));
+        }
+        let used: u32 = running.iter().map(|it| asked[it.0].job.processors).sum();
+        prop_assert!(used + down <= capacity);
+    }
+    prop_assert_eq!((over, queue.queue_length()), (accepted, 0), "all come to their end");
+    Ok(())
 }

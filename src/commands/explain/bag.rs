@@ -11,9 +11,13 @@ pub(super) fn told(story: &Story) -> String {
     if story.shares.is_empty() {
         return text;
     }
+    let (share_at, tasks) = match story.shape.as_str() {
+        "bag" => ("share at", "tasks"),
+        _ => ("part at", "processors"),
+    };
     let mut rows = vec![row([
-        "share at",
-        "tasks",
+        share_at,
+        tasks,
         "queued, s",
         "first start, s",
         "last end, s",

@@ -11,12 +11,14 @@ const TOLD: usize = 60;
 /// The events, a line each.
 pub(super) fn told(story: &Story) -> String {
     let mut events: Vec<(f64, String)> = vec![(story.submit, submitted(story))];
-    if let Some(ready) = story.ready.filter(|&ready| ready > story.submit) {
+    let ready = story.granted.as_ref().map_or(story.ready, |granted| granted.ready);
+    if let Some(ready) = ready.filter(|&ready| ready > story.submit) {
         events.push((ready, "may start from now on, says its user".to_owned()));
     }
     asked(story, &mut events);
     offered(story, &mut events);
     placed(story, &mut events);
+    reserved(story, &mut events);
     let many = story.attempts.len() > 1;
     for it in &story.attempts {
         attempt(story, it, many, &mut events);
@@ -51,13 +53,26 @@ fn submitted(story: &Story) -> String {
 
 /// What a metascheduler learned before it placed a rigid job, and who refused.
 fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
-    for Disclosed { time, sender, receiver, item, .. } in story.disclosures.iter().flatten() {
+    for Disclosed { time, sender, receiver, item, count: intervals } in
+        story.disclosures.iter().flatten()
+    {
         let what = match item.as_str() {
             // A bag has offers instead, which say more.
             "estimate" | "load" if story.shape == "bag" => continue,
+            // What was granted says more, too.
+            "estimate" if story.granted.is_some() => continue,
             "estimate" => format!("{sender} told {receiver} when it would start and end there"),
             "load" => format!("{sender} told {receiver} its load"),
             "refusal" => format!("{sender} refused, to {receiver}"),
+            "interval" => {
+                let intervals = count(*intervals as usize, "interval");
+                format!(
+                    "{sender} had no room in the window, and told {receiver} of {intervals} beside it"
+                )
+            }
+            "change" if story.shape != "bag" => {
+                format!("{sender} told {receiver} that its plan has changed")
+            }
             _ => continue,
         };
         events.push((*time, what));
@@ -75,6 +90,29 @@ fn offered(story: &Story, events: &mut Vec<(f64, String)>) {
     }
 }
 
+/// What was granted in advance.
+fn reserved(story: &Story, events: &mut Vec<(f64, String)>) {
+    let Some(granted) = &story.granted else { return };
+    let provider = story.provider.as_deref().unwrap_or("its provider");
+    let place = match granted.distance {
+        Some(distance) => format!("an interval {} beside the window", duration(distance)),
+        None => "the window".to_owned(),
+    };
+    let from = match granted.ready {
+        Some(ready) => format!("from {} s", seconds(ready)),
+        None => "at once".to_owned(),
+    };
+    let by = granted.deadline.map_or_else(String::new, |by| format!(" to {} s", seconds(by)));
+    let planned = seconds(granted.planned_start);
+    events.push((
+        granted.time,
+        format!("{provider} granted {place}, {from}{by}; planned to start at {planned} s"),
+    ));
+    if let Some((time, start)) = granted.fixed {
+        events.push((time, format!("its start was fixed: {} s", seconds(start))));
+    }
+}
+
 fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
     let Some(queued) = story.queued.filter(|_| story.tries.is_empty()) else { return };
     let promise = story.promised_end.map_or_else(String::new, |promised| {
@@ -83,6 +121,9 @@ fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
     if story.shape == "bag" {
         let shares = count(story.shares.len(), "share");
         events.push((queued, format!("placed, in {shares}{promise}")));
+    } else if !story.shares.is_empty() {
+        let parts = count(story.shares.len(), "part");
+        events.push((queued, format!("placed; it runs in {parts}{promise}")));
     } else if let Some(provider) = &story.provider {
         events.push((queued, format!("queued at {provider}{promise}")));
     }
@@ -123,7 +164,8 @@ fn down(restored: Option<f64>, what: &str) -> String {
 fn bag(story: &Story, events: &mut Vec<(f64, String)>) {
     if let Some(start) = story.start.filter(|_| !story.shares.is_empty()) {
         let late = duration(start - story.submit);
-        events.push((start, format!("first task started, {late} after the submission")));
+        let what = if story.shape == "bag" { "first task" } else { "all parts" };
+        events.push((start, format!("{what} started, {late} after the submission")));
     }
     let together = |a: &LostTasks, b: &LostTasks| (&a.provider, a.end) == (&b.provider, b.end);
     for lost in story.lost_tasks.chunk_by(together) {
@@ -182,6 +224,9 @@ fn ending(story: &Story) -> String {
         None => String::new(),
     };
     match story.outcome.as_str() {
+        "completed" if story.granted.as_ref().is_some_and(|it| it.broken) => {
+            format!("completed after running {ran}; there was no room left in its window{promise}")
+        }
         "completed" => format!("completed after running {ran}{promise}"),
         "walltime_reached" => format!("stopped at its limit after running {ran}"),
         "cancelled" => "withdrawn by its user while it waited".to_owned(),

@@ -10,14 +10,13 @@ pub(super) fn told(story: &Story) -> String {
     if waiting + running == 0.0 {
         return String::new();
     }
-    let on_grid = !story.tries.is_empty() || story.sizes.is_empty();
     let cells = |name: &str, waiting: f64, running: f64| {
         let [wait, run] =
             [waiting, running].map(|it| if it == 0.0 { String::new() } else { seconds(it) });
         vec![name.to_owned(), wait, clock(waiting), run, clock(running)]
     };
     let mut rows = vec![row(["where its time went", "waiting, s", "", "running, s", ""])];
-    rows.extend(story.parts.iter().map(|it| cells(word(it.part, on_grid), it.waiting, it.running)));
+    rows.extend(story.parts.iter().map(|it| cells(word(it.part, story), it.waiting, it.running)));
     if rows.len() > 2 {
         rows.push(cells("all", waiting, running));
     }
@@ -33,9 +32,17 @@ pub(super) fn told(story: &Story) -> String {
     text
 }
 
+fn is_of_grid(story: &Story) -> bool {
+    !story.tries.is_empty() || story.sizes.is_empty()
+}
+
 /// A part in the field's words.
-fn word(part: Part, on_grid: bool) -> &'static str {
+fn word(part: Part, story: &Story) -> &'static str {
+    let on_grid = is_of_grid(story);
     match part {
+        Part::Placing if story.shape == "moldable" => {
+            "not queued there yet: messages, metascheduler, other providers"
+        }
         Part::Placing => "not queued yet: messages, metascheduler",
         Part::NotReady => "before its earliest start",
         Part::Busy if on_grid => "all slots taken",

@@ -74,8 +74,10 @@ fn rigid(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
     findings.expect(last.started == job.started, "a job starts with its last attempt", || {
         format!("{}: {:?} and {:?}", named(job), last.started, job.started)
     });
+    // Its provider chooses those of a moldable job, and keeps to that.
+    let width = if job.is_moldable { last.width } else { job.width };
     findings.expect(
-        attempts.iter().all(|it| it.width == job.width),
+        attempts.iter().all(|it| it.width == width),
         "attempts have the processors of their job",
         || named(job),
     );

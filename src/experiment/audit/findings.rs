@@ -102,10 +102,10 @@ pub(super) fn is_same(a: i64, b: i64, latest: i64) -> bool {
 }
 
 /// By how many microseconds two spans may differ that are the same: tables hold seconds as floats,
-/// which are exact to the microsecond for the first 142 years at least. After that, at most half of
+/// which come back exact to the microsecond for the first 71 years. After that, at most half of
 /// the last place for each instant and each span.
 fn blur(latest: i64) -> u64 {
-    let place = latest.unsigned_abs() >> 52;
+    let place = latest.unsigned_abs() >> (f64::MANTISSA_DIGITS - 2);
     if place == 0 { 0 } else { 2 * (place + 1) }
 }
 

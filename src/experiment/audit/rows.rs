@@ -16,6 +16,7 @@ pub(super) struct Job {
     pub(super) outcome: String,
     pub(super) provider: Option<String>,
     pub(super) is_bag: bool,
+    pub(super) is_moldable: bool,
     pub(super) width: i64,
     pub(super) attempts: i64,
     pub(super) submitted: Micros,
@@ -95,6 +96,18 @@ pub(super) struct Disclosure {
     pub(super) count: i64,
 }
 
+/// A row of `reservations`.
+pub(super) struct Reservation {
+    pub(super) job: i64,
+    pub(super) ready: Option<Micros>,
+    pub(super) deadline: Option<Micros>,
+    pub(super) span: Micros,
+    pub(super) planned: Micros,
+    pub(super) beside: bool,
+    pub(super) fixed: Option<Micros>,
+    pub(super) broken: bool,
+}
+
 /// A row of `failures`.
 pub(super) struct Failure {
     pub(super) time: Micros,
@@ -143,6 +156,7 @@ pub(super) struct Rows {
     pub(super) disclosures: Vec<Disclosure>,
     /// Rows of `offers` by the provider's name.
     pub(super) offers: Vec<String>,
+    pub(super) reservations: Vec<Reservation>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
     pub(super) tries: Vec<Try>,
@@ -160,6 +174,7 @@ impl Rows {
             messages: messages(run)?,
             disclosures: disclosures(run)?,
             offers: read(run, Table::Offers, &["sender"], |row| row.text("sender"))?,
+            reservations: reservations(run)?,
             failures: failures(run)?,
             outages: outages(run)?,
             tries: tries(run)?,
@@ -195,7 +210,8 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             class: row.text("class")?,
             outcome: row.text("outcome")?,
             provider: row.maybe_text("provider")?,
-            is_bag: row.text("shape")? == "bag",
+            is_bag: ["bag", "spread"].contains(&row.text("shape")?.as_str()),
+            is_moldable: row.text("shape")? == "moldable",
             width: row.integer("requested_number_of_resources")?,
             attempts: row.integer("attempts")?,
             submitted: row.time("submission_time")?,
@@ -238,6 +254,31 @@ fn attempts(run: &RunReader) -> Result<Vec<Attempt>, ResultsError> {
             finished: row.maybe_time("finish_time")?,
             saved: row.time("saved_time")?,
             checkpointing: row.time("checkpointing_time")?,
+        })
+    })
+}
+
+fn reservations(run: &RunReader) -> Result<Vec<Reservation>, ResultsError> {
+    let names = [
+        "job",
+        "ready_time",
+        "deadline",
+        "planned_time",
+        "planned_starting_time",
+        "distance_time",
+        "fixed_starting_time",
+        "broken",
+    ];
+    read(run, Table::Reservations, &names, |row| {
+        Ok(Reservation {
+            job: row.integer("job")?,
+            ready: row.maybe_time("ready_time")?,
+            deadline: row.maybe_time("deadline")?,
+            span: row.time("planned_time")?,
+            planned: row.time("planned_starting_time")?,
+            beside: row.maybe_time("distance_time")?.is_some(),
+            fixed: row.maybe_time("fixed_starting_time")?,
+            broken: row.integer("broken")? != 0,
         })
     })
 }

@@ -9,8 +9,8 @@ use super::rows::Disclosure;
 /// Messages that disclose one thing each, whenever they are sent; and those that may: who commits
 /// to what it does not hold says what it promises.
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
-    ("estimate", &["estimate", "ready"], &["committed"]),
-    ("change", &["probe"], &[]),
+    ("estimate", &["estimate", "ready", "granted", "fixed"], &["committed"]),
+    ("change", &["probe", "expired", "broken", "reschedule_request", "part_not_ready"], &[]),
     ("expected_completion", &["new_completion_times"], &[]),
 ];
 

@@ -73,7 +73,13 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();
     let restored = |it: &AttemptRow| back(&held, it, &all.outages);
     let mut ledger = Ledger::new(job);
-    if story.shape == "bag" {
+    // The parts of a rigid job run together.
+    if story.shape == "spread" {
+        story.shares = own.iter().copied().map(share).collect();
+        let supply = all.market.supply(1, own.iter().map(|it| it.provider.as_str()));
+        tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
+        tell_rigid(&mut ledger, job, supply, &own[..own.len().min(1)]);
+    } else if story.shape == "bag" {
         let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
         story.shares = shares.iter().copied().map(share).collect();
         story.lost_tasks = lost.iter().filter_map(|it| lost_tasks(it, restored(it))).collect();
@@ -84,7 +90,9 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         tell_bag(&mut ledger, job, supply, &held);
     } else {
         story.attempts = own.iter().map(|it| attempt(it, restored(it))).collect();
-        let supply = all.market.supply(job.processors, job.provider.as_deref().into_iter());
+        // A moldable job waits for as many processors as its provider has chosen.
+        let processors = own.last().map_or(job.processors, |it| it.processors);
+        let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
         let waiting = tell_rigid(&mut ledger, job, supply, &own);
         if !waiting.stretches.is_empty() {

@@ -9,7 +9,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// No provider had queued it: messages, questions and negotiation of a metascheduler.
+    /// No provider had queued it: messages, questions and negotiation of a metascheduler. Of a job that
+    /// has moved, also the time at providers before the last one.
     Placing,
     /// Its user did not allow it to start yet.
     NotReady,

@@ -38,6 +38,7 @@ impl Listener for Metrics {
         match fact {
             Fact::Observed { actor, observation } => match observation {
                 Observation::JobOver(record) => self.job_over(record),
+                Observation::JobMoved { from, to, .. } => self.moved(*from, *to),
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer),
                 Observation::ProcessorsFailed { provider, processors } => {
                     self.processors_failed(now, *provider, processors.count());

@@ -5,7 +5,7 @@ use haggle_model::Span;
 use super::names::Names;
 use super::{Check, list};
 use crate::scenario::document::Path;
-use crate::scenario::file::{JobCheckpoints, OnFailure, Step};
+use crate::scenario::file::{JobCheckpoints, Metascheduler, OnFailure, Role, Step};
 use crate::scenario::quantity::TimeSpan;
 
 impl Check<'_> {
@@ -125,6 +125,7 @@ impl Check<'_> {
             let target = user.submits_to.as_str();
             if targets.contains(&target) {
                 self.check_shape(index);
+                self.check_reserving(index, names);
                 continue;
             }
             let path = path.key("submits-to");
@@ -183,11 +184,16 @@ impl Check<'_> {
                 &known,
                 "provider",
             );
+            self.check_role(&path, metascheduler);
+            self.check_reallocation(&path, metascheduler);
             // What it is called, and what it needs.
-            let (key, word) = match metascheduler.composition {
-                Some(composition) => ("composition", composition.name()),
-                None => ("placement", metascheduler.placement.name()),
+            let (key, word) = match metascheduler.role() {
+                Role::Composes(composition) => ("composition", composition.name()),
+                Role::Spreads(coallocation) => ("coallocation", coallocation.policy.name()),
+                Role::Moves(reallocation) => ("reallocation", reallocation.algorithm.name()),
+                Role::Places(placement) => ("placement", placement.name()),
             };
+            self.check_coallocation(&path, metascheduler, names);
             for place in names.providers_meant(&metascheduler.providers) {
                 let provider = &self.scenario.providers[place];
                 let policy = Path::root().key("provider").index(place).key("policy");
@@ -209,6 +215,7 @@ impl Check<'_> {
                         ),
                     );
                 }
+                self.check_reserves(&path, metascheduler, place);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
@@ -230,6 +237,84 @@ impl Check<'_> {
                     ),
                 );
             }
+        }
+    }
+
+    /// A metascheduler does one thing with the jobs that come to it.
+    fn check_role(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let keys = [
+            ("composition", metascheduler.composition.is_some()),
+            ("coallocation", metascheduler.coallocation.is_some()),
+            ("reallocation", metascheduler.reallocation.is_some()),
+        ];
+        let mut given = keys.iter().filter(|(_, given)| *given).map(|&(key, _)| key);
+        let (Some(first), Some(second)) = (given.next(), given.next()) else { return };
+        self.report(
+            &path.key(second),
+            format!(
+                "metascheduler \"{}\" composes bags, spreads rigid jobs or moves moldable ones, and \
+                 only one of these",
+                metascheduler.name
+            ),
+            &format!("beside `{first}`"),
+            "remove one of them, or add another [[metascheduler]]".to_owned(),
+        );
+    }
+
+    /// Moldable jobs go to queues that reserve: what any other says of a job may not hold.
+    fn check_reserves(&mut self, path: &Path, metascheduler: &Metascheduler, place: usize) {
+        let provider = &self.scenario.providers[place];
+        let at = Path::root().key("provider").index(place);
+        let keys = ["policy", "order", "compression"];
+        let replaced = keys.iter().any(|key| self.is_replaced(&at.key(key)));
+        if metascheduler.reallocation.is_none() {
+            return;
+        }
+        let name = &provider.name;
+        let mut others = self.scenario.metaschedulers.iter();
+        let spreads = others.find(|it| it.coallocation.is_some() && it.providers.contains(name));
+        if let Some(other) = spreads {
+            self.report(
+                &path.key("reallocation"),
+                format!(
+                    "provider \"{name}\" keeps parts of the jobs that metascheduler \"{}\" spreads, \
+                     and sizes no moldable jobs",
+                    other.name
+                ),
+                "moves jobs there",
+                format!("leave \"{name}\" to one of the two metaschedulers"),
+            );
+        }
+        if provider.reserves() || replaced {
+            return;
+        }
+        self.report(
+            &path.key("reallocation"),
+            format!(
+                "reallocation needs a reservation for each job, and provider \"{name}\" makes none \
+                 that it keeps"
+            ),
+            "asks when jobs will be done",
+            format!(
+                "set `policy = \"conservative\"` for provider \"{name}\", not with `compression = \
+                 \"replan\"`, or `policy = \"fcfs\"` with `order = \"arrival\"`: under any other \
+                 a job may be done later than was said"
+            ),
+        );
+    }
+
+    fn check_reallocation(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let Some(reallocation) = metascheduler.reallocation else { return };
+        let at = path.key("reallocation");
+        if reallocation.period == TimeSpan::ZERO {
+            self.report(
+                &at.key("period"),
+                "between two looks at what waits there must be some time".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1h\"".to_owned(),
+            );
+        } else {
+            self.check_recurring(&at.key("period"), reallocation.period);
         }
     }
 

@@ -6,7 +6,7 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::Scenario;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Metascheduler, Partition, Transport};
+use crate::scenario::file::{Metascheduler, Partition, Role, Transport};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// The largest share of attempts that may be lost where they are made until one arrives: of a
@@ -34,8 +34,12 @@ impl Fault {
     }
 
     /// How to do without it.
-    const fn remedy(self) -> &'static str {
+    const fn remedy(self, protocol: Protocol) -> &'static str {
         match self {
+            Fault::Loss if matches!(protocol, Protocol::Coallocation) => "set `loss = \"0%\"`",
+            Fault::Partition if matches!(protocol, Protocol::Coallocation) => {
+                "part actors that have nothing to say to each other"
+            }
             Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
             Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
             Fault::Reordering => "set `reordering = false`",
@@ -63,25 +67,38 @@ enum Protocol {
     Placement,
     /// It bargains over bags.
     Bargaining,
+    /// It spreads rigid jobs over providers.
+    Coallocation,
+    /// It moves moldable jobs.
+    Reallocation,
 }
 
 impl Protocol {
     const fn of(metascheduler: &Metascheduler) -> Protocol {
-        match metascheduler.composition {
-            None => Protocol::Placement,
-            Some(_) => Protocol::Bargaining,
+        match metascheduler.role() {
+            Role::Places(_) => Protocol::Placement,
+            Role::Composes(_) => Protocol::Bargaining,
+            Role::Spreads(_) => Protocol::Coallocation,
+            Role::Moves(_) => Protocol::Reallocation,
         }
     }
 
     /// What it survives: every job comes to its end, whatever the network does to messages.
     const fn survives(self, fault: Fault, transport: Transport) -> bool {
         match (fault, transport) {
+            // Parts start when they were booked to, whether all commits are there or not: nothing
+            // may take longer than it was to.
+            (Fault::Loss | Fault::Partition, _) if matches!(self, Protocol::Coallocation) => false,
             // A transport that brings every message once makes them late, no more.
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Reliable) => true,
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Datagram) => false,
             (Fault::Reordering, _) => match self {
                 // Nobody speaks of a job to whom it has not come yet.
                 Protocol::Placement => true,
+                // Nobody is told two things at once, and what comes late is of a part that is over.
+                Protocol::Coallocation => true,
+                // Whoever waits for an answer does nothing else, and asks for one thing at a time.
+                Protocol::Reallocation => true,
                 // A probe is of no use before the offers it is about.
                 Protocol::Bargaining => false,
             },
@@ -155,12 +172,14 @@ impl Check<'_> {
         let talks = match Protocol::of(who) {
             Protocol::Placement => "places jobs",
             Protocol::Bargaining => "bargains over bags",
+            Protocol::Coallocation => "starts jobs on several providers at once",
+            Protocol::Reallocation => "moves moldable jobs",
         };
         self.report(
             path,
             format!("metascheduler \"{name}\" {talks}, and messages that {does} would cost jobs"),
             "not survived",
-            format!("{}, or let users submit to providers", fault.remedy()),
+            format!("{}, or let users submit to providers", fault.remedy(Protocol::of(who))),
         );
     }
 

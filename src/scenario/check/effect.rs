@@ -15,8 +15,8 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy, Provider,
-    ReschedulingRule, Step, Workload,
+    CoallocationPolicy, Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
+    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step, Workload,
 };
 use flow::{Flow, Serves};
 
@@ -35,7 +35,7 @@ impl Check<'_> {
         let sorts = scenario.providers.iter().any(|it| it.order == Order::Key);
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
-            self.workload_effects(&path, workload, sorts);
+            self.workload_effects(&path, workload, sorts, flow.molded[index]);
         }
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);
@@ -53,8 +53,8 @@ impl Check<'_> {
         let rows = [
             (
                 "order",
-                !bargains,
-                "policies \"edf\" and \"bags\" have an order of their own",
+                !bargains && policy != Policy::Reservations,
+                "policies \"edf\", \"bags\" and \"reservations\" have an order of their own",
                 "remove it, or choose policy \"fcfs\", \"easy\" or \"conservative\"",
             ),
             (
@@ -100,10 +100,22 @@ impl Check<'_> {
                 "remove it, or choose one of these policies",
             ),
             (
+                "publishes",
+                serves.parts,
+                "nobody spreads jobs over this provider",
+                "remove it, or let a metascheduler with `coallocation` use this provider",
+            ),
+            (
                 "rescheduling",
                 policy == Policy::Bags,
                 "only policy \"bags\" reads it",
                 "remove it, or set `policy = \"bags\"`",
+            ),
+            (
+                "reservations",
+                policy == Policy::Reservations,
+                "only policy \"reservations\" reads it",
+                "remove it, or set `policy = \"reservations\"`",
             ),
             (
                 "blocks",
@@ -118,6 +130,9 @@ impl Check<'_> {
         self.disclosure_effects(path, provider, serves);
         if bargains {
             self.offer_effects(&path.key("offers"), provider, serves);
+        }
+        if policy == Policy::Reservations {
+            self.reservation_effects(&path.key("reservations"), provider, serves);
         }
         if let Some(rescheduling) = provider.rescheduling.filter(|_| policy == Policy::Bags) {
             let at = path.key("rescheduling");
@@ -150,6 +165,26 @@ impl Check<'_> {
                     "remove it, or set `from = \"profiled\"`",
                 );
             }
+        }
+    }
+
+    /// What is read only where something is reserved, or offered beside a window.
+    fn reservation_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
+        let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
+        let owner = format!("the reservations of provider \"{}\"", provider.name);
+        let reserved = serves.reserved;
+        let nothing = "nobody has jobs reserved here";
+        let none = "without `threshold` it offers nothing beside a window";
+        let rows = [
+            ("criterion", reserved, nothing),
+            ("fix-at", reserved, nothing),
+            ("threshold", reserved, nothing),
+            ("alternatives", reserved && offers, if reserved { none } else { nothing }),
+            ("after", reserved && offers, if reserved { none } else { nothing }),
+        ];
+        for (key, read, why) in rows {
+            let remedy = "remove it, or add a [[workload.step]] with `kind = \"reservations\"`";
+            self.uses(&at.key(key), read, &owner, why, if reserved { "remove it" } else { remedy });
         }
     }
 
@@ -193,13 +228,32 @@ impl Check<'_> {
     fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
         let composes = metascheduler.composition;
-        self.uses(
-            &path.key("placement"),
-            composes.is_none(),
-            &owner,
-            "it composes bags of tasks and places no rigid jobs",
-            "remove it, or remove `composition`",
-        );
+        let (why, remedy) = match metascheduler.role() {
+            Role::Composes(_) => (
+                "it composes bags of tasks and places no rigid jobs",
+                "remove it, or remove `composition`",
+            ),
+            Role::Moves(_) => (
+                "it places every job where it would be done first",
+                "remove it, or remove `reallocation`",
+            ),
+            Role::Spreads(_) | Role::Places(_) => (
+                "it spreads jobs over providers and places none on one of them",
+                "remove it, or remove `coallocation`",
+            ),
+        };
+        let places = matches!(metascheduler.role(), Role::Places(_));
+        self.uses(&path.key("placement"), places, &owner, why, remedy);
+        if let Some(coallocation) = &metascheduler.coallocation {
+            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
+            let at = path.key("coallocation").key("remap");
+            let why = "only policy \"shift-remap\" lets other providers take parts";
+            let owner = format!("the co-allocation of {owner}");
+            self.uses(&at, remaps, &owner, why, "remove it, or choose `policy = \"shift-remap\"`");
+        }
+        if let Some(reallocation) = metascheduler.reallocation {
+            self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
+        }
         self.uses(
             &path.key("negotiation"),
             composes.is_some(),
@@ -225,7 +279,29 @@ impl Check<'_> {
         }
     }
 
-    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool) {
+    fn reallocation_effects(&mut self, path: &Path, owner: &str, reallocation: Reallocation) {
+        let Reallocation { algorithm, heuristic, .. } = reallocation;
+        let owner = format!("the reallocation of {owner}");
+        let moves = algorithm != ReallocationAlgorithm::None;
+        let compares = heuristic.heuristic().compares();
+        let still = "under algorithm \"none\" nothing moves";
+        let only = |read: bool, why| if moves { (read, why) } else { (false, still) };
+        let rows = [
+            ("heuristic", only(true, still)),
+            ("period", only(true, still)),
+            (
+                "threshold",
+                only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
+            ),
+            ("window", only(compares, "heuristic \"mct\" compares no jobs")),
+        ];
+        for (key, (read, why)) in rows {
+            let remedy = "remove it, or choose another `algorithm` or `heuristic`";
+            self.uses(&path.key(key), read, &owner, why, remedy);
+        }
+    }
+
+    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool, molds: bool) {
         let owner = format!("workload \"{}\"", workload.name);
         let merges = workload.merge.is_some();
         let why = if merges {
@@ -248,6 +324,28 @@ impl Check<'_> {
             self.uses(&at, sorts, &format!("the jobs of {owner}"), why, remedy);
         }
         for (index, step) in workload.steps.iter().enumerate() {
+            if let Step::Reservations { flexibility, accepts, .. } = step {
+                let at = path.key("step").index(index);
+                let owner = format!("step \"reservations\" of {owner}");
+                let leaves = flexibility.is_some() || accepts.is_some();
+                let why = "it is not said what freedom users leave";
+                let remedy = "remove it, or add `flexibility` or `accepts`";
+                self.uses(&at.key("flexible"), leaves, &owner, why, remedy);
+                let offers =
+                    |it: &Provider| it.reservations.is_some_and(|it| it.threshold.is_some());
+                let offered = self.scenario.providers.iter().any(offers);
+                let why = "no provider offers anything beside a window";
+                let remedy = "remove it, or set `threshold` in the `reservations` of a provider";
+                self.uses(&at.key("accepts"), offered, &owner, why, remedy);
+            }
+            if let Step::Moldable { .. } = step {
+                let at = path.key("step").index(index).key("kind");
+                let why = "no metascheduler with `reallocation` gets its jobs, and who does takes \
+                           them as rigid";
+                let remedy = "remove the step, or submit to a metascheduler with `reallocation`";
+                let what = format!("step \"moldable\" of {owner}");
+                self.has_effect(&at, molds, &what, why, remedy);
+            }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");
                 self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);

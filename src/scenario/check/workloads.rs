@@ -282,6 +282,15 @@ impl Check<'_> {
                 self.weights(&path.key("delay"), delay.as_ref().and_then(|law| law.weights()));
                 self.weights(&path.key("lead"), lead.as_ref().and_then(|law| law.weights()));
             }
+            Step::Reservations { lead, flexibility, .. } => {
+                for (key, law) in [("lead", lead), ("flexibility", flexibility)] {
+                    self.weights(&path.key(key), law.as_ref().and_then(|law| law.weights()));
+                }
+            }
+            Step::RunTimes { percent } => self.weights(&path.key("percent"), percent.weights()),
+            Step::Moldable { parallel: None, limit: Some(_) } => {
+                self.without(path, "limit", "parallel");
+            }
             _ => {}
         }
         self.problems.len() == before

@@ -1,10 +1,12 @@
 //! `[[metascheduler]]`: who places external jobs on providers.
 
-use haggle_model::Disclosure;
+use haggle_model::{Disclosure, Span};
 use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Coallocation;
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -22,19 +24,152 @@ pub struct Metascheduler {
     /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composition: Option<Composition>,
+    /// How it spreads rigid jobs over providers, instead of placing each on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coallocation: Option<Coallocation>,
+    /// How it moves moldable jobs between providers that choose their sizes, instead of placing rigid
+    /// ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reallocation: Option<Reallocation>,
     /// How it negotiates over bags of tasks; read with `composition` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negotiation: Option<Negotiation>,
 }
 
 impl Metascheduler {
-    /// The least that providers have to disclose for it.
-    pub const fn needs(&self) -> Disclosure {
-        match self.composition {
-            Some(composition) => composition.needs(),
-            None => self.placement.needs(),
+    /// What it does with jobs. Who is said to do two things is refused before.
+    pub const fn role(&self) -> Role<'_> {
+        match (self.composition, &self.coallocation, self.reallocation) {
+            (Some(composition), ..) => Role::Composes(composition),
+            (None, Some(coallocation), _) => Role::Spreads(coallocation),
+            (None, None, Some(reallocation)) => Role::Moves(reallocation),
+            (None, None, None) => Role::Places(self.placement),
         }
     }
+
+    /// The least that providers have to disclose for it.
+    pub const fn needs(&self) -> Disclosure {
+        match self.role() {
+            Role::Composes(composition) => composition.needs(),
+            Role::Spreads(_) => Disclosure::Slots,
+            Role::Moves(_) => Disclosure::Offers,
+            Role::Places(placement) => placement.needs(),
+        }
+    }
+}
+
+/// What a metascheduler does with jobs.
+#[derive(Clone, Copy, Debug)]
+pub enum Role<'a> {
+    /// Each rigid job goes to one provider.
+    Places(Placement),
+    /// Bags are put together from offers.
+    Composes(Composition),
+    /// Rigid jobs are spread over providers.
+    Spreads(&'a Coallocation),
+    /// Moldable jobs go to one provider, and move.
+    Moves(Reallocation),
+}
+
+/// How a metascheduler moves moldable jobs that wait, all of which go first to where they would be
+/// done first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Reallocation {
+    /// What is done with the jobs that wait.
+    pub algorithm: ReallocationAlgorithm,
+    /// Which of them goes first.
+    pub heuristic: ReallocationHeuristic,
+    /// How often what waits is looked at, from time zero on.
+    pub period: TimeSpan,
+    /// Under "regular", a job moves if it gains more than that.
+    pub threshold: TimeSpan,
+    /// How many of the oldest jobs are compared by heuristics that compare jobs.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub window: u32,
+    /// How providers search for the size of a job.
+    pub tuning: Tuning,
+}
+
+impl Default for Reallocation {
+    fn default() -> Reallocation {
+        Reallocation {
+            algorithm: ReallocationAlgorithm::default(),
+            heuristic: ReallocationHeuristic::default(),
+            period: TimeSpan(Span::from_secs(3_600)),
+            threshold: TimeSpan(Span::from_secs(60)),
+            window: 20,
+            tuning: Tuning::default(),
+        }
+    }
+}
+
+/// What is done with moldable jobs that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReallocationAlgorithm {
+    /// A job stays where it is unless another provider has it done earlier by more than `threshold`.
+    #[default]
+    Regular,
+    /// All are cancelled, and then each goes to the provider that has it done first.
+    AllCancellation,
+    /// Nothing: a job stays where it was placed.
+    None,
+}
+
+impl ReallocationAlgorithm {
+    /// The word of the scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReallocationAlgorithm::Regular => "regular",
+            ReallocationAlgorithm::AllCancellation => "all-cancellation",
+            ReallocationAlgorithm::None => "none",
+        }
+    }
+}
+
+/// Which of the jobs that wait goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReallocationHeuristic {
+    /// The oldest.
+    #[default]
+    Mct,
+    /// The one that would be done first.
+    MinMin,
+    /// The one that would be done last.
+    MaxMin,
+    /// The one that would lose most if it came to the second best provider.
+    Sufferage,
+    /// The one that would be done so much earlier than where it is.
+    MaxGain,
+    /// The same for each of the processors that it would get.
+    MaxRelGain,
+}
+
+impl ReallocationHeuristic {
+    /// The heuristic it names.
+    pub const fn heuristic(self) -> Heuristic {
+        match self {
+            ReallocationHeuristic::Mct => Heuristic::Mct,
+            ReallocationHeuristic::MinMin => Heuristic::MinMin,
+            ReallocationHeuristic::MaxMin => Heuristic::MaxMin,
+            ReallocationHeuristic::Sufferage => Heuristic::Sufferage,
+            ReallocationHeuristic::MaxGain => Heuristic::MaxGain,
+            ReallocationHeuristic::MaxRelGain => Heuristic::MaxRelGain,
+        }
+    }
+}
+
+/// How a provider searches for the number of processors of a moldable job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tuning {
+    /// By halving the range of numbers; it may miss the best one.
+    #[default]
+    Binary,
+    /// All numbers.
+    Exhaustive,
 }
 
 /// How a metascheduler puts a bag of tasks together from what providers answer.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
+use super::Reservations;
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
@@ -58,13 +59,31 @@ pub struct Provider {
     /// those of the same start, and more tasks than processors one full machine after the other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocks: bool,
+    /// How it treats advance reservations; read by policy "reservations" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservations: Option<Reservations>,
     /// Where its estimates of bags' run times come from; read by policies "edf" and "bags" only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Estimates>,
+    /// The share of its free processors that it tells those who spread jobs over providers, "100%" if not
+    /// given; rounded down. Read with `coallocation` of a metascheduler only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publishes: Option<Share>,
     /// How many providers like this there are; more than one are called name-1, name-2, …
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub count: u32,
+}
+
+impl Provider {
+    /// Whether its queue reserves a start for each job, which it keeps.
+    pub fn reserves(&self) -> bool {
+        match self.policy {
+            Policy::Fcfs => self.order == Order::Arrival,
+            Policy::Conservative => self.compression != Compression::Replan,
+            Policy::Easy | Policy::Edf | Policy::Bags | Policy::Reservations => false,
+        }
+    }
 }
 
 fn reference_speed() -> f64 {
@@ -94,6 +113,8 @@ pub enum Policy {
     Edf,
     /// Conservative backfilling of bags of tasks, moved up when something ends early; makes offers.
     Bags,
+    /// Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them.
+    Reservations,
 }
 
 impl Policy {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Law, TimeLaw};
-use crate::scenario::quantity::{EstimateRule, Name, TimeSpan};
+use crate::scenario::quantity::{EstimateRule, Name, Share, TimeSpan};
 
 /// Something done to the jobs of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -123,6 +123,23 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lead: Option<TimeLaw>,
     },
+    /// Has the jobs reserved in advance, from ready time to deadline, by a provider with policy "reservations".
+    Reservations {
+        /// Deadline = submission + requested time x the larger of this factor and 1, ready time = deadline - requested
+        /// time: an interval that is just long enough. Without it, ready times and deadlines stay as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lead: Option<Law>,
+        /// How likely it is that the user of a job leaves some freedom.
+        #[serde(default = "every")]
+        flexible: Share,
+        /// By how many percent of the requested time the deadline is later where users leave freedom.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flexibility: Option<Law>,
+        /// How far from the window an interval may be that such a user takes instead, in percent of the requested time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1_000_000))]
+        accepts: Option<u32>,
+    },
     /// Sets the priority key of each job.
     Key {
         /// The field that is the key.
@@ -176,8 +193,25 @@ pub enum Step {
     },
     /// Makes every job run exactly as long as its user asked for.
     RunTimesAsRequested {},
+    /// Makes every job run for a drawn part of its requested time.
+    RunTimes {
+        /// The part, in percent; at most 100 % and at least a second, in whole seconds.
+        percent: Law,
+    },
     /// Makes each job a bag: as many independent one-processor tasks as it asks for processors.
     Bags {},
+    /// Makes jobs moldable: providers of a metascheduler with `reallocation` choose their sizes. For
+    /// each job one of four kinds is drawn, or all are alike: `parallel` and `limit`.
+    Moldable {
+        /// The part of the work that more processors divide among them, from 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1))]
+        parallel: Option<f64>,
+        /// Most processors that are of use; goes with `parallel`, without a limit if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000_000))]
+        limit: Option<u32>,
+    },
 }
 
 fn two_thousandths() -> f64 {
@@ -186,6 +220,10 @@ fn two_thousandths() -> f64 {
 
 fn zero() -> TimeSpan {
     TimeSpan::ZERO
+}
+
+fn every() -> Share {
+    "100%".parse().expect("a percentage")
 }
 
 fn requested_time() -> TimeOf {

@@ -12,6 +12,8 @@ pub(super) enum Theme {
     Anything,
     /// Jobs that need all their processors at once.
     Rigid,
+    /// Jobs that are reserved in advance.
+    Reserved,
     /// Bags of tasks that are bargained over.
     Bags,
     /// A grid whose jobs share resources.
@@ -32,23 +34,27 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 5] =
-        [Theme::Anything, Theme::Rigid, Theme::Bags, Theme::Grid, Theme::Sessions];
+    pub(super) const ALL: [Theme; 6] =
+        [Theme::Anything, Theme::Rigid, Theme::Reserved, Theme::Bags, Theme::Grid, Theme::Sessions];
 
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
-        use Theme::{Anything, Bags, Grid, Rigid, Sessions};
+        use Theme::{Anything, Bags, Grid, Reserved, Rigid, Sessions};
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
-            (Rigid | Bags, "Scenario", "grid") => Absent,
-            (Rigid | Bags, "Scenario", "provider") => Present,
+            (Rigid | Reserved | Bags, "Scenario", "grid") => Absent,
+            (Rigid | Reserved | Bags, "Scenario", "provider") => Present,
+            (Reserved, "Scenario", "metascheduler") => Absent,
+            (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
+            (Reserved, "Workload", "step") => Present,
             (Rigid, "Metascheduler", "composition" | "negotiation") => Absent,
+            (Bags, "Metascheduler", "coallocation" | "reallocation") => Absent,
             (Bags, "Scenario" | "Metascheduler", "metascheduler" | "composition") => Present,
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
             (Bags, "Workload", "step") => Present,
-            (Rigid | Bags, "Workload", "data" | "share") => Absent,
+            (Rigid | Reserved | Bags, "Workload", "data" | "share") => Absent,
             (Grid | Sessions, "Scenario", "grid") => Present,
             (Grid | Sessions, "Scenario", "provider" | "metascheduler") => Absent,
             (Grid | Sessions, "InlineJob", "processors") => Absent,
@@ -70,13 +76,19 @@ impl Theme {
 
     /// Whether it would rather not have a kind of member in a list of tagged tables.
     pub(super) fn avoids(self, table: &str, word: &str) -> bool {
-        !matches!(self, Theme::Anything | Theme::Bags) && (table, word) == ("Step", "bags")
+        let its_own = match (table, word) {
+            ("Step", "bags") => Theme::Bags,
+            ("Step", "reservations") => Theme::Reserved,
+            _ => return false,
+        };
+        self != Theme::Anything && self != its_own
     }
 
     /// A kind that one member of a list of tagged tables is to have.
     pub(super) fn member(self, table: &str, key: &str) -> Option<&'static str> {
         match (self, table, key) {
             (Theme::Bags, "Workload", "step") => Some("bags"),
+            (Theme::Reserved, "Workload", "step") => Some("reservations"),
             _ => None,
         }
     }
@@ -116,11 +128,12 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("InlineJob", "processors") => 20,
         // A batch of e^10 jobs, and some more by its deviation, is a queue for an hour.
         ("Law", "mu") => 4,
-        // Instants are told to the microsecond for the first 142 years.
+        // Instants are told to the microsecond for the first 71 years.
         ("Law" | "TimeLaw", "sigma") => 2,
         ("Sweep", "replications") => 3,
         ("Split", "parts" | "part") => 3,
         ("Provider", "max-attempts") => 40,
+        ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,
         ("Figure", "job") => 20,
         _ => return None,
@@ -138,6 +151,7 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
     matches!(
         (table, key),
         ("Grid", "period")
+            | ("Reallocation", "period")
             | ("Load", "period")
             | ("JobCheckpoints", "interval")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")

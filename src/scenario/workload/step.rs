@@ -94,6 +94,14 @@ impl Step {
                     delay: delay.as_ref().map_or(law::Law::Constant(0.0), |it| it.to_model()),
                 },
             }),
+            Step::Reservations { lead, flexible, flexibility, accepts } => {
+                steps::Step::Reservations(steps::Reservations {
+                    lead: lead.as_ref().map(|law| law.to_model()),
+                    flexible: flexible.fraction(),
+                    flexibility: flexibility.as_ref().map(|law| law.to_model()),
+                    accepts: *accepts,
+                })
+            }
             Step::Key { by, order } => steps::Step::Key(steps::Key {
                 field: match by {
                     KeyField::User => steps::KeyField::User,
@@ -132,7 +140,17 @@ impl Step {
                 })
             }
             Step::RunTimesAsRequested {} => steps::Step::RunTimes(steps::RunTimes::Requested),
+            Step::RunTimes { percent } => {
+                steps::Step::RunTimes(steps::RunTimes::Part(percent.to_model()))
+            }
             Step::Bags {} => steps::Step::Bags,
+            Step::Moldable { parallel, limit } => steps::Step::Molding(match parallel {
+                Some(parallel) => {
+                    let limit = limit.unwrap_or(u32::MAX);
+                    steps::Molding::Alike { parallel: *parallel, limit }
+                }
+                None => steps::Molding::Kinds,
+            }),
         }
     }
 }

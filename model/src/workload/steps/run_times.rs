@@ -1,10 +1,15 @@
 //! How long jobs really run.
 
+use super::super::error::WorkloadError;
+use super::super::law::Law;
 use super::super::{JobStream, StreamItem};
+use super::draws::JobDraws;
+use super::percent_of;
 use crate::job::HiddenRunTime;
+use crate::{Job, Span};
 
 /// A model of true run times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum RunTimes {
     /// Run times stay as they are.
     #[default]
@@ -12,21 +17,45 @@ pub enum RunTimes {
     /// Every job runs for as long as its user asked for, as in studies that
     /// take estimates for the truth; jobs without a request stay as they are.
     Requested,
+    /// Every job runs for a drawn part of what its user asked for, in percent, at most for all of
+    /// it, in whole seconds, and for one at least; jobs without a request stay as they are.
+    Part(Law),
 }
 
 impl RunTimes {
-    pub(super) fn apply(self, jobs: JobStream) -> JobStream {
+    pub(super) fn apply(
+        &self,
+        jobs: JobStream,
+        mut draws: JobDraws,
+    ) -> Result<JobStream, WorkloadError> {
         match self {
-            RunTimes::Trace => jobs,
-            RunTimes::Requested => Box::new(jobs.map(|job: StreamItem| {
-                let mut job = job?;
-                if let Some(requested) = job.requested_time {
-                    job.run_time = HiddenRunTime::new(requested);
-                }
-                Ok(job)
-            })),
+            RunTimes::Trace => Ok(jobs),
+            RunTimes::Requested => Ok(with_run_times(jobs, |_, requested| requested)),
+            RunTimes::Part(percent) => {
+                let law = percent.sampler();
+                let law =
+                    law.map_err(|problem| WorkloadError::StepLaw { step: "run_times", problem })?;
+                Ok(with_run_times(jobs, move |job, requested| {
+                    let percent = law.sample(draws.of(job)).clamp(0.0, 100.0);
+                    percent_of(requested, percent).max(Span::from_secs(1)).min(requested)
+                }))
+            }
         }
     }
+}
+
+/// Lets jobs run as long as `run_time` says for the job and what was requested for it.
+fn with_run_times(
+    jobs: JobStream,
+    mut run_time: impl FnMut(&Job, Span) -> Span + Send + 'static,
+) -> JobStream {
+    Box::new(jobs.map(move |job: StreamItem| {
+        let mut job = job?;
+        if let Some(requested) = job.requested_time {
+            job.run_time = HiddenRunTime::new(run_time(&job, requested));
+        }
+        Ok(job)
+    }))
 }
 
 #[cfg(test)]
@@ -47,5 +76,9 @@ mod tests {
         };
         assert_eq!(run_times(RunTimes::Requested), [100, 60].map(Span::from_secs));
         assert_eq!(run_times(RunTimes::Trace), [60, 60].map(Span::from_secs));
+        for (percent, runs) in [(80.0, 80), (79.5, 80), (103.0, 100), (0.0, 1), (-3.0, 1)] {
+            let runs = [runs, 60].map(Span::from_secs);
+            assert_eq!(run_times(RunTimes::Part(Law::Constant(percent))), runs, "{percent} %");
+        }
     }
 }

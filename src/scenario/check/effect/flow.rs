@@ -4,6 +4,7 @@ use haggle_model::Disclosure;
 
 use crate::scenario::Scenario;
 use crate::scenario::check::names::Names;
+use crate::scenario::check::reservations::reserves;
 use crate::scenario::file::{Composition, Metascheduler, User};
 
 /// What comes to one provider.
@@ -11,12 +12,16 @@ use crate::scenario::file::{Composition, Metascheduler, User};
 pub(super) struct Serves {
     /// Rigid jobs.
     pub(super) rigid: bool,
+    /// Some of them are to be reserved.
+    pub(super) reserved: bool,
     /// Bags of tasks.
     pub(super) bags: bool,
     /// Calls for offers of several sizes.
     pub(super) sized: bool,
     /// Calls for free time slots.
     pub(super) slots: bool,
+    /// Parts of rigid jobs.
+    pub(super) parts: bool,
     /// Failures.
     pub(super) fails: bool,
     /// The highest level that a metascheduler asks it for; `None` if none uses it.
@@ -30,6 +35,8 @@ pub(super) struct Flow {
     pub(super) serves: Vec<Serves>,
     /// Whether each workload is submitted, also through a merger.
     pub(super) workloads: Vec<bool>,
+    /// Whether each workload is submitted to a metascheduler that moves moldable jobs.
+    pub(super) molded: Vec<bool>,
     /// Whether somebody submits to each metascheduler.
     pub(super) metaschedulers: Vec<bool>,
 }
@@ -39,6 +46,7 @@ impl Flow {
         let mut flow = Flow {
             serves: vec![Serves::default(); scenario.providers.len()],
             workloads: vec![false; scenario.workloads.len()],
+            molded: vec![false; scenario.workloads.len()],
             metaschedulers: vec![false; scenario.metaschedulers.len()],
         };
         for failures in scenario.processor_failures() {
@@ -55,28 +63,32 @@ impl Flow {
     }
 
     fn submit(&mut self, scenario: &Scenario, user: &User, names: &Names) {
-        self.take(scenario, user.workload.as_str());
+        take(&mut self.workloads, scenario, user.workload.as_str());
         let target = user.submits_to.as_str();
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
+            self.serves[place].reserved |= reserves(scenario, user.workload.as_str());
         }
         let metaschedulers = scenario.metaschedulers.iter().enumerate();
         for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
             self.metaschedulers[index] = true;
+            if metascheduler.reallocation.is_some() {
+                take(&mut self.molded, scenario, user.workload.as_str());
+            }
             for place in names.providers_meant(&metascheduler.providers) {
                 self.serves[place].asked_by(metascheduler);
             }
         }
     }
+}
 
-    /// A workload that is submitted, and all that is merged into it.
-    fn take(&mut self, scenario: &Scenario, name: &str) {
-        let place = scenario.workloads.iter().position(|it| it.name.as_str() == name);
-        let Some(place) = place.filter(|&place| !self.workloads[place]) else { return };
-        self.workloads[place] = true;
-        for part in scenario.workloads[place].merge.iter().flatten() {
-            self.take(scenario, part.as_str());
-        }
+/// Marks a workload that is submitted, and all that is merged into it.
+fn take(taken: &mut [bool], scenario: &Scenario, name: &str) {
+    let place = scenario.workloads.iter().position(|it| it.name.as_str() == name);
+    let Some(place) = place.filter(|&place| !taken[place]) else { return };
+    taken[place] = true;
+    for part in scenario.workloads[place].merge.iter().flatten() {
+        take(taken, scenario, part.as_str());
     }
 }
 
@@ -89,7 +101,10 @@ impl Serves {
     fn asked_by(&mut self, metascheduler: &Metascheduler) {
         self.asked = self.asked.max(Some(metascheduler.needs()));
         match metascheduler.composition {
-            None => self.rigid = true,
+            None => {
+                self.rigid = true;
+                self.parts |= metascheduler.coallocation.is_some();
+            }
             Some(composition) => {
                 self.bags = true;
                 let slots = composition == Composition::FreeTimeSlots;

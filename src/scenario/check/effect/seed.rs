@@ -4,8 +4,8 @@ use crate::scenario::Scenario;
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, NetworkModel, Placement, Step,
-    Workload,
+    EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, NetworkModel, Placement, Role,
+    Step, Workload,
 };
 use crate::scenario::quantity::{EstimateRule, Share, TimeSpan};
 
@@ -28,10 +28,11 @@ fn draws(scenario: &Scenario) -> bool {
         let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
         pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
     });
-    let places = scenario
-        .metaschedulers
-        .iter()
-        .any(|it| it.composition.is_none() && it.placement == Placement::Random);
+    let places = scenario.metaschedulers.iter().any(|it| match it.role() {
+        Role::Composes(_) | Role::Moves(_) => false,
+        Role::Spreads(coallocation) => coallocation.overhead.draws(),
+        Role::Places(placement) => placement == Placement::Random,
+    });
     provider
         || places
         || scenario.network.jitter > TimeSpan::ZERO
@@ -60,7 +61,14 @@ fn step_draws(step: &Step) -> bool {
         Step::ReadyTimes { delay, lead } => {
             [delay, lead].into_iter().flatten().any(|law| law.draws())
         }
+        Step::Reservations { lead, flexible, flexibility, accepts } => {
+            let part = 0.0 < flexible.fraction() && flexible.fraction() < 1.0;
+            let draws = [lead, flexibility].into_iter().flatten().any(|law| law.draws());
+            draws || part && (flexibility.is_some() || accepts.is_some())
+        }
+        Step::RunTimes { percent } => percent.draws(),
         Step::Split { parts, .. } => *parts > 1,
+        Step::Moldable { parallel, .. } => parallel.is_none(),
         Step::Window { .. }
         | Step::Filter { .. }
         | Step::First { .. }

@@ -1,0 +1,245 @@
+//! Metaschedulers that spread rigid jobs over providers: they look for a start that providers have
+//! in common, have all parts booked or none, and move what waits when a provider has become idle
+//! (Netto 2009, chapter 4).
+//!
+//! ```text
+//!            a turn each, one after the other
+//!  job ────▶ asking ──▶ agreeing ──▶ placed ──────────▶ over
+//!              │  ▲        │           │   ▲            all parts have finished
+//!              │  └────────┘           ▼   │
+//!   no start:  │  somebody has    a provider asks: a turn to look
+//!   refused    │  no room         for a better place, and to agree on it
+//!              ▼
+//! ```
+//!
+//! What it knows of providers is what they publish of their free time. Turns follow each other, so
+//! that no two of them look at the same room.
+
+mod agreement;
+mod placed;
+mod turns;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use haggle_agreements::Coordinator;
+use haggle_model::workload::law::{Law, Sampler};
+use haggle_model::{ActorId, JobId, JobShape, Refusal, Span, Time};
+use haggle_scheduling::coallocation::{Choice, Fill, FreeTimes, Moves};
+
+use self::placed::Placed;
+use self::turns::Turn;
+use crate::desk::{Desk, Entry, Withdrawal};
+use crate::protocol::coallocation::Parts;
+use crate::protocol::{
+    CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage,
+};
+use crate::{Actor, Outbox};
+
+/// How often a job is placed in vain before it is given back, where nothing else is said.
+pub const TRIALS: u32 = 5;
+
+/// A co-allocating metascheduler as a scenario describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoallocatorConfig {
+    /// Its own address: agreements are known by it and a number.
+    pub me: ActorId,
+    /// The providers over which it spreads jobs.
+    pub providers: Vec<ActorId>,
+    /// How what waits may move.
+    pub moves: Moves,
+    /// Who gives how much.
+    pub fill: Fill,
+    /// Which places a remap looks at.
+    pub choice: Choice,
+    /// By how many percent a job takes longer on several providers than on one.
+    pub overhead: Law,
+    /// No job takes longer than by so many percent.
+    pub overhead_max: u32,
+    /// Times a job is placed in vain before it is given back.
+    pub trials: u32,
+    /// How long a message between it and a provider takes at most.
+    pub latency_max: Span,
+    /// From which overheads are drawn, for each job by its lot.
+    pub seed: u64,
+}
+
+/// Spreads rigid jobs over providers.
+#[derive(Debug)]
+pub struct Coallocator {
+    config: CoallocatorConfig,
+    overhead: Sampler,
+    places: BTreeMap<ActorId, usize>,
+    desk: Desk<Stage>,
+    coordinator: Coordinator<Parts>,
+    /// Jobs to place or to move, in the order of asking; who asks for a move.
+    queue: VecDeque<(JobId, Option<ActorId>)>,
+    /// The one whose turn it is.
+    turn: Option<Turn>,
+    /// The provider that gives first to the next job.
+    first: usize,
+}
+
+/// How far a job has come.
+#[derive(Debug)]
+enum Stage {
+    /// It is to be placed.
+    Open(Traits),
+    /// It is booked at providers.
+    Placed(Box<Placed>),
+}
+
+/// What belongs to a job wherever it is placed.
+#[derive(Clone, Copy, Debug)]
+struct Traits {
+    /// The provider that gives first.
+    first: usize,
+    /// By how many percent it takes longer on several providers.
+    overhead: u32,
+}
+
+impl Entry<Stage> {
+    fn placed(&mut self) -> Option<&mut Placed> {
+        match &mut self.stage {
+            Stage::Placed(placed) => Some(placed),
+            Stage::Open(_) => None,
+        }
+    }
+}
+
+impl Coallocator {
+    /// A metascheduler that has seen no job.
+    ///
+    /// # Panics
+    /// If the law of overheads is none, which scenarios are checked for.
+    pub fn new(config: CoallocatorConfig) -> Coallocator {
+        let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
+        Coallocator {
+            overhead: config.overhead.sampler().expect("a law that can be drawn from"),
+            places,
+            desk: Desk::default(),
+            coordinator: agreement::coordinator(config.me),
+            queue: VecDeque::new(),
+            turn: None,
+            first: 0,
+            config,
+        }
+    }
+
+    fn on_submitted(
+        &mut self,
+        now: Time,
+        submitter: ActorId,
+        submission: Submission,
+        out: &mut Outbox,
+    ) -> bool {
+        let job = &submission.job;
+        let id = job.id;
+        let refusal = if job.shape != JobShape::Rigid || job.processors == 0 {
+            Some(Refusal::WrongShape)
+        } else {
+            // Nobody knows from when on others could have what may never end.
+            job.requested_time.is_none().then_some(Refusal::NoLimit)
+        };
+        let mut stream = job.lot.stream(self.config.seed, "overhead of co-allocation");
+        let overhead = self.overhead.sample(&mut stream).round();
+        let overhead = overhead.clamp(0.0, f64::from(self.config.overhead_max)) as u32;
+        let traits = Traits { first: self.first, overhead };
+        if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
+            return false;
+        }
+        self.first = (self.first + 1) % self.config.providers.len().max(1);
+        match refusal {
+            Some(reason) => self.desk.refuse(id, reason, out),
+            None => self.enqueue(now, id, None, out),
+        }
+        true
+    }
+
+    fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        if self.desk.withdraw(from, job, out) != Withdrawal::Here {
+            return;
+        }
+        let its_turn = self.turn.as_ref().is_some_and(|turn| turn.is_of(job));
+        match self.desk.get(job).map(|entry| &entry.stage) {
+            // What is agreed on stands.
+            Some(Stage::Placed(_)) => out.send(from, SubmissionMessage::NotWithdrawn { job }),
+            Some(Stage::Open(_)) if !its_turn => self.desk.cancel(now, job, out),
+            // Answers are on their way: it is dropped when they are in.
+            Some(Stage::Open(_)) | None => {}
+        }
+    }
+
+    fn on_submission(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: SubmissionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            SubmissionMessage::Submit(submission) => self.on_submitted(now, from, submission, out),
+            SubmissionMessage::Withdraw { job } => {
+                self.on_withdrawn(now, from, job, out);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn on_coallocation(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: CoallocationMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(&place) = self.places.get(&from) else { return false };
+        match message {
+            CoallocationMessage::Slots { job, free } => {
+                free.is_sound() && self.on_slots(now, place, job, *free, out)
+            }
+            CoallocationMessage::Answer { job, message } => {
+                self.on_vote(now, job, from, *message, out)
+            }
+            CoallocationMessage::RescheduleRequest { job } => {
+                self.enqueue(now, job, Some(from), out);
+                true
+            }
+            CoallocationMessage::Started { job } => {
+                self.on_part_started(from, job, out);
+                true
+            }
+            CoallocationMessage::Finished { job, outcome } => {
+                self.on_part_finished(now, from, job, outcome, out)
+            }
+            CoallocationMessage::GetSlots { .. }
+            | CoallocationMessage::Instruct { .. }
+            | CoallocationMessage::Rescheduled { .. } => false,
+        }
+    }
+}
+
+impl Actor for Coallocator {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        let expected = match message {
+            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
+            Message::Query(QueryMessage::NoAnswer { job, .. }) => {
+                let place = self.places.get(&from).copied();
+                place.is_some_and(|it| self.on_slots(now, it, job, FreeTimes::none(), out))
+            }
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(now, out);
+                true
+            }
+            // What it knows it knows again.
+            Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from);
+        }
+    }
+}

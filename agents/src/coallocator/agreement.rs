@@ -1,0 +1,141 @@
+//! Agreeing on a place: all providers hold, move or give up their parts, or none does.
+
+use std::collections::BTreeMap;
+
+use haggle_agreements::{
+    Answer, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules, ToCoordinator,
+};
+use haggle_model::{ActorId, JobId, Span, Time};
+use haggle_scheduling::coallocation::{Allocation, Moves};
+
+use super::{Coallocator, Stage};
+use crate::Outbox;
+use crate::desk::Entry;
+use crate::protocol::CoallocationMessage;
+use crate::protocol::coallocation::{Parts, Place, Program, Want};
+
+type Outputs = Vec<CoordinatorOutput<Parts>>;
+
+/// The coordinator of a metascheduler that begins.
+pub(super) fn coordinator(me: ActorId) -> Coordinator<Parts> {
+    Coordinator::start(me, [], Time::ZERO, &mut Outputs::new())
+}
+
+impl Coallocator {
+    /// Asks all that have a part, or are to get one, to be ready for that.
+    pub(super) fn agree(
+        &mut self,
+        now: Time,
+        job: JobId,
+        allocation: Allocation,
+        out: &mut Outbox,
+    ) {
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        let traits = match &entry.stage {
+            Stage::Open(traits) => *traits,
+            Stage::Placed(placed) => placed.traits,
+        };
+        let program = Program {
+            run_time: entry.submission.job.run_time,
+            overhead: traits.overhead,
+            key: entry.submission.job.key,
+            moves: self.config.moves > Moves::Rigid,
+        };
+        let present = entry.placed().map(|placed| placed.allocation.parts.as_slice());
+        let mut wanted = BTreeMap::new();
+        for &(place, _) in present.unwrap_or_default() {
+            wanted.insert(self.config.providers[place], Want::Leave);
+        }
+        let Allocation { start, span, .. } = allocation;
+        for &(place, processors) in &allocation.parts {
+            let to = Place { start, span, processors, alone: !allocation.is_spread() };
+            let want = wanted.entry(self.config.providers[place]);
+            want.and_modify(|it| *it = Want::Reconfigure(to)).or_insert(Want::Reserve(to, program));
+        }
+        // No message is lost, so that whoever is ready hears a decision; it is there before the first
+        // lease ends.
+        let rules = Rules {
+            lease: Span::FOREVER,
+            margin: self.config.latency_max,
+            in_doubt: InDoubt::Release,
+            retry: None,
+            hears_all: true,
+        };
+        let mut outputs = Outputs::new();
+        // The number says when it was given, and not how many there were before.
+        self.coordinator.skip_to(now.as_micros().unsigned_abs());
+        let number = self.coordinator.open(now, wanted, rules, &mut outputs);
+        if let Some(turn) = &mut self.turn {
+            turn.agreeing = Some((number, allocation));
+        }
+        self.carry_out(now, job, outputs, out);
+    }
+
+    /// A provider says whether it is ready, or that it has done what was agreed on.
+    pub(super) fn on_vote(
+        &mut self,
+        now: Time,
+        job: JobId,
+        from: ActorId,
+        message: ToCoordinator<Parts>,
+        out: &mut Outbox,
+    ) -> bool {
+        let its_turn = self.turn.as_ref().filter(|turn| turn.is_of(job));
+        let agreeing = its_turn.and_then(|turn| turn.agreeing.as_ref());
+        let is_expected = message.id.coordinator == self.config.me
+            && agreeing.is_some_and(|&(number, _)| number == message.id.number)
+            && matches!(
+                message.answer,
+                Answer::Ready { .. } | Answer::NotReady(()) | Answer::Committed(_)
+            );
+        if is_expected {
+            let mut outputs = Outputs::new();
+            self.coordinator.on_message(now, from, message, &mut outputs);
+            self.carry_out(now, job, outputs, out);
+        }
+        is_expected
+    }
+
+    /// Carries out what the coordinator has put out about a job. Nobody restarts, so that nothing has
+    /// to be kept for that, and every vote comes, so that nothing wakes up for those that do not.
+    fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
+        for output in outputs {
+            match output {
+                Output::Send { to, message } => {
+                    let message = Box::new(message);
+                    out.send(to, CoallocationMessage::Instruct { job, message });
+                }
+                Output::Tell(Progress::AllReady { number, .. }) => {
+                    self.decide(now, job, number, out);
+                }
+                Output::Tell(Progress::Aborted { .. } | Progress::Broken { .. }) => {
+                    self.in_vain(now, out);
+                }
+                Output::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
+                Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+            }
+        }
+    }
+
+    /// All are ready.
+    fn decide(&mut self, now: Time, job: JobId, number: u64, out: &mut Outbox) {
+        let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
+        let dropped = self.desk.get(job).is_none_or(|it| it.withdrawn && is_open(it));
+        let mut outputs = Outputs::new();
+        if dropped || !self.coordinator.commit(now, number, |_, _| (), &mut outputs) {
+            self.coordinator.abort(number, &mut outputs);
+        } else if let Some(turn) = &self.turn
+            && let Some((_, allocation)) = &turn.agreeing
+        {
+            let (allocation, trial) = (allocation.clone(), turn.trial);
+            self.place(now, job, allocation, trial, out);
+        }
+        self.carry_out(now, job, outputs, out);
+    }
+
+    /// All have done what was agreed on.
+    fn on_agreed(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        self.promise(job, out);
+        self.end_turn(now, true, out);
+    }
+}

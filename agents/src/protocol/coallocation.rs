@@ -1,0 +1,174 @@
+//! Co-allocation: parts of a rigid job at several providers, which start together and may move while
+//! they wait (Netto 2009, chapter 4).
+//!
+//! ```text
+//!   metascheduler                        provider
+//!       │ ── GetSlots ───────────────────▶ │
+//!       │ ◀────────── Slots (or NoAnswer) ─│
+//!       │ ── Reserve, Reconfigure, Leave ─▶ │  of an agreement: all hold what is wanted, or none
+//!       │ ◀──────────── Ready or NotReady ─│
+//!       │ ── Commit, if all are ready ───▶ │  Abort otherwise
+//!       │ ◀──────────────────── Committed ─│
+//!       │                                  │
+//!       │ ◀─────────── RescheduleRequest ─ │  it is idle, and a part that it has waits
+//!       │ ── Rescheduled ────────────────▶ │
+//!       │ ◀──────────── Started, Finished ─│  of each part
+//! ```
+//!
+//! What is said between the two lines is what [`haggle_agreements`] says, about [`Parts`]: who is
+//! ready stays so until its part is to start, and whoever decides knows how long a message takes at
+//! most, so that a commit is never late.
+
+use haggle_agreements::{self as agreements, Instruction, Subject, ToCoordinator, ToParticipant};
+use haggle_model::job::HiddenRunTime;
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{JobId, JobOutcome, Span, Time};
+use haggle_scheduling::coallocation::FreeTimes;
+use haggle_scheduling::reservations::Interval;
+use serde::{Deserialize, Serialize};
+
+use super::said::{Said, Tells, protocol, said};
+
+/// What agreements on parts are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Parts;
+
+impl Subject for Parts {
+    type Request = Want;
+    type Terms = ();
+    type Counter = ();
+    type Order = ();
+    type Receipt = ();
+}
+
+/// What is wanted of a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Want {
+    /// To hold a part of a job of which it has none.
+    Reserve(Place, Program),
+    /// To keep another place for the part that it has, and then to move it there.
+    Reconfigure(Place),
+    /// To give up the part that it has.
+    Leave,
+}
+
+/// Where a part is booked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// When it starts.
+    pub start: Time,
+    /// Planned time, after which it is stopped.
+    pub span: Span,
+    /// Processors, all of the time.
+    pub processors: u32,
+    /// Whether it is the whole job, which may move up by itself.
+    pub alone: bool,
+}
+
+impl From<Place> for Interval {
+    fn from(place: Place) -> Interval {
+        let Place { start, span, processors, .. } = place;
+        Interval { start, span, processors }
+    }
+}
+
+/// What a provider has to know to run a part, wherever it is booked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Program {
+    /// The program itself, for the machine.
+    pub run_time: HiddenRunTime,
+    /// By how many percent it takes longer on several providers.
+    pub overhead: u32,
+    /// The user's key for the order of a queue.
+    pub key: i64,
+    /// Whether its metascheduler is to be asked when there is room.
+    pub moves: bool,
+}
+
+protocol! {
+    /// What is said about parts of a job.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum CoallocationMessage {
+        /// Metascheduler to provider: when is how much of you free, if this job's part is not counted?
+        GetSlots {
+            /// The job.
+            job: JobId,
+        } => said("get_slots").of(job),
+        /// Provider to metascheduler: its free times, as far as it publishes them. Discloses each step.
+        Slots {
+            /// The job.
+            job: JobId,
+            /// When how many processors are free.
+            free: Box<FreeTimes>,
+        } => said("slots").of(job).tells(Tells::Many(DisclosedItem::FreeSlots, free.len())),
+        /// Metascheduler to provider: get ready, do it, or leave it. Discloses the job to who is to
+        /// hold a part of it.
+        Instruct {
+            /// The job.
+            job: JobId,
+            /// What is to be done.
+            message: Box<ToParticipant<Parts>>,
+        } => instruct(&message.instruction).of(job),
+        /// Provider to metascheduler: it is ready, or not, or has done it. Discloses that its plan has
+        /// changed where there is no room any more.
+        Answer {
+            /// The job.
+            job: JobId,
+            /// What there is to say.
+            message: Box<ToCoordinator<Parts>>,
+        } => answer(&message.answer).of(job),
+        /// Provider to metascheduler: move this job, of which a part waits here, if that is of use.
+        /// Discloses that processors have become free.
+        RescheduleRequest {
+            /// The job.
+            job: JobId,
+        } => said("reschedule_request").of(job).tells(DisclosedItem::Change),
+        /// Metascheduler to provider: the answer to [`CoallocationMessage::RescheduleRequest`].
+        Rescheduled {
+            /// The job.
+            job: JobId,
+            /// Whether it has moved.
+            moved: bool,
+        } => said(if *moved { "moved" } else { "unchanged" }).of(job),
+        /// Provider to metascheduler: its part has started.
+        Started {
+            /// The job.
+            job: JobId,
+        } => said("part_started").of(job).tells(DisclosedItem::JobStatus),
+        /// Provider to metascheduler: its part is over.
+        Finished {
+            /// The job.
+            job: JobId,
+            /// How it ended.
+            outcome: JobOutcome,
+        } => said("part_finished").of(job).tells(DisclosedItem::JobStatus),
+    }
+}
+
+/// The word for an instruction; who is to hold a part learns of the job.
+#[inline(always)]
+fn instruct(instruction: &Instruction<Parts>) -> Said<'static> {
+    match instruction {
+        Instruction::Prepare { request: Want::Reserve(..), .. } => {
+            said("reserve").tells(DisclosedItem::Job)
+        }
+        Instruction::Prepare { request: Want::Reconfigure(_), .. } => said("reconfigure"),
+        Instruction::Prepare { request: Want::Leave, .. } => said("leave"),
+        Instruction::Commit(()) => said("commit_part"),
+        Instruction::Abort => said("abort_part"),
+        Instruction::Undo => said("undo_part"),
+    }
+}
+
+/// The word for an answer; that there is no room any more is news of the plan.
+#[inline(always)]
+fn answer(answer: &agreements::Answer<Parts>) -> Said<'static> {
+    match answer {
+        agreements::Answer::Ready { .. } => said("part_ready"),
+        agreements::Answer::NotReady(()) => said("part_not_ready").tells(DisclosedItem::Change),
+        agreements::Answer::Committed(_) => said("part_committed"),
+        agreements::Answer::Expired => said("part_expired"),
+        agreements::Answer::Undone => said("part_undone"),
+        agreements::Answer::Inquire => said("part_inquire"),
+    }
+}

@@ -1,0 +1,118 @@
+//! Reallocation: providers choose the sizes of moldable jobs, and a reallocator moves what waits to
+//! where it would be done earlier (Caniou, Charrier and Desprez 2010).
+//!
+//! ```text
+//!   reallocator                   provider
+//!       │ ── SizeRequest ─────────────▶ │
+//!       │ ◀─────── Size (or NoSize) ─── │  no size if its queue reserves nothing
+//!       │ ── Submit ──────────────────▶ │  of a size that the provider chooses then
+//!       │ ◀───── Accepted or Refused ── │  and Started, Finished: see submission
+//!       │                               │
+//!       │ ── WaitingRequest ──────────▶ │  from time to time
+//!       │ ◀────────────────── Waiting ─ │  the reallocator's own jobs, and nobody else's
+//!       │ ── CompletionRequest ───────▶ │
+//!       │ ◀─────────────── Completion ─ │
+//!       │ ── TakeBack ────────────────▶ │
+//!       │ ◀───────────────────── Back ─ │  those that still waited; the others stay
+//! ```
+//!
+//! A job that is taken back is not over. It is nowhere but on the desks of its reallocator and its user
+//! until another provider accepts it.
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{Job, JobId, JobShape, Refusal, Sizing, Span, Time};
+use haggle_scheduling::reallocation::Tuning;
+use serde::{Deserialize, Serialize};
+
+use super::Phase;
+use super::said::{Tells, protocol, said};
+use super::submission::Submission;
+
+protocol! {
+    /// What is said about jobs that may move.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum ReallocationMessage {
+        /// Reallocator to provider: what size would you give this job, were it submitted now? Discloses
+        /// the job, but not its run time.
+        SizeRequest(request: Box<SizeRequest>) => said("size_request")
+            .of(&request.job)
+            .tells(DisclosedItem::Job),
+        /// Provider to reallocator: its size, start and time as the queue stands. Discloses these.
+        Size {
+            /// The job.
+            job: JobId,
+            /// Its size, and what would come of it.
+            sizing: Sizing,
+        } => said("size").of(job).tells(DisclosedItem::Estimate),
+        /// Provider to reallocator: the job cannot be queued here. Discloses the reason.
+        NoSize {
+            /// The job.
+            job: JobId,
+            /// Why.
+            reason: Refusal,
+        } => said("no_size").of(job).tells(DisclosedItem::Refusal),
+        /// Reallocator to provider: choose a size for this job, and run it. Discloses the job, but
+        /// not its run time.
+        Submit {
+            /// The job.
+            submission: Submission,
+            /// How to search for the size.
+            tuning: Tuning,
+        } => said("submit_moldable")
+            .of(&submission.job.id)
+            .during(Phase::Submission)
+            .tells(DisclosedItem::Job),
+        /// Reallocator to provider: which of my jobs have not been started?
+        WaitingRequest => said("waiting_request"),
+        /// Provider to reallocator: these, and when they will be done. Discloses that.
+        Waiting {
+            /// (job, planned completion).
+            jobs: Vec<(JobId, Time)>,
+        } => said("waiting").tells(Tells::Many(DisclosedItem::ExpectedCompletion, jobs.len())),
+        /// Reallocator to provider: when will this job be done?
+        CompletionRequest {
+            /// The job.
+            job: JobId,
+        } => said("completion_request").of(job),
+        /// Provider to reallocator: then, as planned. Discloses that, or that it does not wait.
+        Completion {
+            /// The job.
+            job: JobId,
+            /// When it will be done; `None` if it does not wait.
+            completion: Option<Time>,
+        } => said("completion").of(job).tells(DisclosedItem::ExpectedCompletion),
+        /// Reallocator to provider: give these jobs back, all at once, unless they have been started.
+        TakeBack {
+            /// The jobs.
+            jobs: Vec<JobId>,
+        } => said("take_back"),
+        /// Provider to reallocator: these are yours again. Discloses that they had not been started.
+        Back {
+            /// The jobs.
+            jobs: Vec<JobId>,
+        } => said("back").tells(Tells::Many(DisclosedItem::JobStatus, jobs.len())),
+    }
+}
+
+/// A job as a provider has to know it to choose its size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeRequest {
+    /// The job.
+    pub job: JobId,
+    /// Whether its size can be chosen.
+    pub shape: JobShape,
+    /// Processors, as its user describes it.
+    pub processors: u32,
+    /// The requested time on so many reference processors.
+    pub requested_time: Option<Span>,
+    /// How to search for the size.
+    pub tuning: Tuning,
+}
+
+impl SizeRequest {
+    /// What is asked about a job.
+    pub fn of(job: &Job, tuning: Tuning) -> SizeRequest {
+        let &Job { id, shape, processors, requested_time, .. } = job;
+        SizeRequest { job: id, shape, processors, requested_time, tuning }
+    }
+}

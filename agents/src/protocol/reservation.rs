@@ -1,0 +1,81 @@
+//! Reservation: a user has a window reserved for a job in advance (Netto 2009, chapter 3).
+//!
+//! ```text
+//!   user                            provider
+//!       │ ── Reserve ─────────────────▶ │
+//!       │ ◀── Granted, Alternatives ─── │  or Refused
+//!       │ ── Take ────────────────────▶ │  one of the alternatives, if it is near enough
+//!       │ ◀───────── Granted, Expired ─ │  the plan may have changed
+//!       │ ◀──────────── Fixed, Broken ─ │  while it waits
+//! ```
+//!
+//! What is granted is a start within the window, which may move there until it is fixed. The user
+//! never sees the queue, and the provider never hears what the user would have taken. An
+//! alternative is kept for nobody, so that a provider need not remember whom it told what. What
+//! becomes of the job after that is said as of every other: it is withdrawn, starts and ends.
+
+use haggle_model::observation::DisclosedItem;
+use haggle_model::{JobId, Time};
+use haggle_scheduling::reservations::Alternative;
+use serde::{Deserialize, Serialize};
+
+use super::said::{Tells, protocol, said};
+use super::{Phase, Submission};
+
+protocol! {
+    /// What is said about a reservation.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub enum ReservationMessage {
+        /// User to provider: run this job between its ready time and its deadline. Discloses the
+        /// job, but not its run time.
+        Reserve(submission: Submission) => said("reserve")
+            .of(&submission.job.id)
+            .during(Phase::Submission)
+            .tells(Tells::UnlessUser(DisclosedItem::Job)),
+        /// Provider to user: the job will run in its window, or in the interval that was taken.
+        /// Discloses when, as planned now.
+        Granted {
+            /// The job.
+            job: JobId,
+            /// Planned start.
+            start: Time,
+            /// Planned completion.
+            completion: Time,
+        } => said("granted").of(job).tells(DisclosedItem::Estimate),
+        /// Provider to user: not in its window, but beside it. Discloses these intervals.
+        Alternatives {
+            /// The job.
+            job: JobId,
+            /// Where there is room now, nearest first.
+            others: Box<[Alternative]>,
+        } => said("alternatives")
+            .of(job)
+            .tells(Tells::Many(DisclosedItem::Interval, others.len())),
+        /// User to provider: run this job from then on.
+        Take {
+            /// The job.
+            submission: Submission,
+            /// Start of the interval.
+            start: Time,
+        } => said("take").of(&submission.job.id).tells(Tells::UnlessUser(DisclosedItem::Job)),
+        /// Provider to user: there is no room any more in the interval that was to be taken.
+        /// Discloses that something has changed.
+        Expired {
+            /// The job.
+            job: JobId,
+        } => said("expired").of(job).tells(DisclosedItem::Change),
+        /// Provider to user: the start moves no more. Discloses when it is.
+        Fixed {
+            /// The job.
+            job: JobId,
+            /// Its start.
+            start: Time,
+        } => said("fixed").of(job).tells(DisclosedItem::Estimate),
+        /// Provider to user: processors have failed, or others run longer than planned, and there is
+        /// no room left in the window. The job still waits. Discloses that something has changed.
+        Broken {
+            /// The job.
+            job: JobId,
+        } => said("broken").of(job).tells(DisclosedItem::Change),
+    }
+}

@@ -1,0 +1,469 @@
+//! A provider's side of co-allocation: it tells when it is free, holds, moves and runs parts, and
+//! asks for parts to move when it has become idle (Netto 2009, Algorithm 3).
+//!
+//! Who is where in an agreement is the [`Participant`]'s business. A lease ends when the part is to
+//! start, where it is or where it is to go: what is not committed by then is given back before
+//! anything starts, so that no timer is needed.
+
+use std::collections::BTreeMap;
+
+use haggle_agreements::{
+    AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
+};
+use haggle_model::{
+    ActorId, Disclosure, JobId, JobOutcome, Observation, ProcessorSet, ProviderId, Refusal,
+    ShareRecord, Span, TaskRun, Time,
+};
+use haggle_scheduling::coallocation::{CoallocationQueue, Rounds, with_overhead};
+use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
+
+use super::load::work;
+use super::{Held, Provider};
+use crate::Outbox;
+use crate::protocol::coallocation::{Parts, Place, Program, Want};
+use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
+
+/// What a provider knows of parts, beside the parts.
+#[derive(Debug)]
+pub(super) struct Coallocation {
+    participant: Participant<Parts>,
+    /// What the participant has put out and is not carried out yet.
+    outputs: Vec<ParticipantOutput<Parts>>,
+    /// Those that are here, by their jobs.
+    parts: BTreeMap<JobId, Slot>,
+    rounds: Rounds<JobId>,
+    /// Whose metascheduler has been asked and has not answered.
+    asked: Option<JobId>,
+}
+
+/// A part in the provider's hands.
+#[derive(Debug)]
+pub(super) struct Part {
+    job: JobId,
+    metascheduler: ActorId,
+    program: Program,
+    place: Place,
+    queued: Time,
+    promised_end: Time,
+    /// What it is ready for; until the first commit, to hold it at all.
+    pending: Option<(AgreementId, Want)>,
+    run: Option<Run>,
+}
+
+#[derive(Debug)]
+struct Run {
+    start: Time,
+    outcome: JobOutcome,
+    processors: ProcessorSet,
+}
+
+impl Default for Coallocation {
+    fn default() -> Self {
+        let mut outputs = Vec::new();
+        let participant = Participant::start([], Time::ZERO, &mut outputs);
+        let (parts, rounds) = (BTreeMap::new(), Rounds::new(0));
+        Coallocation { participant, outputs, parts, rounds, asked: None }
+    }
+}
+
+impl Part {
+    pub(super) fn job(&self) -> JobId {
+        self.job
+    }
+
+    /// Whether it has been agreed on, and waits where it is booked.
+    fn waits(&self) -> bool {
+        let is_held = matches!(self.pending, Some((_, Want::Reserve(..))));
+        self.run.is_none() && !is_held
+    }
+
+    /// When it starts at the latest, or is given back.
+    fn due(&self) -> Time {
+        match self.pending {
+            Some((_, Want::Reconfigure(to))) => to.start.min(self.place.start),
+            _ => self.place.start,
+        }
+    }
+
+    fn request(&self, slot: Slot) -> Request {
+        Request {
+            slot,
+            processors: self.place.processors,
+            span: Some(self.place.span),
+            key: self.program.key,
+            deadline: None,
+            ahead: false,
+        }
+    }
+
+    fn over(&self, provider: ProviderId) -> Observation {
+        Observation::ShareOver(Box::new(ShareRecord {
+            job: self.job,
+            provider,
+            tasks: self.place.processors,
+            queued: self.queued,
+            walltime: self.place.span,
+            promised_end: Some(self.promised_end),
+            runs: Vec::new(),
+        }))
+    }
+
+    /// The run stops while the part waits or runs.
+    pub(super) fn unfinished(mut self, provider: ProviderId, now: Time, out: &mut Outbox) {
+        let has_run = self.run.is_some();
+        if let Some(Run { start, processors, .. }) = self.run.take() {
+            let run = TaskRun { start, end: now, outcome: JobOutcome::Unfinished, processors };
+            out.observe(Observation::TasksOver { job: self.job, provider, run });
+        }
+        if has_run || self.waits() {
+            out.observe(self.over(provider));
+        }
+    }
+}
+
+impl Provider {
+    pub(super) fn on_coallocation(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: CoallocationMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        if self.scheduler.coallocation().is_none() {
+            return false;
+        }
+        match message {
+            CoallocationMessage::GetSlots { job } => {
+                self.tell_slots(now, from, job, out);
+                true
+            }
+            CoallocationMessage::Instruct { job, message } => {
+                let expected = self.expects_of_part(from, job, &message);
+                if expected {
+                    let Coallocation { participant, outputs, .. } = &mut self.coallocation;
+                    participant.on_message(now, from, *message, outputs);
+                    self.carry_out_for_part(now, job, out);
+                }
+                expected
+            }
+            CoallocationMessage::Rescheduled { job, moved } => {
+                let expected = self.coallocation.asked == Some(job);
+                if expected {
+                    self.coallocation.asked = None;
+                    if moved {
+                        self.coallocation.rounds.moved();
+                    }
+                    self.ask_next(now, out);
+                }
+                expected
+            }
+            CoallocationMessage::Slots { .. }
+            | CoallocationMessage::Answer { .. }
+            | CoallocationMessage::RescheduleRequest { .. }
+            | CoallocationMessage::Started { .. }
+            | CoallocationMessage::Finished { .. } => false,
+        }
+    }
+
+    /// Whether a slot holds a part.
+    pub(super) fn is_part(&self, slot: Slot) -> bool {
+        self.coallocates && matches!(self.jobs.get(slot), Some(Held::Coallocated(_)))
+    }
+
+    fn coallocation_queue(&mut self) -> &mut CoallocationQueue {
+        self.scheduler.coallocation().expect("who has parts takes them")
+    }
+
+    fn part(&self, job: JobId) -> Option<(Slot, &Part)> {
+        let &slot = self.coallocation.parts.get(&job)?;
+        match self.jobs.get(slot)? {
+            Held::Coallocated(part) => Some((slot, part)),
+            _ => None,
+        }
+    }
+
+    fn part_mut(&mut self, job: JobId) -> Option<(Slot, &mut Part)> {
+        let &slot = self.coallocation.parts.get(&job)?;
+        match self.jobs.get_mut(slot)? {
+            Held::Coallocated(part) => Some((slot, part)),
+            _ => None,
+        }
+    }
+
+    fn tell_slots(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        if self.config.disclosure < Disclosure::Slots {
+            let reason = Refusal::NotDisclosed;
+            return out.send(from, QueryMessage::NoAnswer { job, reason });
+        }
+        let own = self.part(job).filter(|(_, part)| part.metascheduler == from);
+        let own = own.map(|(slot, _)| slot);
+        let publishes = self.config.publishes;
+        let free = self.coallocation_queue().free_times(now, own).published(publishes);
+        out.send(from, CoallocationMessage::Slots { job, free: Box::new(free) });
+    }
+
+    /// Whether a metascheduler may say that now.
+    fn expects_of_part(&self, from: ActorId, job: JobId, message: &ToParticipant<Parts>) -> bool {
+        let part = self.part(job).map(|(_, part)| part);
+        let its_own = part.filter(|part| part.metascheduler == from);
+        let pending = its_own.and_then(|part| part.pending).map(|(id, _)| id);
+        let is_expected = match &message.instruction {
+            Instruction::Prepare { request, in_doubt: InDoubt::Release, .. } => match request {
+                Want::Reserve(..) => !self.slots.contains_key(&job),
+                Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
+            },
+            Instruction::Commit(()) => pending == Some(message.id),
+            // What was held may have been given back.
+            Instruction::Abort => part.is_none() || its_own.is_some(),
+            Instruction::Prepare { .. } | Instruction::Undo => false,
+        };
+        is_expected && message.id.coordinator == from
+    }
+
+    /// Carries out what the participant has put out about a job. Nobody restarts, so that nothing has
+    /// to be kept for that.
+    fn carry_out_for_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let mut outputs = std::mem::take(&mut self.coallocation.outputs);
+        while !outputs.is_empty() {
+            for output in outputs.drain(..) {
+                match output {
+                    Output::Send { to, message } => {
+                        let message = Box::new(message);
+                        out.send(to, CoallocationMessage::Answer { job, message });
+                    }
+                    Output::Tell(Task::Consider { id, request, .. }) => {
+                        self.consider_part(now, job, id, request, out);
+                    }
+                    Output::Tell(Task::CarryOut { id, .. }) => self.do_pending(now, job, id, out),
+                    Output::Tell(Task::GiveUp { id }) => self.drop_pending(now, job, id, out),
+                    Output::Tell(Task::TakeUnheld { id, .. }) => {
+                        let Coallocation { participant, outputs, .. } = &mut self.coallocation;
+                        participant.expired(id, outputs);
+                    }
+                    Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+                }
+            }
+            std::mem::swap(&mut outputs, &mut self.coallocation.outputs);
+        }
+        self.coallocation.outputs = outputs;
+    }
+
+    /// Gets ready for what is wanted, if that is possible.
+    fn consider_part(
+        &mut self,
+        now: Time,
+        job: JobId,
+        id: AgreementId,
+        want: Want,
+        out: &mut Outbox,
+    ) {
+        let is_ready = match want {
+            Want::Reserve(place, program) => self.hold_part(now, job, id, (place, program)),
+            Want::Reconfigure(to) => self.prepare_part(now, job, to),
+            Want::Leave => self.part(job).is_some_and(|(_, part)| part.run.is_none()),
+        };
+        if is_ready && let Some((_, part)) = self.part_mut(job) {
+            part.pending = Some((id, want));
+            let lease = part.due() - now;
+            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
+            participant.ready(now, id, (), lease.max(Span::ZERO), outputs);
+            self.plan_changed(now, out);
+        } else {
+            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
+            participant.not_ready(id, (), outputs);
+        }
+    }
+
+    fn hold_part(
+        &mut self,
+        now: Time,
+        job: JobId,
+        id: AgreementId,
+        (place, program): (Place, Program),
+    ) -> bool {
+        let slot = self.jobs.next();
+        let is_held =
+            place.processors > 0 && self.coallocation_queue().hold(now, slot, place.into());
+        if is_held {
+            let part = Part {
+                job,
+                metascheduler: id.coordinator,
+                program,
+                place,
+                queued: now,
+                promised_end: place.start + place.span,
+                pending: None,
+                run: None,
+            };
+            self.load.waiting += work(place.processors, Some(place.span));
+            self.jobs.insert(Held::Coallocated(Box::new(part)));
+            self.slots.insert(job, slot);
+            self.coallocation.parts.insert(job, slot);
+        }
+        is_held
+    }
+
+    fn prepare_part(&mut self, now: Time, job: JobId, to: Place) -> bool {
+        let Some((slot, part)) = self.part(job) else { return false };
+        to.processors > 0 && part.waits() && self.coallocation_queue().prepare(now, slot, to.into())
+    }
+
+    /// Does what was agreed on.
+    fn do_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
+        let Some((slot, part)) = self.part_mut(job) else { return };
+        let Some((_, want)) = part.pending.take_if(|(pending, _)| *pending == id) else { return };
+        let place = match want {
+            Want::Reserve(place, _) => place,
+            Want::Reconfigure(to) => {
+                let from = std::mem::replace(&mut part.place, to);
+                self.load.waiting -= work(from.processors, Some(from.span));
+                self.load.waiting += work(to.processors, Some(to.span));
+                let has_moved = self.coallocation_queue().settle(now, slot);
+                debug_assert!(has_moved, "its place has been kept");
+                to
+            }
+            Want::Leave => return self.give_up_part(now, job, out),
+        };
+        if let Some((slot, part)) = self.part(job).filter(|_| place.alone) {
+            let request = part.request(slot);
+            self.coallocation_queue().into_job(request);
+        }
+        self.plan_changed(now, out);
+    }
+
+    /// What was not agreed on stays as it is.
+    fn drop_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
+        let Some((slot, part)) = self.part_mut(job) else { return };
+        let Some((_, want)) = part.pending.take_if(|(pending, _)| *pending == id) else { return };
+        match want {
+            Want::Reserve(..) => self.give_up_part(now, job, out),
+            Want::Reconfigure(_) => {
+                self.coallocation_queue().abandon(now, slot);
+                self.plan_changed(now, out);
+            }
+            Want::Leave => {}
+        }
+    }
+
+    fn give_up_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some((slot, &Part { place, .. })) = self.part(job) else { return };
+        let withdrawn = self.coallocation_queue().withdraw(now, slot);
+        debug_assert!(withdrawn, "no part that is given up has started");
+        self.load.waiting -= work(place.processors, Some(place.span));
+        self.release_part(slot);
+        self.plan_changed(now, out);
+    }
+
+    fn release_part(&mut self, slot: Slot) -> Option<Part> {
+        let Some(Held::Coallocated(part)) = self.release(slot) else { return None };
+        self.coallocation.parts.remove(&part.job);
+        Some(*part)
+    }
+
+    /// Before anything starts: what was to be committed by now is given back, and jobs move up to
+    /// what others have left.
+    pub(super) fn settle_parts(&mut self, now: Time, out: &mut Outbox) {
+        let parts = self.coallocation.parts.keys().filter_map(|&job| {
+            let (_, part) = self.part(job)?;
+            let (id, _) = part.pending.filter(|_| part.due() <= now)?;
+            Some((job, id))
+        });
+        for (job, id) in Vec::from_iter(parts) {
+            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
+            participant.on_timer(now, id, outputs);
+            self.carry_out_for_part(now, job, out);
+        }
+        self.coallocation_queue().compress(now);
+    }
+
+    /// The scheduler says that a part starts.
+    pub(super) fn start_part(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        let Some(Held::Coallocated(part)) = self.jobs.get_mut(slot) else {
+            unreachable!("the scheduler starts parts that are held")
+        };
+        let Place { span, processors: count, alone, .. } = part.place;
+        let processors = self
+            .free
+            .take_lowest(count)
+            .expect("the scheduler starts a part only if its processors are free");
+        let planned_end = now + span;
+        let run_time = part.program.run_time.reveal_to_machine();
+        let takes = if alone { run_time } else { with_overhead(run_time, part.program.overhead) };
+        let (lasts, outcome) = if takes > span {
+            (span, JobOutcome::WalltimeReached)
+        } else {
+            (takes, JobOutcome::Completed)
+        };
+        self.load.waiting -= work(count, Some(span));
+        self.load.started(count, planned_end);
+        out.set(now + lasts, Timer::RunEnds { slot: slot.0 });
+        out.send(part.metascheduler, CoallocationMessage::Started { job: part.job });
+        // The queue may have started it earlier than it was booked.
+        part.place.start = now;
+        part.run = Some(Run { start: now, outcome, processors });
+    }
+
+    /// A part has come to its end.
+    pub(super) fn on_part_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        let Some(mut part) = self.release_part(slot) else { return };
+        let Some(Run { start, outcome, processors }) = part.run.take() else { return };
+        let planned_end = start + part.place.span;
+        let count = processors.count();
+        self.job_finished(now, Killed { slot, processors: count, planned_end });
+        self.free.insert_all(&processors);
+        self.load.ended(count, planned_end);
+        let (job, provider) = (part.job, self.config.id);
+        out.send(part.metascheduler, CoallocationMessage::Finished { job, outcome });
+        let run = TaskRun { start, end: now, outcome, processors };
+        out.observe(Observation::TasksOver { job, provider, run });
+        out.observe(part.over(provider));
+        self.ended_early(now, planned_end, out);
+        self.plan_changed(now, out);
+    }
+
+    /// Something has ended; if before its time, others may move when all that ends now has.
+    pub(super) fn ended_early(&mut self, now: Time, planned_end: Time, out: &mut Outbox) {
+        if now < planned_end && self.scheduler.coallocation().is_some() {
+            out.set(now, Timer::Reschedule);
+        }
+    }
+
+    /// Jobs move up first; if there is room left, parts may.
+    pub(super) fn on_room(&mut self, now: Time, out: &mut Outbox) {
+        self.coallocation_queue().compress(now);
+        self.coallocation.rounds = Rounds::new(Rounds::<JobId>::MOST);
+        self.ask_next(now, out);
+    }
+
+    fn ask_next(&mut self, now: Time, out: &mut Outbox) {
+        while self.coallocation.asked.is_none() {
+            let mut rounds = std::mem::replace(&mut self.coallocation.rounds, Rounds::new(0));
+            let is_idle = self.coallocation_queue().is_idle(now);
+            let next = rounds.next(|| is_idle, || self.to_ask());
+            self.coallocation.rounds = rounds;
+            let Some(job) = next else { return };
+            // One that was there when the round began may be elsewhere by now.
+            let Some((_, part)) = self.part(job).filter(|(_, part)| may_move(part)) else {
+                continue;
+            };
+            out.send(part.metascheduler, CoallocationMessage::RescheduleRequest { job });
+            self.coallocation.asked = Some(job);
+        }
+    }
+
+    /// Whose metaschedulers are asked, in the order of planned starts.
+    fn to_ask(&self) -> Vec<JobId> {
+        let parts = self.coallocation.parts.keys().filter_map(|&job| {
+            let (_, part) = self.part(job)?;
+            may_move(part).then_some((part.place.start, job))
+        });
+        let mut parts = Vec::from_iter(parts);
+        parts.sort_unstable();
+        parts.into_iter().map(|(_, job)| job).collect()
+    }
+}
+
+/// Whether its metascheduler is asked to move it.
+fn may_move(part: &Part) -> bool {
+    part.waits() && part.program.moves && !part.place.alone
+}

@@ -1,0 +1,151 @@
+//! A provider that chooses the sizes of moldable jobs, and gives back what waits.
+//!
+//! Only a queue that reserves can: what it says of a job that might come is what the job may
+//! count on. Any other says that it has no size for it.
+
+use haggle_model::{ActorId, JobId, JobShape, Moldable, Refusal, Sizing, Span, Time};
+use haggle_scheduling::Slot;
+use haggle_scheduling::reallocation::Tuning;
+
+use super::load::work;
+use super::{Held, HeldJob, Provider};
+use crate::Outbox;
+use crate::protocol::reallocation::SizeRequest;
+use crate::protocol::{ReallocationMessage, Submission, SubmissionMessage};
+
+impl Provider {
+    pub(super) fn on_reallocation(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: ReallocationMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            ReallocationMessage::SizeRequest(request) => {
+                let job = request.job;
+                out.send(
+                    from,
+                    match self.size(now, &request) {
+                        Ok(sizing) => ReallocationMessage::Size { job, sizing },
+                        Err(reason) => ReallocationMessage::NoSize { job, reason },
+                    },
+                );
+            }
+            ReallocationMessage::Submit { submission, tuning } => {
+                return self.on_moldable_submitted(now, from, submission, tuning, out);
+            }
+            ReallocationMessage::WaitingRequest => {
+                // Who is due does not wait.
+                self.start_due(now, out);
+                let jobs = self.waiting_of(now, from);
+                out.send(from, ReallocationMessage::Waiting { jobs });
+            }
+            ReallocationMessage::CompletionRequest { job } => {
+                let completion = self.waits(from, job);
+                let completion = completion.and_then(|slot| self.planned_completion(now, slot));
+                out.send(from, ReallocationMessage::Completion { job, completion });
+            }
+            ReallocationMessage::TakeBack { jobs } => self.on_taken_back(now, from, jobs, out),
+            ReallocationMessage::Size { .. }
+            | ReallocationMessage::NoSize { .. }
+            | ReallocationMessage::Waiting { .. }
+            | ReallocationMessage::Completion { .. }
+            | ReallocationMessage::Back { .. } => return false,
+        }
+        true
+    }
+
+    /// The size that a job would get now, and what would come of it. A rigid job has one.
+    fn size(&mut self, now: Time, job: &SizeRequest) -> Result<Sizing, Refusal> {
+        let (capacity, speed) = (self.config.processors, self.config.speed);
+        let checkpoints = self.config.on_failure.checkpoints();
+        if job.shape == JobShape::Bag || job.processors == 0 {
+            return Err(Refusal::WrongShape);
+        }
+        let queue = self.scheduler.reserving().ok_or(Refusal::WrongShape)?;
+        let mut evaluate = |processors, walltime: Option<Span>| {
+            let planned = walltime.map(|walltime| checkpoints.lasts(walltime, false));
+            let start = queue.estimate_start(now, processors, planned)?;
+            Some(Sizing { processors, start, planned: planned.unwrap_or(Span::FOREVER) })
+        };
+        let sizing = match Moldable::described(job.shape, job.processors, job.requested_time) {
+            Some(moldable) => job.tuning.best(moldable.widest(capacity), |processors| {
+                evaluate(processors, Some(moldable.requested(processors, speed)))
+            }),
+            None => evaluate(job.processors, job.requested_time.map(|time| time.at_speed(speed))),
+        };
+        sizing.ok_or(Refusal::TooWide)
+    }
+
+    fn on_moldable_submitted(
+        &mut self,
+        now: Time,
+        submitter: ActorId,
+        submission: Submission,
+        tuning: Tuning,
+        out: &mut Outbox,
+    ) -> bool {
+        let (id, speed) = (submission.job.id, self.config.speed);
+        if self.slots.contains_key(&id) {
+            return false;
+        }
+        let sizing = match self.size(now, &SizeRequest::of(&submission.job, tuning)) {
+            Ok(sizing) => sizing,
+            Err(reason) => {
+                out.send(submitter, SubmissionMessage::Refused { job: id, reason });
+                return true;
+            }
+        };
+        let mut held = HeldJob::new(submission, submitter, now, &self.config);
+        held.mold(sizing.processors, speed);
+        self.queue(now, held, out);
+        true
+    }
+
+    /// The slot of a job of this submitter that has never been started.
+    fn waits(&self, submitter: ActorId, job: JobId) -> Option<Slot> {
+        let &slot = self.slots.get(&job)?;
+        let Some(Held::Job(held)) = self.jobs.get(slot) else { return None };
+        (held.submitter == submitter && held.run.is_none() && held.lost == 0).then_some(slot)
+    }
+
+    /// When a job that waits will be done.
+    fn planned_completion(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        let start = self.scheduler.reserving()?.planned_start(now, slot)?;
+        let Some(Held::Job(held)) = self.jobs.get(slot) else { return None };
+        Some(start + held.planned(&self.config).unwrap_or(Span::FOREVER))
+    }
+
+    /// The jobs of this submitter that have never been started, and when they will be done.
+    fn waiting_of(&mut self, now: Time, submitter: ActorId) -> Vec<(JobId, Time)> {
+        let jobs = self.jobs.iter_mut().filter_map(|(_, held)| match held {
+            Held::Job(held) if held.submitter == submitter => Some(held.submission.job.id),
+            _ => None,
+        });
+        let jobs = Vec::from_iter(jobs);
+        let planned = |job| {
+            let slot = self.waits(submitter, job)?;
+            Some((job, self.planned_completion(now, slot)?))
+        };
+        jobs.into_iter().filter_map(planned).collect()
+    }
+
+    fn on_taken_back(&mut self, now: Time, from: ActorId, mut jobs: Vec<JobId>, out: &mut Outbox) {
+        jobs.sort_unstable();
+        jobs.dedup();
+        let slots = jobs.iter().filter_map(|&job| self.waits(from, job));
+        let slots = Vec::from_iter(slots);
+        let mut back = Vec::new();
+        if let Some(queue) = self.scheduler.reserving() {
+            queue.withdraw_all(now, &slots);
+            for slot in slots {
+                let Some(held) = self.release_job(slot) else { continue };
+                self.load.waiting -= work(held.processors, held.planned(&self.config));
+                back.push(held.submission.job.id);
+            }
+        }
+        out.send(from, ReallocationMessage::Back { jobs: back });
+        self.plan_changed(now, out);
+    }
+}

@@ -1,0 +1,250 @@
+//! Moldable jobs: whoever starts one chooses on how many processors.
+//!
+//! A log says how long a job was allowed to take and took on the processors it had. Amdahl's law
+//! says from that how long it would be allowed to take, and would take, on any other number of them
+//! (Caniou, Charrier and Desprez 2010, section 4.2). So a moldable job is a rigid one with a
+//! [`Speedup`]: who does not mold it runs it as its user described it.
+//!
+//! Times on another number of processors are whole seconds, as batch systems take them.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{Job, JobShape, Span, Time};
+
+/// Parts of a whole.
+const WHOLE: u32 = 1_000_000;
+
+/// How much faster more processors make a job, and how many are of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Speedup {
+    /// What more processors divide among them, in millionths.
+    parallel: u32,
+    /// Most processors that are of use.
+    limit: u32,
+}
+
+/// Why there is no such speedup.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum SpeedupError {
+    /// Not a part of a whole.
+    #[error("the parallel fraction is {0}; it must be a number from 0 to 1")]
+    Fraction(f64),
+    /// No processor at all.
+    #[error("a job runs on at least one processor")]
+    Limit,
+}
+
+impl Speedup {
+    /// The speedup of a job of which `fraction` (0 to 1, to the nearest millionth) runs in parallel,
+    /// on up to `limit` processors.
+    pub fn new(fraction: f64, limit: u32) -> Result<Speedup, SpeedupError> {
+        if !(0.0..=1.0).contains(&fraction) {
+            return Err(SpeedupError::Fraction(fraction));
+        }
+        if limit == 0 {
+            return Err(SpeedupError::Limit);
+        }
+        Ok(Speedup { parallel: (fraction * f64::from(WHOLE)).round() as u32, limit })
+    }
+
+    /// Most processors that are of use.
+    pub const fn limit(self) -> u32 {
+        self.limit
+    }
+
+    /// How many times as fast as on one processor the job runs on so many (Amdahl 1967); also
+    /// beyond the limit, for a log may have given a job more than are of use.
+    pub fn on(self, processors: u32) -> f64 {
+        let parallel = f64::from(self.parallel) / f64::from(WHOLE);
+        1.0 / ((1.0 - parallel) + parallel / f64::from(processors.max(1)))
+    }
+}
+
+/// The four kinds of jobs of Caniou, Charrier and Desprez 2010, table 2: parallel fraction, limit,
+/// and share of all jobs in percent.
+pub const KINDS: [(f64, u32, u32); 4] =
+    [(0.8, 32, 50), (0.9, 96, 30), (0.99, 256, 15), (0.999, 650, 5)];
+
+/// What whoever sizes a moldable job knows of it: all but how long it really runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moldable {
+    /// `None` = it is sequential, and more processors are of no use.
+    speedup: Option<Speedup>,
+    /// What its user requests on one reference processor, in seconds.
+    requested: f64,
+}
+
+impl Moldable {
+    /// A job as its user describes it: it may take `requested` on `processors`. One on a single
+    /// processor is sequential.
+    pub fn new(speedup: Speedup, processors: u32, requested: Span) -> Moldable {
+        let seconds = requested.as_secs_f64();
+        if processors <= 1 {
+            return Moldable { speedup: None, requested: seconds };
+        }
+        Moldable { speedup: Some(speedup), requested: seconds * speedup.on(processors) }
+    }
+
+    /// The job, if it is moldable and its user gave a limit: without one there is nothing to
+    /// compute other limits from.
+    pub fn of(job: &Job) -> Option<Moldable> {
+        Moldable::described(job.shape, job.processors, job.requested_time)
+    }
+
+    /// The same of a job that is described so.
+    pub fn described(
+        shape: JobShape,
+        processors: u32,
+        requested_time: Option<Span>,
+    ) -> Option<Moldable> {
+        match shape {
+            JobShape::Moldable(speedup) => {
+                Some(Moldable::new(speedup, processors, requested_time?))
+            }
+            JobShape::Rigid | JobShape::Bag => None,
+        }
+    }
+
+    /// Most processors that are of use on a machine of `processors`.
+    pub fn widest(&self, processors: u32) -> u32 {
+        self.speedup.map_or(1, |speedup| speedup.limit.min(processors))
+    }
+
+    fn seconds(&self, processors: u32, speed: f64) -> f64 {
+        let speedup = self.speedup.map_or(1.0, |speedup| speedup.on(processors));
+        self.requested / (speedup * speed)
+    }
+
+    /// Its limit on so many processors of that speed (1 = the reference processor).
+    pub fn requested(&self, processors: u32, speed: f64) -> Span {
+        whole_seconds(self.seconds(processors, speed))
+    }
+
+    /// How long it runs there, for the machine alone: as much longer or shorter than its limit there
+    /// as `job` ran with regard to what its user requested.
+    pub fn run_time(&self, job: &Job, processors: u32, speed: f64) -> Span {
+        let run_time = job.run_time.reveal_to_machine().as_secs_f64();
+        let requested = job.requested_time.unwrap_or(Span::FOREVER).as_secs_f64();
+        let part = if requested > 0.0 { run_time / requested } else { 1.0 };
+        whole_seconds(part * self.seconds(processors, speed))
+    }
+}
+
+/// Whole seconds, at least one, rounded up; what is within a millionth is rounding error.
+fn whole_seconds(seconds: f64) -> Span {
+    Span::from_secs_f64((seconds - 1e-6).ceil().max(1.0))
+}
+
+/// A size for a moldable job, and what comes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Sizing {
+    /// Processors.
+    pub processors: u32,
+    /// When it would start.
+    pub start: Time,
+    /// For how long it is planned there.
+    pub planned: Span,
+}
+
+impl Sizing {
+    /// When it is done at the latest.
+    pub fn completion(&self) -> Time {
+        self.start + self.planned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::HiddenRunTime;
+
+    fn kind(place: usize) -> Speedup {
+        let (fraction, limit, _) = KINDS[place];
+        Speedup::new(fraction, limit).expect("a kind of the paper")
+    }
+
+    fn job(kind: Speedup, processors: u32, requested: i64, run: i64) -> Job {
+        Job {
+            shape: JobShape::Moldable(kind),
+            requested_time: Some(Span::from_secs(requested)),
+            run_time: HiddenRunTime::new(Span::from_secs(run)),
+            ..Job::new(0, Time::ZERO, processors, Span::ZERO)
+        }
+    }
+
+    /// Limit and run time in seconds.
+    fn on(job: &Job, processors: u32, speed: f64) -> (i64, i64) {
+        let moldable = Moldable::of(job).expect("it is moldable");
+        let seconds = |span: Span| span.as_micros() / 1_000_000;
+        (
+            seconds(moldable.requested(processors, speed)),
+            seconds(moldable.run_time(job, processors, speed)),
+        )
+    }
+
+    /// M-2.
+    #[test]
+    fn limits_and_run_times_follow_from_one_size() {
+        let first = job(kind(0), 16, 3_600, 1_800);
+        assert_eq!(on(&first, 32, 1.0), (3_240, 1_620));
+        assert_eq!(on(&first, 32, 1.2), (2_700, 1_350));
+        assert_eq!(on(&first, 32, 1.4), (2_315, 1_158));
+        assert_eq!(on(&first, 4, 1.0), (5_760, 2_880));
+        assert_eq!(on(&first, 1, 1.0), (14_400, 7_200));
+        let second = job(kind(1), 9, 6_000, 600);
+        assert_eq!(on(&second, 36, 1.0), (3_750, 375));
+        assert_eq!(on(&second, 96, 1.0), (3_282, 329));
+        let third = job(kind(2), 11, 7_200, 1_200);
+        assert_eq!(on(&third, 100, 1.0), (1_433, 239));
+        assert_eq!(on(&third, 100, 1.2), (1_194, 199));
+    }
+
+    /// M-2: a log gave it more processors than are of use.
+    #[test]
+    fn a_size_beyond_the_limit_counts_as_it_is() {
+        let job = job(kind(0), 128, 3_600, 3_600);
+        assert_eq!(on(&job, 32, 1.0), (3_928, 3_928));
+        assert_eq!(Moldable::of(&job).map(|it| it.widest(640)), Some(32));
+    }
+
+    /// M-2.
+    #[test]
+    fn more_processors_are_of_no_use_to_a_sequential_job() {
+        let job = job(kind(3), 1, 3_600, 1_800);
+        assert_eq!(on(&job, 1, 1.4), (2_572, 1_286));
+        assert_eq!(Moldable::of(&job).map(|it| it.widest(640)), Some(1));
+    }
+
+    #[test]
+    fn a_job_that_would_run_over_its_limit_does_so_at_any_size() {
+        let job = job(kind(0), 4, 1_000, 5_000);
+        assert_eq!(on(&job, 4, 1.0), (1_000, 5_000));
+        assert_eq!(on(&job, 1, 1.0), (2_500, 12_500));
+        assert_eq!(on(&Job { requested_time: Some(Span::ZERO), ..job }, 1, 1.0), (1, 1));
+    }
+
+    /// Figure 3: speedups grow by less and less, and have nearly come to their ends at the limits.
+    #[test]
+    fn speedups_level_off() {
+        for place in 0..KINDS.len() {
+            let speedups = Vec::from_iter((1..=650).map(|n| kind(place).on(n)));
+            let gains = Vec::from_iter(speedups.windows(2).map(|pair| pair[1] - pair[0]));
+            assert!(gains.iter().all(|&gain| gain > 0.0));
+            assert!(gains.windows(2).all(|pair| pair[1] < pair[0]));
+        }
+        let at_limits = [4.444, 9.143, 72.113, 394.179];
+        for (place, expected) in at_limits.into_iter().enumerate() {
+            let speedup = kind(place).on(kind(place).limit());
+            assert!((speedup - expected).abs() < 1e-3, "{speedup}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_speedup_is_refused() {
+        assert_eq!(Speedup::new(1.5, 4), Err(SpeedupError::Fraction(1.5)));
+        assert!(Speedup::new(f64::NAN, 4).is_err());
+        assert_eq!(Speedup::new(0.5, 0), Err(SpeedupError::Limit));
+        assert_eq!(Speedup::new(1.0, 5).map(|all| all.on(4)), Ok(4.0));
+    }
+}

@@ -1,0 +1,110 @@
+//! How rigid jobs were spread over providers, and how they moved while they waited.
+
+use haggle_model::JobRecord;
+use serde::{Deserialize, Serialize};
+
+use super::Distribution;
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+/// Jobs that could be spread over providers and ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoallocatedJobs {
+    /// How many.
+    pub jobs: u64,
+    /// Providers that a job ran on, mean.
+    pub providers: f64,
+    /// How many ran on one provider, on two, …; four at least.
+    pub by_providers: Vec<u64>,
+    /// Jobs that were placed on several providers first.
+    pub spread: u64,
+    /// Of these, in percent: those that ran on one.
+    pub united_percent: Option<f64>,
+    /// Of these, in percent: those that started before the start at which they were placed first.
+    pub earlier_percent: Option<f64>,
+    /// Of these: by how long they started before that, s; below zero if later.
+    pub advance: Option<Distribution>,
+    /// Times a job moved that was spread first, mean.
+    pub moves: Option<f64>,
+}
+
+/// What is kept of one such job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CoallocatedSample {
+    /// The start at which it was placed first.
+    first_start: i64,
+    first_providers: u32,
+    moves: u32,
+    start: i64,
+    providers: u32,
+}
+
+impl CoallocatedSample {
+    /// Of a job that could be spread, if it ran.
+    pub(super) fn of(record: &JobRecord) -> Option<CoallocatedSample> {
+        let bag = record.bag.as_ref()?;
+        let placed = bag.coallocated?;
+        Some(CoallocatedSample {
+            first_start: placed.first_start.as_micros(),
+            first_providers: placed.first_providers,
+            moves: placed.moves,
+            start: record.start?.as_micros(),
+            providers: bag.shares.len() as u32,
+        })
+    }
+}
+
+impl CoallocatedJobs {
+    /// `None` if there are none.
+    pub(super) fn of(jobs: &[CoallocatedSample]) -> Option<CoallocatedJobs> {
+        if jobs.is_empty() {
+            return None;
+        }
+        let spread: Vec<_> = jobs.iter().filter(|job| job.first_providers > 1).collect();
+        let mean = |value: &dyn Fn(&CoallocatedSample) -> f64| {
+            let sum: f64 = spread.iter().map(|job| value(job)).sum();
+            (!spread.is_empty()).then(|| sum / spread.len() as f64)
+        };
+        let percent =
+            |holds: &dyn Fn(&CoallocatedSample) -> bool| mean(&|job| 100.0 * f64::from(holds(job)));
+        let most = jobs.iter().map(|job| job.providers).max().unwrap_or(0).max(4);
+        let on = |count| jobs.iter().filter(|job| job.providers == count).count() as u64;
+        let providers: u64 = jobs.iter().map(|job| u64::from(job.providers)).sum();
+        let advance = |job: &&CoallocatedSample| (job.first_start - job.start) as f64 / SECOND;
+        Some(CoallocatedJobs {
+            jobs: jobs.len() as u64,
+            providers: providers as f64 / jobs.len() as f64,
+            by_providers: (1..=most).map(on).collect(),
+            spread: spread.len() as u64,
+            united_percent: percent(&|job| job.providers == 1),
+            earlier_percent: percent(&|job| job.start < job.first_start),
+            advance: Distribution::of(spread.iter().copied().map(|job| advance(&job)).collect()),
+            moves: mean(&|job| f64::from(job.moves)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_jobs_that_were_spread_first_are_said_to_have_moved() {
+        let job =
+            |first_start: i64, first_providers, start: i64, providers, moves| CoallocatedSample {
+                first_start: first_start * 1_000_000,
+                first_providers,
+                moves,
+                start: start * 1_000_000,
+                providers,
+            };
+        let jobs = [job(10, 2, 5, 1, 1), job(10, 3, 10, 3, 0), job(9, 1, 4, 1, 0)];
+        let all = CoallocatedJobs::of(&jobs).expect("some");
+        assert_eq!((all.jobs, all.spread, all.by_providers), (3, 2, vec![2, 0, 1, 0]));
+        assert_eq!((all.united_percent, all.earlier_percent), (Some(50.0), Some(50.0)));
+        assert_eq!((all.moves, all.advance.map(|it| it.mean)), (Some(0.5), Some(2.5)));
+        let alone = CoallocatedJobs::of(&jobs[2..]).expect("one");
+        assert_eq!((alone.spread, alone.united_percent, alone.advance), (0, None, None));
+        assert_eq!(CoallocatedJobs::of(&[]), None);
+    }
+}

@@ -1,0 +1,335 @@
+//! Jobs on several providers: worked cases, and what holds in whatever world of them.
+
+use std::collections::BTreeMap;
+
+use haggle_agents::Message;
+use haggle_model::{JobClass, JobOutcome, JobRecord, Span, Time};
+use haggle_runtime::{Driver, EventOrder};
+use haggle_scheduling::coallocation::{Choice, Fill, Moves, with_overhead};
+use proptest::prelude::*;
+
+use crate::setup::{Ran, Setup, job};
+
+/// Cases M2 and M3: (processors of A and B, jobs there, the job of both, and where that ends up
+/// under each policy as (start, end, parts)).
+#[test]
+fn a_waiting_job_shifts_or_is_remapped_to_what_an_early_end_leaves() {
+    type Story = (i64, i64, Vec<(u32, u32)>);
+    let both = |start, end| -> Story { (start, end, vec![(0, 4), (1, 2)]) };
+    for (sizes, first, second, x, stories) in [
+        (
+            [4, 4],
+            job(1, 0, 10, 4, 4),
+            job(2, 0, 6, 6, 4),
+            job(3, 0, 5, 5, 6),
+            [both(10, 16), both(6, 12), both(6, 12)],
+        ),
+        (
+            [8, 4],
+            job(1, 0, 20, 5, 4),
+            job(2, 0, 10, 10, 4),
+            job(3, 0, 10, 10, 6),
+            [both(10, 22), both(10, 22), (5, 15, vec![(0, 6)])],
+        ),
+    ] {
+        for (moves, story) in Moves::ALL.into_iter().zip(stories) {
+            let ran = Setup::default()
+                .coallocating(sizes[0])
+                .coallocating(sizes[1])
+                .coallocator(moves, 20)
+                .user(0, vec![first.clone()])
+                .user(1, vec![second.clone()])
+                .user(2, vec![x.clone()])
+                .run_on_both();
+            ran.assert_disclosures();
+            let record = spread(&ran)[0];
+            let seconds = |time: Time| time.as_micros() / 1_000_000;
+            let start = record.start.expect("it runs");
+            assert_eq!((seconds(start), seconds(record.end), parts(record)), story, "{moves:?}");
+            let placed = record.bag.as_ref().and_then(|bag| bag.coallocated).expect("by parts");
+            assert_eq!((seconds(placed.first_start), placed.first_providers), (10, 2));
+            assert_eq!(placed.moves > 0, story != both(10, placed_end(record)));
+        }
+    }
+}
+
+fn placed_end(record: &JobRecord) -> i64 {
+    record.promised_end.map_or(0, |time| time.as_micros() / 1_000_000)
+}
+
+/// Case M10: messages of the first place, of a shift and of a remap; who gives a part up in a remap
+/// has to agree to that as the others do, which makes two more.
+#[test]
+fn messages_are_as_many_as_was_counted() {
+    let count = |ran: &Ran, from: i64, to: i64| {
+        let during = Time::from_secs(from)..Time::from_secs(to);
+        let said = ran.messages.iter().filter(|(now, _, _, message)| {
+            let waits = !["part_started", "part_finished"].contains(&message.kind());
+            during.contains(now) && matches!(message, Message::Coallocation(_)) && waits
+        });
+        said.count()
+    };
+    let first = Setup::default()
+        .coallocating(2)
+        .coallocating(2)
+        .coallocating(2)
+        .coallocator(Moves::ShiftRemap, 20)
+        .user(3, vec![job(1, 0, 5, 5, 6)])
+        .run_on_both();
+    assert_eq!(count(&first, 0, 1), 18);
+    let shift = Setup::default()
+        .coallocating(4)
+        .coallocating(4)
+        .coallocating(1)
+        .coallocator(Moves::Shift, 20)
+        .user(0, vec![job(1, 0, 10, 4, 4)])
+        .user(1, vec![job(2, 0, 6, 6, 4)])
+        .user(2, vec![job(4, 0, 99, 99, 1)])
+        .user(3, vec![job(3, 0, 5, 5, 6)])
+        .run_on_both();
+    // And a second round, in which nobody moves: the request, four messages, and the answer.
+    assert_eq!(count(&shift, 4, 5), 14 + 6);
+    let remap = Setup::default()
+        .coallocating(8)
+        .coallocating(4)
+        .coallocating(1)
+        .coallocator(Moves::ShiftRemap, 20)
+        .user(0, vec![job(1, 0, 20, 5, 4)])
+        .user(1, vec![job(2, 0, 10, 10, 4)])
+        .user(2, vec![job(4, 0, 99, 99, 1)])
+        .user(3, vec![job(3, 0, 10, 10, 6)])
+        .run_on_both();
+    assert_eq!(count(&remap, 5, 6), 14 + 2);
+}
+
+/// Jobs that could be spread, in the order of their numbers.
+fn spread(ran: &Ran) -> Vec<&JobRecord> {
+    let mut records: Vec<&JobRecord> = ran.records.iter().filter(|it| it.bag.is_some()).collect();
+    records.sort_by_key(|record| record.job.number);
+    records
+}
+
+/// Which providers run how much of a job.
+fn parts(record: &JobRecord) -> Vec<(u32, u32)> {
+    let shares = record.bag.iter().flat_map(|bag| &bag.shares);
+    let mut parts: Vec<(u32, u32)> = shares.map(|share| (share.provider.0, share.tasks)).collect();
+    parts.sort_unstable();
+    parts
+}
+
+/// A job: (gap, requested, run in percent of it, processors).
+type Work = (i64, i64, i64, u32);
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    /// (processors, what is published in percent).
+    providers: Vec<(u32, u32)>,
+    moves: Vec<Moves>,
+    fill: Fill,
+    choice: Choice,
+    overhead: u32,
+    trials: u32,
+    patience: Option<i64>,
+    local: Vec<Vec<Work>>,
+    external: Vec<Vec<Work>>,
+    latency: i64,
+    jitter: i64,
+    reordering: bool,
+    completions_first: bool,
+    horizon: Option<i64>,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let work = |widest: u32| (0_i64..12, 1_i64..20, 1_i64..=110, 1_u32..=widest);
+    let works = move |widest| prop::collection::vec(work(widest), 0..12);
+    let publishes = prop_oneof![3 => Just(100_u32), 1 => 1_u32..100];
+    (
+        prop::collection::vec((1_u32..=6, publishes), 1..=4),
+        prop::collection::vec(prop::sample::select(Moves::ALL.to_vec()), 1..=2),
+        prop::sample::select(Fill::ALL.to_vec()),
+        prop::sample::select(Choice::ALL.to_vec()),
+        (0_u32..30, 1_u32..6, prop_oneof![3 => Just(None), 1 => (0_i64..30).prop_map(Some)]),
+        prop::collection::vec(works(6), 4),
+        prop::collection::vec(works(14), 2),
+        prop_oneof![2 => Just((0_i64, 0_i64)), 1 => (0_i64..4, 0_i64..4)],
+        (any::<bool>(), any::<bool>()),
+        prop_oneof![4 => Just(None), 1 => (0_i64..150).prop_map(Some)],
+    )
+        .prop_map(
+            |(
+                providers,
+                moves,
+                fill,
+                choice,
+                (overhead, trials, patience),
+                local,
+                external,
+                (latency, jitter),
+                (reordering, completions_first),
+                horizon,
+            )| Drawn {
+                providers,
+                moves,
+                fill,
+                choice,
+                overhead,
+                trials,
+                patience,
+                local,
+                external,
+                latency,
+                jitter,
+                reordering,
+                completions_first,
+                horizon,
+            },
+        )
+}
+
+fn setup(drawn: &Drawn) -> Setup {
+    let mut setup = Setup::default();
+    for &(processors, publishes) in &drawn.providers {
+        setup = setup.coallocating(processors).change(|it| it.publishes = 10_000 * publishes);
+    }
+    for &moves in &drawn.moves {
+        setup = setup.coallocator(moves, drawn.overhead).change_coallocator(|it| {
+            (it.fill, it.choice, it.trials) = (drawn.fill, drawn.choice, drawn.trials);
+        });
+    }
+    let providers = drawn.providers.len();
+    let mut number = 0;
+    let mut list = |drawn: &[Work]| {
+        let mut submit = 0;
+        let jobs = drawn.iter().map(|&(gap, requested, run, processors)| {
+            submit += gap;
+            number += 1;
+            job(number, submit, requested, (requested * run / 100).max(1), processors)
+        });
+        jobs.collect::<Vec<_>>()
+    };
+    let patience = drawn.patience.map(Span::from_secs);
+    for (provider, jobs) in drawn.local.iter().enumerate().take(providers) {
+        setup = setup.user_with_patience(provider, patience, list(jobs));
+    }
+    for (place, jobs) in drawn.external.iter().enumerate().take(drawn.moves.len()) {
+        setup = setup.user_with_patience(providers + place, patience, list(jobs));
+    }
+    (setup.latency, setup.jitter) = (Span::from_secs(drawn.latency), Span::from_secs(drawn.jitter));
+    setup.reordering = drawn.reordering;
+    setup.horizon = drawn.horizon.map(Time::from_secs);
+    if drawn.completions_first {
+        setup.order = EventOrder::CompletionsFirst;
+    }
+    setup
+}
+
+/// The parts of a job start and end together, make up the whole, and take as long as they should.
+fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
+    let number = record.job.number;
+    let bag = record.bag.as_ref().expect("by parts");
+    let placed = bag.coallocated.expect("a rigid job");
+    let runs = Vec::from_iter(bag.shares.iter().flat_map(|share| &share.runs));
+    let Some(first) = runs.first() else {
+        prop_assert_eq!(record.outcome, JobOutcome::Unfinished, "{} never started", number);
+        return Ok(());
+    };
+    let together = runs.iter().all(|run| (run.start, run.end) == (first.start, first.end));
+    prop_assert!(together, "job {} is torn apart: {:?}", number, runs);
+    prop_assert_eq!(runs.len(), bag.shares.len(), "a part of {} has not run", number);
+    let processors: u32 = runs.iter().map(|run| run.processors.count()).sum();
+    prop_assert_eq!(processors, record.job.processors, "job {} is not whole", number);
+    let overhead = if runs.len() > 1 { placed.overhead } else { 0 };
+    let long = |time| with_overhead(time, overhead);
+    let takes = match record.outcome {
+        JobOutcome::Completed => long(record.job.run_time.reveal_to_machine()),
+        JobOutcome::WalltimeReached => long(record.job.requested_time.expect("a limit")),
+        JobOutcome::Unfinished => return Ok(()),
+        other => return Err(TestCaseError::fail(format!("job {number}: {other:?}"))),
+    };
+    prop_assert_eq!(first.end - first.start, takes, "job {}", number);
+    // A short job may be over before all that is said of its place has come, out of order.
+    let promised = record.promised_end.map_or(reorders, |it| first.end <= it);
+    prop_assert!(promised, "{} is late, or was promised nothing", number);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_job_runs_whole_or_not_at_all_and_drivers_agree(drawn in drawn()) {
+        let setup = setup(&drawn);
+        let ran = setup.run_on_both();
+        let stats = ran.result.as_ref().expect("the run reaches its end");
+        prop_assert_eq!(ran.records.len() as u64, stats.jobs);
+        ran.assert_disclosures();
+        let widest: u32 = drawn.providers.iter().map(|it| it.0).sum();
+        let hides = drawn.providers.iter().any(|it| it.1 < 100);
+        let mut held: BTreeMap<(u32, u32), Vec<(Time, Time)>> = BTreeMap::new();
+        let mut hold = |provider, processors: &haggle_model::ProcessorSet, start, end| {
+            for &(first, last) in processors.intervals() {
+                for processor in first..=last {
+                    held.entry((provider, processor)).or_default().push((start, end));
+                }
+            }
+        };
+        for record in &ran.records {
+            if record.bag.is_some() {
+                is_whole(record, drawn.reordering)?;
+                for share in record.bag.iter().flat_map(|bag| &bag.shares) {
+                    for run in &share.runs {
+                        hold(share.provider.0, &run.processors, run.start, run.end);
+                    }
+                }
+                continue;
+            }
+            match (record.provider, record.start) {
+                (Some(provider), Some(start)) => {
+                    hold(provider.0, &record.processors, start, record.end);
+                    let kept = record.promised_end.is_some_and(|it| record.end <= it);
+                    prop_assert!(kept, "local job {} is late", record.job.number);
+                }
+                _ => {
+                    // Who sees all there is gives back only what is too wide for that.
+                    let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
+                    let sees_all = drawn.moves.len() == 1 && !hides && setup.latency == Span::ZERO;
+                    let sees_all = sees_all && setup.jitter == Span::ZERO;
+                    if rejected && sees_all && record.class == JobClass::External {
+                        prop_assert!(record.job.processors > widest, "{}", record.job.number);
+                    }
+                }
+            }
+        }
+        for ((provider, processor), mut stretches) in held {
+            stretches.sort_unstable();
+            for pair in stretches.windows(2) {
+                let apart = pair[0].1 <= pair[1].0;
+                prop_assert!(apart, "processor {} of provider {}", processor, provider);
+            }
+        }
+    }
+}
+
+/// Nothing that is held and not agreed on outlives the moment at which it was to start: where one
+/// provider has no room any more, the others take other jobs.
+#[test]
+fn what_is_not_agreed_on_is_given_back() {
+    // Both metaschedulers see the same room at the same time, and messages take a second.
+    let mut setup = Setup::default().coallocating(2).coallocating(2);
+    setup.latency = Span::from_secs(1);
+    let ran = setup
+        .coallocator(Moves::ShiftRemap, 0)
+        .coallocator(Moves::ShiftRemap, 0)
+        .user(2, vec![job(1, 0, 10, 10, 4)])
+        .user(3, vec![job(2, 0, 10, 10, 4)])
+        .user(0, vec![job(3, 60, 10, 10, 2)])
+        .user(1, vec![job(4, 60, 10, 10, 2)])
+        .run(Driver::Sequential);
+    assert!(ran.log.contains("part_not_ready"), "one comes too late:\n{}", ran.log);
+    let mut starts: Vec<i64> =
+        ran.records.iter().filter_map(|it| Some(it.start?.as_micros() / 1_000_000)).collect();
+    starts.sort_unstable();
+    assert_eq!(starts.len(), 4, "{}", ran.log);
+    assert!(starts[1] >= starts[0] + 10, "{starts:?}");
+    assert!(starts[2..].iter().all(|&start| start < 80), "{starts:?}");
+}

@@ -1,0 +1,88 @@
+//! One job on several providers at once: where and when it starts, and how its start and its
+//! parts move while it waits (Netto 2009, chapter 4; Netto and Buyya 2008).
+//!
+//! A *part* is what one provider runs of such a job. All parts start together and take the same
+//! time. Who books them sees no queue, only the [free times](FreeTimes) that providers publish:
+//!
+//! ```text
+//!   free times of all ──▶ earliest common start ──▶ parts are held ──▶ a job that waits
+//!                                                                          │
+//!   something ended early at a provider: local jobs move up,               ▼
+//!   who is still idle asks ([`Rounds`]) ──────────────────▶ shift, remap: an earlier completion
+//! ```
+//!
+//! A provider keeps parts in a [`CoallocationQueue`], beside the jobs of its own queue. A job that
+//! is on one provider only has no part: it waits in the queue as any other.
+
+mod common_start;
+mod free_times;
+mod moving;
+mod queue;
+mod rounds;
+
+use haggle_model::{Span, Time};
+
+pub use common_start::{Fill, earliest_common_start};
+pub use free_times::FreeTimes;
+pub use moving::{Choice, Moves, improve, shift};
+pub use queue::CoallocationQueue;
+pub use rounds::Rounds;
+
+/// What a job needs that may be spread over providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Processors, all at once, at least one.
+    pub processors: u32,
+    /// Time that it asks for on one provider.
+    pub span: Span,
+    /// By how many percent it takes longer on several.
+    pub overhead: u32,
+    /// No start before.
+    pub earliest: Time,
+    /// No completion after; `None` = whenever.
+    pub deadline: Option<Time>,
+}
+
+impl Demand {
+    /// How long it is planned to take on so many providers.
+    pub fn lasts(&self, providers: usize) -> Span {
+        if providers > 1 { with_overhead(self.span, self.overhead) } else { self.span }
+    }
+}
+
+/// A time and so many percent of it, rounded up.
+pub fn with_overhead(span: Span, percent: u32) -> Span {
+    let micros = i128::from(span.as_micros()) * i128::from(100 + u64::from(percent));
+    let up = micros.div_euclid(100) + i128::from(micros.rem_euclid(100) > 0);
+    Span::from_micros(up.min(i128::from(Span::FOREVER.as_micros())) as i64)
+}
+
+/// Where and when a job runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Start of all parts.
+    pub start: Time,
+    /// Planned time of all parts.
+    pub span: Span,
+    /// Place of a provider in the list, and how many of its processors: at least one each, in the
+    /// order of the places.
+    pub parts: Vec<(usize, u32)>,
+}
+
+impl Allocation {
+    /// When all parts are planned to end.
+    pub fn completion(&self) -> Time {
+        self.start + self.span
+    }
+
+    /// Processors at this provider.
+    pub fn at(&self, provider: usize) -> u32 {
+        let part = self.parts.iter().find(|&&(place, _)| place == provider);
+        part.map_or(0, |&(_, processors)| processors)
+    }
+
+    /// Whether several providers share it.
+    pub fn is_spread(&self) -> bool {
+        self.parts.len() > 1
+    }
+}

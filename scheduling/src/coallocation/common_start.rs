@@ -1,0 +1,132 @@
+//! The earliest start that providers have in common (Netto 2009, section 4.4).
+
+use haggle_model::Time;
+
+use super::{Allocation, Demand, FreeTimes};
+
+/// Who gives how much of a job that is spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fill {
+    /// As much as possible at the provider whose turn it is, then at the next one.
+    #[default]
+    InTurn,
+    /// As much as possible at the provider with most free, then at the next one.
+    LargestFirst,
+}
+
+impl Fill {
+    /// All rules, in the order of the manual.
+    pub const ALL: [Fill; 2] = [Fill::InTurn, Fill::LargestFirst];
+
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fill::InTurn => "in-turn",
+            Fill::LargestFirst => "largest-first",
+        }
+    }
+}
+
+/// Earliest start of a job from `now` on: at one provider alone if one has room then, the first in
+/// turn from `first` on, else over several. `None` if there is none.
+///
+/// Room grows where a step begins, so that only these times and the first one are tried.
+pub fn earliest_common_start(
+    free: &[FreeTimes],
+    demand: &Demand,
+    first: usize,
+    fill: Fill,
+    now: Time,
+) -> Option<Allocation> {
+    candidates(free, demand.earliest.max(now)).find_map(|(start, room)| {
+        // Where there are too few at once there are too few for long.
+        if room < u64::from(demand.processors) {
+            return None;
+        }
+        alone(free, demand, first, start).or_else(|| spread(free, demand, first, fill, start))
+    })
+}
+
+/// Earliest start of a job at one provider alone.
+pub(super) fn earliest_alone(
+    free: &[FreeTimes],
+    demand: &Demand,
+    first: usize,
+    now: Time,
+) -> Option<Allocation> {
+    let from = demand.earliest.max(now);
+    let span = demand.lasts(1);
+    let fit = |place: usize| {
+        let start = free[place].earliest_fit(demand.processors, span, from)?;
+        in_time(demand, Allocation { start, span, parts: vec![(place, demand.processors)] })
+    };
+    in_turn(free.len(), first).filter_map(fit).min_by_key(|allocation| allocation.start)
+}
+
+/// The whole job at one provider, from `start` on.
+fn alone(free: &[FreeTimes], demand: &Demand, first: usize, start: Time) -> Option<Allocation> {
+    let span = demand.lasts(1);
+    let has_room = |&place: &usize| free[place].min_free(start, start + span) >= demand.processors;
+    let place = in_turn(free.len(), first).find(has_room)?;
+    in_time(demand, Allocation { start, span, parts: vec![(place, demand.processors)] })
+}
+
+/// The job over several providers, from `start` on.
+fn spread(
+    free: &[FreeTimes],
+    demand: &Demand,
+    first: usize,
+    fill: Fill,
+    start: Time,
+) -> Option<Allocation> {
+    let span = demand.lasts(2);
+    let room = |place: usize| (place, free[place].min_free(start, start + span));
+    let mut room: Vec<(usize, u32)> = in_turn(free.len(), first).map(room).collect();
+    if fill == Fill::LargestFirst {
+        room.sort_by_key(|&(_, free)| std::cmp::Reverse(free));
+    }
+    let mut left = demand.processors;
+    let mut parts = Vec::new();
+    for (place, free) in room {
+        let part = free.min(left);
+        if part > 0 {
+            parts.push((place, part));
+            left -= part;
+        }
+    }
+    parts.sort_unstable();
+    // One that has room for the longer time has room for the shorter one.
+    if left > 0 {
+        return None;
+    }
+    in_time(demand, Allocation { start, span, parts })
+}
+
+fn in_time(demand: &Demand, allocation: Allocation) -> Option<Allocation> {
+    let in_time = demand.deadline.is_none_or(|deadline| allocation.completion() <= deadline);
+    in_time.then_some(allocation)
+}
+
+/// All providers, from the one whose turn it is.
+fn in_turn(providers: usize, first: usize) -> impl Iterator<Item = usize> {
+    (0..providers).map(move |place| (first + place) % providers)
+}
+
+/// `from`, and the beginnings of steps after it, in order; with how many processors are free then.
+fn candidates(free: &[FreeTimes], from: Time) -> impl Iterator<Item = (Time, u64)> {
+    let later = free.iter().flat_map(|free| free.steps().iter().map(|&(time, _)| time));
+    let mut times: Vec<Time> = later.filter(|&time| time > from).chain([from]).collect();
+    times.sort_unstable();
+    times.dedup();
+    let mut reached = vec![0; free.len()];
+    times.into_iter().map(move |time| {
+        let room = free.iter().zip(&mut reached).map(|(free, reached)| {
+            while free.steps().get(*reached).is_some_and(|&(step, _)| step <= time) {
+                *reached += 1;
+            }
+            let step = reached.checked_sub(1).map(|step| free.steps()[step].1);
+            u64::from(step.unwrap_or(0))
+        });
+        (time, room.sum())
+    })
+}

@@ -1,0 +1,129 @@
+//! What a provider tells of its free time.
+
+use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// All, in millionths.
+const MILLION: u32 = 1_000_000;
+
+/// From when on how many processors are free: a step function, the last step for ever. Before the
+/// first step nothing is free.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FreeTimes(Vec<(Time, u32)>);
+
+impl FreeTimes {
+    /// Steps in the order of time; `None` if they are not.
+    pub fn new(steps: Vec<(Time, u32)>) -> Option<FreeTimes> {
+        let ascend = steps.is_sorted_by(|one, next| one.0 < next.0);
+        ascend.then_some(FreeTimes(steps))
+    }
+
+    /// Nothing is ever free.
+    pub fn none() -> FreeTimes {
+        FreeTimes::default()
+    }
+
+    /// Whether the steps are in the order of time, which what is read need not be.
+    pub fn is_sound(&self) -> bool {
+        self.0.is_sorted_by(|one, next| one.0 < next.0)
+    }
+
+    /// How many steps.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing is ever free.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The steps: from when on, how many.
+    pub fn steps(&self) -> &[(Time, u32)] {
+        &self.0
+    }
+
+    /// The same with fewer processors, so that less is seen of the load: so many millionths of those
+    /// that are free, rounded down.
+    pub fn published(mut self, millionths: u32) -> FreeTimes {
+        let millionths = u64::from(millionths.min(MILLION));
+        for (_, free) in &mut self.0 {
+            *free = (u64::from(*free) * millionths / u64::from(MILLION)) as u32;
+        }
+        self.0.dedup_by_key(|&mut (_, free)| free);
+        self
+    }
+
+    /// Fewest free processors during `[start, end)`, which is not empty.
+    pub fn min_free(&self, start: Time, end: Time) -> u32 {
+        let Some(first) = self.step_at(start) else { return 0 };
+        let during = self.0[first..].iter().take_while(|&&(time, _)| time <= start || time < end);
+        during.map(|&(_, free)| free).min().unwrap_or(0)
+    }
+
+    /// Earliest start from `from` on at which `processors` are free during `span`.
+    pub fn earliest_fit(&self, processors: u32, span: Span, from: Time) -> Option<Time> {
+        let mut start = None;
+        let first = self.step_at(from).unwrap_or(0);
+        for &(time, free) in &self.0[first..] {
+            if start.is_some_and(|start| time >= start + span) {
+                break;
+            }
+            start = if free < processors { None } else { start.or(Some(time.max(from))) };
+        }
+        start
+    }
+
+    /// The step that covers `time`.
+    fn step_at(&self, time: Time) -> Option<usize> {
+        self.0.partition_point(|&(step, _)| step <= time).checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(time: i64) -> Time {
+        Time::from_micros(time)
+    }
+
+    fn steps(steps: &[(i64, u32)]) -> FreeTimes {
+        let steps = steps.iter().map(|&(time, free)| (at(time), free)).collect();
+        FreeTimes::new(steps).expect("in order")
+    }
+
+    #[test]
+    fn the_fewest_free_processors_count() {
+        let free = steps(&[(0, 2), (5, 1), (10, 4)]);
+        assert_eq!(free.min_free(at(0), at(5)), 2);
+        assert_eq!(free.min_free(at(0), at(6)), 1);
+        assert_eq!(free.min_free(at(12), at(99)), 4);
+        assert_eq!(free.min_free(at(-1), at(3)), 0, "nobody has said so");
+        assert_eq!(FreeTimes::none().min_free(at(0), at(1)), 0);
+    }
+
+    #[test]
+    fn a_fit_begins_at_a_step_or_at_once() {
+        let free = steps(&[(0, 2), (5, 1), (10, 4)]);
+        let fit = |processors, span, from| {
+            free.earliest_fit(processors, Span::from_micros(span), at(from)).map(Time::as_micros)
+        };
+        assert_eq!(fit(2, 3, 1), Some(1));
+        assert_eq!(fit(2, 3, 3), Some(10));
+        assert_eq!(fit(1, 99, -7), Some(0));
+        assert_eq!(fit(5, 1, 0), None);
+    }
+
+    #[test]
+    fn less_can_be_published_than_is_free() {
+        let free = steps(&[(0, 3), (5, 2), (10, 8)]);
+        assert_eq!(free.clone().published(500_000), steps(&[(0, 1), (10, 4)]));
+        assert_eq!(free.clone().published(MILLION), free);
+    }
+
+    #[test]
+    fn steps_that_do_not_ascend_are_none() {
+        assert_eq!(FreeTimes::new(vec![(at(3), 1), (at(3), 2)]), None);
+    }
+}

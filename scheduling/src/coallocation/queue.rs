@@ -1,0 +1,174 @@
+//! The queue of a provider that takes parts of jobs, beside jobs of its own.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{Span, Time};
+
+use super::FreeTimes;
+use crate::plan::extra::Extra;
+use crate::reservations::Interval;
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
+use crate::{Compression, Conservative};
+
+/// Conservative backfilling of jobs around parts that stay where they are booked.
+///
+/// What is given back is offered to the jobs when [`CoallocationQueue::compress`] is called: after
+/// all that ends at an instant has ended, before parts are asked to move, and when these have.
+#[derive(Debug)]
+pub struct CoallocationQueue {
+    queue: Conservative,
+    /// Where parts go that are about to move, and what is kept for that.
+    prepared: BTreeMap<Slot, (Interval, Extra)>,
+}
+
+impl CoallocationQueue {
+    /// For a machine of `processors`, with the order and the compression of `config`.
+    ///
+    /// # Panics
+    /// With [`Compression::Replan`], which keeps no booking where it is.
+    pub fn new(processors: u32, config: SchedulerConfig) -> CoallocationQueue {
+        assert_ne!(config.compression, Compression::Replan, "bookings stay");
+        let queue = Conservative::new(processors, config.order, config.compression).deferring();
+        CoallocationQueue { queue, prepared: BTreeMap::new() }
+    }
+
+    /// When how many processors are free, where a part counts as free.
+    pub fn free_times(&mut self, now: Time, without: Option<Slot>) -> FreeTimes {
+        let mut profile = self.queue.profile_from(now).clone();
+        if let Some(Interval { start, span, processors }) = without.and_then(|it| self.planned(it))
+        {
+            profile.remove(start.max(now), start + span, processors);
+        }
+        // What lies behind all limits is as good as never.
+        let steps = profile.steps_from(now).map(|(start, free)| (start.max(now), free));
+        FreeTimes::new(steps.filter(|&(start, _)| start < BEYOND_ALL_LIMITS).collect())
+            .expect("steps of a profile ascend")
+    }
+
+    /// Whether a processor is neither used nor booked now.
+    pub fn is_idle(&mut self, now: Time) -> bool {
+        self.queue.profile_from(now).free_at(now) > 0
+    }
+
+    /// Holds a part where there is room; `false` if there is none.
+    pub fn hold(&mut self, now: Time, slot: Slot, part: Interval) -> bool {
+        let profile = self.queue.profile_from(now);
+        let has_room = now <= part.start
+            && Span::ZERO < part.span
+            && part.processors <= profile.min_free(part.start, part.end());
+        if has_room {
+            self.queue.fix(slot, part);
+        }
+        has_room
+    }
+
+    /// Where a part that waits is booked.
+    pub fn planned(&self, slot: Slot) -> Option<Interval> {
+        self.queue.fixed(slot)
+    }
+
+    /// Keeps another place for a part that waits, of which its own counts as free; both are kept
+    /// until the move is [settled](CoallocationQueue::settle) or
+    /// [dropped](CoallocationQueue::abandon). `false` if there is no room, or if it moves already.
+    pub fn prepare(&mut self, now: Time, slot: Slot, to: Interval) -> bool {
+        let Some(from) = self.planned(slot).filter(|_| now <= to.start && Span::ZERO < to.span)
+        else {
+            return false;
+        };
+        let extra = Extra::new(from, to);
+        if self.prepared.contains_key(&slot) || !extra.has_room(self.queue.profile_from(now)) {
+            return false;
+        }
+        extra.book(self.queue.profile_mut());
+        self.prepared.insert(slot, (to, extra));
+        true
+    }
+
+    /// Moves a part to the place kept for it; `false` if there is none.
+    pub fn settle(&mut self, now: Time, slot: Slot) -> bool {
+        let Some(to) = self.release(now, slot).filter(|to| now <= to.start) else { return false };
+        self.queue.fix_anew(now, slot, to);
+        true
+    }
+
+    /// Drops the place kept for a part, which stays where it is; `false` if there is none.
+    pub fn abandon(&mut self, now: Time, slot: Slot) -> bool {
+        let dropped = self.release(now, slot);
+        if let Some(to) = dropped {
+            self.queue.has_given_back(now, to.start.max(now), to.end(), to.processors);
+        }
+        dropped.is_some()
+    }
+
+    /// A part that waits is a job of the queue from now on, for it has no other part any more: it
+    /// may move up by itself.
+    pub fn into_job(&mut self, request: Request) {
+        if self.planned(request.slot).is_some() {
+            self.queue.queue_fixed(request);
+        }
+    }
+
+    /// Jobs that wait move up to what has been given back.
+    pub fn compress(&mut self, now: Time) {
+        self.queue.compress_now(now);
+    }
+
+    /// Gives back what is kept for a move.
+    fn release(&mut self, now: Time, slot: Slot) -> Option<Interval> {
+        let (to, extra) = self.prepared.remove(&slot)?;
+        self.queue.profile_from(now);
+        extra.release(now, self.queue.profile_mut());
+        Some(to)
+    }
+}
+
+impl LocalScheduler for CoallocationQueue {
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        self.queue.submit(now, request)
+    }
+
+    fn finished(&mut self, now: Time, slot: Slot) {
+        self.queue.finished(now, slot);
+    }
+
+    fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        self.queue.overran(now, slot, end);
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.queue.failed(now, processors, killed);
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.queue.restored(now, processors);
+    }
+
+    fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
+        self.abandon(now, slot);
+        self.queue.withdraw(now, slot)
+    }
+
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        let before = started.len();
+        self.queue.start_due(now, started);
+        for &slot in &started[before..] {
+            self.abandon(now, slot);
+        }
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        self.queue.next_start()
+    }
+
+    fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
+        self.queue.estimate_start(now, processors, span)
+    }
+
+    fn queue_length(&self) -> usize {
+        self.queue.queue_length()
+    }
+
+    fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
+        Some(self)
+    }
+}

@@ -1,0 +1,41 @@
+//! What an interval needs that somebody moves to who keeps the present one until then.
+
+use haggle_model::Time;
+
+use crate::Profile;
+use crate::reservations::Interval;
+
+/// What an interval needs beside another one: from when until when how many processors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extra([(Time, Time, u32); 3]);
+
+impl Extra {
+    /// To move from an interval that is booked to another one.
+    pub(crate) fn new(from: Interval, to: Interval) -> Extra {
+        Extra([
+            (to.start, to.end().min(from.start), to.processors),
+            (
+                to.start.max(from.start),
+                to.end().min(from.end()),
+                to.processors.saturating_sub(from.processors),
+            ),
+            (to.start.max(from.end()), to.end(), to.processors),
+        ])
+    }
+
+    /// Whether that is free.
+    pub(crate) fn has_room(&self, profile: &Profile) -> bool {
+        let has_room = |&(start, end, more)| start >= end || more <= profile.min_free(start, end);
+        self.0.iter().all(has_room)
+    }
+
+    /// Books it.
+    pub(crate) fn book(&self, profile: &mut Profile) {
+        self.0.iter().for_each(|&(start, end, more)| profile.add(start, end, more));
+    }
+
+    /// Gives it back, from `now` on.
+    pub(crate) fn release(&self, now: Time, profile: &mut Profile) {
+        self.0.iter().for_each(|&(start, end, more)| profile.remove(start.max(now), end, more));
+    }
+}

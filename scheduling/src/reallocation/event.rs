@@ -1,0 +1,302 @@
+//! One look at all jobs that wait (Caniou, Charrier and Desprez 2010, section 3.2.2).
+//!
+//! ```text
+//!  Event::new ─▶ to_cancel ─▶ questions ─▶ learn ... ─▶ decide ─▶ Stay, Move, Place
+//!                                 ▲                        │
+//!                                 └────────────────────────┘  until Over
+//! ```
+
+use std::collections::VecDeque;
+
+use haggle_model::{JobId, Sizing, Time};
+
+use super::heuristic::Prospect;
+use super::{Algorithm, Rule, first_done};
+
+/// A job that waits at a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The job. Jobs are numbered by age.
+    pub job: JobId,
+    /// When it will be done.
+    pub completion: Time,
+}
+
+/// What has to be known for the next decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Question {
+    /// What would become of the job if it were submitted to this cluster now?
+    Estimate {
+        /// The job.
+        job: JobId,
+        /// Which cluster.
+        cluster: usize,
+    },
+    /// When will the job be done where it waits?
+    Completion {
+        /// The job.
+        job: JobId,
+        /// Where it waits.
+        cluster: usize,
+    },
+}
+
+/// What is to be done with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It stays where it is, or has started.
+    Stay {
+        /// The job.
+        job: JobId,
+    },
+    /// It is to be cancelled at one cluster and submitted to another.
+    Move {
+        /// The job.
+        job: JobId,
+        /// Where it waits.
+        from: usize,
+        /// Where it goes.
+        to: usize,
+    },
+    /// It is to be submitted: it has been cancelled, or was never submitted.
+    Place {
+        /// The job.
+        job: JobId,
+        /// Where it waited.
+        from: Option<usize>,
+        /// Where it goes, or goes again; `None` if no cluster takes it.
+        to: Option<usize>,
+    },
+    /// All jobs have had their turn.
+    Over,
+}
+
+/// One look at all jobs that wait.
+#[derive(Clone, Debug)]
+pub struct Event {
+    rule: Rule,
+    /// Whose turn it may be, by age.
+    compared: Vec<Candidate>,
+    /// Who comes after these, one after the other.
+    rest: VecDeque<Candidate>,
+    /// How often each cluster has changed: what it said before is void.
+    versions: Vec<u32>,
+    is_of_newcomer: bool,
+}
+
+/// Something that a cluster said when it had changed so often.
+type Said<T> = Option<(u32, T)>;
+
+/// A job whose turn has not come.
+#[derive(Clone, Debug)]
+struct Candidate {
+    job: JobId,
+    /// Where it waits or waited, unless it is new.
+    cluster: Option<usize>,
+    /// Its completion there; none if it has started.
+    completion: Said<Option<Time>>,
+    /// What each cluster has said, or that it cannot take the job.
+    estimates: Vec<Said<Option<Sizing>>>,
+}
+
+impl Candidate {
+    /// What is known of a cluster in its present state.
+    fn estimate(&self, cluster: usize, versions: &[u32]) -> Option<Option<Sizing>> {
+        let (version, said) = (*self.estimates.get(cluster)?)?;
+        (version == versions[cluster]).then_some(said)
+    }
+
+    fn completion(&self, versions: &[u32]) -> Option<Option<Time>> {
+        let (version, said) = self.completion?;
+        (version == versions[self.cluster?]).then_some(said)
+    }
+}
+
+impl Event {
+    /// An event that begins with these jobs, by cluster.
+    pub fn new(rule: Rule, waiting: &[Vec<Waiting>]) -> Event {
+        let of = |(cluster, jobs): (usize, &Vec<Waiting>)| {
+            let candidate = |it: &Waiting| Candidate {
+                job: it.job,
+                cluster: Some(cluster),
+                completion: Some((0, Some(it.completion))),
+                estimates: Vec::new(),
+            };
+            Vec::from_iter(jobs.iter().map(candidate))
+        };
+        let mut rest = Vec::from_iter(waiting.iter().enumerate().flat_map(of));
+        rest.sort_unstable_by_key(|it| it.job);
+        let mut compared = Vec::new();
+        if rule.heuristic.compares() {
+            let behind = rest.split_off(rule.window.max(1).min(rest.len()));
+            compared = std::mem::replace(&mut rest, behind);
+            if rule.algorithm == Algorithm::Regular {
+                rest.clear();
+            }
+        }
+        Event {
+            rule,
+            compared,
+            rest: rest.into(),
+            versions: vec![0; waiting.len()],
+            is_of_newcomer: false,
+        }
+    }
+
+    /// An event that places one new job on one of so many clusters.
+    pub fn newcomer(job: JobId, clusters: usize) -> Event {
+        let rule = Rule { algorithm: Algorithm::AllCancellation, ..Rule::default() };
+        let mut event = Event::new(rule, &vec![Vec::new(); clusters]);
+        let (cluster, completion, estimates) = (None, None, Vec::new());
+        event.compared.push(Candidate { job, cluster, completion, estimates });
+        event.is_of_newcomer = true;
+        event
+    }
+
+    /// Whether it places a new job, and looks at none that wait.
+    pub fn is_of_newcomer(&self) -> bool {
+        self.is_of_newcomer
+    }
+
+    /// The jobs to be cancelled before anything else, by cluster.
+    pub fn to_cancel(&self) -> Vec<Vec<JobId>> {
+        let mut jobs = vec![Vec::new(); self.versions.len()];
+        if self.rule.algorithm == Algorithm::AllCancellation {
+            for it in self.compared.iter().chain(&self.rest) {
+                if let Some(cluster) = it.cluster {
+                    jobs[cluster].push(it.job);
+                }
+            }
+        }
+        jobs
+    }
+
+    /// A job could not be cancelled: it has started, or is over.
+    pub fn leave_out(&mut self, job: JobId) {
+        self.compared.retain(|it| it.job != job);
+        self.rest.retain(|it| it.job != job);
+    }
+
+    /// What has to be known for the next decision and is not. When all of it has been learned, there
+    /// may be more to ask; if there is not, [`Event::decide`] follows.
+    pub fn questions(&mut self) -> Vec<Question> {
+        if self.compared.is_empty() {
+            self.compared.extend(self.rest.pop_front());
+        }
+        let Event { rule, compared, versions, .. } = &*self;
+        let is_regular = rule.algorithm == Algorithm::Regular;
+        let weighs_present = is_regular && rule.heuristic.weighs_present();
+        let mut questions = Vec::new();
+        for it in compared.iter() {
+            let job = it.job;
+            if let Some(cluster) = it.cluster
+                && weighs_present
+                && it.completion(versions).is_none()
+            {
+                questions.push(Question::Completion { job, cluster });
+            }
+            for cluster in 0..versions.len() {
+                let counts = !is_regular || it.cluster != Some(cluster);
+                if counts && it.estimate(cluster, versions).is_none() {
+                    questions.push(Question::Estimate { job, cluster });
+                }
+            }
+        }
+        if questions.is_empty() && is_regular && !compared.is_empty() {
+            let next = &compared[self.next()];
+            if let Some(cluster) = next.cluster
+                && next.completion(&self.versions).is_none()
+            {
+                questions.push(Question::Completion { job: next.job, cluster });
+            }
+        }
+        questions
+    }
+
+    fn find(&mut self, job: JobId) -> Option<&mut Candidate> {
+        let place = self.compared.binary_search_by_key(&job, |it| it.job).ok()?;
+        Some(&mut self.compared[place])
+    }
+
+    /// A cluster has said what would become of a job; `None` if it does not take it.
+    pub fn learn_estimate(&mut self, job: JobId, cluster: usize, sizing: Option<Sizing>) {
+        let (clusters, version) = (self.versions.len(), self.versions[cluster]);
+        if let Some(it) = self.find(job) {
+            it.estimates.resize(clusters, None);
+            it.estimates[cluster] = Some((version, sizing));
+        }
+    }
+
+    /// The cluster where a job waits has said when it will be done; `None` if it does not wait.
+    pub fn learn_completion(&mut self, job: JobId, cluster: usize, completion: Option<Time>) {
+        let version = self.versions[cluster];
+        if let Some(it) = self.find(job).filter(|it| it.cluster == Some(cluster)) {
+            it.completion = Some((version, completion));
+        }
+    }
+
+    /// What the clusters say of a candidate, as far as it counts.
+    fn said<'a>(&'a self, it: &'a Candidate) -> impl Iterator<Item = (usize, Sizing)> + 'a {
+        let regular = self.rule.algorithm == Algorithm::Regular;
+        let counted =
+            (0..self.versions.len()).filter(move |&at| !regular || it.cluster != Some(at));
+        counted.filter_map(|at| Some((at, it.estimate(at, &self.versions)??)))
+    }
+
+    fn prospect(&self, it: &Candidate) -> Prospect {
+        let present = it.completion.and_then(|(_, said)| said).unwrap_or(Time::FOREVER);
+        let best = first_done(self.said(it));
+        let elsewhere = self.said(it).filter(|&(at, _)| best.is_none_or(|best| best.0 != at));
+        let others = elsewhere.map(|(_, sizing)| sizing.completion());
+        let stays = (self.rule.algorithm == Algorithm::Regular).then_some(present);
+        let second = others.chain(stays).min();
+        Prospect { best: best.map(|(_, sizing)| sizing), second, present }
+    }
+
+    /// The place of the job whose turn it is, among those compared.
+    fn next(&self) -> usize {
+        let mut next = 0;
+        if self.compared.len() > 1 {
+            let mut prospect = self.prospect(&self.compared[0]);
+            for (place, it) in self.compared.iter().enumerate().skip(1) {
+                let other = self.prospect(it);
+                // Of two that are alike the older goes first.
+                if self.rule.heuristic.prefers(&other, &prospect) {
+                    (next, prospect) = (place, other);
+                }
+            }
+        }
+        next
+    }
+
+    /// What is to be done with the job whose turn it is. To be asked when there are no questions;
+    /// what has not been learned by then counts as if no cluster took the job.
+    pub fn decide(&mut self) -> Decision {
+        if self.compared.is_empty() {
+            return Decision::Over;
+        }
+        let place = self.next();
+        let best = first_done(self.said(&self.compared[place]));
+        let it = self.compared.remove(place);
+        let (job, from) = (it.job, it.cluster);
+        if self.rule.algorithm == Algorithm::AllCancellation {
+            // Whoever had it takes it again if nobody else does.
+            let to = best.map(|(cluster, _)| cluster).or(from);
+            if let Some(to) = to {
+                self.versions[to] += 1;
+            }
+            return Decision::Place { job, from, to };
+        }
+        let present = it.completion(&self.versions).flatten();
+        match (best, from, present) {
+            (Some((to, sizing)), Some(from), Some(present))
+                if sizing.completion() + self.rule.threshold < present =>
+            {
+                self.versions[from] += 1;
+                self.versions[to] += 1;
+                Decision::Move { job, from, to }
+            }
+            _ => Decision::Stay { job },
+        }
+    }
+}

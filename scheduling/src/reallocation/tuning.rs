@@ -1,0 +1,77 @@
+//! How many processors a moldable job gets on a cluster (Caniou, Charrier and Desprez 2010, section
+//! 3.2.1).
+
+use haggle_model::{Sizing, Time};
+use serde::{Deserialize, Serialize};
+
+/// How the number of processors is searched for.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub enum Tuning {
+    /// Bisection: as if more processors were better up to a point, and worse from there on. Where
+    /// the plan has holes they are not, and it may miss the best number.
+    #[default]
+    Binary,
+    /// All numbers are tried.
+    Exhaustive,
+}
+
+impl Tuning {
+    /// Both, in the order of the manual.
+    pub const ALL: [Tuning; 2] = [Tuning::Binary, Tuning::Exhaustive];
+
+    /// The word used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tuning::Binary => "binary",
+            Tuning::Exhaustive => "exhaustive",
+        }
+    }
+
+    /// The number of processors from 1 to `widest` with the earliest completion of all that
+    /// it `evaluate`s; of several the smallest. `None` if one cannot be evaluated.
+    pub fn best(
+        self,
+        widest: u32,
+        mut evaluate: impl FnMut(u32) -> Option<Sizing>,
+    ) -> Option<Sizing> {
+        let mut best: Option<Sizing> = None;
+        let mut see = |processors| {
+            let sizing = evaluate(processors)?;
+            let rank = |it: &Sizing| (it.completion(), it.processors);
+            if best.is_none_or(|best| rank(&sizing) < rank(&best)) {
+                best = Some(sizing);
+            }
+            Some(sizing.completion())
+        };
+        match self {
+            Tuning::Exhaustive => {
+                for processors in 1..=widest {
+                    see(processors)?;
+                }
+            }
+            Tuning::Binary => bisect(widest, &mut see)?,
+        }
+        best
+    }
+}
+
+/// Halves the range of numbers, towards the better one of its two ends.
+fn bisect(widest: u32, see: &mut impl FnMut(u32) -> Option<Time>) -> Option<()> {
+    let mut low = (1, see(1)?);
+    if widest <= 1 {
+        return Some(());
+    }
+    let mut high = (widest, see(widest)?);
+    while high.0 - low.0 > 1 {
+        let middle = low.0.midpoint(high.0);
+        let seen = (middle, see(middle)?);
+        if low.1 <= high.1 {
+            high = seen;
+        } else {
+            low = seen;
+        }
+    }
+    Some(())
+}

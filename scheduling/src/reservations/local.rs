@@ -1,0 +1,163 @@
+//! Reservations as a local scheduler.
+
+use haggle_model::{Span, Time};
+
+use super::{Active, Alternative, Booking, Granted, Granting, News, Reservations, Reserve, Window};
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
+
+impl Granting for Reservations {
+    fn ask(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Granted> {
+        let threshold = self.config.threshold.min(request.accepts);
+        self.admit(now, request, threshold, draw)
+    }
+
+    fn alternatives(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        most: usize,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Vec<Alternative> {
+        let Some(threshold) = self.config.threshold else { return Vec::new() };
+        self.possible(now, request, threshold, most, draw)
+    }
+
+    fn take(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        alternative: Alternative,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Granted> {
+        let window = Window::from((request, alternative));
+        let granted = self.admit(now, &Reserve { window, ..*request }, None, draw)?;
+        Some(Granted { alternative: Some(alternative), ..granted })
+    }
+
+    fn planned(&self, slot: Slot) -> Option<Time> {
+        self.place(slot).map(|place| self.waiting[place].start)
+    }
+
+    fn fix(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.catch_up(now);
+        let place = self.place(slot)?;
+        self.waiting[place].fix();
+        Some(self.waiting[place].start)
+    }
+
+    fn news(&mut self, news: &mut Vec<(Slot, News)>) {
+        news.append(&mut self.news);
+    }
+}
+
+impl LocalScheduler for Reservations {
+    /// For as long as it takes, whenever there is room; nothing is promised.
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        self.catch_up(now);
+        let Request { slot, processors, .. } = request;
+        let span = request.planned_span();
+        let profile = self.plan.profile_mut();
+        let start = profile
+            .earliest_or_never(processors, span, now)
+            .expect("the provider refuses jobs wider than the machine");
+        profile.add(start, start + span, processors);
+        let request = Reserve {
+            slot,
+            submitted: now,
+            processors,
+            span,
+            window: Window::ANY,
+            fix_at: None,
+            accepts: None,
+        };
+        self.waiting.push(Booking { request, id: self.asked, start });
+        self.asked += 1;
+        None
+    }
+
+    fn finished(&mut self, now: Time, slot: Slot) {
+        let ended = self.plan.finished(now, slot);
+        self.plan.forget(slot);
+        self.running.retain(|active| active.slot != slot);
+        self.given_back |= now < ended.planned_end;
+    }
+
+    fn overran(&mut self, now: Time, slot: Slot, end: Time) {
+        self.plan_around(now, |plan| plan.overran(now, slot, end));
+        for active in self.running.iter_mut().filter(|active| active.slot == slot) {
+            active.planned_end = end;
+        }
+    }
+
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.running.retain(|active| killed.iter().all(|it| it.slot != active.slot));
+        self.plan_around(now, |plan| {
+            plan.failed(now, processors, killed);
+            killed.iter().for_each(|it| plan.forget(it.slot));
+        });
+    }
+
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.plan.restored(now, processors);
+        self.given_back = true;
+    }
+
+    fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
+        self.catch_up(now);
+        let Some(place) = self.place(slot) else { return false };
+        self.release_prepared(now, slot);
+        let Booking { request, start, .. } = self.waiting.remove(place);
+        let end = start + request.span;
+        self.plan.profile_mut().remove(start.max(now), end, request.processors);
+        self.given_back = true;
+        true
+    }
+
+    /// In the order in which they were asked for.
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.catch_up(now);
+        self.waiting.sort_unstable_by_key(|booking| (booking.request.submitted, booking.id));
+        let Reservations { plan, waiting, running, prepared, .. } = self;
+        waiting.retain(|booking| {
+            let Reserve { slot, processors, .. } = booking.request;
+            // What ends at this very instant may not have given its processors back yet.
+            if booking.start > now || processors > plan.free() {
+                return true;
+            }
+            let moves = prepared.extract_if(.., |it| it.slot == slot);
+            moves.for_each(|it| it.extra.release(now, plan.profile_mut()));
+            plan.start(slot, processors, booking.end());
+            running.push(Active { slot, start: booking.start, planned_end: booking.end() });
+            started.push(slot);
+            false
+        });
+    }
+
+    /// Or when a start becomes fixed, if that comes first.
+    fn next_start(&self) -> Option<Time> {
+        let due = |booking: &Booking| {
+            let fixed = booking.request.fixed_at(booking.start).filter(|_| !booking.is_fixed());
+            fixed.map_or(booking.start, |time| time.min(booking.start))
+        };
+        self.waiting.iter().map(due).min().filter(|&time| time < BEYOND_ALL_LIMITS)
+    }
+
+    fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
+        self.catch_up(now);
+        let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
+        self.plan.profile().earliest_or_never(processors, span, now)
+    }
+
+    fn queue_length(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn granting(&mut self) -> Option<&mut dyn Granting> {
+        Some(self)
+    }
+}

@@ -1,0 +1,468 @@
+//! Jobs on several machines: worked cases, and random worlds against the definition.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_model::{Span, Time};
+use haggle_scheduling::coallocation::{
+    Allocation, Choice, CoallocationQueue, Demand, Fill, FreeTimes, Moves, Rounds,
+    earliest_common_start, improve, shift, with_overhead,
+};
+use haggle_scheduling::reservations::Interval;
+use haggle_scheduling::{
+    Compression, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
+};
+use proptest::prelude::*;
+
+use crate::obvious_coallocation::{Job, Obvious, Rules, Story};
+
+fn at(time: i64) -> Time {
+    Time::from_micros(time)
+}
+
+fn span(time: i64) -> Span {
+    Span::from_micros(time)
+}
+
+fn slot(id: usize) -> Slot {
+    Slot(id as u32)
+}
+
+const QUEUE: SchedulerConfig = SchedulerConfig {
+    policy: Policy::Conservative,
+    order: Order::Arrival,
+    compression: Compression::ByStart,
+};
+
+/// A job that is on several machines, or was when it came.
+#[derive(Clone, Debug)]
+struct External {
+    current: Allocation,
+    turn: usize,
+    runs: bool,
+}
+
+/// Machines, driven as the definition says: ends, Algorithm 3 at each machine where something ended
+/// early, starts, arrivals, starts.
+struct World<'a> {
+    jobs: &'a [Job],
+    sizes: &'a [u32],
+    rules: Rules,
+    machines: Vec<CoallocationQueue>,
+    external: BTreeMap<usize, External>,
+    /// When what runs ends, and was planned to: by job, with its machines.
+    running: BTreeMap<usize, (i64, i64, i64, BTreeMap<usize, u32>)>,
+    stories: BTreeMap<usize, Story>,
+    turn: usize,
+}
+
+impl World<'_> {
+    fn run(sizes: &[u32], jobs: &[Job], rules: Rules) -> BTreeMap<usize, Story> {
+        World::new(sizes, jobs, rules).until(i64::MAX).stories
+    }
+
+    fn new<'a>(sizes: &'a [u32], jobs: &'a [Job], rules: Rules) -> World<'a> {
+        let machines = sizes.iter().map(|&size| CoallocationQueue::new(size, QUEUE)).collect();
+        let (external, running, stories) = Default::default();
+        World { jobs, sizes, rules, machines, external, running, stories, turn: 0 }
+    }
+
+    fn until(mut self, end: i64) -> Self {
+        let mut now = 0;
+        let last = self.jobs.last().map_or(0, |job| job.arrival);
+        while now <= end && (now <= last || self.is_busy()) {
+            self.end(now);
+            self.start(now);
+            for (id, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.arrival == now) {
+                self.arrive(now, id, job);
+            }
+            self.start(now);
+            now += 1;
+        }
+        self
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.running.is_empty() || self.machines.iter().any(|it| it.next_start().is_some())
+    }
+
+    fn arrive(&mut self, now: i64, id: usize, job: &Job) {
+        let completion = match job.home {
+            Some(home) if job.processors <= self.sizes[home] => self.queue(now, home, id, job),
+            Some(_) => return,
+            None => {
+                let turn = self.turn;
+                self.turn = (turn + 1) % self.machines.len();
+                let free = self.free_times(now, None);
+                let demand = demand(now, job);
+                let found = earliest_common_start(&free, &demand, turn, self.rules.fill, at(now));
+                let Some(current) = found else { return };
+                let completion = current.completion();
+                if let &[(place, _)] = &current.parts[..] {
+                    assert_eq!(self.queue(now, place, id, job), completion.as_micros());
+                } else {
+                    for (place, part) in intervals(&current) {
+                        assert!(self.machines[place].hold(at(now), slot(id), part));
+                    }
+                    self.external.insert(id, External { current, turn, runs: false });
+                }
+                completion.as_micros()
+            }
+        };
+        let story = Story { promised: completion, start: 0, end: 0, parts: BTreeMap::new() };
+        self.stories.insert(id, story);
+    }
+
+    fn queue(&mut self, now: i64, place: usize, id: usize, job: &Job) -> i64 {
+        let promise = self.machines[place].submit(at(now), request(id, job));
+        promise.expect("everybody has a limit").as_micros()
+    }
+
+    fn free_times(&mut self, now: i64, without: Option<usize>) -> Vec<FreeTimes> {
+        let without = without.map(slot);
+        self.machines.iter_mut().map(|it| it.free_times(at(now), without)).collect()
+    }
+
+    fn start(&mut self, now: i64) {
+        let mut parts: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+        for (place, machine) in self.machines.iter_mut().enumerate() {
+            let mut started = Vec::new();
+            machine.start_due(at(now), &mut started);
+            for Slot(id) in started {
+                let id = id as usize;
+                let processors = match self.external.get_mut(&id) {
+                    Some(external) => {
+                        external.runs = true;
+                        assert_eq!(external.current.start, at(now));
+                        external.current.at(place)
+                    }
+                    None => self.jobs[id].processors,
+                };
+                parts.entry(id).or_default().insert(place, processors);
+            }
+        }
+        for (id, parts) in parts {
+            let job = &self.jobs[id];
+            let whole: u32 = parts.values().sum();
+            assert_eq!(whole, job.processors, "all parts start together");
+            let end = now + job.lasts(job.actual, parts.len());
+            let planned = now + job.lasts(job.estimate, parts.len());
+            self.running.insert(id, (now, end, planned, parts));
+        }
+    }
+
+    fn end(&mut self, now: i64) {
+        let mut early = BTreeSet::new();
+        for (id, (start, end, planned, parts)) in std::mem::take(&mut self.running) {
+            if end > now {
+                self.running.insert(id, (start, end, planned, parts));
+                continue;
+            }
+            for &place in parts.keys() {
+                self.machines[place].finished(at(now), slot(id));
+                if now < planned {
+                    early.insert(place);
+                }
+            }
+            self.external.remove(&id);
+            let story = self.stories.get_mut(&id).expect("it was promised something");
+            assert!(now <= story.promised, "no promise is broken");
+            (story.start, story.end, story.parts) = (start, now, parts);
+        }
+        for place in early {
+            self.algorithm_3(now, place);
+        }
+    }
+
+    fn algorithm_3(&mut self, now: i64, place: usize) {
+        self.machines[place].compress(at(now));
+        let mut rounds = Rounds::new(self.rules.rounds);
+        let mut altered = BTreeSet::new();
+        loop {
+            let (machine, external) = (&mut self.machines[place], &self.external);
+            let asks = self.rules.moves != Moves::Rigid;
+            let next =
+                rounds.next(|| asks && machine.is_idle(at(now)), || waiting(external, place));
+            let Some(id) = next else { break };
+            let asked = self.external.get(&id).filter(|it| it.current.at(place) > 0);
+            let Some(External { current, turn, .. }) = asked.cloned() else { continue };
+            let free = self.free_times(now, Some(id));
+            let Rules { moves, fill, choice, .. } = self.rules;
+            let what = (&demand(0, &self.jobs[id]), &current);
+            let better = improve(moves, &free, what, (turn, fill, choice), at(now));
+            if let Some(better) = better {
+                altered.extend(current.parts.iter().chain(&better.parts).map(|&(it, _)| it));
+                self.rearrange(now, id, &current, better);
+                rounds.moved();
+            }
+        }
+        altered.into_iter().for_each(|place| self.machines[place].compress(at(now)));
+    }
+
+    fn rearrange(&mut self, now: i64, id: usize, current: &Allocation, better: Allocation) {
+        for (place, part) in intervals(&better) {
+            let machine = &mut self.machines[place];
+            let done = if current.at(place) > 0 {
+                machine.prepare(at(now), slot(id), part)
+            } else {
+                machine.hold(at(now), slot(id), part)
+            };
+            assert!(done, "what was free is");
+        }
+        for &(place, _) in &current.parts {
+            let machine = &mut self.machines[place];
+            let done = if better.at(place) > 0 {
+                machine.settle(at(now), slot(id))
+            } else {
+                machine.withdraw(at(now), slot(id))
+            };
+            assert!(done, "it had a part there");
+        }
+        if let &[(place, _)] = &better.parts[..] {
+            self.machines[place].into_job(request(id, &self.jobs[id]));
+            self.external.remove(&id);
+        } else if let Some(external) = self.external.get_mut(&id) {
+            external.current = better;
+        }
+    }
+}
+
+/// Those with a part here that wait, in the order in which they are asked. Numbers are in the order
+/// of arrival.
+fn waiting(external: &BTreeMap<usize, External>, place: usize) -> Vec<usize> {
+    let waiting = external.iter().filter(|(_, it)| !it.runs && it.current.at(place) > 0);
+    let mut waiting: Vec<usize> = waiting.map(|(&id, _)| id).collect();
+    waiting.sort_by_key(|id| (external[id].current.start, *id));
+    waiting
+}
+
+fn intervals(allocation: &Allocation) -> impl Iterator<Item = (usize, Interval)> {
+    let &Allocation { start, span, ref parts } = allocation;
+    parts.iter().map(move |&(place, processors)| (place, Interval { start, span, processors }))
+}
+
+fn demand(now: i64, job: &Job) -> Demand {
+    Demand {
+        processors: job.processors,
+        span: span(job.estimate),
+        overhead: job.overhead as u32,
+        earliest: at(now),
+        deadline: None,
+    }
+}
+
+fn request(id: usize, job: &Job) -> Request {
+    Request {
+        slot: slot(id),
+        processors: job.processors,
+        span: Some(span(job.estimate)),
+        key: 0,
+        deadline: None,
+        ahead: false,
+    }
+}
+
+/// The free times of case M1.
+fn three_providers() -> Vec<FreeTimes> {
+    let steps = |steps: &[(i64, u32)]| {
+        FreeTimes::new(steps.iter().map(|&(time, free)| (at(time), free)).collect()).expect("sound")
+    };
+    vec![steps(&[(0, 1), (10, 4)]), steps(&[(0, 0), (6, 3), (14, 4)]), steps(&[(0, 2)])]
+}
+
+/// Case M1: whose turn it is gives first.
+#[test]
+fn the_earliest_common_start_is_filled_in_turn() {
+    let free = three_providers();
+    for (processors, time, lasts, start, turns) in [
+        (5, 6, [6, 8], 6, [[1, 3, 1], [0, 3, 2], [1, 2, 2]]),
+        (4, 4, [4, 5], 6, [[1, 3, 0], [0, 3, 1], [1, 1, 2]]),
+        (3, 4, [4, 5], 0, [[1, 0, 2], [1, 0, 2], [1, 0, 2]]),
+        (8, 3, [3, 4], 10, [[4, 3, 1], [3, 3, 2], [4, 2, 2]]),
+    ] {
+        let (span, overhead) = (span(time), 25);
+        let demand = Demand { processors, span, overhead, earliest: at(0), deadline: None };
+        assert_eq!([demand.lasts(1), demand.lasts(2)].map(Span::as_micros), lasts);
+        for (turn, parts) in turns.into_iter().enumerate() {
+            let found = earliest_common_start(&free, &demand, turn, Fill::InTurn, at(0));
+            let found = found.expect("there is always a start");
+            assert_eq!(found.start, at(start));
+            assert_eq!([0, 1, 2].map(|place| found.at(place)), parts);
+        }
+    }
+}
+
+#[test]
+fn the_largest_can_give_first() {
+    let free = three_providers();
+    let demand =
+        Demand { processors: 4, span: span(4), overhead: 25, earliest: at(0), deadline: None };
+    for turn in 0..3 {
+        let found = earliest_common_start(&free, &demand, turn, Fill::LargestFirst, at(0));
+        let parts = found.map(|it| [0, 1, 2].map(|place| it.at(place)));
+        assert_eq!(parts, Some([0, 3, 1]));
+    }
+}
+
+#[test]
+fn who_cannot_be_done_in_time_has_no_start() {
+    let free = three_providers();
+    let by = |deadline| {
+        let (processors, span, overhead) = (3, span(4), 25);
+        let deadline = Some(at(deadline));
+        let demand = Demand { processors, span, overhead, earliest: at(0), deadline };
+        earliest_common_start(&free, &demand, 0, Fill::InTurn, at(0))
+    };
+    assert_eq!(by(5).map(|it| it.start), Some(at(0)));
+    // Spread it would take until 5, but nobody has room for it alone before 6.
+    assert_eq!(by(4), None);
+}
+
+/// Case M6: percents of the time, rounded up.
+#[test]
+fn overhead_is_a_percentage_rounded_up() {
+    let lasts = |time, percent| with_overhead(span(time), percent).as_micros();
+    assert_eq!([lasts(100, 18), lasts(100, 25)], [118, 125]);
+    assert_eq!([lasts(37, 18), lasts(37, 25)], [44, 47]);
+    assert_eq!(with_overhead(Span::FOREVER, 25), Span::FOREVER);
+}
+
+const X: Job = Job { home: None, arrival: 0, processors: 6, estimate: 5, actual: 5, overhead: 20 };
+
+fn local(home: usize, arrival: i64, processors: u32, estimate: i64, actual: i64) -> Job {
+    Job { home: Some(home), arrival, processors, estimate, actual, overhead: 0 }
+}
+
+fn rules(moves: Moves) -> Rules {
+    Rules { moves, fill: Fill::InTurn, choice: Choice::EarliestStart, rounds: 10 }
+}
+
+fn starts(sizes: &[u32], jobs: &[Job], moves: Moves) -> Vec<i64> {
+    let stories = World::run(sizes, jobs, rules(moves));
+    stories.values().map(|story| story.start).collect()
+}
+
+/// Case M2.
+#[test]
+fn a_start_shifts_to_what_an_early_end_leaves() {
+    let jobs = [local(0, 0, 4, 10, 4), local(1, 0, 4, 6, 6), X];
+    for (moves, start) in [(Moves::Rigid, 10), (Moves::Shift, 6), (Moves::ShiftRemap, 6)] {
+        assert_eq!(starts(&[4, 4], &jobs, moves), [0, 0, start], "{moves:?}");
+    }
+}
+
+/// Case M3.
+#[test]
+fn a_job_is_remapped_to_one_machine() {
+    let jobs = [
+        local(0, 0, 4, 20, 5),
+        local(1, 0, 4, 10, 10),
+        Job { processors: 6, estimate: 10, actual: 10, ..X },
+    ];
+    for (moves, story) in [
+        (Moves::Shift, (22, 10, 22, vec![(0, 4), (1, 2)])),
+        (Moves::ShiftRemap, (22, 5, 15, vec![(0, 6)])),
+    ] {
+        let stories = World::run(&[8, 4], &jobs, rules(moves));
+        let (promised, start, end, parts) = story;
+        let parts = parts.into_iter().collect();
+        assert_eq!(stories[&2], Story { promised, start, end, parts });
+    }
+}
+
+/// Case M4.
+#[test]
+fn nobody_is_asked_where_local_jobs_take_all() {
+    let jobs = [local(0, 0, 4, 10, 4), local(1, 0, 4, 6, 6), X, local(0, 1, 4, 6, 6)];
+    assert_eq!(starts(&[4, 4], &jobs, Moves::ShiftRemap), [0, 0, 10, 4]);
+}
+
+/// Case M5: LW and LV take some, X shifts, and LU moves up behind it.
+#[test]
+fn local_jobs_move_up_again_behind_a_shift() {
+    let jobs = [
+        local(0, 0, 4, 12, 4),
+        local(1, 0, 4, 8, 8),
+        X,
+        local(0, 1, 2, 3, 3),
+        local(0, 2, 4, 2, 2),
+        local(1, 3, 4, 5, 5),
+    ];
+    let before = World::new(&[4, 4], &jobs, rules(Moves::Shift)).until(3).stories;
+    let promised: Vec<i64> = before.values().map(|story| story.promised).collect();
+    assert_eq!(promised, [12, 8, 18, 21, 23, 23]);
+    assert_eq!(starts(&[4, 4], &jobs, Moves::Shift), [0, 0, 9, 4, 7, 15]);
+}
+
+#[test]
+fn a_prepared_move_that_is_dropped_leaves_all_as_it_was() {
+    let mut queue = CoallocationQueue::new(4, QUEUE);
+    let part = |start, processors| Interval { start: at(start), span: span(5), processors };
+    assert!(queue.hold(at(0), slot(0), part(10, 3)));
+    let free = queue.free_times(at(0), None);
+    assert!(queue.prepare(at(0), slot(0), part(7, 4)));
+    assert!(!queue.prepare(at(0), slot(0), part(3, 1)), "one move at a time");
+    assert!(!queue.hold(at(0), slot(1), part(12, 2)), "both places are kept");
+    assert!(queue.abandon(at(0), slot(0)));
+    assert_eq!(queue.free_times(at(0), None), free);
+    assert_eq!(queue.planned(slot(0)), Some(part(10, 3)));
+    assert!(!queue.settle(at(0), slot(0)) && !queue.abandon(at(0), slot(0)));
+}
+
+fn a_world() -> impl Strategy<Value = (Vec<u32>, Vec<Job>)> {
+    let sizes = prop::collection::vec(2_u32..8, 2..4);
+    let job = (prop::option::weighted(0.6, 0_usize..3), 0_i64..40, 1_u32..9, 1_i64..12, 0_u8..101);
+    let jobs = prop::collection::vec((job, 0_i64..26), 1..28);
+    (sizes, jobs).prop_map(|(sizes, jobs)| {
+        let mut jobs = Vec::from_iter(jobs.into_iter().map(
+            |((home, arrival, processors, estimate, accuracy), overhead)| {
+                let home = home.map(|home| home % sizes.len());
+                let actual = (estimate * i64::from(accuracy) / 100).max(1);
+                Job { home, arrival, processors, estimate, actual, overhead }
+            },
+        ));
+        jobs.sort_by_key(|job| (job.arrival, job.home.is_none()));
+        (sizes, jobs)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Everything starts and ends where the definition says; what the machines hold at once, that
+    /// all parts of a job start together and that no promise is broken is asserted on the way.
+    #[test]
+    fn a_random_world_goes_as_the_definition_says(
+        (sizes, jobs) in a_world(),
+        moves in prop::sample::select(Moves::ALL.to_vec()),
+        fill in prop::sample::select(Fill::ALL.to_vec()),
+        choice in prop::sample::select(Choice::ALL.to_vec()),
+        rounds in prop::sample::select(vec![1, 2, 10]),
+    ) {
+        let rules = Rules { moves, fill, choice, rounds };
+        let stories = World::run(&sizes, &jobs, rules);
+        prop_assert_eq!(&stories, &Obvious::run(&sizes, &jobs, rules));
+        let whole: u32 = sizes.iter().sum();
+        for (id, job) in jobs.iter().enumerate() {
+            let fits = job.processors <= job.home.map_or(whole, |home| sizes[home]);
+            prop_assert_eq!(stories.contains_key(&id), fits);
+        }
+    }
+
+    /// A shift is the earliest start at which all parts fit.
+    #[test]
+    fn a_shift_is_the_first_start_that_fits(
+        steps in prop::collection::vec(prop::collection::vec(0_u32..4, 1..20), 2..4),
+        (time, needs) in (1_i64..6, prop::collection::vec(1_u32..4, 2..4)),
+    ) {
+        let free: Vec<FreeTimes> = steps.iter().map(|steps| {
+            FreeTimes::new((0..).map(at).zip(steps.iter().copied()).collect()).expect("sound")
+        }).collect();
+        let parts: Vec<(usize, u32)> = needs.into_iter().take(free.len()).enumerate().collect();
+        let current = Allocation { start: at(30), span: span(time), parts };
+        let fits = |&start: &i64| current.parts.iter().all(|&(place, need)| {
+            free[place].min_free(at(start), at(start + time)) >= need
+        });
+        let found = shift(&free, &current, at(0)).map(|it| it.start.as_micros());
+        prop_assert_eq!(found, (0..30).find(fits));
+    }
+}

@@ -1,0 +1,120 @@
+//! Queues with a reservation for each job, as they are defined: a list of bookings, of which every
+//! second is looked at.
+
+use haggle_model::{Span, Time};
+use haggle_scheduling::Slot;
+
+use super::world::{Queue, at, seconds};
+
+#[derive(Clone, Copy, Debug)]
+struct Booking {
+    slot: Slot,
+    processors: u32,
+    start: i64,
+    end: i64,
+    runs: bool,
+}
+
+/// First come, first served or conservative backfilling with compression in the order of the queue.
+#[derive(Debug)]
+pub(super) struct Bookings {
+    processors: u32,
+    fcfs: bool,
+    /// In the order of the queue.
+    all: Vec<Booking>,
+}
+
+impl Bookings {
+    pub(super) fn new(processors: u32, fcfs: bool) -> Bookings {
+        Bookings { processors, fcfs, all: Vec::new() }
+    }
+
+    /// The first start from `from` on, beside these bookings.
+    fn fit(&self, beside: &[Booking], from: i64, processors: u32, span: i64) -> i64 {
+        let used = |time: i64| {
+            let there = beside.iter().filter(|it| it.start <= time && time < it.end);
+            there.map(|it| it.processors).sum::<u32>()
+        };
+        let mut candidates = Vec::from_iter(beside.iter().map(|it| it.end).filter(|&it| it > from));
+        candidates.push(from);
+        candidates.sort_unstable();
+        let fits = |&start: &i64| {
+            let inside =
+                beside.iter().map(|it| it.start).filter(|&it| start < it && it < start + span);
+            inside.chain([start]).all(|time| used(time) + processors <= self.processors)
+        };
+        candidates.into_iter().find(fits).expect("all bookings end")
+    }
+
+    /// From when on one more job may start.
+    fn floor(&self, now: i64) -> i64 {
+        let waiting = self.all.iter().filter(|it| self.fcfs && !it.runs);
+        waiting.map(|it| it.start).max().unwrap_or(now).max(now)
+    }
+
+    fn compress(&mut self, now: i64) {
+        if self.fcfs {
+            let waiting = Vec::from_iter(self.all.iter().filter(|it| !it.runs).copied());
+            self.all.retain(|it| it.runs);
+            for it in waiting {
+                let span = it.end - it.start;
+                let start = self.fit(&self.all, self.floor(now), it.processors, span);
+                self.all.push(Booking { start, end: start + span, ..it });
+            }
+            return;
+        }
+        for place in 0..self.all.len() {
+            let it = self.all[place];
+            if it.runs {
+                continue;
+            }
+            let mut others = self.all.clone();
+            others.remove(place);
+            let span = it.end - it.start;
+            let start = self.fit(&others, now, it.processors, span);
+            assert!(start <= it.start, "nothing is moved to later");
+            self.all[place] = Booking { start, end: start + span, ..it };
+        }
+    }
+}
+
+impl Queue for Bookings {
+    fn earliest(&mut self, now: Time, processors: u32, span: Span) -> Time {
+        let now = seconds(now);
+        at(self.fit(&self.all, self.floor(now), processors, span.as_micros() / 1_000_000))
+    }
+
+    fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span) {
+        let start = seconds(self.earliest(now, processors, span));
+        let end = start + span.as_micros() / 1_000_000;
+        self.all.push(Booking { slot, processors, start, end, runs: false });
+    }
+
+    fn cancel(&mut self, now: Time, slots: &[Slot]) {
+        self.all.retain(|it| !slots.contains(&it.slot));
+        if !slots.is_empty() {
+            self.compress(seconds(now));
+        }
+    }
+
+    fn start(&mut self, _now: Time, slot: Slot) -> Option<Time> {
+        let waits = self.all.iter().find(|it| it.slot == slot && !it.runs);
+        waits.map(|it| at(it.start))
+    }
+
+    fn end(&mut self, now: Time, slot: Slot) {
+        self.all.retain(|it| it.slot != slot);
+        self.compress(seconds(now));
+    }
+
+    fn due(&mut self, now: Time) -> Vec<Slot> {
+        let mut due: Vec<_> =
+            self.all.iter_mut().filter(|it| !it.runs && at(it.start) <= now).collect();
+        due.iter_mut().for_each(|it| it.runs = true);
+        due.into_iter().map(|it| it.slot).collect()
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.all.iter().filter(|it| !it.runs).map(|it| at(it.start)).min()
+    }
+}
