@@ -99,12 +99,12 @@ fn only_providers_that_can_are_asked_to_reserve() {
     );
     let folder = Folder::with(&[("queue.toml", &queue)]);
     insta::assert_snapshot!(folder.haggle(&["validate", "queue.toml"]), @r#"
-    exit code: 2
+    exit code: 3
     ----- stdout -----
     ----- stderr -----
       × the jobs of "jobs" are to be reserved, and "north" reserves none
-        ╭─[queue.toml:28:14]
-     28 │ submits-to = "north"
+        ╭─[queue.toml:29:14]
+     29 │ submits-to = "north"
         ·              ───┬───
         ·                 ╰── reserves none
         ╰────

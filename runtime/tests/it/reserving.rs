@@ -42,11 +42,11 @@ fn accepts(percent: u32, job: Job) -> Job {
 pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
     let setup = provider(4, Criterion::ALL[(seed % 5) as usize], Some(200));
     let mut setup = setup.change(|it| {
-        it.overrun = if seed % 2 == 0 { Overrun::Kill } else { Overrun::Extend };
+        it.overrun = if seed.is_multiple_of(2) { Overrun::Kill } else { Overrun::Extend };
         it.reserving.fix_at = [None, Some(0), Some(50)][(seed % 3) as usize];
         it.reserving.alternatives = 1 + (seed % 4) as u32;
     });
-    let patience = (seed % 7 == 0).then(|| Span::from_secs(10));
+    let patience = seed.is_multiple_of(7).then(|| Span::from_secs(10));
     setup = setup.user_with_patience(0, patience, drawn(jobs, seed));
     setup.order = [EventOrder::default(), EventOrder::CompletionsFirst][(seed / 2 % 2) as usize];
     if seed % 3 == 1 {

@@ -457,7 +457,7 @@ fn rows_are_what_the_fields_of_messages_tell() {
         all.0.extend(told);
         all.1.extend(most);
     }
-    assert!(told_by.len() >= 66, "{}", told_by.len());
+    assert!(told_by.len() >= 73, "{}", told_by.len());
     // What is allowed has to be told at times, but for the whole queue, which no policy asks for,
     // what other instructions and votes hold, and receipts: no bag goes unheld in these worlds.
     for (kind, (told, most)) in told_by {

@@ -31,11 +31,10 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 35] = [
+pub const FEATURES: [(&str, Has); 34] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
-    ("reservations", |scenario, _| scenario.workloads.iter().any(reserves)),
     ("metascheduler", |scenario, _| !scenario.metaschedulers.is_empty()),
     ("composition", |scenario, _| compositions(scenario).next().is_some()),
     ("late offers", |scenario, _| late_offers(scenario)),
@@ -77,10 +76,6 @@ pub fn of(scenario: &Scenario, done: &Done) -> BTreeSet<String> {
 
 fn drawn(done: &Done, kind: FigureKind) -> bool {
     done.figures.contains(kind.name())
-}
-
-fn reserves(workload: &file::Workload) -> bool {
-    workload.steps.iter().any(|step| matches!(step, file::Step::Reservations { .. }))
 }
 
 fn bags(scenario: &Scenario) -> bool {

@@ -215,7 +215,7 @@ impl Check<'_> {
                         ),
                     );
                 }
-                self.check_reserves(&path, metascheduler, place);
+                self.check_reserves(&path, metascheduler, place, names);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
@@ -262,7 +262,13 @@ impl Check<'_> {
     }
 
     /// Moldable jobs go to queues that reserve: what any other says of a job may not hold.
-    fn check_reserves(&mut self, path: &Path, metascheduler: &Metascheduler, place: usize) {
+    fn check_reserves(
+        &mut self,
+        path: &Path,
+        metascheduler: &Metascheduler,
+        place: usize,
+        names: &Names,
+    ) {
         let provider = &self.scenario.providers[place];
         let at = Path::root().key("provider").index(place);
         let keys = ["policy", "order", "compression"];
@@ -271,9 +277,10 @@ impl Check<'_> {
             return;
         }
         let name = &provider.name;
-        let mut others = self.scenario.metaschedulers.iter();
-        let spreads = others.find(|it| it.coallocation.is_some() && it.providers.contains(name));
-        if let Some(other) = spreads {
+        let spreads = |it: &&Metascheduler| {
+            it.coallocation.is_some() && names.providers_meant(&it.providers).contains(&place)
+        };
+        if let Some(other) = self.scenario.metaschedulers.iter().find(spreads) {
             self.report(
                 &path.key("reallocation"),
                 format!(

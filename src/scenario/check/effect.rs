@@ -244,6 +244,9 @@ impl Check<'_> {
         };
         let places = matches!(metascheduler.role(), Role::Places(_));
         self.uses(&path.key("placement"), places, &owner, why, remedy);
+        if let Some(reallocation) = metascheduler.reallocation {
+            self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
+        }
         if let Some(coallocation) = &metascheduler.coallocation {
             let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
             let at = path.key("coallocation").key("remap");
