@@ -5,7 +5,7 @@
 //! it to an earlier time (except [`Compression::Replan`], which says so). When
 //! a job ends before its plan, the time it gives back is used by *compression*.
 //!
-//! Which jobs may move at all say the openings (`plan/openings.rs`): the schedules are those
+//! Which jobs can move, and where to, say the openings (`plan/openings.rs`): the schedules are those
 //! of the obvious version, which tries all of them, job for job; the tests compare them.
 
 mod fixed;
@@ -18,7 +18,7 @@ use haggle_model::{Span, Time};
 use crate::Order;
 use crate::hints::Hints;
 use crate::index::Key;
-use crate::plan::openings::{Openings, Region};
+use crate::plan::openings::Openings;
 use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
 use crate::reserving::Reserving;
@@ -218,7 +218,7 @@ impl Conservative {
     /// processors that have failed, has none: there may be one now.
     fn reserve_for_the_rest(&mut self, now: Time) {
         let open = self.openings.noted().iter().any(|region| region.end >= BEYOND_ALL_LIMITS);
-        self.openings.forget_noted();
+        self.openings.forget();
         if !open {
             return;
         }
@@ -231,7 +231,7 @@ impl Conservative {
     fn replan_around(&mut self, now: Time, change: impl FnOnce(&mut Conservative)) {
         let waiting = self.queue();
         self.reserve_anew(now, &waiting, change);
-        self.openings.forget_noted();
+        self.openings.forget();
     }
 
     /// Drops the reservations of these jobs, makes a `change` and makes them again.
@@ -286,47 +286,32 @@ impl Conservative {
 
     /// One pass over the waiting jobs: each that can start earlier does.
     fn move_up(&mut self, now: Time) {
-        if self.openings.noted().is_empty() {
+        if !self.openings.has_new() {
             return;
         }
         self.settle();
-        self.openings.open_noted(self.plan.profile(), now);
+        let jobs = self.waiting.list().iter().map(|entry| (entry.processors, entry.span));
+        self.openings.begin_pass(self.plan.profile(), now, jobs);
         let mut moved = Vec::new();
         for place in 0..self.waiting.list().len() {
             let Entry { booked, span, processors, slot, .. } = self.waiting.list()[place];
-            let Some(from) = self.openings.admits(processors, span, booked) else { continue };
             let profile = self.plan.profile();
-            let Some(fit) = profile.earlier_fit(processors, span, from, booked) else {
-                self.openings.missed(profile, processors, span, booked, now);
-                continue;
-            };
-            self.move_to(slot, fit.start);
-            let (start, end) = ((fit.start + span).max(booked), booked + span);
-            let left_behind = Region::new(self.plan.profile(), start, end, processors);
-            self.openings.moved(self.plan.profile(), left_behind, now);
+            let fit = self.openings.earlier_fit(profile, processors, span, booked, now);
+            let Some(earlier) = fit else { continue };
+            let booking = self.bookings[slot.index()].as_mut().expect("it waits");
+            (booking.start, booking.end) = (earlier, earlier + span);
+            self.file(slot);
+            let left_behind = self.plan.move_up(processors, span, booked, earlier);
             // Jobs before this one in the queue get their chance in the next pass.
-            if self.compression == Compression::JobByJob {
-                self.openings.note_region(left_behind);
-            }
-            self.waiting.list_mut()[place].booked = fit.start;
+            let in_next_pass = self.compression == Compression::JobByJob;
+            self.openings.moved(self.plan.profile(), left_behind, now, in_next_pass);
+            self.waiting.list_mut()[place].booked = earlier;
             moved.push(place);
         }
         if !moved.is_empty() {
             self.hints.forget();
         }
         self.sort_again(&moved);
-    }
-
-    /// Moves a waiting job to an earlier start, where it fits.
-    fn move_to(&mut self, slot: Slot, start: Time) {
-        let booking = self.bookings[slot.index()].as_mut().expect("it waits");
-        let Booking { processors, span, start: booked, end, .. } = *booking;
-        (booking.start, booking.end) = (start, start + span);
-        // Between the two it keeps what it has.
-        let profile = self.plan.profile_mut();
-        profile.add(start, booked.min(start + span), processors);
-        profile.remove((start + span).max(booked), end, processors);
-        self.file(slot);
     }
 }
 

@@ -22,6 +22,7 @@ use crate::Profile;
 use crate::bags::Batch;
 use crate::scheduler::{Killed, Slot};
 
+use openings::Region;
 pub(crate) use running::Part;
 use running::Running;
 
@@ -71,6 +72,21 @@ impl Plan {
         for &Batch { start, tasks } in batches {
             self.profile.remove(start.max(now), start + span, tasks);
         }
+    }
+
+    /// Moves a booking to an earlier start, where it fits; says what it leaves behind.
+    pub(crate) fn move_up(
+        &mut self,
+        processors: u32,
+        span: Span,
+        booked: Time,
+        start: Time,
+    ) -> Option<Region> {
+        // Between the two it keeps what it has.
+        self.profile.add(start, booked.min(start + span), processors);
+        let (left, end) = ((start + span).max(booked), booked + span);
+        self.profile.remove(left, end, processors);
+        Region::new(&self.profile, left, end, processors)
     }
 
     /// Starts what is booked until `planned_end`.

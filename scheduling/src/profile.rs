@@ -16,6 +16,8 @@
 //! breakpoints looked at). The obvious version, one sorted vector, is the
 //! oracle of the tests.
 
+use std::cell::Cell;
+
 use haggle_model::{Span, Time};
 
 /// Breakpoints in a block before it is split in two.
@@ -29,6 +31,8 @@ pub struct Profile {
     summaries: Vec<Summary>,
     /// Never empty; each block holds at least one breakpoint.
     blocks: Vec<Block>,
+    /// The block that was found last, in which what is looked for next is as a rule.
+    finger: Cell<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +88,7 @@ impl Profile {
             capacity,
             summaries: vec![Summary { first: i64::MIN, min: capacity, max: capacity }],
             blocks: vec![block],
+            finger: Cell::new(0),
         }
     }
 
@@ -285,19 +290,22 @@ impl Profile {
         from: Time,
     ) -> Option<(Time, Time)> {
         let mut hull = None;
-        self.reaches(start, end, from, [processors], |_, left, right| hull = Some((left, right)));
+        self.reaches(start, end, from, [processors], |_, left, right| {
+            hull = Some((left, right));
+            true
+        });
         hull
     }
 
     /// [`Profile::reach`] for several widths, which ascend: calls `see(width, left, right)` for
-    /// each that has one. `[start, end)` is not empty.
+    /// each that has one, until that says that it has seen enough. `[start, end)` is not empty.
     pub(crate) fn reaches(
         &self,
         start: Time,
         end: Time,
         from: Time,
         widths: impl IntoIterator<Item = u32>,
-        mut see: impl FnMut(u32, Time, Time),
+        mut see: impl FnMut(u32, Time, Time) -> bool,
     ) {
         let mut first = self.find(start.as_micros());
         let mut last = self.find(end.as_micros() - 1);
@@ -311,9 +319,37 @@ impl Profile {
             last = self.last_free(wanted, last);
             let left = self.extend_left(wanted, first, from.as_micros()).max(from.as_micros());
             let right = self.extend_right(wanted, last);
-            if left < right {
-                see(width, Time::from_micros(left), Time::from_micros(right));
+            if left < right && !see(width, Time::from_micros(left), Time::from_micros(right)) {
+                return;
             }
+        }
+    }
+
+    /// Calls `see(left, right)` for all stretches in which at least `processors` are free and which
+    /// touch `[start, end)`, which is not empty, cut off at `from`.
+    pub(crate) fn stretches(
+        &self,
+        processors: u32,
+        start: Time,
+        end: Time,
+        from: Time,
+        mut see: impl FnMut(Time, Time),
+    ) {
+        let Ok(wanted) = i32::try_from(processors) else { return };
+        let (end, from) = (end.as_micros(), from.as_micros());
+        let mut next = self.next_free(wanted, self.find(start.as_micros()));
+        while let Some(place) = next
+            && self.blocks[place.block].times[place.entry] < end
+        {
+            let left = self.extend_left(wanted, place, from).max(from);
+            let right = self.extend_right(wanted, place);
+            if left < right {
+                see(Time::from_micros(left), Time::from_micros(right));
+            }
+            if right >= end {
+                return;
+            }
+            next = self.next_free(wanted, self.find(right));
         }
     }
 
@@ -410,6 +446,18 @@ impl Profile {
                 (Time::from_micros(time), (free + block.pending).max(0) as u32)
             })
         })
+    }
+
+    /// Since when `processors` have been free all the time until `time`, cut off at `from`;
+    /// `None` if they are not just before it.
+    pub(crate) fn free_since(&self, processors: u32, time: Time, from: Time) -> Option<Time> {
+        let wanted = i32::try_from(processors).ok()?;
+        let place = self.find(time.as_micros() - 1);
+        if time <= from || self.value(place) < wanted {
+            return None;
+        }
+        let since = self.extend_left(wanted, place, from.as_micros());
+        Some(Time::from_micros(since).max(from))
     }
 
     /// Calls `see(min, max)` for pieces that together cover `[start, end)`.
@@ -596,9 +644,21 @@ impl Profile {
         {
             return Place { block: 0, entry: usize::from(second <= time) };
         }
-        let block = self.summaries.partition_point(|summary| summary.first <= time) - 1;
+        let block = self.block_of(time);
         let entry = self.blocks[block].times.partition_point(|&start| start <= time) - 1;
         Place { block, entry }
+    }
+
+    /// The block that covers `time`.
+    fn block_of(&self, time: i64) -> usize {
+        let finger = self.finger.get();
+        let begins = |block| self.summaries.get(block).map(|it: &Summary| it.first <= time);
+        if begins(finger) == Some(true) && begins(finger + 1) != Some(true) {
+            return finger;
+        }
+        let block = self.summaries.partition_point(|summary| summary.first <= time) - 1;
+        self.finger.set(block);
+        block
     }
 
     fn value(&self, place: Place) -> i32 {

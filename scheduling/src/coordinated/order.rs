@@ -35,13 +35,16 @@ impl Key {
 /// The batches of each entry are in order already, so they are merged and not
 /// sorted; and what comes out are runs of batches of one entry. Those that are
 /// to come stay where they are in their entry, whatever its earlier ones do.
+/// Entries are sorted by their first batches: rigid jobs have no more.
 #[derive(Debug)]
 pub(super) struct Order {
     /// Every entry with its key; where keys are equal, the first goes first.
     entries: Vec<(Slot, Key)>,
     /// Whose turn it is.
     next: Option<Line>,
-    /// All others.
+    /// Those that have not had a turn, the first one last.
+    fresh: Vec<Line>,
+    /// Those that have had one.
     later: BinaryHeap<Reverse<Line>>,
 }
 
@@ -62,12 +65,16 @@ impl Order {
         entries: impl Iterator<Item = (Slot, Key, &'a Entry)>,
         after: Time,
     ) -> Order {
-        let mut order = Order { entries: Vec::new(), next: None, later: BinaryHeap::new() };
+        let (keyed, lines) = (Vec::new(), Vec::new());
+        let mut order =
+            Order { entries: keyed, next: None, fresh: lines, later: BinaryHeap::new() };
         for (place, (slot, key, entry)) in entries.enumerate() {
             order.entries.push((slot, key));
-            order.later.extend(order.line(place, &entry.waiting, after).map(Reverse));
+            let line = order.line(place, &entry.waiting, after);
+            order.fresh.extend(line);
         }
-        order.next = order.later.pop().map(|Reverse(line)| line);
+        order.fresh.sort_unstable_by_key(|&line| Reverse(line));
+        order.next = order.fresh.pop();
         order
     }
 
@@ -84,10 +91,10 @@ impl Order {
             let entry = entries[slot.index()].as_ref().expect("a slot in use has an entry");
             let first = entry.waiting.len() - left;
             let batches = &entry.waiting[first..];
-            let run = match self.later.peek() {
+            let run = match self.peek() {
                 _ if batches[0].start <= after => 0,
                 None => left,
-                Some(Reverse(other)) => {
+                Some(other) => {
                     let comes = |batch: &&Batch| (key.of(batch), place) < (other.key, other.place);
                     batches.iter().take_while(comes).count()
                 }
@@ -108,14 +115,27 @@ impl Order {
         Some(Line { key: key.of(batch), place, batches: batches.len() - first })
     }
 
+    /// Whose turn it is after the next one.
+    fn peek(&self) -> Option<Line> {
+        let later = self.later.peek().map(|&Reverse(line)| line);
+        self.fresh.last().copied().into_iter().chain(later).min()
+    }
+
     /// The first of all lines, where `line` is one more.
     fn first_of(&mut self, line: Option<Line>) -> Option<Line> {
+        let first = self.peek();
+        if line.is_some_and(|line| first.is_none_or(|first| line < first)) {
+            return line;
+        }
+        if first == self.fresh.last().copied() {
+            self.fresh.pop();
+            self.later.extend(line.map(Reverse));
+            return first;
+        }
         match (line, self.later.peek_mut()) {
-            (Some(line), Some(mut first)) if first.0 < line => {
-                Some(std::mem::replace(&mut first.0, line))
-            }
+            (Some(line), Some(mut first)) => Some(std::mem::replace(&mut first.0, line)),
             (None, Some(first)) => Some(PeekMut::pop(first).0),
-            (line, _) => line,
+            (line, None) => line,
         }
     }
 }

@@ -130,7 +130,7 @@ impl ConservativeBags {
         let ReschedulingConfig { rule, second_pass, rebuild } = self.rescheduling;
         if rule == Rescheduling::None {
             self.plan_the_rest(now);
-            self.openings.forget_noted();
+            self.openings.forget();
             return;
         }
         self.effort.reschedules += 1;
@@ -204,10 +204,12 @@ impl ConservativeBags {
             batches.extend_from_slice(&self.entry(slot).waiting[run]);
             self.effort.turns += batches.len() as u64;
             let moves = self.effort.moves;
-            if self.is_in_blocks(slot) {
+            if !self.all_open {
+                self.move_job_up(now, slot, batches[0].start);
+            } else if self.is_in_blocks(slot) {
                 self.move_blocks_up(open, slot, &batches);
             } else {
-                self.move_entry_up(now, open, slot, &mut batches, &mut relay);
+                self.move_entry_up(open, slot, &mut batches, &mut relay);
             }
             if self.effort.moves > moves {
                 open = self.plan.profile().first_free(open);
@@ -226,9 +228,26 @@ impl ConservativeBags {
             self.openings.note_region(Some(everything));
         }
         if shares {
-            self.openings.forget_noted();
+            self.openings.forget();
         }
-        self.openings.open_noted(self.plan.profile(), now);
+        let jobs = self.entries.iter().flatten().filter(|it| !it.waiting.is_empty());
+        let jobs = jobs.map(|it| (it.width, it.span));
+        self.openings.begin_pass(self.plan.profile(), now, jobs);
+    }
+
+    /// A rigid job, while there are no shares.
+    fn move_job_up(&mut self, now: Time, slot: Slot, booked: Time) {
+        let &mut Entry { width, span, .. } = self.entry(slot);
+        self.effort.searches += 1;
+        let profile = self.plan.profile();
+        let Some(start) = self.openings.earlier_fit(profile, width, span, booked, now) else {
+            return;
+        };
+        self.entry(slot).move_up(booked, start, 1);
+        let left_behind = self.plan.move_up(width, span, booked, start);
+        self.openings.moved(self.plan.profile(), left_behind, now, true);
+        self.effort.moves += 1;
+        self.effort.moved += 1;
     }
 
     /// Batches of one entry, in order of start, where nothing is free before `open`.
@@ -238,28 +257,15 @@ impl ConservativeBags {
     /// next one finds the same t until that time is full, and as many as fit
     /// there move together. And one that is planned later finds no place before
     /// t, nor before s if there was no such t.
-    fn move_entry_up(
-        &mut self,
-        now: Time,
-        open: Time,
-        slot: Slot,
-        batches: &mut [Batch],
-        relay: &mut Relay,
-    ) {
+    fn move_entry_up(&mut self, open: Time, slot: Slot, batches: &mut [Batch], relay: &mut Relay) {
         let &mut Entry { width, span, earliest, .. } = self.entry(slot);
         let (mut from, mut at) = (open.max(earliest), 0);
         loop {
             at += batches[at..].partition_point(|batch| batch.start <= from);
             let Some(&mut Batch { start, ref mut tasks }) = batches.get_mut(at) else { return };
-            let left = self.openings.admits(width, span, start);
-            let Some(left) = left.or(self.all_open.then_some(from)) else {
-                at += 1;
-                continue;
-            };
             self.effort.searches += 1;
-            match self.plan.profile().earlier_fit(width, span, from.max(left), start) {
+            match self.plan.profile().earlier_fit(width, span, from, start) {
                 None => {
-                    self.openings.missed(self.plan.profile(), width, span, start, now);
                     at += 1;
                     if at == batches.len() {
                         return;
@@ -276,7 +282,6 @@ impl ConservativeBags {
                     let profile = self.plan.profile_mut();
                     profile.add(fit.start, fit.start + span, moving * width);
                     profile.remove(start, start + span, moving * width);
-                    self.left_behind(now, start, start + span, moving * width);
                     self.effort.moves += 1;
                     self.effort.moved += u64::from(moving);
                     from = fit.start;
@@ -284,7 +289,7 @@ impl ConservativeBags {
                 Some(fit) => {
                     let overlaps = |batch: &&Batch| batch.start <= fit.start + span;
                     let near = batches[at..].iter().take_while(overlaps).count();
-                    from = self.relay(now, slot, fit.start, &batches[at..at + near], relay);
+                    from = self.relay(slot, fit.start, &batches[at..at + near], relay);
                     at += near;
                 }
             }
@@ -293,14 +298,7 @@ impl ConservativeBags {
 
     /// The same where all overlap with a place at `from`, so that no two places
     /// are apart. Says from when on the next one could find one.
-    fn relay(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        mut from: Time,
-        batches: &[Batch],
-        relay: &mut Relay,
-    ) -> Time {
+    fn relay(&mut self, slot: Slot, mut from: Time, batches: &[Batch], relay: &mut Relay) -> Time {
         let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
         let &mut Entry { width, span, .. } = entry;
         let mut steps = self.plan.profile().steps_from(from).peekable();
@@ -330,28 +328,7 @@ impl ConservativeBags {
         let profile = self.plan.profile_mut();
         profile.change_course(bends.iter().map(|&(time, by)| (time, by * width)));
         profile.change_course(bends.iter().map(|&(time, by)| (time + span, -by * width)));
-        // Each stretch of these times in which there is more room than before.
-        let (mut begun, mut room, mut most) = (now, 0, 0);
-        for &(time, by) in bends.iter() {
-            if room == 0 {
-                (begun, most) = (time, 0);
-            }
-            room -= by * width;
-            most = room.max(most);
-            if room == 0 {
-                self.left_behind(now, begun + span, time + span, most as u32);
-            }
-        }
         from
-    }
-
-    /// Moves have given processors back here. What had its turn already gets its chance in
-    /// the next pass.
-    fn left_behind(&mut self, now: Time, start: Time, end: Time, processors: u32) {
-        let region = || Region::new(self.plan.profile(), start, end, processors);
-        let region = (!self.all_open).then(region).flatten();
-        self.openings.note_region(region);
-        self.openings.moved(self.plan.profile(), region, now);
     }
 
     /// Drops the plan and makes it anew in the order of `turns`, unless that
@@ -371,7 +348,7 @@ impl ConservativeBags {
         }
         // Everything stands where it fits first.
         rebuilt.effort.moved += moved;
-        rebuilt.openings.forget_noted();
+        rebuilt.openings.forget();
         *self = rebuilt;
     }
 
@@ -383,7 +360,7 @@ impl ConservativeBags {
         self.drop_plan(now, &turns);
         change(&mut self.plan);
         self.plan_anew(now, &turns);
-        self.openings.forget_noted();
+        self.openings.forget();
     }
 
     /// What is planned stays, but what waits for a job without a limit, or for processors that

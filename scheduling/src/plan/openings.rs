@@ -1,15 +1,17 @@
 //! Where waiting work may find an earlier place because something was given back.
 //!
 //! In the literature each waiting job is lifted out after every end and put back at its earliest
-//! fit. Nearly all of them land where they were: a job can only move if some part of the window
-//! that it would move to has been given back since it was last looked at. So it is enough to try
-//! the jobs that fit into the *reach* of what was given back: the hull of the stretches around it
-//! in which as many processors are free as the job needs. For each class of widths the hulls are
-//! kept here, and a glance at them tells nearly every job that cannot move from those that can.
+//! fit. Nearly all of them land where they were. A place that is earlier is of one of two kinds.
+//! It overlaps or touches the one that the job has, as nearly all of them do: then as many
+//! processors as it needs are free just before it starts, which the profile tells at a glance.
+//! Or the whole of it is elsewhere: then some part of it has been given back since the job was
+//! last looked at. For these the openings keep, for each class of widths, the *hulls* of the
+//! stretches around what was given back in which enough are free, if they are long enough for
+//! anybody who waits.
 //!
 //! A hull is as it was when last measured. What moves since then can only make it smaller, and
-//! what it leaves behind opens a hull of its own, so that a hull is too large at worst; the ones
-//! that promised a place which was not there are measured again.
+//! what it leaves behind opens a hull of its own, so that a hull is too large at worst; one that
+//! promised a place which was not there is measured again, stretch by stretch.
 
 use haggle_model::{Span, Time};
 
@@ -58,15 +60,23 @@ pub(crate) struct Openings {
     noted: Vec<Region>,
     classes: Vec<Class>,
     /// How often something has moved, to know which hulls may be too large.
-    moves: u32,
+    moves: u64,
+    passes: u64,
+    /// Whether something has been left behind in this pass that others are to be tried on in
+    /// the next one.
+    left_behind: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Class {
     /// From left to right; no two overlap.
     hulls: Vec<Hull>,
     /// No hull has more room.
     longest: Span,
+    /// No job that waits takes less time.
+    shortest: Span,
+    /// Nor any of this or a wider class.
+    shortest_from_here: Span,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +88,12 @@ struct Hull {
     end: Time,
     /// Processors that are free in it.
     width: u32,
+    /// The last pass in which it is open.
+    pass: u64,
     /// How often something had moved when it was measured.
-    measured: u32,
+    measured: u64,
+    /// A job of so many processors and so much time found no place in it.
+    in_vain: Option<(u32, Span)>,
 }
 
 impl Hull {
@@ -87,17 +101,18 @@ impl Hull {
         self.right - self.left
     }
 
-    /// Whether a job of that span booked at `booked` could move into it.
-    fn admits(&self, span: Span, booked: Time) -> bool {
-        booked > self.left && (booked <= self.right || span <= self.room())
+    /// Whether one that is no larger has found no place in it.
+    fn is_vain(&self, processors: u32, span: Span) -> bool {
+        self.in_vain.is_some_and(|(width, time)| width <= processors && time <= span)
     }
 }
 
 impl Openings {
     /// For jobs of up to `widest` processors.
     pub(crate) fn new(widest: u32) -> Openings {
-        let class = Class { hulls: Vec::new(), longest: Span::ZERO };
-        Openings { noted: Vec::new(), classes: vec![class; class_of(widest) + 1], moves: 0 }
+        let class = Class::default();
+        let classes = vec![class; class_of(widest) + 1];
+        Openings { noted: Vec::new(), classes, moves: 0, passes: 0, left_behind: false }
     }
 
     /// Notes that `processors` have been given back, to be opened later.
@@ -115,30 +130,50 @@ impl Openings {
         &self.noted
     }
 
-    /// Waiting work need not be tried on what has been noted.
-    pub(crate) fn forget_noted(&mut self) {
+    /// Whether waiting work is to be tried once more.
+    pub(crate) fn has_new(&self) -> bool {
+        self.left_behind || !self.noted.is_empty()
+    }
+
+    /// Waiting work need not be tried on what has been noted or left behind.
+    pub(crate) fn forget(&mut self) {
         self.noted.clear();
+        self.left_behind = false;
+        self.classes.iter_mut().for_each(|class| class.hulls.clear());
     }
 
-    /// Closes what is open and opens what has been noted, as of `now`.
-    pub(crate) fn open_noted(&mut self, profile: &Profile, now: Time) {
-        self.close();
-        for region in std::mem::take(&mut self.noted) {
-            self.open(profile, region, now);
-        }
-    }
-
-    /// Nothing is open any more.
-    pub(crate) fn close(&mut self) {
-        self.moves = 0;
+    /// A pass begins: closes what all have been tried on and opens what has been noted, as of
+    /// `now`, to `jobs` of so many processors and so much time.
+    pub(crate) fn begin_pass(
+        &mut self,
+        profile: &Profile,
+        now: Time,
+        jobs: impl Iterator<Item = (u32, Span)>,
+    ) {
+        self.passes += 1;
+        self.left_behind = false;
         for class in &mut self.classes {
-            class.hulls.clear();
-            class.longest = Span::ZERO;
+            let is_open = |hull: &Hull| hull.pass >= self.passes && hull.end > now;
+            class.hulls.retain(is_open);
+            class.find_longest();
+            class.shortest = Span::FOREVER;
+        }
+        for (processors, span) in jobs {
+            let class = &mut self.classes[class_of(processors)];
+            class.shortest = class.shortest.min(span);
+        }
+        let mut shortest = Span::FOREVER;
+        for class in self.classes.iter_mut().rev() {
+            shortest = shortest.min(class.shortest);
+            class.shortest_from_here = shortest;
+        }
+        for region in std::mem::take(&mut self.noted) {
+            self.open(profile, region, now, self.passes);
         }
     }
 
-    /// Opens what `region` has given back, as of `now`.
-    fn open(&mut self, profile: &Profile, region: Region, now: Time) {
+    /// Opens what `region` has given back, as of `now`, until a pass is over.
+    fn open(&mut self, profile: &Profile, region: Region, now: Time, pass: u64) {
         let Region { end, narrowest, widest, .. } = region;
         let start = region.start.max(now);
         if start >= end || narrowest > widest {
@@ -148,62 +183,102 @@ impl Openings {
         let widths = (narrow..=wide).map(|class| narrowest.max(1 << class));
         let Openings { classes, moves, .. } = self;
         profile.reaches(start, end, now, widths, |width, left, right| {
-            let hull = Hull { left, right, start, end, width, measured: *moves };
-            classes[class_of(width)].insert(hull);
+            let class = &mut classes[class_of(width)];
+            let room = right - left;
+            if room >= class.shortest {
+                let measured = *moves;
+                let in_vain = None;
+                class.insert(Hull { left, right, start, end, width, pass, measured, in_vain });
+            }
+            // What is wider has no more room.
+            room >= class.shortest_from_here
         });
     }
 
-    /// Something has moved: what it left behind is opened, and hulls may have become smaller.
-    pub(crate) fn moved(&mut self, profile: &Profile, left_behind: Option<Region>, now: Time) {
+    /// Something has moved: what it left behind is opened to those that come later in this pass,
+    /// and if some have had their turn already, to them in the next.
+    pub(crate) fn moved(
+        &mut self,
+        profile: &Profile,
+        left_behind: Option<Region>,
+        now: Time,
+        in_next_pass: bool,
+    ) {
         self.moves += 1;
         if let Some(region) = left_behind {
-            self.open(profile, region, now);
+            self.left_behind |= in_next_pass;
+            self.open(profile, region, now, self.passes + u64::from(in_next_pass));
         }
     }
 
-    /// From when on to look for a place earlier than `booked`, if there may be one.
-    pub(crate) fn admits(&self, processors: u32, span: Span, booked: Time) -> Option<Time> {
-        let class = &self.classes[class_of(processors)];
-        if span <= class.longest {
-            return class.hulls.iter().find(|hull| hull.admits(span, booked)).map(|hull| hull.left);
-        }
-        let before = class.hulls.partition_point(|hull| hull.left < booked);
-        let around = &class.hulls[before.checked_sub(1)?];
-        (booked <= around.right).then_some(around.left)
-    }
-
-    /// There was no place after all.
-    pub(crate) fn missed(
+    /// The earliest place before `booked` for a job that is booked there, if there is one.
+    ///
+    /// It is either in front of the job's own place, so that the two overlap or touch, which the
+    /// profile tells at a glance; or the whole of it is in a hull.
+    pub(crate) fn earlier_fit(
         &mut self,
         profile: &Profile,
         processors: u32,
         span: Span,
         booked: Time,
         now: Time,
-    ) {
+    ) -> Option<Time> {
+        let near = profile.free_since(processors, booked, now);
+        let before = near.unwrap_or(booked);
         let moves = self.moves;
         let class = &mut self.classes[class_of(processors)];
-        class.hulls.retain_mut(|hull| {
-            if hull.measured == moves || !hull.admits(span, booked) {
-                return true;
+        if span > class.longest {
+            return near;
+        }
+        let mut at = 0;
+        while let Some(hull) = class.hulls.get_mut(at)
+            && hull.left < before
+        {
+            if span > hull.room() || hull.is_vain(processors, span) {
+                at += 1;
+                continue;
             }
-            let again = hull.measure(profile, now, moves);
-            again.inspect(|again| *hull = *again).is_some()
-        });
-        class.longest = class.hulls.iter().map(Hull::room).max().unwrap_or(Span::ZERO);
-    }
-}
-
-impl Hull {
-    /// As it is now; what has grown has done so by a hull of its own.
-    fn measure(self, profile: &Profile, now: Time, moves: u32) -> Option<Hull> {
-        let (left, right) = profile.reach(self.width, self.start.max(now), self.end, now)?;
-        let (left, right) = (left.max(self.left), right.min(self.right));
-        (left < right).then_some(Hull { left, right, measured: moves, ..self })
+            let latest = (hull.right - span).min(before - Span::TICK);
+            let far = profile.earliest_fit_by(processors, span, hull.left.max(now), latest);
+            if far.is_some() {
+                return far;
+            }
+            if latest + span >= hull.right {
+                hull.in_vain = Some((processors, span));
+            }
+            if hull.measured == moves {
+                at += 1;
+                continue;
+            }
+            class.measure(at, profile, now, moves);
+        }
+        near
     }
 }
 
 impl Class {
+    fn find_longest(&mut self) {
+        self.longest = self.hulls.iter().map(Hull::room).max().unwrap_or(Span::ZERO);
+    }
+
+    /// Replaces a hull by what it consists of now that is long enough for somebody; what has
+    /// grown has done so by a hull of its own.
+    fn measure(&mut self, at: usize, profile: &Profile, now: Time, moves: u64) {
+        let hull = self.hulls[at];
+        let mut parts = Vec::new();
+        let (start, end) = (hull.start.max(now), hull.end);
+        profile.stretches(hull.width, start, end, now, |left, right| {
+            let (left, right) = (left.max(hull.left), right.min(hull.right));
+            if right - left >= self.shortest {
+                parts.push(Hull { left, right, measured: moves, ..hull });
+            }
+        });
+        self.hulls.splice(at..=at, parts);
+        if hull.room() == self.longest {
+            self.find_longest();
+        }
+    }
+
     /// Adds a hull, with all that it overlaps.
     fn insert(&mut self, mut hull: Hull) {
         let from = self.hulls.partition_point(|other| other.right <= hull.left);
@@ -214,10 +289,16 @@ impl Class {
             hull.start = hull.start.min(other.start);
             hull.end = hull.end.max(other.end);
             hull.width = hull.width.min(other.width);
+            hull.pass = hull.pass.max(other.pass);
             hull.measured = hull.measured.min(other.measured);
             to += 1;
         }
         self.longest = hull.room().max(self.longest);
-        self.hulls.splice(from..to, [hull]);
+        if from == to {
+            self.hulls.insert(from, hull);
+        } else {
+            self.hulls[from] = hull;
+            self.hulls.drain(from + 1..to);
+        }
     }
 }
