@@ -348,7 +348,7 @@ fn all_mistakes_are_reported_together() {
         ╰────
       help: did you mean "filter"? `kind` is one of "window", "filter", "first", "scale-gaps", "fill-
             window", "estimates", "deadlines", "ready-times", "reservations", "key", "split", "slice",
-            "spread", "fit-load", "run-times-as-requested", "run-times" or "bags"
+            "spread", "fit-load", "run-times-as-requested", "run-times", "bags" or "moldable"
 
       × there is no part 3 of 2
         ╭─[wrong.toml:18:8]
@@ -486,7 +486,7 @@ fn all_mistakes_are_reported_together() {
         ╰────
       help: [[provider]] has `blocks`, `checkpoints`, `compression`, `count`, `disclosure`,
             `estimates`, `max-attempts`, `name`, `offers`, `on-failure`, `order`, `overrun`, `policy`,
-            `processors`, `rescheduling`, `reservations`, `speed`
+            `processors`, `publishes`, `rescheduling`, `reservations`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]
