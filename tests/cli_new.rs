@@ -84,6 +84,7 @@ fn the_words_of_policies_are_listed() {
     conservative  Conservative backfilling: every job has a reservation, and a job may pass others if it delays none
     edf           Earliest deadline first with promises that are kept; makes offers for bags of tasks
     bags          Conservative backfilling of bags of tasks, moved up when something ends early; makes offers
+    reservations  Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them
     ----- stderr -----
     "#);
     for what in ["orders", "compressions", "disclosures", "placements", "steps", "metrics", "kinds"]
