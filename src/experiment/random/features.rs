@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::scenario::Scenario;
-use crate::scenario::file::{self, FigureKind, OnFailure, Transport};
+use crate::scenario::file::{self, FigureKind, OnFailure, Policy, Role, Transport};
 use crate::scenario::quantity::TimeSpan;
 
 /// What was done with a case besides running it.
@@ -31,13 +31,16 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 34] = [
+pub const FEATURES: [(&str, Has); 37] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
     ("metascheduler", |scenario, _| !scenario.metaschedulers.is_empty()),
     ("composition", |scenario, _| compositions(scenario).next().is_some()),
     ("late offers", |scenario, _| late_offers(scenario)),
+    ("co-allocation", |scenario, _| role(scenario, |it| matches!(it, Role::Spreads(_)))),
+    ("reallocation", |scenario, _| role(scenario, |it| matches!(it, Role::Moves(_)))),
+    ("reservations", |scenario, _| reservations(scenario)),
     ("latency", |scenario, _| latency(scenario)),
     ("network faults", |scenario, _| network_faults(scenario)),
     ("reliable transport", |scenario, _| scenario.network.transport == Transport::Reliable),
@@ -85,6 +88,16 @@ fn bags(scenario: &Scenario) -> bool {
 
 fn compositions(scenario: &Scenario) -> impl Iterator<Item = &file::Metascheduler> {
     scenario.metaschedulers.iter().filter(|it| it.composition.is_some())
+}
+
+/// Whether a metascheduler does that with jobs.
+fn role(scenario: &Scenario, is: fn(&Role<'_>) -> bool) -> bool {
+    scenario.metaschedulers.iter().any(|it| is(&it.role()))
+}
+
+/// Whether a provider grants windows in advance.
+fn reservations(scenario: &Scenario) -> bool {
+    scenario.providers.iter().any(|it| it.policy == Policy::Reservations)
 }
 
 /// Offers that come late, go stale, or are not waited for.
