@@ -17,8 +17,12 @@ use serde_json::Value;
 use crate::command::{Folder, interrupt, stdout_of};
 
 /// Commands that take long: begun, and interrupted after a moment.
-const LONG: [&str; 3] =
-    ["haggle reproduce all", "haggle reproduce chtepen-4.9", "haggle verify --random --minutes"];
+const LONG: [&str; 4] = [
+    "haggle reproduce all",
+    "haggle reproduce chtepen-4.9",
+    "haggle verify --random --cases",
+    "haggle verify --random --minutes",
+];
 
 #[test]
 fn what_readme_shows_works() {

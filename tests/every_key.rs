@@ -5,6 +5,7 @@
 //! as soon as it exists. The scenarios in `every_key/` are made so that every key matters in one
 //! of them; a key that changes nothing anywhere fails the test until one of them gives it a use.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -105,7 +106,7 @@ fn base(name: &str) -> Value {
 }
 
 /// Carries out a scenario that lies in `folder`.
-fn come(scenario: &Value, folder: &Path) -> Came {
+fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
     let text = toml::to_string(scenario).expect("TOML");
     let source = Source::new(folder.join("scenario.toml"), text);
     let Ok(experiment) = Experiment::read(source, Logs::MustExist) else { return Came::Refused };
@@ -127,7 +128,6 @@ fn come(scenario: &Value, folder: &Path) -> Came {
         warnings.extend(swept.warnings);
     } else {
         let one = experiment.runs().next().expect("a run");
-        let figures = Figures::Draw;
         let destination = Destination { folder: output.clone(), existing: Existing::Keep, figures };
         let conduct = Conduct {
             driver: Driver::Sequential,
@@ -373,10 +373,14 @@ fn attempt(
     wanted: &dyn Fn(&str) -> bool,
     tried: &mut Tries,
 ) {
-    let Came::Results(files, warnings) = come(document, folder) else {
-        panic!("{name} is refused")
-    };
     let names = names(document);
+    // Figures are drawn where tables do not change, for to draw takes longer than to simulate.
+    let base = |figures| match come(document, folder, figures) {
+        Came::Results(files, warnings) => (files, warnings),
+        Came::Refused => panic!("{name} is refused"),
+    };
+    let plain = base(Figures::Skip);
+    let drawn = LazyCell::new(|| base(Figures::Draw));
     for place in places(document).into_iter().filter(|place| wanted(&place.key)) {
         let entry = tried.entry(place.key.clone()).or_default();
         if entry.changed {
@@ -392,12 +396,19 @@ fn attempt(
         let meant = |value: Option<&Value>| value.cloned().or_else(|| default.clone());
         values.retain(|value| meant(value.as_ref()) != meant(now));
         for value in values {
-            match come(&with(document, &place.path, value.clone()), folder) {
-                Came::Results(after, _) if after != files => {
+            let changed = with(document, &place.path, value.clone());
+            let mut came = come(&changed, folder, Figures::Skip);
+            let mut before = &plain;
+            if matches!(&came, Came::Results(after, _) if *after == before.0) {
+                came = come(&changed, folder, Figures::Draw);
+                before = &drawn;
+            }
+            match came {
+                Came::Results(after, _) if after != before.0 => {
                     entry.changed = true;
                     break;
                 }
-                Came::Results(_, told) if !place.is_in(&warnings) && !place.is_in(&told) => {
+                Came::Results(_, told) if !place.is_in(&before.1) && !place.is_in(&told) => {
                     let value = value.map_or("(absent)".to_owned(), |it| it.to_string());
                     entry.silent.push(format!("{value} in {name}"));
                 }
@@ -521,11 +532,11 @@ fn no_key_is_silent_under_any_policy() {
                 }
                 document = with_all(&document, choice.key, Some(&word));
                 for key in choice.without {
-                    if come(&document, folder.path()) == Came::Refused {
+                    if come(&document, folder.path(), Figures::Skip) == Came::Refused {
                         document = with_all(&document, key, None);
                     }
                 }
-                if come(&document, folder.path()) != Came::Refused {
+                if come(&document, folder.path(), Figures::Skip) != Came::Refused {
                     let name = format!("{name} with {word}");
                     attempt(&name, &document, folder.path(), &in_tables, &mut tried);
                 }

@@ -40,7 +40,7 @@ use crate::report::{report, say};
 /// for than the study asks for is undecided, whatever the numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle reproduce haggle-sessions
+  haggle reproduce netto-t7.1
   haggle reproduce chtepen-4.9 chtepen-4.10 --quick -o figures
   haggle reproduce all --json > claims.json")]
 pub(crate) struct Args {

@@ -3,7 +3,7 @@
 use super::catalogue::{Origin, Study};
 use super::library::Library;
 use super::study::Compute;
-use crate::scenario::{Experiment, Logs, log_path};
+use crate::scenario::{Experiment, log_path};
 
 /// A log as scenarios name it, `$HAGGLE_TRACES/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,14 +75,6 @@ pub fn needed(
 }
 
 fn read_by(library: &Library, study: &str, file: &str) -> Vec<Log> {
-    let source = library.read(study, file).ok();
-    let experiment = source.and_then(|source| Experiment::read(source, Logs::Ignore).ok());
-    let variants = experiment.into_iter().flat_map(|experiment| experiment.variants);
-    let paths = variants.flat_map(|variant| {
-        let scenario = variant.scenario;
-        let jobs = scenario.workloads.into_iter().filter_map(|workload| workload.log);
-        let failures = scenario.failures.into_iter().filter_map(|it| Some(it.recorded?.log));
-        jobs.chain(failures).collect::<Vec<_>>()
-    });
-    paths.filter(|path| path.starts_with('$')).map(|path| Log { path }).collect()
+    let paths = library.read(study, file).map(|source| Experiment::logs(&source));
+    paths.unwrap_or_default().into_iter().map(|path| Log { path }).collect()
 }

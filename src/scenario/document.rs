@@ -240,6 +240,16 @@ impl Node {
         }
     }
 
+    /// Shows all texts inside to `see`, in order.
+    pub(super) fn texts(&self, see: &mut impl FnMut(&str)) {
+        match &self.value {
+            Value::String(text) => see(text),
+            Value::Array(items) => items.iter().for_each(|item| item.texts(see)),
+            Value::Table(entries) => entries.iter().for_each(|entry| entry.node.texts(see)),
+            _ => {}
+        }
+    }
+
     /// The value at `path`.
     pub(super) fn at(&self, path: &Path) -> Option<&Node> {
         path.0.iter().try_fold(self, Node::step)

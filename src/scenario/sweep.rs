@@ -129,6 +129,24 @@ impl Experiment {
         })
     }
 
+    /// The logs and records that a scenario names by a variable, `$NAME/…`, in any of its variants.
+    /// The variants are not made for that: there may be thousands. What is wrong with the scenario
+    /// is told when it is read.
+    pub fn logs(source: &Source) -> BTreeSet<String> {
+        let mut logs = BTreeSet::new();
+        if let Ok(mut root) = document::parse(&source.text)
+            && inherit(&mut root, source, axis::settle).is_ok()
+        {
+            axis::settle(&mut root);
+            root.texts(&mut |text| {
+                if text.starts_with('$') {
+                    logs.insert(text.to_owned());
+                }
+            });
+        }
+        logs
+    }
+
     /// All runs, in order of their numbers: variants in order, then seeds.
     pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         let replications = self.replications;
@@ -208,7 +226,8 @@ impl Reading<'_> {
             for (place, &index) in self.places.iter().zip(combination) {
                 place.set(&mut root, index);
             }
-            let own = conform(&mut root);
+            // Without axes it is what has been checked already.
+            let own = if self.places.is_empty() { Findings::default() } else { conform(&mut root) };
             let replaced: Vec<Path> =
                 findings.replaced.iter().chain(&own.replaced).cloned().collect();
             problems.extend(own.problems);

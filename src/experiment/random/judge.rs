@@ -37,6 +37,9 @@ pub struct Bounds {
     pub runs: usize,
 }
 
+/// Jobs of a run that are explained at most: what each tells is looked for in all tables.
+const EXPLAINED: usize = 50;
+
 /// How many times as long a run may be that is only to end: enough for dozens of resources that fail
 /// 10,000 times each, after which a run is stuck.
 const LONGER: u64 = 30;
@@ -303,12 +306,13 @@ impl Judge<'_> {
         }
     }
 
-    /// Explains every job.
+    /// Explains every job, or as many as [`EXPLAINED`], evenly over the run.
     fn explain(&self, folder: &Path, done: &mut Done) -> Result<(), Failure> {
         let trouble = |error| failed(FailureKind::Explain, error);
         let run = RunReader::open(folder).map_err(trouble)?;
         let chronicle = Chronicle::read(&run).map_err(trouble)?;
-        for job in chronicle.jobs() {
+        let step = chronicle.jobs().len().div_ceil(EXPLAINED).max(1);
+        for job in chronicle.jobs().iter().step_by(step) {
             let story = chronicle.story(job);
             let told = story.waiting() + story.running();
             let lived = job.left - job.submit;
