@@ -105,11 +105,25 @@ impl Conservative {
                 *room = Span::FOREVER;
             }
         }
+        // Nor does what is no smaller than one that has found no place.
+        let mut vain: Vec<Option<(u32, Span)>> = vec![None; rooms.len()];
         rest.iter().position(|entry| {
             let Entry { span, processors, booked, .. } = *entry;
-            booked + span >= Time::FOREVER
-                || span <= rooms[class_of(processors)]
-                    && profile.fits_by(processors, span, now, limit - Span::TICK, cut)
+            // The end of all time does not come earlier.
+            if booked + span >= Time::FOREVER {
+                return true;
+            }
+            let class = class_of(processors);
+            let is_vain =
+                vain[class].is_some_and(|(width, time)| width <= processors && time <= span);
+            if is_vain || span > rooms[class] {
+                return false;
+            }
+            let fits = profile.fits_by(processors, span, now, limit - Span::TICK, cut);
+            if !fits {
+                vain[class] = Some((processors, span));
+            }
+            fits
         })
     }
 }
