@@ -52,6 +52,29 @@ workload = "jobs"
 submits-to = "north"
 "#;
 
+/// A machine that fails as a whole, one processor after the other.
+const WHOLE: &str = r#"
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 64, load = 0.9 }
+
+[[provider]]
+name = "north"
+processors = 64
+policy = "POLICY"
+max-attempts = 2
+
+[[failures]]
+of = ["north"]
+outages = [["5h", "6h"]]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#;
+
 const BARGAINING: &str = r#"
 [scenario]
 horizon = "2d"
@@ -176,6 +199,32 @@ fn a_lost_job_starts_again() {
     let work = ["work", "work_useful", "work_lost", "work_unfinished"];
     assert_eq!(work.map(|key| failures[key].as_f64()), [190.0, 160.0, 30.0, 0.0].map(Some));
     assert_eq!(failures["providers"][0]["availability"], failures["availability"]);
+}
+
+/// Whatever runs at that instant is lost once, and nothing starts on processors that are about to
+/// fail: no try is over when it begins, and jobs go as if the machine were one node.
+#[test]
+fn outages_of_one_instant_are_one_for_those_who_wait() {
+    for policy in ["fcfs", "easy", "conservative", "reservations", "edf", "bags"] {
+        let apart = WHOLE.replace("POLICY", policy);
+        let nodes = apart.replace("outages", "processors-per-node = 64\noutages");
+        let (folder, shown) = ran(&apart);
+        let (together, _) = ran(&nodes);
+        let jobs = rows(&together, "out/jobs.csv", &JOB);
+        assert_eq!(rows(&folder, "out/jobs.csv", &JOB), jobs, "{policy}");
+        let tries = rows(&together, "out/attempts.csv", &ATTEMPT);
+        assert_eq!(rows(&folder, "out/attempts.csv", &ATTEMPT), tries, "{policy}");
+        let lost = tries.lines().filter(|line| line.ends_with(" failed")).count();
+        assert!(lost > 1 && lost < 60, "{policy}: {tries}");
+        assert_eq!(failures(&folder)["attempts_lost"], lost, "{policy}");
+        assert_eq!(failures(&folder)["outages"], 64, "{policy}");
+        let costs = rows(&folder, "out/outages.csv", &["jobs_lost"]);
+        let costs = costs.lines().map(|it| it.parse::<usize>().expect("a number"));
+        assert_eq!(costs.sum::<usize>(), lost, "{policy}");
+        assert!(shown.contains("\n  60 completed\n"), "{policy}: {shown}");
+        let verified = folder.haggle(&["verify", "it.toml"]);
+        assert!(verified.starts_with("exit code: 0\n"), "{policy}: {verified}");
+    }
 }
 
 #[test]

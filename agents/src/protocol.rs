@@ -193,13 +193,15 @@ impl Message {
                 )
                 | Message::Wake(
                     Timer::RestoreDue { .. }
+                        | Timer::Settle
                         | Timer::Reallocate
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );
         let is_round =
             matches!(self, Message::Wake(Timer::Reallocate | Timer::Grid(GridTimer::Round)));
-        debug_assert_eq!(recurs, is_round || self.phase() == Phase::Resource);
+        let is_change = matches!(self.phase(), Phase::Resource | Phase::Recovery);
+        debug_assert_eq!(recurs, is_round || is_change);
         recurs
     }
 

@@ -3,7 +3,6 @@
 
 mod agreement;
 mod coallocation;
-mod crash;
 mod failures;
 mod load;
 mod negotiation;
@@ -12,6 +11,7 @@ mod rescheduling;
 mod reserving;
 mod shares;
 mod slots;
+mod unheard;
 
 use std::collections::BTreeMap;
 
@@ -28,13 +28,13 @@ use rustc_hash::FxHashMap;
 
 use self::agreement::Agreements;
 use self::coallocation::{Coallocation, Part};
-use self::crash::Unheard;
 use self::load::{Load, work};
 use self::negotiation::Negotiation;
 use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
 use self::shares::Share;
 use self::slots::Slots;
+use self::unheard::Unheard;
 use crate::protocol::{
     BargainMessage, Message, QueryMessage, ResourceMessage, RunMessage, ShareMessage, Submission,
     SubmissionMessage, Timer,
@@ -134,7 +134,7 @@ pub struct Provider {
     coallocation: Coallocation,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
-    /// While its scheduler is down.
+    /// What its scheduler has not heard yet; until it has, nothing starts.
     unheard: Option<Box<Unheard>>,
 }
 
@@ -632,6 +632,7 @@ impl Provider {
             }
             Timer::RunEnds { slot } => self.on_run_ended(now, Slot(slot), out),
             Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
+            Timer::Settle => self.on_settled(now, out),
             Timer::Reschedule if self.coallocates => self.on_room(now, out),
             Timer::Reschedule => self.on_reschedule(now, out),
             Timer::PlanDue => self.on_plan_due(now, out),

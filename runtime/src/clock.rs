@@ -34,12 +34,13 @@ impl EventOrder {
         match (self, phase) {
             (EventOrder::Grid, Phase::Completion) => 0,
             (EventOrder::Grid, Phase::Resource) => 1,
-            (EventOrder::Grid, Phase::Conversation) => 2,
-            (EventOrder::Grid, Phase::Submission) => 3,
-            (EventOrder::Grid, Phase::Rescheduling) => 4,
-            (EventOrder::CompletionsFirst, Phase::Completion) => 1,
-            (EventOrder::CompletionsFirst, Phase::Rescheduling) => 2,
-            (EventOrder::CompletionsFirst, Phase::Submission) => 3,
+            (EventOrder::Grid, Phase::Recovery) => 2,
+            (EventOrder::Grid, Phase::Conversation) => 3,
+            (EventOrder::Grid, Phase::Submission) => 4,
+            (EventOrder::Grid, Phase::Rescheduling) => 5,
+            (EventOrder::CompletionsFirst, Phase::Completion) => 2,
+            (EventOrder::CompletionsFirst, Phase::Rescheduling) => 3,
+            (EventOrder::CompletionsFirst, Phase::Submission) => 4,
             _ => phase as u8,
         }
     }
@@ -221,6 +222,8 @@ mod tests {
         let mut order = Vec::new();
         for events in [EventOrder::SubmissionsFirst, EventOrder::CompletionsFirst] {
             let mut clock = Clock::new(events);
+            schedule(&mut clock, 5, Phase::Recovery, 's');
+            schedule(&mut clock, 5, Phase::Resource, 'r');
             schedule(&mut clock, 5, Phase::Rescheduling, 'e');
             schedule(&mut clock, 5, Phase::Completion, 'd');
             schedule(&mut clock, 5, Phase::Conversation, 'f');
@@ -230,7 +233,7 @@ mod tests {
             schedule(&mut clock, 1, Phase::Decision, 'a');
             order.push(drain(&mut clock));
         }
-        assert_eq!(order, ["abcdefg", "adebcfg"]);
+        assert_eq!(order, ["arsbcdefg", "arsdebcfg"]);
     }
 
     #[test]

@@ -393,7 +393,7 @@ impl<'a> Course<'a> {
         self.agenda.schedule(fail, Phase::Resource, delivery(RunMessage::Crashed));
         match restore {
             Time::FOREVER => self.gone = true,
-            _ => self.agenda.schedule(restore, Phase::Resource, delivery(RunMessage::Restarted)),
+            _ => self.agenda.schedule(restore, Phase::Recovery, delivery(RunMessage::Restarted)),
         }
     }
 

@@ -9,12 +9,14 @@
 //! of the obvious version, which tries all of them, job for job; the tests compare them.
 
 mod fixed;
+mod tail;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use haggle_model::{Span, Time};
 
+use self::tail::Tail;
 use crate::Order;
 use crate::hints::Hints;
 use crate::index::Key;
@@ -59,6 +61,9 @@ impl Compression {
 /// Waiting jobs from which on hints pay.
 const DEEP: usize = 64;
 
+/// Planned starts that are kept in order.
+const NEXT: usize = 64;
+
 /// Gives every waiting job a reservation.
 #[derive(Debug)]
 pub struct Conservative {
@@ -76,6 +81,10 @@ pub struct Conservative {
     hints: Hints,
     openings: Openings,
     sequence: u32,
+    /// Nothing that does not wait is booked to end after this.
+    ends: Time,
+    /// Planned starts before this are in `due`.
+    filed: Time,
     /// Whether what has been given back is kept until it is asked to compress.
     defers: bool,
 }
@@ -108,6 +117,8 @@ impl Conservative {
             hints: Hints::default(),
             openings: Openings::new(processors),
             sequence: 0,
+            ends: Time::ZERO,
+            filed: Time::FOREVER,
             defers: false,
         }
     }
@@ -132,11 +143,30 @@ impl Conservative {
 
     /// Makes sure that a waiting job starts when it is booked.
     fn file(&mut self, slot: Slot) {
-        let &Booking { start, rank, .. } = self.booking(slot);
+        let &Booking { start, rank, fixed, .. } = self.booking(slot);
         // What has no planned start is due when it gets one.
-        if start < BEYOND_ALL_LIMITS {
+        if start < BEYOND_ALL_LIMITS && (start < self.filed || fixed) {
             self.due.push(Reverse((start, rank, slot)));
         }
+    }
+
+    /// Files the planned starts that come next anew: the others will move before they are due.
+    fn file_next(&mut self) {
+        self.settle();
+        let start = |entry: &Entry| (entry.booked, self.booking(entry.slot).rank, entry.slot);
+        let planned = self.waiting.list().iter().filter(|it| it.booked < BEYOND_ALL_LIMITS);
+        let mut starts: Vec<_> = planned.map(start).collect();
+        self.filed = Time::FOREVER;
+        if starts.len() > 2 * NEXT {
+            self.filed = starts.select_nth_unstable(NEXT).1.0 + Span::TICK;
+            starts.retain(|it| it.0 < self.filed);
+        }
+        let mut due = std::mem::take(&mut self.due).into_vec();
+        due.retain(|&Reverse((start, rank, slot))| {
+            !self.is_stale(start, slot, rank) && self.booking(slot).fixed
+        });
+        due.extend(starts.into_iter().map(Reverse));
+        self.due = due.into();
     }
 
     /// Where a waiting job stands in the order of compression.
@@ -290,13 +320,20 @@ impl Conservative {
             return;
         }
         self.settle();
+        let noted = self.openings.noted().iter();
+        let given_back = noted.map(|region| region.end).max().unwrap_or(now);
         let jobs = self.waiting.list().iter().map(|entry| (entry.processors, entry.span));
         self.openings.begin_pass(self.plan.profile(), now, jobs);
         let mut moved = Vec::new();
+        let mut tail = Tail::new(given_back.max(self.ends));
         for place in 0..self.waiting.list().len() {
+            if self.compression == Compression::ByStart && self.move_tail(now, place, &mut tail) {
+                break;
+            }
             let Entry { booked, span, processors, slot, .. } = self.waiting.list()[place];
             let profile = self.plan.profile();
             let fit = self.openings.earlier_fit(profile, processors, span, booked, now);
+            tail.moved(booked + span, fit.map_or(Span::ZERO, |earlier| booked - earlier));
             let Some(earlier) = fit else { continue };
             let booking = self.bookings[slot.index()].as_mut().expect("it waits");
             (booking.start, booking.end) = (earlier, earlier + span);
@@ -346,6 +383,7 @@ impl LocalScheduler for Conservative {
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // The job takes time that may be booked: everything that waits is planned anew around it.
+        self.ends = self.ends.max(end);
         self.replan_around(now, |queue| queue.plan.overran(now, slot, end));
     }
 
@@ -384,6 +422,7 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.plan.start(slot, booking.processors, booking.end);
+            self.ends = self.ends.max(booking.end);
             if !booking.fixed {
                 self.waiting.one_has_gone();
             }
@@ -391,20 +430,16 @@ impl LocalScheduler for Conservative {
             started.push(slot);
         }
         self.due.extend(not_yet);
-        // Entries that are stale are dropped when they reach the top, and all that are too
-        // many at once when they have come to outnumber the bookings.
+        // Entries that are stale are dropped when they reach the top, and all that are too many at
+        // once.
         while let Some(&Reverse((start, rank, slot))) = self.due.peek()
             && self.is_stale(start, slot, rank)
         {
             self.due.pop();
         }
-        if self.due.len() > 2 * self.waiting.len() + 64 {
-            let mut due = std::mem::take(&mut self.due).into_vec();
-            due.retain(|&Reverse((start, rank, slot))| !self.is_stale(start, slot, rank));
-            // A job that was booked again where it had been is in here twice.
-            due.sort_unstable();
-            due.dedup();
-            self.due = due.into();
+        let next = self.due.peek().map_or(Time::FOREVER, |&Reverse((start, ..))| start);
+        if self.filed <= next.min(BEYOND_ALL_LIMITS) || self.due.len() > 8 * NEXT {
+            self.file_next();
         }
         if self.waiting.most_have_gone() {
             self.settle();

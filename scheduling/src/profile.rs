@@ -127,6 +127,46 @@ impl Profile {
         self.bend(bends.map(|(time, by)| (time.as_micros(), by)));
     }
 
+    /// Takes the time `[start, end)` out: whatever is behind it comes so much earlier.
+    pub fn cut(&mut self, start: Time, end: Time) {
+        let (start, end) = (start.as_micros(), end.as_micros());
+        if start >= end {
+            return;
+        }
+        let (from, to) = (self.find(start), self.find(end));
+        let free = self.value(to);
+        let kept = from.entry + usize::from(self.blocks[from.block].times[from.entry] < start);
+        let mut behind = to.entry + 1;
+        for block in &mut self.blocks[to.block..] {
+            block.times[behind..].iter_mut().for_each(|time| *time -= end - start);
+            behind = 0;
+        }
+        for summary in &mut self.summaries[to.block + 1..] {
+            summary.first -= end - start;
+        }
+        let last = &mut self.blocks[to.block];
+        let gone = if from.block == to.block { kept } else { 0 }..=to.entry;
+        last.times.drain(gone.clone());
+        last.free.drain(gone);
+        if from.block < to.block {
+            let first = &mut self.blocks[from.block];
+            first.times.truncate(kept);
+            first.free.truncate(kept);
+        }
+        let place = Place { block: from.block, entry: kept };
+        if self.value_before(place) != Some(free) {
+            let block = &mut self.blocks[from.block];
+            block.times.insert(kept, start);
+            block.free.insert(kept, free - block.pending);
+        }
+        if from.block < to.block {
+            self.tidy(to.block);
+            self.blocks.drain(from.block + 1..to.block);
+            self.summaries.drain(from.block + 1..to.block);
+        }
+        self.tidy(from.block);
+    }
+
     /// Free processors at `time`.
     pub fn free_at(&self, time: Time) -> u32 {
         let place = self.find(time.as_micros());
@@ -199,6 +239,19 @@ impl Profile {
         booked: Time,
     ) -> Option<Fit> {
         self.search(processors, span, from, booked - Span::TICK, booked.as_micros())
+    }
+
+    /// Whether `processors` are free for `span`, or until `end` if that is earlier, from an instant
+    /// between `from` and `latest` on.
+    pub(crate) fn fits_by(
+        &self,
+        processors: u32,
+        span: Span,
+        from: Time,
+        latest: Time,
+        end: Time,
+    ) -> bool {
+        self.search(processors, span, from, latest, end.as_micros()).is_some()
     }
 
     fn search(

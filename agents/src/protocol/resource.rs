@@ -5,6 +5,8 @@
 //!       │ ── Failed ──────────────────▶ │
 //!       │ ── Restored ────────────────▶ │  unless they fail for ever
 //! ```
+//!
+//! All that fails or comes back at one instant is told before anything starts.
 
 use haggle_model::ProcessorSet;
 use serde::{Deserialize, Serialize};

@@ -33,7 +33,7 @@ protocol! {
         /// its machine.
         Crashed => said("crashed").during(Phase::Resource),
         /// To an actor that has crashed: it restarts, and knows what it knew.
-        Restarted => said("restarted").during(Phase::Resource),
+        Restarted => said("restarted").during(Phase::Recovery),
         /// To everybody: the run stops now. What you hold is unfinished.
         RunOver => said("run_over"),
     }

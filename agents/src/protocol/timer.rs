@@ -30,6 +30,8 @@ protocol! {
             /// The slot of the provider.
             slot: u32,
         } => wake(Phase::Decision),
+        /// Provider: all that fails or comes back at this instant has.
+        Settle => wake(Phase::Recovery),
         /// Provider: something has ended early in this instant, and all else that ends in it has.
         Reschedule => wake(Phase::Rescheduling),
         /// Provider: a reservation of the plan is due.
@@ -155,7 +157,8 @@ impl Timer {
             Timer::Grid(GridTimer::Seen) => Some(4),
             Timer::Grid(GridTimer::Tell) => Some(5),
             Timer::Grid(GridTimer::DataArrive) => Some(6),
-            Timer::RunEnds { slot } => Some(7 + slot as usize),
+            Timer::Settle => Some(7),
+            Timer::RunEnds { slot } => Some(8 + slot as usize),
             _ => None,
         }
     }

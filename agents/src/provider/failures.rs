@@ -4,7 +4,8 @@
 //! on failed processors are. What becomes of them is the provider's choice, see
 //! [`OnFailure`]; tasks of a bag always wait again. Whatever has been started often
 //! enough is given up ([`MAX_ATTEMPTS`]). The local scheduler plans around what has
-//! failed as if it never came back, for nobody foresees when it does.
+//! failed as if it never came back, for nobody foresees when it does. It hears at once of all that
+//! fails and comes back at one instant, so that nothing starts on what fails next (`unheard.rs`).
 
 use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
 use haggle_scheduling::{BagRequest, Checkpoints, Killed, Slot};
@@ -112,18 +113,7 @@ impl Provider {
         }
         out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });
         self.free.remove_all(processors);
-        if let Some(unheard) = &mut self.unheard {
-            unheard.fail(processors, killed, lost_jobs, lost_tasks);
-            return;
-        }
-        self.scheduler.failed(now, processors.count(), &killed);
-        for slot in lost_jobs {
-            self.lost_job(now, slot, out);
-        }
-        for (slot, tasks) in lost_tasks {
-            self.lost_tasks(now, slot, tasks, out);
-        }
-        self.plan_changed(now, out);
+        self.tell_later(now, out).fail(processors, killed, lost_jobs, lost_tasks);
     }
 
     /// A rigid job has lost its processors, and the scheduler has forgotten it.
@@ -184,11 +174,6 @@ impl Provider {
         let provider = self.config.id;
         out.observe(Observation::ProcessorsRestored { provider, processors: processors.clone() });
         self.free.insert_all(processors);
-        if let Some(unheard) = &mut self.unheard {
-            unheard.restore(processors);
-            return;
-        }
-        self.scheduler.restored(now, processors.count());
-        self.plan_changed(now, out);
+        self.tell_later(now, out).restore(processors);
     }
 }

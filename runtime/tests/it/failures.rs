@@ -335,6 +335,43 @@ fn of_a_block_only_what_was_lost_starts_again() {
     assert_eq!(runs, [(Time::ZERO, 3), (Time::from_secs(15), 1)]);
 }
 
+/// The whole machine fails at 4, one processor after the other: what ran is lost once, and is given
+/// up only after as many outages as it may have starts.
+#[test]
+fn what_fails_at_one_instant_fails_before_anybody_starts() {
+    for kind in 0..9 {
+        let jobs = vec![job(1, 0, 9, 9, 2), job(2, 0, 9, 9, 1), job(3, 1, 9, 9, 4)];
+        let mut setup = Setup::default()
+            .provider(4, Policy::ALL[kind % 3])
+            .change(|it| {
+                it.scheduler = scheduling(kind).unwrap_or_else(|| it.scheduler.clone());
+                it.max_attempts = 2;
+            })
+            .user(0, jobs);
+        setup.failing = (0..4).map(|it| (0, ProcessorSet::range(it, 1), vec![(4, 6)])).collect();
+        let ran = setup.run_on_both();
+        let lost: Vec<usize> = ran.records.iter().map(|record| record.lost.len()).collect();
+        assert_eq!(lost.iter().sum::<usize>(), 2, "{kind}: {}", ran.log);
+        assert_eq!(ran.outcomes(), [JobOutcome::Completed; 3], "{kind}: {}", ran.log);
+    }
+}
+
+/// Who waits first starts first when all processors are back, though others would have found enough
+/// of them before.
+#[test]
+fn what_comes_back_at_one_instant_is_back_before_anybody_starts() {
+    for kind in 0..9 {
+        let mut setup = Setup::default()
+            .provider(4, Policy::ALL[kind % 3])
+            .change(|it| it.scheduler = scheduling(kind).unwrap_or_else(|| it.scheduler.clone()))
+            .user(0, vec![job(1, 2, 9, 9, 4), job(2, 3, 9, 9, 1)]);
+        setup.failing = (0..4).map(|it| (0, ProcessorSet::range(it, 1), vec![(1, 6)])).collect();
+        let done = JobOutcome::Completed;
+        let ran = setup.run_on_both();
+        assert_eq!(ends(&ran), [(6, 15, done), (15, 24, done)], "{kind}: {}", ran.log);
+    }
+}
+
 /// (submission gap, requested, run in percent, processors).
 type Work = (i64, i64, i64, u32);
 
@@ -551,4 +588,44 @@ proptest! {
             }
         }
     }
+
+    /// Processors that fail one after the other at one instant, and come back so, do to jobs what
+    /// they do when they fail together.
+    #[test]
+    fn one_outage_is_as_many_at_one_instant(
+        drawn in prop::collection::vec(provider(), 1..3),
+        bags in work(),
+        latency in prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
+        max_attempts in prop_oneof![Just(MAX_ATTEMPTS), 1_u32..4],
+    ) {
+        let mut together = setup(&drawn, &bags, latency);
+        together.providers.iter_mut().for_each(|provider| provider.max_attempts = max_attempts);
+        let mut apart = setup(&drawn, &bags, latency);
+        apart.providers.clone_from(&together.providers);
+        apart.failing = Vec::new();
+        for (provider, processors, outages) in &together.failing {
+            let each = processors.intervals().iter().flat_map(|&(first, last)| first..=last);
+            let alone = |it| (*provider, ProcessorSet::range(it, 1), outages.clone());
+            apart.failing.extend(each.rev().map(alone));
+        }
+        let (together, apart) = (together.run_on_both(), apart.run_on_both());
+        prop_assert_eq!(stories(&together), stories(&apart), "{}\n{}", together.log, apart.log);
+    }
+}
+
+/// What became of each job, and how much of what it did was lost when.
+fn stories(ran: &Ran) -> Vec<String> {
+    let mut stories: Vec<String> = ran.records.iter().map(story).collect();
+    stories.sort();
+    stories
+}
+
+fn story(record: &JobRecord) -> String {
+    let mut lost: BTreeMap<(Time, Time), ProcessorSet> = BTreeMap::new();
+    for run in &record.lost {
+        lost.entry((run.start, run.end)).or_default().insert_all(&run.processors);
+    }
+    let JobRecord { job, start, end, outcome, processors, promised_end, .. } = record;
+    let tries = (start, end, outcome, processors, promised_end, lost);
+    format!("{:?}: {tries:?}", job.id)
 }

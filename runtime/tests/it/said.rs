@@ -400,6 +400,7 @@ fn fields(message: &Message) -> Row {
         Message::Wake(
             Timer::RunEnds { .. }
             | Timer::PlanEnds { .. }
+            | Timer::Settle
             | Timer::Reschedule
             | Timer::PlanDue
             | Timer::TasksEnd { .. }

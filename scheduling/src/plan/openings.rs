@@ -53,6 +53,9 @@ impl Region {
     }
 }
 
+/// Before all that is given back.
+const BEFORE_ALL: Time = Time::from_micros(i64::MIN);
+
 /// What is open, by class of widths.
 #[derive(Clone, Debug)]
 pub(crate) struct Openings {
@@ -65,6 +68,8 @@ pub(crate) struct Openings {
     /// Whether something has been left behind in this pass that others are to be tried on in
     /// the next one.
     left_behind: bool,
+    /// Nothing was given back from here on, in the last pass and in this one.
+    until: [Time; 2],
 }
 
 #[derive(Clone, Debug, Default)]
@@ -112,7 +117,8 @@ impl Openings {
     pub(crate) fn new(widest: u32) -> Openings {
         let class = Class::default();
         let classes = vec![class; class_of(widest) + 1];
-        Openings { noted: Vec::new(), classes, moves: 0, passes: 0, left_behind: false }
+        let until = [BEFORE_ALL; 2];
+        Openings { noted: Vec::new(), classes, moves: 0, passes: 0, left_behind: false, until }
     }
 
     /// Notes that `processors` have been given back, to be opened later.
@@ -139,6 +145,7 @@ impl Openings {
     pub(crate) fn forget(&mut self) {
         self.noted.clear();
         self.left_behind = false;
+        self.until = [BEFORE_ALL; 2];
         self.classes.iter_mut().for_each(|class| class.hulls.clear());
     }
 
@@ -152,6 +159,7 @@ impl Openings {
     ) {
         self.passes += 1;
         self.left_behind = false;
+        self.until = [self.until[1], BEFORE_ALL];
         for class in &mut self.classes {
             let is_open = |hull: &Hull| hull.pass >= self.passes && hull.end > now;
             class.hulls.retain(is_open);
@@ -175,6 +183,7 @@ impl Openings {
     /// Opens what `region` has given back, as of `now`, until a pass is over.
     fn open(&mut self, profile: &Profile, region: Region, now: Time, pass: u64) {
         let Region { end, narrowest, widest, .. } = region;
+        self.until[1] = self.until[1].max(end);
         let start = region.start.max(now);
         if start >= end || narrowest > widest {
             return;
@@ -211,6 +220,15 @@ impl Openings {
         }
     }
 
+    /// No place before `limit` that is open has more room, by class of widths.
+    pub(crate) fn longest_before(&self, limit: Time) -> Vec<Span> {
+        let longest = |class: &Class| {
+            let hulls = class.hulls.iter().take_while(|hull| hull.left < limit);
+            hulls.map(Hull::room).max().unwrap_or(Span::ZERO)
+        };
+        self.classes.iter().map(longest).collect()
+    }
+
     /// The earliest place before `booked` for a job that is booked there, if there is one.
     ///
     /// It is either in front of the job's own place, so that the two overlap or touch, which the
@@ -223,7 +241,9 @@ impl Openings {
         booked: Time,
         now: Time,
     ) -> Option<Time> {
-        let near = profile.free_since(processors, booked, now);
+        // What was too full just before its place still is where nothing has been given back.
+        let is_near = self.until.iter().any(|&until| booked <= until);
+        let near = is_near.then(|| profile.free_since(processors, booked, now)).flatten();
         let before = near.unwrap_or(booked);
         let moves = self.moves;
         let class = &mut self.classes[class_of(processors)];

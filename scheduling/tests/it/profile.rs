@@ -71,7 +71,7 @@ proptest! {
                 }
             }
         }
-        for (processors, span, from) in queries {
+        for &(processors, span, from) in &queries {
             let length = Span::from_micros(span);
             let fit = obvious.earliest_fit(processors, span, from).map(at);
             prop_assert_eq!(fast.earliest_fit(processors, length, at(from)), fit);
@@ -110,6 +110,16 @@ proptest! {
                 let until = (fit.start + Span::from_micros(span)).min(at(booked.start));
                 prop_assert_eq!(fit.free, fast.min_free(fit.start, until));
             }
+        }
+        // What is cut out is gone, and what is behind it comes earlier.
+        for (_, span, from) in queries {
+            let mut shorter = fast.clone();
+            shorter.cut(at(from), at(from + span));
+            let mut times = (0..from).map(|time| (time, time)).chain((from..500).map(|time| (time, time + span)));
+            prop_assert!(times.all(|(time, was)| shorter.free_at(at(time)) == fast.free_at(at(was))));
+            prop_assert_eq!(shorter.min_free(at(0), at(900)), (0..900).map(|time| shorter.free_at(at(time))).min().unwrap_or(0));
+            let steps: Vec<u32> = shorter.steps().map(|(_, free)| free).collect();
+            prop_assert!(steps.windows(2).all(|pair| pair[0] != pair[1]), "{:?}", steps);
         }
         // Breakpoints are forgotten without changing what comes later.
         let mut later = fast.clone();

@@ -33,6 +33,22 @@ fn jobs_that_request(requested: BoxedStrategy<i64>) -> impl Strategy<Value = Vec
     })
 }
 
+/// Nearly all come at once and are over early, so that long ends of the queue move as one.
+fn a_burst() -> impl Strategy<Value = Vec<TestJob>> {
+    let gap = prop_oneof![30 => Just(0_i64), 1 => 0..200_i64];
+    let requested = prop_oneof![20 => 1..=20_i64, 1 => 20..=60_i64];
+    let processors = prop_oneof![3 => 1..=8_u32, 1 => Just(8_u32)];
+    let job = (gap, requested, 20..=100_i64, processors);
+    prop::collection::vec(job, 80..140).prop_map(|drawn| {
+        let mut submit = 0;
+        let job = |(gap, requested, percent, processors)| {
+            submit += gap;
+            TestJob { submit, requested, run: requested * percent / 100, processors, key: 0 }
+        };
+        drawn.into_iter().map(job).collect()
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -53,6 +69,17 @@ proptest! {
                     prop_assert_eq!(fast, expected, "{}", config);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_long_queue_that_moves_as_one_starts_as_in_the_obvious_version(jobs in a_burst()) {
+        for compression in [Compression::ByStart, Compression::JobByJob] {
+            let (policy, order) = (Policy::Conservative, Order::Arrival);
+            let fast = replay(&mut Conservative::new(8, order, compression), 8, &jobs);
+            let mut obvious = Obvious::new(8, policy, order, compression);
+            let expected = replay(&mut obvious, 8, &jobs);
+            prop_assert_eq!(fast, expected, "{}", compression.name());
         }
     }
 

@@ -171,7 +171,7 @@ impl GridResource {
     /// Does what is due by itself before a message of this phase.
     pub(super) fn catch_up(&mut self, now: Time, phase: Phase, out: &mut Outbox) {
         let last = match phase {
-            Phase::Completion | Phase::Resource => Class::Arrival,
+            Phase::Completion | Phase::Resource | Phase::Recovery => Class::Arrival,
             Phase::Rescheduling | Phase::Conversation | Phase::Submission | Phase::Decision => {
                 Class::Due
             }

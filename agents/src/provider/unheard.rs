@@ -1,27 +1,35 @@
-//! A provider whose scheduler is down while its machine goes on.
+//! What happens on a provider's machine before its scheduler hears of it.
 //!
-//! What runs ends when it ends, processors fail and come back, and all that is taken down at once.
-//! The scheduler hears of it when it restarts; before, it starts nothing and tells nobody anything.
+//! Processors fail and come back one after the other, also at one instant. The scheduler hears of
+//! all of them together when that part of the instant is over.
+//!
+//! A scheduler can be down while its machine goes on. What runs ends when it ends, processors fail
+//! and come back, and all that is taken down. The scheduler hears of it when it restarts; before, it
+//! starts nothing and tells nobody anything.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{ActorId, ProcessorSet, Time};
 use haggle_scheduling::{Killed, Slot};
 
 use super::{Held, Provider, Run};
 use crate::Outbox;
-use crate::protocol::Message;
+use crate::protocol::{Message, Timer};
 
-/// What has happened on a machine since its scheduler crashed.
+/// What has happened on a machine and its scheduler has not heard.
 #[derive(Debug, Default)]
 pub(super) struct Unheard {
+    /// Whether the scheduler is down, and hears of it when it restarts.
+    is_down: bool,
     /// Rigid jobs that have ended.
     jobs: Vec<Killed>,
     /// Tasks that have ended.
     tasks: Vec<Killed>,
     /// What has gone with its processors.
     lost: Vec<Killed>,
-    /// Those of it that may start again.
-    lost_jobs: Vec<Slot>,
-    lost_tasks: Vec<(Slot, u32)>,
+    /// Those of it that may start again: in an order that does not say which processors failed first.
+    lost_jobs: BTreeSet<Slot>,
+    lost_tasks: BTreeMap<Slot, u32>,
     /// Processors that are down, and were not.
     failed: ProcessorSet,
     /// Processors that were down, and are not.
@@ -41,7 +49,9 @@ impl Unheard {
     ) {
         self.lost.extend(lost);
         self.lost_jobs.extend(jobs);
-        self.lost_tasks.extend(tasks);
+        for (slot, tasks) in tasks {
+            *self.lost_tasks.entry(slot).or_default() += tasks;
+        }
         swap(processors, &mut self.restored, &mut self.failed);
     }
 
@@ -62,20 +72,40 @@ fn swap(processors: &ProcessorSet, from: &mut ProcessorSet, to: &mut ProcessorSe
 impl Provider {
     /// The scheduler is down from now on.
     pub(super) fn on_crashed(&mut self) {
-        self.unheard.get_or_insert_default();
+        self.unheard.get_or_insert_default().is_down = true;
     }
 
-    /// The scheduler is back, knows what it knew, and hears of all that has happened. As long as no
-    /// planned start has passed, and nothing was lost, its plan holds; otherwise it is made anew, as
-    /// after a failure.
+    /// The scheduler is back, knows what it knew, and hears of all that has happened.
     pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
-        // Nothing is to start before all is told: until then it counts as down.
-        let Some(unheard) = self.unheard.replace(Box::default()) else {
-            self.unheard = None;
-            return;
-        };
-        let Unheard { jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, news } = *unheard;
-        let missed = self.scheduler.next_start().is_some_and(|start| start < now);
+        if let Some(unheard) = self.unheard.take_if(|unheard| unheard.is_down) {
+            self.hear(now, *unheard, out);
+        }
+    }
+
+    /// Takes down what fails or comes back; the scheduler hears of it when all else has that does so
+    /// now, or when it restarts.
+    pub(super) fn tell_later(&mut self, now: Time, out: &mut Outbox) -> &mut Unheard {
+        self.unheard.get_or_insert_with(|| {
+            out.set(now, Timer::Settle);
+            Box::default()
+        })
+    }
+
+    /// All that fails or comes back at this instant has.
+    pub(super) fn on_settled(&mut self, now: Time, out: &mut Outbox) {
+        if let Some(unheard) = self.unheard.take_if(|unheard| !unheard.is_down) {
+            self.hear(now, *unheard, out);
+        }
+    }
+
+    /// Tells the scheduler. As long as no planned start has passed, and nothing was lost, its plan
+    /// holds; otherwise it is made anew.
+    fn hear(&mut self, now: Time, unheard: Unheard, out: &mut Outbox) {
+        let Unheard { is_down, jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, news } =
+            unheard;
+        // Nothing is to start before all is told.
+        self.unheard = Some(Box::new(Unheard { is_down, ..Unheard::default() }));
+        let missed = is_down && self.scheduler.next_start().is_some_and(|start| start < now);
         if missed || !failed.is_empty() || !lost.is_empty() {
             let gone = [jobs, tasks, lost].concat();
             self.scheduler.failed(now, failed.count(), &gone);
@@ -92,7 +122,9 @@ impl Provider {
         for (slot, tasks) in lost_tasks {
             self.lost_tasks(now, slot, tasks, out);
         }
-        self.catch_up_with_plans(now, out);
+        if is_down {
+            self.catch_up_with_plans(now, out);
+        }
         let since = self.unheard.take().map(|since| since.news).unwrap_or_default();
         for (to, message) in news.into_iter().chain(since) {
             out.send(to, message);
@@ -147,8 +179,8 @@ impl Provider {
     /// Says something that happened on the machine, now or when its scheduler is back.
     pub(super) fn say(&mut self, to: ActorId, message: impl Into<Message>, out: &mut Outbox) {
         match &mut self.unheard {
-            Some(unheard) => unheard.news.push((to, message.into())),
-            None => out.send(to, message),
+            Some(unheard) if unheard.is_down => unheard.news.push((to, message.into())),
+            _ => out.send(to, message),
         }
     }
 }
