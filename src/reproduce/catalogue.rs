@@ -9,7 +9,9 @@ use super::Library;
 use super::study::Compute;
 use crate::scenario::{InvalidScenario, ReadError, Source};
 
-pub use file::{Dimension, Draw, DrawKind, Grade, Minutes, Part, Quick, Spread, XScale, YScale};
+pub use file::{
+    Dimension, Draw, DrawKind, Grade, Minutes, Part, Quick, Spread, Whiskers, XScale, YScale,
+};
 
 /// All studies of a library.
 #[derive(Clone, Debug)]
@@ -82,6 +84,8 @@ pub struct Claim {
     pub grade: Grade,
     /// What decides it.
     pub test: Test,
+    /// What stands for data that it is about and that are not at hand: its numbers decide nothing then.
+    pub substitutes: Option<String>,
     /// What is worth knowing about it.
     pub note: Option<String>,
 }
