@@ -9,9 +9,7 @@ use super::Library;
 use super::study::Compute;
 use crate::scenario::{InvalidScenario, ReadError, Source};
 
-pub use file::{
-    Dimension, Draw, DrawKind, Grade, Minutes, Part, Quick, Spread, Whiskers, XScale, YScale,
-};
+pub use file::{Dimension, Draw, DrawKind, Grade, Minutes, Part, Quick, Spread, XScale, YScale};
 
 /// All studies of a library.
 #[derive(Clone, Debug)]

@@ -14,12 +14,13 @@ use haggle_plots::{Figure as Drawing, PlotError, Size};
 use haggle_results::ResultsError;
 use haggle_results::stats::Estimate;
 
-use super::catalogue::{Dimension, Draw, DrawKind, Figure, Part, Spread, Whiskers};
+use super::catalogue::{Dimension, Draw, DrawKind, Figure, Part, Spread};
 use super::data::{Data, DataError, Point, same};
 use super::language::Language;
 use super::quantity::Quantity;
 use crate::experiment::ExperimentError;
 use crate::experiment::sweep::write_whole;
+use crate::scenario::file::Whiskers;
 
 /// What was drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

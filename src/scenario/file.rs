@@ -32,7 +32,7 @@ mod workload;
 pub use crate::scenario::quantity::Name;
 pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
-pub use figure::{Figure, FigureKind, ImageFormat, Metric};
+pub use figure::{Figure, FigureKind, ImageFormat, Metric, Whiskers};
 pub use grid::{
     CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information,
     InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, OutputFate,

@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::scenario::file::Figure;
+use crate::scenario::file::{Figure, Whiskers};
 
 /// `figures.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -178,17 +178,6 @@ pub enum DrawKind {
     Table,
     /// A chart of one run: its `plot`.
     Run,
-}
-
-/// How far the whiskers of boxes reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Whiskers {
-    /// To the lowest and the highest value.
-    #[default]
-    Range,
-    /// To the furthest values within 1.5 quartile ranges of the box; those beyond are dots (Tukey 1977).
-    Tukey,
 }
 
 /// What is shown of the spread over replications.

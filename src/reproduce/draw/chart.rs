@@ -7,7 +7,8 @@ use haggle_plots::{
 
 use super::{Named, Shown};
 use crate::experiment::figures::sweep::places;
-use crate::reproduce::catalogue::{self, DrawKind, Whiskers};
+use crate::reproduce::catalogue::{self, DrawKind};
+use crate::scenario::file::Whiskers;
 
 /// All cells as one drawing: a chart, or panels of them.
 pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
