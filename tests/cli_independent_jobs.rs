@@ -10,6 +10,7 @@ fn every_model_is_listed() {
     ----- stdout -----
     lublin-feitelson  Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs
     independent-jobs  Arrivals, run times and sizes drawn from stated laws, each for itself
+    synthetic-month   Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand
     ----- stderr -----
     "#);
 }

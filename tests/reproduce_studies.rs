@@ -128,6 +128,6 @@ fn the_example_of_the_manual_can_be_reproduced() {
     let names = ["figures.toml", "claims.toml", "queues.toml", "single.toml"];
     let folder = study(&names.map(|name| (name, block(name))));
     let findings = reproduced(&folder, false);
-    assert_eq!(findings.len(), 6, "{findings:?}");
+    assert_eq!(findings.len(), 8, "{findings:?}");
     reproduced(&folder, true);
 }

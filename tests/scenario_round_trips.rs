@@ -91,6 +91,9 @@ users = [1, 2]
 kind = "first"
 jobs = 1000
 [[workload.step]]
+kind = "scale-times"
+factor = 1.2
+[[workload.step]]
 kind = "scale-gaps"
 factor = 0.5
 [[workload.step]]
@@ -123,6 +126,7 @@ lead = { law = "lognormal", median = "2h", sigma = 0.5 }
 kind = "split"
 by = "job"
 part = 1
+count = 1
 parts = 2
 pool = "shared"
 [[workload.step]]

@@ -10,7 +10,7 @@ mod jobs;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use haggle_model::{ActorId, JobId, Refusal, Span, Time};
+use haggle_model::{ActorId, JobId, Observation, Refusal, Span, Time};
 use haggle_scheduling::reallocation::{Decision, Event, Question, Rule, Tuning, Waiting};
 
 use crate::protocol::reallocation::SizeRequest;
@@ -166,7 +166,12 @@ impl Reallocator {
             return Doing::Event(event, Waits::Answers(open));
         }
         let waits = match event.decide() {
-            Decision::Over => return Doing::Nothing,
+            Decision::Over => {
+                if !event.is_of_newcomer() {
+                    out.observe(Observation::WaitingReviewed(event.review()));
+                }
+                return Doing::Nothing;
+            }
             Decision::Stay { .. } => Waits::nothing(),
             Decision::Move { job, from, to } => {
                 let provider = self.config.providers[from];

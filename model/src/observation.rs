@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
-use crate::{ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Span, Time};
+use crate::{
+    ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span, Time,
+};
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -420,6 +422,19 @@ impl MessageFault {
     }
 }
 
+/// What a look at all jobs that wait has taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Review {
+    /// Jobs that waited.
+    pub waiting: u32,
+    /// Whether as many of them were compared as may be.
+    pub is_full: bool,
+    /// Estimates that were asked for.
+    pub estimates: u64,
+    /// How many it would have been if nothing that was said were remembered.
+    pub forgetful_estimates: u64,
+}
+
 /// One observed fact; the driver adds the time and the actor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
@@ -484,6 +499,15 @@ pub enum Observation {
         /// Who has accepted it.
         to: ActorId,
     },
+    /// A provider has chosen the size of a job that was submitted to it for that.
+    JobSized {
+        /// The job.
+        job: JobId,
+        /// Its size, and when it will be done as planned.
+        sizing: Sizing,
+    },
+    /// A metascheduler has looked at all of its jobs that wait.
+    WaitingReviewed(Review),
     /// A provider is done with its share of a bag; its runs were observed one by one.
     ShareOver(Box<ShareRecord>),
     /// A provider has answered a call for offers.

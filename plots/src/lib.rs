@@ -9,6 +9,7 @@
 //! every machine: the font is part of the program.
 
 pub mod bars;
+pub mod boxes;
 pub mod canvas;
 pub mod distribution;
 pub mod gantt;
@@ -35,6 +36,7 @@ use std::path::Path;
 
 pub use axis::time_unit;
 pub use bars::{BarChart, BarSeries, Histogram};
+pub use boxes::{BoxChart, BoxSeries, BoxStyle};
 pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
@@ -65,6 +67,8 @@ pub enum Figure {
     Lines(LineChart),
     /// Means with their spreads for categories.
     Bars(BarChart),
+    /// How values are spread, for categories.
+    Boxes(BoxChart),
     /// One metric against another.
     Scatter(ScatterChart),
     /// Charts beside each other.
@@ -87,6 +91,7 @@ impl Figure {
             Figure::Distribution(figure) => figure.scene(size),
             Figure::Lines(figure) => chart::alone(figure, size),
             Figure::Bars(figure) => chart::alone(figure, size),
+            Figure::Boxes(figure) => chart::alone(figure, size),
             Figure::Scatter(figure) => chart::alone(figure, size),
             Figure::Panels(figure) => figure.scene(size),
             Figure::Histogram(figure) => figure.scene(size),

@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use haggle_results::reader::{CheckpointRow, OutageRow, TryRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
 
-use crate::distribution::{DistributionFigure, Quantity, Sample};
+use crate::distribution::{DistributionFigure, Quantity};
 use crate::error::PlotError;
 use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
 use crate::tries::Outage;
 
+pub use crate::distribution::Sample;
 pub use grid::{job_timeline, resource_timeline};
 pub use timeline::{grid_timeline, timeline};
 
@@ -217,6 +218,21 @@ pub fn distribution(
     quantity: Quantity,
     by: By,
 ) -> Result<DistributionFigure, PlotError> {
+    let samples = samples(run, part, by, |job| value(job, quantity))?;
+    Ok(DistributionFigure { title: title.to_owned(), quantity, samples })
+}
+
+/// A value of each job that has one, told apart by `by`, over the jobs that were submitted in the part
+/// of the run.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn samples(
+    run: &Tables,
+    part: &Part,
+    by: By,
+    value: impl Fn(&JobRow) -> Option<f64>,
+) -> Result<Vec<Sample>, PlotError> {
     let key = |job: &'_ JobRow| match by {
         By::Nothing => Some("all jobs".to_owned()),
         // A bag on several providers is nobody's alone.
@@ -229,7 +245,7 @@ pub fn distribution(
     };
     let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for job in run.jobs()?.iter().filter(|job| is_in(part, job)) {
-        if let (Some(name), Some(value)) = (key(job), value(job, quantity)) {
+        if let (Some(name), Some(value)) = (key(job), value(job)) {
             samples.entry(name).or_default().push(value);
         }
     }
@@ -241,8 +257,7 @@ pub fn distribution(
         }
     }
     ordered.extend(samples);
-    let samples = ordered.into_iter().map(|(name, values)| Sample { name, values }).collect();
-    Ok(DistributionFigure { title: title.to_owned(), quantity, samples })
+    Ok(ordered.into_iter().map(|(name, values)| Sample { name, values }).collect())
 }
 
 /// Distribution functions of several runs, each under its name.

@@ -14,6 +14,7 @@
 
 use crate::axis::{Axis, TICK_SIZE};
 use crate::bars::BarChart;
+use crate::boxes::BoxChart;
 use crate::canvas::Size;
 use crate::chart::Chart;
 use crate::error::PlotError;
@@ -40,6 +41,8 @@ pub struct Panels {
 pub enum PanelCharts {
     /// Bars.
     Bars(Vec<BarChart>),
+    /// Boxes.
+    Boxes(Vec<BoxChart>),
     /// Lines.
     Lines(Vec<LineChart>),
     /// Points.
@@ -53,6 +56,7 @@ impl PanelCharts {
         }
         match self {
             PanelCharts::Bars(charts) => all(charts),
+            PanelCharts::Boxes(charts) => all(charts),
             PanelCharts::Lines(charts) => all(charts),
             PanelCharts::Scatter(charts) => all(charts),
         }

@@ -25,6 +25,8 @@ pub enum Table {
     Offers,
     /// One row a reservation that was granted.
     Reservations,
+    /// One row a move of a job that waited.
+    Moves,
     /// One row a provider.
     Resources,
     /// One row a failure or repair.
@@ -95,7 +97,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 16] = [
+    pub const ALL: [Table; 17] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -105,6 +107,7 @@ impl Table {
         Table::Disclosures,
         Table::Offers,
         Table::Reservations,
+        Table::Moves,
         Table::Resources,
         Table::Failures,
         Table::Outages,
@@ -126,6 +129,7 @@ impl Table {
             Table::Disclosures => "disclosures",
             Table::Offers => "offers",
             Table::Reservations => "reservations",
+            Table::Moves => "moves",
             Table::Resources => "resources",
             Table::Failures => "failures",
             Table::Outages => "outages",
@@ -168,6 +172,10 @@ impl Table {
             }
             Table::Reservations => {
                 "One row a reservation that a provider granted, in the order of `jobs`. Only there if one was."
+            }
+            Table::Moves => {
+                "One row a time that a metascheduler has taken a job back that waited and submitted it again, to another \
+                 provider or to the same one. Only there if one did."
             }
             Table::Resources => "One row a provider.",
             Table::Failures => {
@@ -213,6 +221,7 @@ impl Table {
             Table::Disclosures => DISCLOSURES,
             Table::Offers => OFFERS,
             Table::Reservations => RESERVATIONS,
+            Table::Moves => MOVES,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
             Table::Outages => OUTAGES,
@@ -230,6 +239,7 @@ use Missing::{Empty, Never, Number};
 const NOT_STARTED: Missing = Empty("never started");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
 const NOT_QUEUED: Missing = Empty("never queued");
+const GONE: Missing = Empty("it was over before its metascheduler was told");
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 
 const fn column(
@@ -382,6 +392,19 @@ const RESERVATIONS: &[Column] = &[
     column("fixed_time", Seconds, "s", "when its start was fixed", Empty("it never was, or the window left no freedom")),
     column("fixed_starting_time", Seconds, "s", "that start", Empty("as `fixed_time`")),
     column("broken", Integer, "", "1 if failures, or jobs that ran on, left no room in the window, else 0", Never),
+];
+
+#[rustfmt::skip]
+const MOVES: &[Column] = &[
+    column("time", Seconds, "s", "when the other provider had accepted it", Never),
+    column("actor", Word, "", "the metascheduler that moved it", Never),
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("sender", Word, "", "the provider that gave it back", Never),
+    column("receiver", Word, "", "the provider that queued it; the same one, where it was submitted again", Never),
+    column("processors_before", Integer, "processors", "its size where it waited", GONE),
+    column("planned_finish_time_before", Seconds, "s", "completion planned when it was queued there", GONE),
+    column("processors", Integer, "processors", "its size now", GONE),
+    column("planned_finish_time", Seconds, "s", "completion planned now", GONE),
 ];
 
 #[rustfmt::skip]

@@ -68,7 +68,9 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `disclosures`, `disclosed`, `items_disclosed` | who told whom how much of what; sums by kind; sum of what is told about resources and plans (all but `job`, `bag`, `job_status`, `refusal`) |
 | `eavesdropping.power_error_percent`, `load_error_percent` | how wrong somebody is who reads every answer to a call for offers and knows how completions depend on power and load; mean over providers |
 | `message_faults.lost`, `parted`, `missed`, `doubled`, `refused`, `resent` | messages that were lost by chance, were lost between actors that were parted, were lost at actors that were down, were doubled, and arrived at who did not expect them; how often lost ones were sent again (one that is may be lost again, and counts again); missing where none was |
-| `moves.moved`, `moves.resubmitted` | how often a job that waited at a provider was taken back and submitted to another one, and to the same one again; missing where none was |
+| `moves.moved`, `resubmitted`, `resized` | how often a job that waited at a provider was taken back and submitted to another one, and to the same one again; how often it got another number of processors there; missing where nobody looked at what waits |
+| `moves.events`, `waiting`, `estimates`, `forgetful_estimates` | how often what waits was looked at, how many jobs waited then (sum), estimates that were asked for, and how many it would have been if an answer were not remembered until its provider changes |
+| `moves.full_events`, `full_forgetful_estimates` | the same of those looks at which as many jobs waited as `window` lets be compared, or more |
 | `warnings` | what the scenario says without effect, and what else only the run showed, such as steps that changed no job; texts that change no digest |
 
 Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the

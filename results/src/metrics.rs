@@ -37,14 +37,15 @@ mod distribution;
 mod eavesdropper;
 mod failures;
 mod grid;
+mod moves;
 mod reservations;
 mod summary;
 mod text;
 
-use haggle_model::observation::{DisclosedItem, GrantedWindow};
+use haggle_model::observation::{DisclosedItem, GrantedWindow, Review};
 use haggle_model::{
-    ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade, ProviderId,
-    Span, Time,
+    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade,
+    ProviderId, Sizing, Span, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,7 @@ use serde::{Deserialize, Serialize};
 use bags::BagSample;
 use eavesdropper::Eavesdropper;
 use failures::FailureLog;
+use moves::MoveLog;
 
 pub use bags::{Bags, Stretch};
 pub use coallocated::CoallocatedJobs;
@@ -63,8 +65,10 @@ pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
+pub use moves::Moves;
+pub(crate) use moves::Sizes;
 pub use reservations::Reservations;
-pub use summary::{DisclosedCount, Group, MessageFaults, Moves, Outcomes, Summary};
+pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
@@ -136,7 +140,7 @@ pub struct Metrics {
     failures: FailureLog,
     /// Present as soon as something has gone wrong with a message.
     message_faults: Option<MessageFaults>,
-    moves: Option<Moves>,
+    moves: MoveLog,
     /// Present if the run was one of a grid, and is over.
     grid: Option<Box<GridLedger>>,
 }
@@ -260,16 +264,24 @@ impl Metrics {
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(cast.providers.len()),
             message_faults: None,
-            moves: None,
+            moves: MoveLog::default(),
             grid: None,
         }
     }
 
     /// Takes in that a job which waited at `from` has been submitted to `to`.
-    pub fn moved(&mut self, from: ActorId, to: ActorId) {
-        let moves = self.moves.get_or_insert_default();
-        let count = if from == to { &mut moves.resubmitted } else { &mut moves.moved };
-        *count += 1;
+    pub fn moved(&mut self, job: JobId, from: ActorId, to: ActorId) {
+        self.moves.moved(job, from, to);
+    }
+
+    /// Takes in the size that a provider has chosen for a job.
+    pub fn sized(&mut self, job: JobId, sizing: Sizing) {
+        self.moves.sizes.sized(job, sizing);
+    }
+
+    /// Takes in that a metascheduler has looked at what waits.
+    pub fn reviewed(&mut self, review: &Review) {
+        self.moves.moves.get_or_insert_default().reviewed(review);
     }
 
     /// Takes in that `from` has told `to` something about itself.
@@ -330,6 +342,7 @@ impl Metrics {
     pub fn job_over(&mut self, record: &JobRecord) {
         let saved_in_vain = came_to_nothing(record.outcome);
         record.lost.iter().for_each(|run| self.failures.run_lost(run, saved_in_vain));
+        self.moves.sizes.over(record.job.id);
         self.jobs.push(Sample::of(record));
     }
 

@@ -20,6 +20,8 @@ pub struct SweepRow {
     pub metric: String,
     /// Its mean over the replications.
     pub estimate: Estimate,
+    /// Its values, in the order of the runs.
+    pub values: Vec<f64>,
 }
 
 /// Averages over the runs that share a point. Rows come in the order in which points
@@ -51,7 +53,8 @@ pub fn aggregate(runs: &[SweepRun]) -> Vec<SweepRow> {
         if copies[point].1 {
             estimate.half_width = None;
         }
-        Some(SweepRow { point: point.to_vec(), metric: (*metric).to_owned(), estimate })
+        let (point, metric) = (point.to_vec(), (*metric).to_owned());
+        Some(SweepRow { point, metric, estimate, values: values.clone() })
     };
     samples.iter().filter_map(row).collect()
 }

@@ -12,6 +12,7 @@
 
 mod crashes;
 mod grid;
+mod moves;
 mod outages;
 mod reservations;
 
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault, OffersMade,
-    ProcessorSet, ProviderId, ShareRecord, Span, Time,
+    ProcessorSet, ProviderId, ShareRecord, Sizing, Span, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -38,7 +39,7 @@ use crate::csv_file::CsvFile;
 use crate::digest::{RunDigest, TableDigest};
 use crate::digits::push_unsigned;
 use crate::folder::{Existing, PartialFolder};
-use crate::metrics::bounded_slowdown;
+use crate::metrics::{Sizes, bounded_slowdown};
 use crate::parquet_file::ParquetFile;
 use crate::{Provenance, ResultsError, Summary, Timing};
 
@@ -135,6 +136,9 @@ pub struct RunWriter {
     offers: TableFile,
     /// Open as soon as something has been granted.
     reservations: Option<TableFile>,
+    /// Open as soon as somebody has moved a job that waited.
+    moves: Option<TableFile>,
+    sizes: Sizes,
     failures: TableFile,
     outages: Option<Outages>,
     /// Open as soon as a grid has been heard of.
@@ -172,6 +176,8 @@ impl RunWriter {
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
             reservations: None,
+            moves: None,
+            sizes: Sizes::default(),
             failures: open(Table::Failures)?,
             outages: match options.failures {
                 true => Some(Outages::new(open(Table::Outages)?)),
@@ -205,6 +211,7 @@ impl RunWriter {
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), ResultsError> {
         let story = Story::new(record, &self.cast);
         self.usage.job_over(record, &story);
+        self.sizes.over(record.job.id);
         let shares = record.bag.as_ref().map(|bag| bag.shares.len() as i64);
         let attempts = shares.unwrap_or(i64::from(has_last_attempt(record)));
         let attempts = attempts + record.lost.len() as i64;
@@ -222,6 +229,11 @@ impl RunWriter {
             self.write_last_attempt(record, &story)?;
         }
         Ok(())
+    }
+
+    /// Records the size that a provider has chosen for a job.
+    pub fn sized(&mut self, job: JobId, sizing: Sizing) {
+        self.sizes.sized(job, sizing);
     }
 
     /// Records that a job loses an attempt with processors that fail now, as is about to be
@@ -415,6 +427,7 @@ impl RunWriter {
         }
         tables.extend([self.disclosures, self.offers]);
         tables.extend(self.reservations);
+        tables.extend(self.moves);
         tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {
             tables.push(outages.close()?);

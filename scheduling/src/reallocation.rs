@@ -63,6 +63,8 @@ pub struct Rule {
     pub threshold: Span,
     /// How many of the oldest jobs are compared; at least one is.
     pub window: usize,
+    /// Regular: whether a job may also be submitted again where it waits, with another size.
+    pub resizes: bool,
 }
 
 /// A threshold of a minute, and the 20 oldest jobs (sections 3.2.2 and 3.2.3).
@@ -73,6 +75,7 @@ impl Default for Rule {
             heuristic: Heuristic::default(),
             threshold: Span::from_secs(60),
             window: 20,
+            resizes: false,
         }
     }
 }

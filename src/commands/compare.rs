@@ -5,7 +5,7 @@ mod sweep;
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::compare::{
-    AttemptDifferences, Comparison, JobDifferences, JobPair, MetricPair, compare,
+    AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, MetricPair, compare,
 };
 use serde_json::json;
 
@@ -95,7 +95,7 @@ fn as_text(args: &Args, comparison: &Comparison) -> String {
     let mut rows = vec![row(["metric", "A", "B", "B - A", "%"])];
     rows.extend(comparison.metrics.iter().map(metric_row));
     text.push_str(&format!("\n{}", lines(&rows, &[0])));
-    text.push_str(&format!("\n{}", jobs(&comparison.jobs, comparison.seeds)));
+    text.push_str(&format!("\n{}", jobs(&comparison.jobs, comparison.seeds, &comparison.impact)));
     text.push_str(&attempts(&comparison.attempts));
     text
 }
@@ -157,7 +157,7 @@ fn metric_row(pair: &MetricPair) -> Vec<String> {
     ]
 }
 
-fn jobs(jobs: &JobDifferences, seeds: (u64, u64)) -> String {
+fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
     let mut text = other_jobs(jobs, seeds);
     if jobs.in_both > 0 || jobs.other == 0 {
         text.push_str(&format!(
@@ -166,6 +166,16 @@ fn jobs(jobs: &JobDifferences, seeds: (u64, u64)) -> String {
             jobs.earlier,
             jobs.later,
             jobs.same
+        ));
+    }
+    if impact.impacted > 0 {
+        text.push_str(&format!(
+            "{} of {} that ended in both end at another time, {} of these earlier in B; their mean turnaround \
+             time is {} of that in A\n",
+            impact.impacted,
+            count(impact.jobs as usize, "job"),
+            impact.earlier,
+            number(impact.response_ratio())
         ));
     }
     for (number, what) in [

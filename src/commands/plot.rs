@@ -128,7 +128,10 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     let experiment = Experiment::read(source, Logs::Ignore)?;
     let sweep = SweepData::read(&experiment, folder)?;
     let mut figures = figures(args, &experiment.figures)?;
-    for figure in figures.iter_mut().filter(|figure| figure.kind == FigureKind::Lines) {
+    for figure in figures
+        .iter_mut()
+        .filter(|figure| figure.kind == FigureKind::Lines || figure.kind.shows_spread())
+    {
         figure.x = figure.x.take().or_else(|| sweep.axes.first()?.parse().ok());
     }
     let paths = paths(args, &figures, folder)?;
@@ -235,6 +238,7 @@ fn figure(kind: FigureKind) -> Figure {
         until: None,
         metric: None,
         x: None,
+        whiskers: None,
         group_by: None,
     }
 }

@@ -23,6 +23,7 @@ mod figures;
 mod findings;
 mod grid;
 mod jobs;
+mod moves;
 mod placements;
 mod reservations;
 mod rows;
@@ -61,6 +62,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     placements::check(&books, &mut findings);
     told::check(&books, &mut findings);
     reservations::check(&books, &mut findings);
+    moves::check(&books, &mut findings);
     failures::check(&books, &mut findings);
     grid::check(&books, &mut findings);
     figures::check(folder, &books, &mut findings);

@@ -3,6 +3,8 @@
 
 pub mod sweep;
 
+pub mod impact;
+
 mod attempts;
 mod jobs;
 mod same;
@@ -19,6 +21,7 @@ use super::sweep::metrics;
 use crate::scenario::Scenario;
 
 pub use attempts::{AttemptDifferences, EndingPair};
+pub use impact::Impact;
 pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
 
 /// Two runs side by side; of each pair, the first is that of run A.
@@ -44,6 +47,8 @@ pub struct Comparison {
     pub metrics: Vec<MetricPair>,
     /// What became of the jobs.
     pub jobs: JobDifferences,
+    /// What became in B of those that are the same and ended in both.
+    pub impact: impact::Impact,
     /// How attempts ended; of grids, tries.
     pub attempts: AttemptDifferences,
 }
@@ -122,6 +127,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         )?,
         metrics: metric_pairs(metrics(&summaries.0), metrics(&summaries.1)),
         jobs: jobs::differences(&pairs, most),
+        impact: impact::of_pairs(&pairs),
         attempts: attempts::differences(a, b, &pairs)?,
         changed_a: side_a.changed,
         changed_b: side_b.changed,

@@ -17,7 +17,7 @@ mod spent;
 mod supply;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MessageRow, OfferRow, OutageRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MessageRow, MoveRow, OfferRow, OutageRow,
     ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
@@ -80,6 +80,9 @@ pub struct Story {
     /// What a provider granted it in advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granted: Option<Granted>,
+    /// How a metascheduler moved it while it waited, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Move>,
     /// The shares of a bag.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Share>,
@@ -171,6 +174,23 @@ pub struct Offer {
     pub completion: f64,
 }
 
+/// A move of a job that waited.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Move {
+    /// When.
+    pub time: f64,
+    /// By whom.
+    pub by: String,
+    /// Where it waited.
+    pub from: String,
+    /// Where it waited then; the same provider, where it was submitted again.
+    pub to: String,
+    /// Its processors before and after.
+    pub processors: (Option<i64>, Option<i64>),
+    /// Its completion as planned when it was queued, before and after.
+    pub planned_end: (Option<f64>, Option<f64>),
+}
+
 /// What a provider granted a job in advance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Granted {
@@ -204,6 +224,7 @@ pub struct Chronicle {
     market: Market,
     offers: Vec<OfferRow>,
     reservations: Vec<ReservationRow>,
+    moves: Vec<MoveRow>,
     messages: Option<Vec<MessageRow>>,
     disclosures: Option<Vec<DisclosureRow>>,
 }
@@ -241,6 +262,7 @@ impl Chronicle {
             market,
             offers: run.offers()?,
             reservations: run.reservations()?,
+            moves: run.moves()?,
             messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
             disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
         })
@@ -297,6 +319,7 @@ impl Chronicle {
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
             granted: self.reservations.iter().find(|row| row.job == job.job).map(granted),
+            moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
             shares: Vec::new(),
             lost_tasks: Vec::new(),
             tries: Vec::new(),
@@ -334,6 +357,17 @@ fn disclosed(row: &DisclosureRow) -> Disclosed {
         receiver: row.receiver.clone(),
         item: row.item.clone(),
         count: row.count,
+    }
+}
+
+fn moved(row: &MoveRow) -> Move {
+    Move {
+        time: row.time,
+        by: row.actor.clone(),
+        from: row.from.clone(),
+        to: row.to.clone(),
+        processors: row.processors,
+        planned_end: row.finish,
     }
 }
 

@@ -13,14 +13,16 @@ mod metric;
 use std::path::{Path, PathBuf};
 
 use haggle_plots::load::{self, By, Part, Tables};
-use haggle_plots::{BarChart, BarSeries, Figure, PlotError, Quantity, Shows, Size};
+use haggle_plots::{
+    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, PlotError, Quantity, Shows, Size,
+};
 use haggle_results::metrics::Group;
-use haggle_results::{ResultsError, RunReader, Summary, Table};
+use haggle_results::{JobRow, ResultsError, RunReader, Summary, Table};
 
 use super::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
 use crate::scenario::{Scenario, file};
-use file::{FigureKind, ImageFormat, Metric};
+use file::{FigureKind, ImageFormat, Metric, Whiskers};
 
 pub use metric::{metrics, of_group};
 pub use sweep::{SweepData, draw_sweep};
@@ -150,6 +152,7 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
             distribution(figure, scenario, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
         }
         FigureKind::Bars => Figure::Bars(bars(figure, scenario, run.run())?),
+        FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, scenario, run)?),
         FigureKind::ResourceTimeline => grid::resource_timeline(figure, scenario, run)?,
         FigureKind::JobTimeline => grid::job_timeline(figure, scenario, run)?,
         FigureKind::Lines => {
@@ -209,6 +212,14 @@ impl Grouping {
         }
     }
 
+    const fn by(self) -> By {
+        match self {
+            Grouping::Provider => By::Provider,
+            Grouping::Class => By::Class,
+            Grouping::User | Grouping::Workload => By::Workload,
+        }
+    }
+
     const fn word(self) -> &'static str {
         match self {
             Grouping::Provider => "provider",
@@ -247,17 +258,63 @@ fn distribution(
     what: &str,
 ) -> Result<Figure, PlotError> {
     let grouping = Grouping::of(figure)?;
-    let by = match grouping {
-        Grouping::Provider => By::Provider,
-        Grouping::Class => By::Class,
-        Grouping::User | Grouping::Workload => By::Workload,
-    };
+    let by = grouping.by();
     let title = title(figure, scenario, &format!("{what} by {}", grouping.word()));
     let mut drawing = load::distribution(run, &title, &part(figure), quantity, by)?;
     for sample in &mut drawing.samples {
         sample.name = grouping.label(&sample.name, scenario);
     }
     Ok(Figure::Distribution(drawing))
+}
+
+/// How boxes show values.
+fn style(figure: &file::Figure) -> BoxStyle {
+    match (figure.kind, figure.whiskers.unwrap_or_default()) {
+        (FigureKind::LetterValues, _) => BoxStyle::LetterValues,
+        (_, Whiskers::Tukey) => BoxStyle::Tukey,
+        (_, Whiskers::Range) => BoxStyle::Range,
+    }
+}
+
+/// How values are spread over the jobs of a run, told apart by their groups.
+fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<BoxChart, PlotError> {
+    let metric = figure.metric.unwrap_or(Metric::MeanBoundedSlowdown);
+    let (what, value): (_, fn(&JobRow) -> Option<f64>) = match metric {
+        Metric::MeanWaitingTime | Metric::MedianWaitingTime => {
+            ("waiting time", |job| job.waiting_time)
+        }
+        Metric::MeanTurnaroundTime => ("turnaround time", |job| {
+            let ended = !matches!(job.outcome.as_str(), "failed" | "unfinished");
+            job.start.filter(|_| ended).map(|_| job.left - job.submit)
+        }),
+        Metric::MeanBoundedSlowdown => ("bounded slowdown", |job| job.bounded_slowdown),
+        _ => {
+            return Err(PlotError::Unsuitable(format!(
+                "\"{}\" has no value for each job: choose another metric, or draw boxes over an \
+                 axis of a sweep",
+                metric.name()
+            )));
+        }
+    };
+    let grouping = Grouping::of(figure)?;
+    let samples = load::samples(run, &part(figure), grouping.by(), value)?;
+    let all = samples.iter().flat_map(|sample| &sample.values).copied();
+    let scale = metric::Scale::of(metric, all);
+    let unit =
+        scale.label.rsplit_once(", ").map_or_else(String::new, |(_, unit)| format!(", {unit}"));
+    let values = |sample: &load::Sample| sample.values.iter().map(|it| it * scale.factor).collect();
+    Ok(BoxChart {
+        title: title(figure, scenario, &format!("{what} by {}", grouping.word())),
+        x_label: grouping.word().to_owned(),
+        y_label: format!("{what}{unit} (dot: mean)"),
+        categories: samples.iter().map(|it| grouping.label(&it.name, scenario)).collect(),
+        style: style(figure),
+        reference: None,
+        series: vec![BoxSeries {
+            name: what.to_owned(),
+            values: samples.iter().map(values).collect(),
+        }],
+    })
 }
 
 fn bars(

@@ -212,14 +212,21 @@ fn source(workload: &Workload, folder: &Path) -> Result<Source, WorkloadError> {
         })?;
         return Ok(Source::Log { path, rules: workload.rules.to_model() });
     }
-    match (workload.model, &workload.lublin, &workload.independent_jobs) {
-        (Some(Model::LublinFeitelson), Some(lublin), _) => {
-            return Ok(Source::Lublin(Box::new(lublin.to_model())));
+    let generated = workload.model.and_then(|model| match model {
+        Model::LublinFeitelson => {
+            workload.lublin.as_ref().map(|it| Source::Lublin(Box::new(it.to_model())))
         }
-        (Some(Model::IndependentJobs), _, Some(jobs)) => {
-            return Ok(Source::IndependentJobs(Box::new(jobs.to_model())));
+        Model::IndependentJobs => {
+            let jobs = workload.independent_jobs.as_ref();
+            jobs.map(|it| Source::IndependentJobs(Box::new(it.to_model())))
         }
-        _ => {}
+        Model::SyntheticMonth => {
+            let month = workload.synthetic_month.as_ref();
+            month.map(|it| Source::SyntheticMonth(Box::new(it.to_model())))
+        }
+    });
+    if let Some(source) = generated {
+        return Ok(source);
     }
     let Some(jobs) = &workload.jobs else {
         return Err(WorkloadError::NoSource(workload.name.to_string()));

@@ -555,6 +555,7 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
         heuristic: reallocation.heuristic.heuristic(),
         threshold: reallocation.threshold.0,
         window: reallocation.window as usize,
+        resizes: reallocation.resizes,
     });
     ReallocatorConfig {
         providers,

@@ -82,6 +82,8 @@ pub struct Claim {
     pub grade: Grade,
     /// What decides it.
     pub test: Test,
+    /// What stands for data that it is about and that are not at hand: its numbers decide nothing then.
+    pub substitutes: Option<String>,
     /// What is worth knowing about it.
     pub note: Option<String>,
 }

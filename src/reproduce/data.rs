@@ -6,6 +6,7 @@
 //! summary holds can be drawn and claimed. An object with a `mean` stands for its mean.
 
 mod by_base;
+mod impact;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,8 @@ pub struct Data {
     pub runs: Vec<DataRun>,
     /// What a quick reproduction has left out.
     pub cuts: Cuts,
+    /// What has been asked for of runs relative to others.
+    known: impact::Known,
 }
 
 /// An axis with its values as texts, in order.
@@ -78,7 +81,13 @@ impl Data {
     pub fn table(name: &str, axes: &[&str]) -> Data {
         let axis = |name: &&str| AxisValues { name: (*name).to_owned(), values: Vec::new() };
         let axes = axes.iter().map(axis).collect();
-        Data { name: name.to_owned(), axes, runs: Vec::new(), cuts: Cuts::default() }
+        Data {
+            name: name.to_owned(),
+            axes,
+            runs: Vec::new(),
+            cuts: Cuts::default(),
+            known: impact::Known::default(),
+        }
     }
 
     /// Adds a row: its value on each axis, which replication it is, and what came out.
@@ -163,8 +172,9 @@ impl Data {
         Ok(Sample::new(pairs))
     }
 
-    /// The mean of a column of `jobs` over those bags that ran on one provider, or on several, in
-    /// the run at `base` of the same replication: whoever is compared is compared on the same bags.
+    /// What became of jobs relative to the run at `base` of the same replication (`impact.…`); or the
+    /// mean of a column of `jobs` over those bags that ran on one provider, or on several, there:
+    /// whoever is compared is compared on the same bags.
     ///
     /// # Errors
     /// If one of the points is none, or is not one point, or has no such bags.
@@ -175,8 +185,7 @@ impl Data {
         at: &Point,
         base: &Point,
     ) -> Result<Sample, DataError> {
-        let column = by_base::column(metric).map_err(DataError::Unknown)?;
-        let several = by_base::several(group).map_err(DataError::Unknown)?;
+        let measure = Measure::of(metric, group).map_err(DataError::Unknown)?;
         let bases = self.runs_at(base)?;
         let mut pairs = Vec::with_capacity(bases.len());
         for run in self.runs_at(at)? {
@@ -187,10 +196,22 @@ impl Data {
             let (Some(folder), Some(base)) = (&run.folder, &same.folder) else {
                 return Err(none());
             };
-            let mean = by_base::mean(folder, base, column, several)
-                .map_err(|error| DataError::Unknown(format!("{}: {error}", what())))?;
-            let mean = mean.ok_or_else(|| DataError::Unknown(format!("there is no {}", what())))?;
-            pairs.push((run.seed, mean));
+            let value = match measure {
+                Measure::Mean { column, several } => {
+                    by_base::mean(folder, base, column, several).map_err(|it| it.to_string())
+                }
+                Measure::Impact(name) => self.known.value(folder, base, group, name),
+            };
+            let value =
+                value.map_err(|error| DataError::Unknown(format!("{}: {error}", what())))?;
+            // Of no job nothing can be said; the other replications are not to pay for it.
+            match (value, measure) {
+                (Some(value), _) => pairs.push((run.seed, value)),
+                (None, Measure::Impact(_)) => {}
+                (None, Measure::Mean { .. }) => {
+                    return Err(DataError::Unknown(format!("there is no {}", what())));
+                }
+            }
         }
         Ok(Sample::new(pairs))
     }
@@ -248,6 +269,23 @@ impl Data {
             return Err(DataError::Unknown(format!("{} has no run there", self.name)));
         }
         Ok(runs)
+    }
+}
+
+/// What is taken of a run relative to another.
+#[derive(Clone, Copy, Debug)]
+enum Measure<'a> {
+    Mean { column: &'static str, several: bool },
+    Impact(&'a str),
+}
+
+impl Measure<'_> {
+    fn of<'a>(metric: &'a str, group: &str) -> Result<Measure<'a>, String> {
+        if let Some(name) = impact::name(metric)? {
+            return Ok(Measure::Impact(name));
+        }
+        let column = by_base::column(metric)?;
+        Ok(Measure::Mean { column, several: by_base::several(group)? })
     }
 }
 

@@ -20,6 +20,7 @@ use super::language::Language;
 use super::quantity::Quantity;
 use crate::experiment::ExperimentError;
 use crate::experiment::sweep::write_whole;
+use crate::scenario::file::Whiskers;
 
 /// What was drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +73,8 @@ struct Cell {
     /// Where on the x axis, if that is measured.
     across: Option<Estimate>,
     value: Estimate,
+    /// What it is the mean of.
+    values: Vec<f64>,
 }
 
 /// All that is to be shown.
@@ -151,13 +154,18 @@ impl<'a> Shown<'a> {
                     let part = within(&within(&within(&whole, &panel.part), &series.part), &x.part);
                     let at_x = x.raw.as_deref().unwrap_or(&x.name);
                     let across = match draw.measures_x() {
-                        true => measure(&across(&part, &draw.x), sources, language, at_x)?,
+                        true => {
+                            let across = measure(&across(&part, &draw.x), sources, language, at_x)?;
+                            across.map(|across| across.estimate())
+                        }
                         false => None,
                     };
                     let value = measure(&part, sources, language, at_x)?;
                     // What was left out to be quick leaves a gap.
                     if let Some(value) = value.filter(|_| !draw.measures_x() || across.is_some()) {
-                        shown.cells.push(Cell { panel: p, series: s, x: i, across, value });
+                        let (estimate, values) = (value.estimate(), value.values());
+                        let (panel, series, value) = (p, s, estimate);
+                        shown.cells.push(Cell { panel, series, x: i, across, value, values });
                     }
                 }
             }
@@ -195,12 +203,23 @@ impl<'a> Shown<'a> {
 
     /// What is shown of how many runs.
     fn spread(&self) -> Option<String> {
+        let n = self.cells.iter().map(|cell| cell.value.n).min().filter(|&n| n > 1)?;
+        if self.draw.shows_spread() {
+            return Some(match (self.draw.kind, self.draw.whiskers.unwrap_or_default()) {
+                (DrawKind::LetterValues, _) => format!("letter values of {n} runs; dot: mean"),
+                (_, Whiskers::Range) => {
+                    format!("quartiles, lowest, highest of {n} runs; dot: mean")
+                }
+                (_, Whiskers::Tukey) => {
+                    format!("quartiles of {n} runs, whiskers within 1.5 of their range; dot: mean")
+                }
+            });
+        }
         let spread = match self.draw.bars {
             Spread::Sd => "mean and standard deviation",
             Spread::Ci95 => "mean and 95 % confidence interval",
             Spread::None => "mean",
         };
-        let n = self.cells.iter().map(|cell| cell.value.n).min().filter(|&n| n > 1)?;
         Some(format!("{spread} of {n} runs"))
     }
 
@@ -299,7 +318,7 @@ fn measure(
     sources: &[Rc<Data>],
     language: &Language,
     x: &str,
-) -> Result<Option<Estimate>, String> {
+) -> Result<Option<Quantity>, String> {
     let at = point(part);
     let group = part.group.as_deref();
     let quantity = match (&part.value, &part.metric) {
@@ -319,7 +338,7 @@ fn measure(
         (None, None) => return Err("it says neither `metric` nor `value`".to_owned()),
     };
     let scale = part.scale.unwrap_or(1.0);
-    Ok(Some(quantity.map(|value| value * scale).estimate()))
+    Ok(Some(quantity.map(|value| value * scale)))
 }
 
 /// Where a part is on the axes.

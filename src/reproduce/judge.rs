@@ -23,6 +23,8 @@ pub enum Judgement {
     Missed(String),
     /// What was run is less than the study asks for; the numbers all the same.
     Undecided(String),
+    /// Others stand for the data that it is about: what came out decides nothing.
+    Reported(String),
     /// It cannot be tested, for this reason.
     Untestable(String),
     /// It could not be tested: something went wrong.
@@ -45,6 +47,7 @@ impl Judgement {
             Judgement::Held(_) => "held",
             Judgement::Missed(_) => "missed",
             Judgement::Undecided(_) => "undecided",
+            Judgement::Reported(_) => "reported",
             Judgement::Untestable(_) => "untestable",
             Judgement::Failed(_) => "failed",
         }
@@ -56,6 +59,7 @@ impl Judgement {
             Judgement::Held(text)
             | Judgement::Missed(text)
             | Judgement::Undecided(text)
+            | Judgement::Reported(text)
             | Judgement::Untestable(text) => text.clone(),
             Judgement::Failed(Failure::Expression(problem)) => problem.to_string(),
             Judgement::Failed(Failure::NoData) => "its data are missing".to_owned(),
@@ -71,6 +75,9 @@ pub fn judge<'a>(claim: &'a Claim, language: Option<&Language>) -> Finding<'a> {
         (Test::Check(check), Some(language)) => match language.check(&check.text) {
             // Few seeds decide by noise, and some values of an axis say nothing of the others.
             Ok((Verdict { text, .. }, Evidence::Part)) => Judgement::Undecided(text),
+            Ok((Verdict { held, text }, Evidence::All)) if claim.substitutes.is_some() => {
+                Judgement::Reported(if held { text } else { format!("{text} (not so)") })
+            }
             Ok((Verdict { held: true, text }, Evidence::All)) => Judgement::Held(text),
             Ok((Verdict { held: false, text }, Evidence::All)) => Judgement::Missed(text),
             Err(mistake) if mistake.cut => Judgement::Untestable(mistake.message),

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `value(metric)`, `value(metric, group)`, `value(metric, at)`, `value(metric, group, at)` | the sample of a metric at a point such as `#{policy: "fcfs", load: 0.9}` |
 //! | `axis(name)` | the values of an axis, in order |
-//! | `value(metric, group, at, base)` | the same over the jobs that are in the group at `base`: `"single-provider"` or `"multi-provider"` |
+//! | `value(metric, group, at, base)` | what became of jobs relative to the point `base`: `"impact.impacted_percent"` and others; or a mean over the jobs that are in the group there: `"single-provider"` or `"multi-provider"` |
 //! | `from(sweep)` | one of several sweeps or studies: `from("base").value(…)`, `from("base").axis(…)` |
 //! | `+ - * /` | samples with samples, seed by seed, and with numbers |
 //! | `abs(x)`, `mean(x)`, `sd(x)`, `half_width(x)`, `n(x)` | of a sample |
+//! | `values(x)` | the values of a sample, a list |
 //! | `max(list)`, `min(list)`, `spread(list)`, `average(list)` | of numbers or samples, by their means; `spread` is max - min |
+//! | `quantile(list, share)` | of numbers or samples, by their means; the median at 0.5 |
 //! | `kendall_tau(xs, ys)`, `correlation(xs, ys)`, `slope(xs, ys)` | of two lists, by their means |
 //! | `less`, `similar`, `within` and the other comparisons | see [`verdict`](super::verdict) |
 //! | `at_least(x, low)`, `at_most(x, high)` | `within` with one end |
@@ -294,6 +296,7 @@ mod tests {
         insta::assert_snapshot!(check("within(slope([0, 1, 2], [1, 3, 5]), 2, 2)"), @"held: 2, asked for 2 to 2");
         insta::assert_snapshot!(check("within(correlation([0, 1, 2], [1, 2, 2]), 0.86, 0.87)"), @"held: 0.866, asked for 0.86 to 0.87");
         insta::assert_snapshot!(check("within(spread(axis(\"policy\").map(|p| wait(p, 1))), 20, 21)"), @"held: 20.3 ± 0.1963 (n = 5), asked for 20 to 21");
+        insta::assert_snapshot!(check("close(quantile(values(wait(\"fcfs\", 0.5)), 0.5) + quantile([1, 2, 4], 0.75), 33.9, 1e-9)"), @"held: 33.9, asked for 33.9 within 1.000e-9");
         insta::assert_snapshot!(check("close(max([1, 2.5, 2]) + min([4, 3]) + average([1, 2]), 7, 0)"), @"held: 7, asked for 7 within 0");
         insta::assert_snapshot!(check("any([not(less(1, 2)), named(\"second\", check(true, \"so\"))])"), @"held: 1 against 2 (not so); second: so");
     }

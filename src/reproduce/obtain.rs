@@ -147,8 +147,9 @@ impl<'a> Task<'a> {
                 let (any_build, figures) = (*any_build, Figures::Skip);
                 let conduct = SweepConduct { output, any_build, workers, figures, stop, on_run };
                 sweep(experiment, folder, &conduct)?;
-                let data = Data::of_sweep(&self.name, experiment, output)?;
-                Ok(Data { cuts: cuts.clone(), ..data })
+                let mut data = Data::of_sweep(&self.name, experiment, output)?;
+                data.cuts = cuts.clone();
+                Ok(data)
             }
         }
     }

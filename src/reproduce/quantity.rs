@@ -90,6 +90,14 @@ impl Quantity {
         }
     }
 
+    /// The number, or the values over replications.
+    pub fn values(&self) -> Vec<f64> {
+        match self {
+            Quantity::Number(number) => vec![*number],
+            Quantity::Sample(sample) => sample.values.clone(),
+        }
+    }
+
     /// Each value by a function.
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Quantity {
         match self {

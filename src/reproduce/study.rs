@@ -7,6 +7,8 @@ mod composition_table;
 mod fragments;
 mod frames;
 mod grid_jobs;
+mod moldable_jobs;
+mod size_searches;
 mod workload_table;
 
 use super::data::Data;
@@ -61,4 +63,8 @@ pub const ALL: &[&dyn Compute] = &[
     &frames::Frames,
     &grid_jobs::GridJobs,
     &fragments::BackfillingLimit,
+    &moldable_jobs::SpeedupCurves,
+    &moldable_jobs::JobKinds,
+    &moldable_jobs::SizeSearch,
+    &size_searches::SizeSearches,
 ];

@@ -25,13 +25,14 @@ mod rules;
 mod sessions;
 mod step;
 mod sweep;
+mod synthetic_month;
 mod user;
 mod workload;
 
 pub use crate::scenario::quantity::Name;
 pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
-pub use figure::{Figure, FigureKind, ImageFormat, Metric};
+pub use figure::{Figure, FigureKind, ImageFormat, Metric, Whiskers};
 pub use grid::{
     CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information,
     InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, OutputFate,
@@ -59,6 +60,7 @@ pub use rules::{
 pub use sessions::SessionLimits;
 pub use step::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
 pub use sweep::{Axis, AxisVariant, Sweep};
+pub use synthetic_month::{MonthSite, SyntheticMonth};
 pub use user::User;
 pub use workload::{InlineJob, Model, Workload};
 

@@ -12,6 +12,7 @@ mod law;
 mod lublin;
 mod rules;
 mod step;
+mod synthetic_month;
 
 pub(in crate::scenario) use step::step_problem;
 

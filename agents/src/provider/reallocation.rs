@@ -3,7 +3,7 @@
 //! Only a queue that reserves can: what it says of a job that might come is what the job may
 //! count on. Any other says that it has no size for it.
 
-use haggle_model::{ActorId, JobId, JobShape, Moldable, Refusal, Sizing, Span, Time};
+use haggle_model::{ActorId, JobId, JobShape, Moldable, Observation, Refusal, Sizing, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::reallocation::Tuning;
 
@@ -99,6 +99,7 @@ impl Provider {
         };
         let mut held = HeldJob::new(submission, submitter, now, &self.config);
         held.mold(sizing.processors, speed);
+        out.observe(Observation::JobSized { job: id, sizing });
         self.queue(now, held, out);
         true
     }

@@ -58,7 +58,11 @@ const MOST_JOBS: u32 = 10_000_000;
 const MOST_DAYS: u32 = 36_500;
 
 impl SyntheticMonth {
-    fn check(&self) -> Result<(), WorkloadError> {
+    /// Whether it can be generated.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range.
+    pub fn check(&self) -> Result<(), WorkloadError> {
         let wrong =
             |parameter, problem: String| Err(WorkloadError::SyntheticMonth { parameter, problem });
         if !(1..=MOST_DAYS).contains(&self.days) {

@@ -17,6 +17,7 @@ mod merge;
 mod molding;
 mod reservations;
 mod run_times;
+mod scale_times;
 mod slice;
 mod split;
 mod spread;
@@ -32,9 +33,10 @@ pub use fit_load::FitLoad;
 pub use key::{Key, KeyField, KeyOrder};
 pub use load::{FillWindow, ScaleGaps};
 pub use merge::{merge, number_jobs};
-pub use molding::Molding;
+pub use molding::{Molding, Speedups};
 pub use reservations::Reservations;
 pub use run_times::RunTimes;
+pub use scale_times::ScaleTimes;
 pub use slice::Slice;
 pub use split::{Split, SplitBy};
 pub use spread::Spread;
@@ -66,6 +68,8 @@ pub enum Step {
     FitLoad(FitLoad),
     /// Changes how long jobs really run.
     RunTimes(RunTimes),
+    /// Changes how long jobs run and what users ask for, by one factor.
+    ScaleTimes(ScaleTimes),
     /// Changes what users ask for.
     Estimates(Estimates),
     /// Gives jobs a deadline.
@@ -97,6 +101,7 @@ impl Step {
             Step::Spread(_) => "spread",
             Step::FitLoad(_) => "fit_load",
             Step::RunTimes(_) => "run_times",
+            Step::ScaleTimes(_) => "scale_times",
             Step::Estimates(_) => "estimates",
             Step::Deadlines(_) => "deadlines",
             Step::ReadyTimes(_) => "ready_times",
@@ -127,6 +132,7 @@ impl Step {
             Step::Spread(spread) => spread.apply(jobs),
             Step::FitLoad(fit) => fit.apply(jobs),
             Step::RunTimes(run_times) => run_times.apply(jobs, job_draws()),
+            Step::ScaleTimes(scale) => scale.apply(jobs),
             Step::Estimates(estimates) => estimates.apply(jobs, job_draws()),
             Step::Deadlines(deadlines) => deadlines.apply(jobs, job_draws(), draws.seed()),
             Step::ReadyTimes(ready) => ready.apply(jobs, job_draws()),
@@ -247,6 +253,7 @@ mod tests {
             Step::ScaleGaps(ScaleGaps { factor: 2.0 }),
             Step::Spread(Spread { length: crate::Span::from_secs(9) }),
             Step::RunTimes(RunTimes::Requested),
+            Step::ScaleTimes(ScaleTimes { factor: 2.0 }),
             Step::Estimates(Estimates::Exact),
             Step::Key(Key::default()),
             Step::Split(Split { parts: 1, ..Split::default() }),

@@ -68,7 +68,13 @@ fn step() -> impl Strategy<Value = Step> {
         law().prop_map(move |slack| Step::Deadlines(Deadlines::Slack { base, slack })),
         law().prop_map(|lead| Step::ReadyTimes(ReadyTimes::BeforeDeadline { lead })),
         (0..3_u32).prop_map(|part| {
-            Step::Split(Split { pool: "all".into(), parts: 3, part, by: SplitBy::User })
+            Step::Split(Split {
+                pool: "all".into(),
+                parts: 3,
+                part,
+                by: SplitBy::User,
+                ..Split::default()
+            })
         }),
     ]
 }

@@ -9,7 +9,7 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Metrics, Reservations, Sample, bounded_slowdown,
+    FailureMetrics, GridSummary, Metrics, Moves, Reservations, Sample, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -103,21 +103,12 @@ pub struct Summary {
     /// What went wrong with messages; missing where nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_faults: Option<MessageFaults>,
-    /// How often jobs that waited were submitted again; missing where none was.
+    /// How often jobs that waited were looked at and submitted again; missing where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<Moves>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
-}
-
-/// How often jobs that waited were submitted again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moves {
-    /// To another provider.
-    pub moved: u64,
-    /// To the same one, where they may have another size and place.
-    pub resubmitted: u64,
 }
 
 /// What went wrong with messages, on their way or where they arrived.
@@ -383,7 +374,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
-        moves: metrics.moves,
+        moves: metrics.moves.moves,
         warnings: Vec::new(),
         all: all.clone(),
     }

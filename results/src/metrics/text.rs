@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::summary::{Group, MessageFaults, Moves, Outcomes, Summary};
-use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Reservations};
+use super::summary::{Group, MessageFaults, Outcomes, Summary};
+use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Moves, Reservations};
 
 const NAME_WIDTH: usize = 18;
 
@@ -76,12 +76,12 @@ impl fmt::Display for Summary {
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
         }
-        if let Some(Moves { moved, resubmitted }) = self.moves {
+        if let Some(Moves { moved, resubmitted, resized, .. }) = self.moves {
             let moved = counted(moved, "move");
             writeln!(
                 f,
                 "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
-                 same one"
+                 same one, {resized} with another size"
             )?;
         }
         if let Some(faults) = self.message_faults {

@@ -211,7 +211,54 @@ pub struct ReservationRow {
     pub broken: bool,
 }
 
+/// A row of `moves`, s.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MoveRow {
+    /// When.
+    pub time: f64,
+    /// Who moved it.
+    pub actor: String,
+    /// The job's number in this run.
+    pub job: i64,
+    /// Where it waited.
+    pub from: String,
+    /// Where it waits now.
+    pub to: String,
+    /// Its processors before and after.
+    pub processors: (Option<i64>, Option<i64>),
+    /// Its planned completion before and after.
+    pub finish: (Option<f64>, Option<f64>),
+}
+
 impl RunReader {
+    /// All rows of `moves`; none if nobody moved anything.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn moves(&self) -> Result<Vec<MoveRow>, ResultsError> {
+        if !self.has(Table::Moves) {
+            return Ok(Vec::new());
+        }
+        let names = Vec::from_iter(Table::Moves.columns().iter().map(|column| column.name));
+        self.rows(Table::Moves, &names)?.map(|row| {
+            Ok(MoveRow {
+                time: row.real("time")?,
+                actor: row.text("actor")?,
+                job: row.integer("job")?,
+                from: row.text("sender")?,
+                to: row.text("receiver")?,
+                processors: (
+                    row.optional_integer("processors_before")?,
+                    row.optional_integer("processors")?,
+                ),
+                finish: (
+                    row.optional_real("planned_finish_time_before")?,
+                    row.optional_real("planned_finish_time")?,
+                ),
+            })
+        })
+    }
+
     /// All rows of `reservations`; none where nothing was granted.
     ///
     /// # Errors

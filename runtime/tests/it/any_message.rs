@@ -112,7 +112,7 @@ fn reallocating(algorithm: Algorithm, heuristic: Heuristic, policy: Policy) -> W
     setup.latency = Span::from_secs(1);
     setup.failing = vec![(1, ProcessorSet::range(0, 2), vec![(20, 30)])];
     let threshold = Span::from_secs(1);
-    let rule = Rule { algorithm, heuristic, threshold, window: 3 };
+    let rule = Rule { algorithm, heuristic, threshold, window: 3, resizes: true };
     let speedup = Speedup::new(0.8, 3).expect("a speedup");
     let moldable = |it: i64| Job {
         shape: JobShape::Moldable(speedup),

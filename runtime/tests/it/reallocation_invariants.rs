@@ -95,6 +95,7 @@ fn setup(drawn: &Drawn) -> Setup {
         heuristic: Heuristic::ALL[heuristic],
         threshold: Span::from_secs(threshold),
         window,
+        resizes: window % 2 == 0,
     };
     let reallocation = drawn.period.map(|period| (Span::from_secs(period), rule));
     setup = setup.reallocator(Tuning::ALL[drawn.tuning], reallocation);

@@ -444,6 +444,14 @@ impl Sink for Log {
             Observation::JobMoved { job, from, to } => {
                 writeln!(self.text, "{now} {} | {} moves {}>{}", actor.0, job.0, from.0, to.0)?;
             }
+            Observation::JobSized { job, sizing } => {
+                let haggle_model::Sizing { processors, start, planned } = sizing;
+                let at = (processors, start, planned);
+                writeln!(self.text, "{now} {} | {} sized {at:?}", actor.0, job.0)?;
+            }
+            Observation::WaitingReviewed(review) => {
+                writeln!(self.text, "{now} {} | {review:?}", actor.0)?;
+            }
             Observation::MessageRefused { from } => {
                 writeln!(self.text, "{now} {} | refuses {}", actor.0, from.0)?;
                 self.refused.push(format!("{now} {from} to {actor}"));

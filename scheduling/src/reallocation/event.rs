@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 
+use haggle_model::observation::Review;
 use haggle_model::{JobId, Sizing, Time};
 
 use super::heuristic::Prospect;
@@ -82,6 +83,8 @@ pub struct Event {
     /// How often each cluster has changed: what it said before is void.
     versions: Vec<u32>,
     is_of_newcomer: bool,
+    /// What it has taken so far.
+    review: Review,
 }
 
 /// Something that a cluster said when it had changed so often.
@@ -126,6 +129,7 @@ impl Event {
         };
         let mut rest = Vec::from_iter(waiting.iter().enumerate().flat_map(of));
         rest.sort_unstable_by_key(|it| it.job);
+        let count = rest.len();
         let mut compared = Vec::new();
         if rule.heuristic.compares() {
             let behind = rest.split_off(rule.window.max(1).min(rest.len()));
@@ -140,6 +144,11 @@ impl Event {
             rest: rest.into(),
             versions: vec![0; waiting.len()],
             is_of_newcomer: false,
+            review: Review {
+                waiting: u32::try_from(count).unwrap_or(u32::MAX),
+                is_full: count >= rule.window.max(1),
+                ..Review::default()
+            },
         }
     }
 
@@ -156,6 +165,17 @@ impl Event {
     /// Whether it places a new job, and looks at none that wait.
     pub fn is_of_newcomer(&self) -> bool {
         self.is_of_newcomer
+    }
+
+    /// What it has taken.
+    pub fn review(&self) -> Review {
+        self.review
+    }
+
+    /// Whether what a cluster says of a job counts.
+    fn counts(&self, it: &Candidate, cluster: usize) -> bool {
+        let stays = self.rule.algorithm == Algorithm::Regular && !self.rule.resizes;
+        !stays || it.cluster != Some(cluster)
     }
 
     /// The jobs to be cancelled before anything else, by cluster.
@@ -196,8 +216,7 @@ impl Event {
                 questions.push(Question::Completion { job, cluster });
             }
             for cluster in 0..versions.len() {
-                let counts = !is_regular || it.cluster != Some(cluster);
-                if counts && it.estimate(cluster, versions).is_none() {
+                if self.counts(it, cluster) && it.estimate(cluster, versions).is_none() {
                     questions.push(Question::Estimate { job, cluster });
                 }
             }
@@ -210,6 +229,8 @@ impl Event {
                 questions.push(Question::Completion { job: next.job, cluster });
             }
         }
+        let estimates = questions.iter().filter(|it| matches!(it, Question::Estimate { .. }));
+        self.review.estimates += estimates.count() as u64;
         questions
     }
 
@@ -237,9 +258,7 @@ impl Event {
 
     /// What the clusters say of a candidate, as far as it counts.
     fn said<'a>(&'a self, it: &'a Candidate) -> impl Iterator<Item = (usize, Sizing)> + 'a {
-        let regular = self.rule.algorithm == Algorithm::Regular;
-        let counted =
-            (0..self.versions.len()).filter(move |&at| !regular || it.cluster != Some(at));
+        let counted = (0..self.versions.len()).filter(move |&at| self.counts(it, at));
         counted.filter_map(|at| Some((at, it.estimate(at, &self.versions)??)))
     }
 
@@ -275,6 +294,9 @@ impl Event {
         if self.compared.is_empty() {
             return Decision::Over;
         }
+        let clusters = 0..self.versions.len();
+        let of = |it| clusters.clone().filter(|&cluster| self.counts(it, cluster)).count() as u64;
+        self.review.forgetful_estimates += self.compared.iter().map(of).sum::<u64>();
         let place = self.next();
         let best = first_done(self.said(&self.compared[place]));
         let it = self.compared.remove(place);

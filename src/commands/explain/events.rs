@@ -1,6 +1,6 @@
 //! What happened to a job, in order of time.
 
-use haggle::experiment::explain::{Attempt, Disclosed, LostTasks, Story, Try};
+use haggle::experiment::explain::{Attempt, Disclosed, LostTasks, Move, Story, Try};
 
 use super::whole;
 use crate::commands::table::{clock, count, duration, lines, number, seconds};
@@ -18,6 +18,7 @@ pub(super) fn told(story: &Story) -> String {
     asked(story, &mut events);
     offered(story, &mut events);
     placed(story, &mut events);
+    events.extend(story.moves.iter().map(|it| (it.time, moved(it))));
     reserved(story, &mut events);
     let many = story.attempts.len() > 1;
     for it in &story.attempts {
@@ -111,6 +112,27 @@ fn reserved(story: &Story, events: &mut Vec<(f64, String)>) {
     if let Some((time, start)) = granted.fixed {
         events.push((time, format!("its start was fixed: {} s", seconds(start))));
     }
+}
+
+/// A move while it waited.
+fn moved(it: &Move) -> String {
+    let Move { by, from, to, .. } = it;
+    let size = match it.processors {
+        (Some(before), Some(after)) if before != after => {
+            format!(", on {} instead of {before}", whole(after, "processor"))
+        }
+        (_, Some(after)) => format!(", on {}", whole(after, "processor")),
+        _ => String::new(),
+    };
+    let plan = it
+        .planned_end
+        .1
+        .map_or_else(String::new, |end| format!("; planned to be done at {} s", seconds(end)));
+    let what = match from == to {
+        true => format!("submitted again to {to}"),
+        false => format!("moved from {from} to {to}"),
+    };
+    format!("{what} by {by}{size}{plan}")
 }
 
 fn placed(story: &Story, events: &mut Vec<(f64, String)>) {

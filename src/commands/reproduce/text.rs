@@ -55,12 +55,18 @@ pub(super) fn findings(findings: &[Finding<'_>]) -> String {
         // What came out of several comparisons stands below each other.
         let got = judgement.text().replace("; ", ";\n");
         let label = match judgement {
-            Judgement::Held(_) | Judgement::Missed(_) | Judgement::Undecided(_) => "came out",
+            Judgement::Held(_)
+            | Judgement::Missed(_)
+            | Judgement::Undecided(_)
+            | Judgement::Reported(_) => "came out",
             Judgement::Untestable(_) | Judgement::Failed(_) => "because",
         };
-        for (label, what) in
-            [("expected", Some(&expected)), (label, Some(&got)), ("note", claim.note.as_ref())]
-        {
+        for (label, what) in [
+            ("expected", Some(&expected)),
+            (label, Some(&got)),
+            ("data", claim.substitutes.as_ref()),
+            ("note", claim.note.as_ref()),
+        ] {
             if let Some(what) = what {
                 text.push_str(&wrapped(
                     &format!("{indent}{label:<8}  "),
@@ -82,7 +88,7 @@ fn wrapped(first: &str, indent: &str, text: &str) -> String {
 /// How many claims came to what.
 pub(super) fn counts(findings: &[Finding<'_>]) -> String {
     let mut parts = Vec::new();
-    for name in ["held", "missed", "undecided", "untestable", "failed"] {
+    for name in ["held", "missed", "undecided", "reported", "untestable", "failed"] {
         let number = findings.iter().filter(|it| it.judgement.name() == name).count();
         if number > 0 {
             parts.push(format!("{number} {name}"));

@@ -108,6 +108,16 @@ pub(super) struct Reservation {
     pub(super) broken: bool,
 }
 
+/// A row of `moves`.
+pub(super) struct Move {
+    pub(super) time: Micros,
+    pub(super) job: i64,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) processors_before: Option<i64>,
+    pub(super) processors: Option<i64>,
+}
+
 /// A row of `failures`.
 pub(super) struct Failure {
     pub(super) time: Micros,
@@ -157,6 +167,7 @@ pub(super) struct Rows {
     /// Rows of `offers` by the provider's name.
     pub(super) offers: Vec<String>,
     pub(super) reservations: Vec<Reservation>,
+    pub(super) moves: Vec<Move>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
     pub(super) tries: Vec<Try>,
@@ -175,6 +186,7 @@ impl Rows {
             disclosures: disclosures(run)?,
             offers: read(run, Table::Offers, &["sender"], |row| row.text("sender"))?,
             reservations: reservations(run)?,
+            moves: moves(run)?,
             failures: failures(run)?,
             outages: outages(run)?,
             tries: tries(run)?,
@@ -279,6 +291,20 @@ fn reservations(run: &RunReader) -> Result<Vec<Reservation>, ResultsError> {
             beside: row.maybe_time("distance_time")?.is_some(),
             fixed: row.maybe_time("fixed_starting_time")?,
             broken: row.integer("broken")? != 0,
+        })
+    })
+}
+
+fn moves(run: &RunReader) -> Result<Vec<Move>, ResultsError> {
+    let names = ["time", "job", "sender", "receiver", "processors_before", "processors"];
+    read(run, Table::Moves, &names, |row| {
+        Ok(Move {
+            time: row.time("time")?,
+            job: row.integer("job")?,
+            from: row.text("sender")?,
+            to: row.text("receiver")?,
+            processors_before: row.maybe_integer("processors_before")?,
+            processors: row.maybe_integer("processors")?,
         })
     })
 }
@@ -468,6 +494,10 @@ impl Row<'_> {
 
     fn integer(&self, name: &str) -> Result<i64, ResultsError> {
         self.present(name, self.data.integer(name)?[self.at])
+    }
+
+    fn maybe_integer(&self, name: &str) -> Result<Option<i64>, ResultsError> {
+        Ok(self.data.integer(name)?[self.at])
     }
 
     fn present<T>(&self, name: &str, value: Option<T>) -> Result<T, ResultsError> {

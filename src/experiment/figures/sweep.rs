@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use haggle_plots::{
-    BarChart, BarSeries, Figure, LineAxis, LineChart, LineSeries, PlotError, Size, SweepPoint,
-    YScale,
+    BarChart, BarSeries, BoxChart, BoxSeries, Figure, LineAxis, LineChart, LineSeries, PlotError,
+    Size, SweepPoint, YScale,
 };
 use haggle_results::stats::Estimate;
 use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
 use haggle_results::{ResultsError, RunReader};
 
-use super::{Grouping, failed, messages, metric, metrics, of_group};
+use super::{Grouping, failed, messages, metric, metrics, of_group, style};
 use crate::experiment::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
 use crate::scenario::{Experiment, file};
@@ -102,12 +102,15 @@ struct Value<'a> {
     x: &'a str,
     series: String,
     estimate: Estimate,
+    all: &'a [f64],
 }
 
 fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError> {
     let x = match figure.kind {
         FigureKind::Lines => figure.x.as_ref(),
-        FigureKind::Bars => figure.x.as_ref().or(figure.group_by.as_ref()),
+        FigureKind::Bars | FigureKind::Box | FigureKind::LetterValues => {
+            figure.x.as_ref().or(figure.group_by.as_ref())
+        }
         kind => {
             let reason = format!("\"{}\" shows one run: name the folder of one", kind.name());
             return Err(PlotError::Unsuitable(reason));
@@ -130,6 +133,19 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     });
     let scale = metric::Scale::of(metric, values.iter().map(|it| it.estimate.mean));
     let fewest = values.iter().map(|it| it.estimate.n).min().unwrap_or(0);
+    if figure.kind.shows_spread() {
+        let y_label = format!("{} ({fewest} runs or more; dot: mean)", scale.label);
+        let empty = BoxChart {
+            title,
+            x_label: sweep.axes[x].clone(),
+            y_label,
+            categories: Vec::new(),
+            style: style(figure),
+            reference: None,
+            series: Vec::new(),
+        };
+        return Ok(Figure::Boxes(boxes(&values, scale.factor, empty)));
+    }
     let y_label = match values.iter().any(|it| it.estimate.half_width.is_some()) {
         true => format!("{} (mean of {fewest} runs, 95 % confidence interval)", scale.label),
         false => scale.label,
@@ -203,7 +219,7 @@ fn values_of<'a>(
         };
         let parts: Vec<String> = member.into_iter().chain(told.iter().map(setting)).collect();
         let (x, estimate) = (row.point[x].as_str(), row.estimate);
-        values.push(Value { x, series: parts.join(", "), estimate });
+        values.push(Value { x, series: parts.join(", "), estimate, all: &row.values });
     }
     if values.is_empty() {
         let reason = match group {
@@ -277,6 +293,22 @@ fn bars(values: &[Value], factor: f64, empty: BarChart) -> BarChart {
         })
         .collect();
     BarChart { categories, series, ..empty }
+}
+
+fn boxes(values: &[Value], factor: f64, empty: BoxChart) -> BoxChart {
+    let categories = distinct(values.iter().map(|value| value.x));
+    let of = |category: &String, series: &String| {
+        let found = values.iter().find(|it| it.x == category && it.series == *series);
+        found.map_or_else(Vec::new, |it| it.all.iter().map(|value| value * factor).collect())
+    };
+    let series = distinct(values.iter().map(|value| value.series.as_str()))
+        .into_iter()
+        .map(|name| BoxSeries {
+            values: categories.iter().map(|category| of(category, &name)).collect(),
+            name,
+        })
+        .collect();
+    BoxChart { categories, series, ..empty }
 }
 
 /// The different texts, in the order of their first appearance.

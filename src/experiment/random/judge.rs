@@ -431,7 +431,7 @@ fn messages(invalid: &InvalidScenario) -> String {
 
 /// A figure of this kind with nothing but what it needs.
 fn plain_figure(kind: FigureKind) -> Figure {
-    let measures = matches!(kind, FigureKind::Bars | FigureKind::Lines);
+    let measures = kind.shows_spread() || matches!(kind, FigureKind::Bars | FigureKind::Lines);
     Figure {
         kind,
         name: None,
@@ -443,6 +443,7 @@ fn plain_figure(kind: FigureKind) -> Figure {
         until: None,
         metric: measures.then_some(Metric::MeanWaitingTime),
         x: None,
+        whiskers: None,
         group_by: None,
     }
 }

@@ -38,7 +38,9 @@ impl Listener for Metrics {
         match fact {
             Fact::Observed { actor, observation } => match observation {
                 Observation::JobOver(record) => self.job_over(record),
-                Observation::JobMoved { from, to, .. } => self.moved(*from, *to),
+                Observation::JobMoved { job, from, to } => self.moved(*job, *from, *to),
+                Observation::JobSized { job, sizing } => self.sized(*job, *sizing),
+                Observation::WaitingReviewed(review) => self.reviewed(review),
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer),
                 Observation::ProcessorsFailed { provider, processors } => {
                     self.processors_failed(now, *provider, processors.count());
@@ -111,6 +113,10 @@ impl Listener for RunWriter {
                 Observation::ResourceAccount(account) => self.resource_account(account)?,
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer)?,
+                Observation::JobSized { job, sizing } => self.sized(*job, *sizing),
+                Observation::JobMoved { job, from, to } => {
+                    self.moved(now, actor, *job, (*from, *to))?;
+                }
                 Observation::ProcessorsFailed { provider, processors } => {
                     self.processors_changed(now, *provider, processors, Availability::Failed)?;
                 }

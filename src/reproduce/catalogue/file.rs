@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::scenario::file::Figure;
+use crate::scenario::file::{Figure, Whiskers};
 
 /// `figures.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -92,6 +92,11 @@ pub struct Draw {
     /// What is shown of the spread over replications.
     #[serde(default)]
     pub bars: Spread,
+    /// How far the whiskers of boxes reach.
+    #[serde(default)]
+    pub whiskers: Option<Whiskers>,
+    /// Where values of boxes mean something: a line across.
+    pub reference: Option<f64>,
     /// Strips along lines instead of whiskers.
     #[serde(default)]
     pub band: bool,
@@ -122,6 +127,11 @@ pub struct Draw {
 }
 
 impl Draw {
+    /// Whether it shows how values are spread.
+    pub fn shows_spread(&self) -> bool {
+        matches!(self.kind, DrawKind::Box | DrawKind::LetterValues)
+    }
+
     /// Whether places on the x axis are measured, not given.
     pub fn measures_x(&self) -> bool {
         let measured = self.x.metric.is_some() || self.x.value.is_some();
@@ -156,6 +166,10 @@ impl Draw {
 pub enum DrawKind {
     /// Groups of bars.
     Bars,
+    /// Groups of boxes: how values are spread over replications.
+    Box,
+    /// Groups of boxes within boxes, for many replications.
+    LetterValues,
     /// Lines over an axis.
     Lines,
     /// A named point for each series.
@@ -273,6 +287,7 @@ pub(super) struct ClaimEntry {
     pub(super) grade: Grade,
     pub(super) check: Option<Spanned<String>>,
     pub(super) untestable: Option<String>,
+    pub(super) substitutes: Option<String>,
     pub(super) note: Option<String>,
 }
 

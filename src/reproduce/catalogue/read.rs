@@ -138,6 +138,13 @@ fn figure(
 /// What of a drawing does not go together, and the way out.
 fn misfit(draw: &Draw) -> Option<(&'static str, &'static str)> {
     match (draw.kind, &draw.plot) {
+        _ if draw.whiskers.is_some() && draw.kind != DrawKind::Box => {
+            Some(("has `whiskers` and no boxes with them", "set `kind = \"box\"`"))
+        }
+        _ if draw.reference.is_some() && !draw.shows_spread() => Some((
+            "has a `reference` that is not drawn",
+            "set `kind = \"box\"` or \"letter-values\"",
+        )),
         (DrawKind::Run, None) => Some((
             "draws a run and does not say how",
             "give it `plot`, such as `plot = { kind = \"gantt\" }`",
@@ -180,9 +187,9 @@ fn claims(
             }
         }
         if let Some(test) = test(&entry, source, language, &mut problems) {
-            let ClaimEntry { figures, statement, expected, grade, note, .. } = entry;
+            let ClaimEntry { figures, statement, expected, grade, substitutes, note, .. } = entry;
             let figures = figures.into_iter().map(Spanned::into_inner).collect();
-            claims.push(Claim { id, figures, statement, expected, grade, test, note });
+            claims.push(Claim { id, figures, statement, expected, grade, test, substitutes, note });
         }
     }
     match problems.is_empty() {

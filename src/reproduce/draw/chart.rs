@@ -1,18 +1,22 @@
 //! Cells as bars, lines and points.
 
 use haggle_plots::{
-    BarChart, BarSeries, Figure as Drawing, LineAxis, LineChart, LineSeries, PanelCharts, Panels,
-    ScatterChart, ScatterPoint, SweepPoint, YScale,
+    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure as Drawing, LineAxis, LineChart,
+    LineSeries, PanelCharts, Panels, ScatterChart, ScatterPoint, SweepPoint, YScale,
 };
 
 use super::{Named, Shown};
 use crate::experiment::figures::sweep::places;
 use crate::reproduce::catalogue::{self, DrawKind};
+use crate::scenario::file::Whiskers;
 
 /// All cells as one drawing: a chart, or panels of them.
 pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
     let panels = shown.panels.iter().enumerate();
     let mut charts = match shown.draw.kind {
+        DrawKind::Box | DrawKind::LetterValues => {
+            PanelCharts::Boxes(panels.map(|it| boxes(shown, it)).collect())
+        }
         DrawKind::Lines => PanelCharts::Lines(panels.map(|it| lines(shown, it)).collect()),
         DrawKind::Scatter => PanelCharts::Scatter(panels.map(|it| scatter(shown, it)).collect()),
         DrawKind::Bars | DrawKind::Table | DrawKind::Run => {
@@ -22,6 +26,7 @@ pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
     let alone = shown.panels.len() == 1 && shown.panels[0].name.is_empty();
     let single = match &mut charts {
         PanelCharts::Bars(charts) if alone => charts.pop().map(Drawing::Bars),
+        PanelCharts::Boxes(charts) if alone => charts.pop().map(Drawing::Boxes),
         PanelCharts::Lines(charts) if alone => charts.pop().map(Drawing::Lines),
         PanelCharts::Scatter(charts) if alone => charts.pop().map(Drawing::Scatter),
         _ => None,
@@ -51,6 +56,27 @@ fn bars(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BarChart {
         x_label: shown.x_label(),
         y_label: shown.y_label(panel),
         categories: shown.x.iter().map(|x| x.name.clone()).collect(),
+        series: series.collect(),
+    }
+}
+
+fn boxes(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BoxChart {
+    let values = |s, x| shown.cell(p, s, x).map_or_else(Vec::new, |cell| cell.values.clone());
+    let series = shown.series.iter().enumerate().map(|(s, series)| BoxSeries {
+        name: series.name.clone(),
+        values: (0..shown.x.len()).map(|x| values(s, x)).collect(),
+    });
+    BoxChart {
+        title: title(shown, panel),
+        x_label: shown.x_label(),
+        y_label: shown.y_label(panel),
+        categories: shown.x.iter().map(|x| x.name.clone()).collect(),
+        style: match (shown.draw.kind, shown.draw.whiskers.unwrap_or_default()) {
+            (DrawKind::LetterValues, _) => BoxStyle::LetterValues,
+            (_, Whiskers::Tukey) => BoxStyle::Tukey,
+            (_, Whiskers::Range) => BoxStyle::Range,
+        },
+        reference: shown.draw.reference,
         series: series.collect(),
     }
 }

@@ -1,5 +1,6 @@
 //! Cells as CSV, and as the rows of a table.
 
+use haggle_results::metrics::percentile;
 use haggle_results::stats::Estimate;
 
 use super::{Shown, Spread};
@@ -16,6 +17,9 @@ pub(super) fn csv(shown: &Shown<'_>) -> String {
         (_, true) => {
             &["panel", "series", "x", "n", "x_mean", "x_std", "x_ci95", "mean", "std", "ci95"]
         }
+        _ if shown.draw.shows_spread() => &[
+            "panel", "series", "x", "n", "mean", "std", "ci95", "min", "q1", "median", "q3", "max",
+        ],
         _ => &["panel", "series", "x", "n", "mean", "std", "ci95"],
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -31,14 +35,23 @@ pub(super) fn csv(shown: &Shown<'_>) -> String {
             row.extend(numbers(across));
         }
         row.extend(numbers(&cell.value));
+        if shown.draw.shows_spread() {
+            let mut sorted = cell.values.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            let quantiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| percentile(&sorted, share));
+            row.extend(quantiles.map(optional));
+        }
         writer.write_record(&row).expect("every row has a cell for each column");
     }
     let bytes = writer.into_inner().expect("flushing to memory cannot fail");
     String::from_utf8(bytes).expect("made of strings")
 }
 
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |it| format!("{it:?}"))
+}
+
 fn numbers(estimate: &Estimate) -> [String; 3] {
-    let optional = |value: Option<f64>| value.map_or_else(String::new, |it| format!("{it:?}"));
     [format!("{:?}", estimate.mean), optional(estimate.std), optional(estimate.half_width)]
 }
 

@@ -1,5 +1,6 @@
 //! The words that compute and compare.
 
+use haggle_results::metrics::percentile;
 use haggle_results::stats;
 use rhai::{Array, Dynamic, Engine, FnPtr, NativeCallContext};
 
@@ -60,6 +61,9 @@ fn register_arithmetic(engine: &mut Engine) {
     engine.register_fn("abs", |a: Sample| a.map(f64::abs));
     engine.register_fn("n", |a: Sample| a.n() as i64);
     engine.register_fn("mean", |a: Dynamic| or_fail(quantity(&a).map(|it| it.mean())));
+    engine.register_fn("values", |a: Sample| -> Array {
+        a.values().iter().map(|&value| value.into()).collect()
+    });
     engine.register_fn("sd", |a: Sample| spread_of(&a, |it| it.std));
     engine.register_fn("half_width", |a: Sample| spread_of(&a, |it| it.half_width));
 }
@@ -83,6 +87,13 @@ fn register_lists(engine: &mut Engine) {
             sum = or_fail(sum.with(&item, |a, b| a + b))?;
         }
         Ok(dynamic(sum.map(|sum| sum / count)))
+    });
+    engine.register_fn("quantile", |list: Array, share: Dynamic| -> Fallible<f64> {
+        let mut values = means(&list)?;
+        values.sort_unstable_by(f64::total_cmp);
+        let share = or_fail(quantity(&share))?.mean();
+        let none = || "an empty list has no quantiles".to_owned();
+        or_fail(percentile(&values, share).ok_or_else(none))
     });
     type Of = fn(&[f64], &[f64]) -> Option<f64>;
     let pairs: [(&'static str, Of); 3] = [

@@ -296,6 +296,10 @@ impl Check<'_> {
                 "threshold",
                 only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
             ),
+            (
+                "resizes",
+                only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
+            ),
             ("window", only(compares, "heuristic \"mct\" compares no jobs")),
         ];
         for (key, (read, why)) in rows {

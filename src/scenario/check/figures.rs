@@ -110,7 +110,8 @@ impl Check<'_> {
     }
 
     fn check_figure_keys(&mut self, path: &Path, figure: &Figure) {
-        let measures = matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
+        let spread = figure.kind.shows_spread();
+        let measures = spread || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
         let curves =
             matches!(figure.kind, FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf);
         let keys = [
@@ -119,8 +120,9 @@ impl Check<'_> {
                 "x",
                 figure.x.is_some(),
                 figure.kind == FigureKind::Lines,
-                figure.kind == FigureKind::Lines,
+                figure.kind == FigureKind::Lines || spread,
             ),
+            ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
             ("job", figure.job.is_some(), false, figure.kind == FigureKind::JobTimeline),
             ("group-by", figure.group_by.is_some(), false, measures || curves),
             (
@@ -154,6 +156,7 @@ impl Check<'_> {
                     "not used",
                     match key {
                         "from" | "until" | "providers" => format!("remove `{key}`"),
+                        "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
                         "job" => "remove `job`, or choose the kind \"job-timeline\"".to_owned(),
                         _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
                     },
@@ -181,8 +184,25 @@ impl Check<'_> {
                 "remove `group-by`, or choose another `metric`".to_owned(),
             );
         }
+        let groups_by_axis =
+            figure.group_by.as_ref().is_some_and(|group| axes.contains(&group.as_str()));
+        if let Some(metric) = figure.metric
+            && figure.kind.shows_spread()
+            && figure.x.is_none()
+            && !groups_by_axis
+            && !metric.is_of_jobs()
+        {
+            self.report(
+                &path.key("metric"),
+                format!("\"{}\" has no value for each job", metric.name()),
+                "one value a run",
+                "add `x`, a sweep axis, or choose another `metric`, such as \"mean-waiting-time\""
+                    .to_owned(),
+            );
+        }
         if let Some(group) = &figure.group_by {
-            let measures = matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
+            let measures = figure.kind.shows_spread()
+                || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
             let axes = axes.iter().copied().filter(|_| measures);
             let known: Vec<&str> = GROUPS.into_iter().chain(axes).collect();
             if !known.contains(&group.as_str()) {

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::scenario::document::Path;
-use crate::scenario::file::{IndependentJobs, JobTypes, Lublin, Model, Workload};
+use crate::scenario::file::{IndependentJobs, JobTypes, Lublin, Model, SyntheticMonth, Workload};
 
 /// What checking says about a model.
 struct Words {
@@ -15,7 +15,7 @@ struct Words {
     example: &'static str,
 }
 
-const MODELS: [Words; 2] = [
+const MODELS: [Words; 3] = [
     Words {
         model: Model::LublinFeitelson,
         name: "lublin-feitelson",
@@ -29,6 +29,12 @@ const MODELS: [Words; 2] = [
         example: "independent-jobs = { jobs = 1000, between = { law = \"exponential\", mean = \"10min\" }, run = \
                   { law = \"constant\", value = \"1h\" } }",
     },
+    Words {
+        model: Model::SyntheticMonth,
+        name: "synthetic-month",
+        key: "synthetic-month",
+        example: "synthetic-month = { days = 30, load = 0.8, sites = [{ jobs = 1000, processors = 128 }] }",
+    },
 ];
 
 impl Check<'_> {
@@ -37,6 +43,7 @@ impl Check<'_> {
             let given = match words.model {
                 Model::LublinFeitelson => workload.lublin.is_some(),
                 Model::IndependentJobs => workload.independent_jobs.is_some(),
+                Model::SyntheticMonth => workload.synthetic_month.is_some(),
             };
             self.check_parameters_of(path, workload, &words, given);
         }
@@ -45,6 +52,9 @@ impl Check<'_> {
         }
         if let Some(jobs) = &workload.independent_jobs {
             self.check_independent_jobs(&path.key("independent-jobs"), jobs);
+        }
+        if let Some(month) = &workload.synthetic_month {
+            self.check_synthetic_month(&path.key("synthetic-month"), month);
         }
     }
 
@@ -137,6 +147,21 @@ impl Check<'_> {
                 format!("independent-jobs: {key} {problem}"),
                 "out of range",
                 None,
+            );
+        }
+    }
+
+    fn check_synthetic_month(&mut self, path: &Path, month: &SyntheticMonth) {
+        if self.has_replaced(path) {
+            return;
+        }
+        if let Some((key, problem)) = month.problem() {
+            let help = format!("write a site from 0 to {}", month.sites.len().saturating_sub(1));
+            self.report(
+                &path.key(key),
+                format!("synthetic-month: {key} {problem}"),
+                "out of range",
+                (key == "site").then_some(help),
             );
         }
     }

@@ -184,6 +184,16 @@ impl Check<'_> {
             );
         } else if let Step::Filter { .. } = step {
             self.check_filter(path, step);
+        } else if let Step::Split { part, count, parts, .. } = step
+            && part < parts
+            && *count > parts - part
+        {
+            self.report(
+                &path.key("count"),
+                format!("there are no {count} parts from part {part} of {parts} on"),
+                "too many",
+                format!("write a count from 1 to {}", parts - part),
+            );
         } else if let Step::Split { part, parts, .. } = step
             && part >= parts
         {
@@ -288,7 +298,7 @@ impl Check<'_> {
                 }
             }
             Step::RunTimes { percent } => self.weights(&path.key("percent"), percent.weights()),
-            Step::Moldable { parallel: None, limit: Some(_) } => {
+            Step::Moldable { parallel: None, limit: Some(_), .. } => {
                 self.without(path, "limit", "parallel");
             }
             _ => {}

@@ -35,13 +35,17 @@ pub struct Figure {
     /// End of the time that is drawn; without it, the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
-    /// What "bars" and "lines" measure.
+    /// What "bars" and "lines" measure, and "box" and "letter-values" show the spread of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
-    /// What "lines" has on its x axis: a sweep axis by its name.
+    /// What "lines" has on its x axis: a sweep axis by its name; also "box" and "letter-values", which show the
+    /// jobs of one run without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Name>,
-    /// What gives each bar, line or curve: "provider", "user", "class", "workload", or for bars
+    /// How far the whiskers of "box" reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whiskers: Option<Whiskers>,
+    /// What gives each bar, box, line or curve: "provider", "user", "class", "workload", or for bars
     /// and lines a sweep axis by its name; without it, the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
@@ -63,6 +67,10 @@ pub enum FigureKind {
     BoundedSlowdownEcdf,
     /// A metric as bars.
     Bars,
+    /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
+    Box,
+    /// The same for many values: boxes from fourth to fourth, from eighth to eighth and so on.
+    LetterValues,
     /// A metric over a sweep axis.
     Lines,
     /// What the slots of a grid's resource did when: tries of jobs, checkpoints and outages.
@@ -73,13 +81,15 @@ pub enum FigureKind {
 
 impl FigureKind {
     /// All of them.
-    pub const ALL: [FigureKind; 9] = [
+    pub const ALL: [FigureKind; 11] = [
         FigureKind::Gantt,
         FigureKind::Utilisation,
         FigureKind::QueueLength,
         FigureKind::WaitingEcdf,
         FigureKind::BoundedSlowdownEcdf,
         FigureKind::Bars,
+        FigureKind::Box,
+        FigureKind::LetterValues,
         FigureKind::Lines,
         FigureKind::ResourceTimeline,
         FigureKind::JobTimeline,
@@ -94,10 +104,17 @@ impl FigureKind {
             FigureKind::WaitingEcdf => "waiting-ecdf",
             FigureKind::BoundedSlowdownEcdf => "bounded-slowdown-ecdf",
             FigureKind::Bars => "bars",
+            FigureKind::Box => "box",
+            FigureKind::LetterValues => "letter-values",
             FigureKind::Lines => "lines",
             FigureKind::ResourceTimeline => "resource-timeline",
             FigureKind::JobTimeline => "job-timeline",
         }
+    }
+
+    /// Whether it shows how values are spread.
+    pub const fn shows_spread(self) -> bool {
+        matches!(self, FigureKind::Box | FigureKind::LetterValues)
     }
 
     /// Why it shows nothing of a world that is, or is not, a grid; and what does.
@@ -112,6 +129,17 @@ impl FigureKind {
             _ => None,
         }
     }
+}
+
+/// How far the whiskers of a box reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Whiskers {
+    /// To the lowest and the highest value.
+    #[default]
+    Range,
+    /// To the furthest values within 1.5 quartile ranges of the box; those beyond are dots (Tukey 1977).
+    Tukey,
 }
 
 /// Image format of a figure.
@@ -179,6 +207,15 @@ impl Metric {
     pub const fn is_whole(self) -> bool {
         use Metric::{Availability, LostWork, Makespan, Messages};
         matches!(self, Makespan | LostWork | Availability | Messages)
+    }
+
+    /// Whether each job has a value of what it is the mean or median of.
+    pub const fn is_of_jobs(self) -> bool {
+        use Metric::{MeanBoundedSlowdown, MeanTurnaroundTime, MeanWaitingTime, MedianWaitingTime};
+        matches!(
+            self,
+            MeanWaitingTime | MedianWaitingTime | MeanTurnaroundTime | MeanBoundedSlowdown
+        )
     }
 
     /// The word in scenarios.

@@ -87,6 +87,8 @@ pub struct Reallocation {
     /// How many of the oldest jobs are compared by heuristics that compare jobs.
     #[schemars(range(min = 1, max = 100_000))]
     pub window: u32,
+    /// Under "regular", whether a job may also be submitted again where it waits, with another size.
+    pub resizes: bool,
     /// How providers search for the size of a job.
     pub tuning: Tuning,
 }
@@ -99,6 +101,7 @@ impl Default for Reallocation {
             period: TimeSpan(Span::from_secs(3_600)),
             threshold: TimeSpan(Span::from_secs(60)),
             window: 20,
+            resizes: false,
             tuning: Tuning::default(),
         }
     }

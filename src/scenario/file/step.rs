@@ -148,10 +148,14 @@ pub enum Step {
         #[serde(default)]
         order: KeyOrder,
     },
-    /// Keeps one part of several, so that one log can feed several users.
+    /// Keeps one part of several, or more than one, so that one log can feed several users.
     Split {
         /// Which part, from 0.
         part: u32,
+        /// How many parts are kept, from that one on.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        #[schemars(range(min = 1))]
+        count: u32,
         /// Of how many parts.
         #[schemars(range(min = 1))]
         parts: u32,
@@ -211,7 +215,26 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1, max = 100_000_000))]
         limit: Option<u32>,
+        /// Whether a job that asks for more processors than are of use is taken to ask for as many as are: the
+        /// time it asks for is one on those then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        capped: bool,
     },
+    /// Multiplies run times and requested times, such as those of a log of a machine that is faster than
+    /// the reference.
+    ScaleTimes {
+        /// What they are multiplied by.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
+        factor: f64,
+    },
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 fn two_thousandths() -> f64 {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Data, IndependentJobs, Lublin, Rules, Step};
+use super::{Data, IndependentJobs, Lublin, Rules, Step, SyntheticMonth};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
@@ -38,6 +38,9 @@ pub struct Workload {
     /// Parameters of the model "independent-jobs".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub independent_jobs: Option<IndependentJobs>,
+    /// Parameters of the model "synthetic-month".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthetic_month: Option<SyntheticMonth>,
     /// How gaps and contradictions of a log are read.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -59,6 +62,7 @@ impl Workload {
             data: None,
             share: None,
             independent_jobs: None,
+            synthetic_month: None,
             rules: Rules::default(),
             steps: Vec::new(),
         }
@@ -73,6 +77,8 @@ pub enum Model {
     LublinFeitelson,
     /// Arrivals, run times and sizes drawn from stated laws, each for itself.
     IndependentJobs,
+    /// Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand.
+    SyntheticMonth,
 }
 
 /// A job written into the scenario.

@@ -121,9 +121,10 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Provider", "processors") => 16,
         ("Provider", "count") => 3,
         ("Site", "resources") => 4,
-        ("Lublin" | "IndependentJobs", "jobs") => 25,
-        ("Lublin", "processors") => 16,
-        ("IndependentJobs", "days") => 3,
+        ("Lublin" | "IndependentJobs" | "MonthSite", "jobs") => 25,
+        ("Lublin" | "MonthSite", "processors") => 16,
+        ("IndependentJobs" | "SyntheticMonth", "days") => 3,
+        ("SyntheticMonth", "site") => 2,
         ("IndependentJobs", "users") => 4,
         ("InlineJob", "processors") => 20,
         // A batch of e^10 jobs, and some more by its deviation, is a queue for an hour.
@@ -131,7 +132,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         // Instants are told to the microsecond for the first 71 years.
         ("Law" | "TimeLaw", "sigma") => 2,
         ("Sweep", "replications") => 3,
-        ("Split", "parts" | "part") => 3,
+        ("Split", "parts" | "part" | "count") => 3,
         ("Provider", "max-attempts") => 40,
         ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,

@@ -118,10 +118,11 @@ impl Step {
                     KeyOrder::LargeFirst => steps::KeyOrder::LargeFirst,
                 },
             }),
-            Step::Split { part, parts, by, pool } => steps::Step::Split(Split {
+            Step::Split { part, count, parts, by, pool } => steps::Step::Split(Split {
                 pool: pool.to_string(),
                 parts: *parts,
                 part: *part,
+                count: *count,
                 by: match by {
                     SplitBy::User => steps::SplitBy::User,
                     SplitBy::Job => steps::SplitBy::Job,
@@ -144,13 +145,19 @@ impl Step {
                 steps::Step::RunTimes(steps::RunTimes::Part(percent.to_model()))
             }
             Step::Bags {} => steps::Step::Bags,
-            Step::Moldable { parallel, limit } => steps::Step::Molding(match parallel {
-                Some(parallel) => {
-                    let limit = limit.unwrap_or(u32::MAX);
-                    steps::Molding::Alike { parallel: *parallel, limit }
-                }
-                None => steps::Molding::Kinds,
-            }),
+            Step::ScaleTimes { factor } => {
+                steps::Step::ScaleTimes(steps::ScaleTimes { factor: *factor })
+            }
+            Step::Moldable { parallel, limit, capped } => {
+                let speedups = match parallel {
+                    Some(parallel) => {
+                        let limit = limit.unwrap_or(u32::MAX);
+                        steps::Speedups::Alike { parallel: *parallel, limit }
+                    }
+                    None => steps::Speedups::Kinds,
+                };
+                steps::Step::Molding(steps::Molding { speedups, capped: *capped })
+            }
         }
     }
 }

@@ -7,9 +7,18 @@ use crate::moldable::{KINDS, Speedup};
 use crate::workload::{JobStream, WorkloadError};
 use crate::{Job, JobShape};
 
+/// How jobs are made moldable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Molding {
+    /// How they speed up with processors.
+    pub speedups: Speedups,
+    /// Whether one that asks for more processors than are of use is taken to ask for as many as are.
+    pub capped: bool,
+}
+
 /// How jobs speed up with processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Molding {
+pub enum Speedups {
     /// One of the four kinds of Caniou, Charrier and Desprez 2010, table 2, is drawn for each job.
     Kinds,
     /// All alike: the part that runs in parallel, and most processors that are of use.
@@ -30,12 +39,12 @@ impl Molding {
         let speedup = |fraction, limit| {
             Speedup::new(fraction, limit).map_err(|it| step_error("moldable", it.to_string()))
         };
-        let mut of: Box<dyn FnMut(&Job) -> Speedup + Send> = match *self {
-            Molding::Alike { parallel, limit } => {
+        let mut of: Box<dyn FnMut(&Job) -> Speedup + Send> = match self.speedups {
+            Speedups::Alike { parallel, limit } => {
                 let speedup = speedup(parallel, limit)?;
                 Box::new(move |_| speedup)
             }
-            Molding::Kinds => {
+            Speedups::Kinds => {
                 let mut kinds = Vec::new();
                 for (fraction, limit, percent) in KINDS {
                     kinds.push((speedup(fraction, limit)?, percent));
@@ -52,9 +61,14 @@ impl Molding {
                 })
             }
         };
+        let capped = self.capped;
         Ok(Box::new(jobs.map(move |job| {
             job.map(|mut job| {
-                job.shape = JobShape::Moldable(of(&job));
+                let speedup = of(&job);
+                job.shape = JobShape::Moldable(speedup);
+                if capped {
+                    job.processors = job.processors.min(speedup.limit());
+                }
                 job
             })
         })))
@@ -69,7 +83,8 @@ mod tests {
 
     #[test]
     fn kinds_are_drawn_by_their_shares() {
-        let jobs = after(&[Step::Molding(Molding::Kinds)], submitted_at(&[0; 100_000]));
+        let molding = Molding { speedups: Speedups::Kinds, capped: false };
+        let jobs = after(&[Step::Molding(molding)], submitted_at(&[0; 100_000]));
         for (fraction, limit, percent) in KINDS {
             let shape = JobShape::Moldable(Speedup::new(fraction, limit).expect("a kind"));
             let drawn = jobs.iter().filter(|job| job.shape == shape).count() as f64 / 1_000.0;
@@ -79,11 +94,16 @@ mod tests {
 
     #[test]
     fn all_may_be_alike() {
-        let molding = Molding::Alike { parallel: 0.75, limit: 3 };
-        let jobs = after(&[Step::Molding(molding)], submitted_at(&[0, 1]));
+        let alike = |parallel| {
+            let speedups = Speedups::Alike { parallel, limit: 3 };
+            Step::Molding(Molding { speedups, capped: true })
+        };
+        let mut jobs = submitted_at(&[0, 1]);
+        jobs[1].processors = 5;
+        let jobs = after(&[alike(0.75)], jobs);
         let shape = JobShape::Moldable(Speedup::new(0.75, 3).expect("a speedup"));
         assert!(jobs.iter().all(|job| job.shape == shape));
-        let none = Molding::Alike { parallel: 1.5, limit: 3 };
-        assert!(refusal(Step::Molding(none)).contains("parallel fraction is 1.5"));
+        assert_eq!(Vec::from_iter(jobs.iter().map(|job| job.processors)), [1, 3]);
+        assert!(refusal(alike(1.5)).contains("parallel fraction is 1.5"));
     }
 }

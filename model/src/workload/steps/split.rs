@@ -7,7 +7,7 @@ use super::super::error::WorkloadError;
 use super::draws::Draws;
 use super::step_error;
 
-/// Keeps part `part` of `parts`.
+/// Keeps part `part` of `parts`, or several from there on.
 ///
 /// All workloads that name the same `pool` under one seed draw the same lots,
 /// so their parts do not overlap and together are the whole log.
@@ -19,6 +19,8 @@ pub struct Split {
     pub parts: u32,
     /// Which one to keep, from 0.
     pub part: u32,
+    /// How many to keep, from that one on.
+    pub count: u32,
     /// What stays together.
     pub by: SplitBy,
 }
@@ -35,17 +37,23 @@ pub enum SplitBy {
 
 impl Default for Split {
     fn default() -> Split {
-        Split { pool: "split".to_owned(), parts: 2, part: 0, by: SplitBy::User }
+        Split { pool: "split".to_owned(), parts: 2, part: 0, count: 1, by: SplitBy::User }
     }
 }
 
 impl Split {
     pub(super) fn apply(&self, jobs: JobStream, draws: &Draws) -> Result<JobStream, WorkloadError> {
-        let Split { parts, part, by, .. } = *self;
+        let Split { parts, part, count, by, .. } = *self;
         if part >= parts {
             let problem = format!("part is {part}, but there are {parts} parts, counted from 0");
             return Err(step_error("split", problem));
         }
+        if count == 0 || count > parts - part {
+            let most = parts - part;
+            let problem = format!("count is {count}, but from part {part} on there are {most}");
+            return Err(step_error("split", problem));
+        }
+        let kept = part..part + count;
         let mut lots = draws.for_pool(&self.pool);
         Ok(Box::new(jobs.filter(move |job| {
             let Ok(job) = job else {
@@ -55,7 +63,7 @@ impl Split {
                 SplitBy::User => job.origin.user.into(),
                 SplitBy::Job => job.number,
             };
-            lots.of_number(number).random_range(0..parts) == part
+            kept.contains(&lots.of_number(number).random_range(0..parts))
         })))
     }
 }
@@ -91,6 +99,19 @@ mod tests {
     }
 
     #[test]
+    fn several_parts_are_kept_together() {
+        let jobs = submitted_at(&Vec::from_iter(0..300));
+        let kept = |part, count| {
+            let split = Split { parts: 3, part, count, by: SplitBy::Job, ..Split::default() };
+            numbers(&after(&[Step::Split(split)], jobs.clone()))
+        };
+        let mut others = [kept(1, 1), kept(2, 1)].concat();
+        others.sort_unstable();
+        assert_eq!(kept(1, 2), others);
+        assert_eq!(kept(0, 3).len(), 300);
+    }
+
+    #[test]
     fn users_stay_together() {
         let parts = parts(SplitBy::User);
         let user_of_first = (parts[0][0] - 1) % 30;
@@ -104,6 +125,11 @@ mod tests {
         assert_eq!(
             refusal(Step::Split(split)),
             "step split: part is 2, but there are 2 parts, counted from 0"
+        );
+        let split = Split { part: 1, count: 2, ..Split::default() };
+        assert_eq!(
+            refusal(Step::Split(split)),
+            "step split: count is 2, but from part 1 on there are 1"
         );
     }
 }

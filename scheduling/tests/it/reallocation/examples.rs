@@ -17,6 +17,7 @@ const MCT_REGULAR: Rule = Rule {
     heuristic: Heuristic::Mct,
     threshold: Span::from_secs(60),
     window: 20,
+    resizes: false,
 };
 
 /// A moldable job on its user's `processors`.

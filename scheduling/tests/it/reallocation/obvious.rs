@@ -36,7 +36,7 @@ pub(super) fn reallocate<Q: Queue>(rule: Rule, world: &mut World<Q>) -> Vec<Real
         let mut ranked = Vec::new();
         for (place, &(job, own, before)) in jobs.iter().enumerate() {
             let regular = rule.algorithm == Algorithm::Regular;
-            let counted = clusters.clone().filter(|&it| !regular || it != own);
+            let counted = clusters.clone().filter(|&it| !regular || rule.resizes || it != own);
             let said = Vec::from_iter(counted.map(|cluster| (cluster, world.size(cluster, job))));
             let present = if regular { world.completion(own, job) } else { Some(before) };
             let rank = rank(rule.heuristic, &said, present.unwrap_or(Time::FOREVER), regular);

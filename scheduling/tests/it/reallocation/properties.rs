@@ -56,9 +56,10 @@ proptest! {
             if fcfs { Box::new(Fcfs::new(processors, Order::Arrival)) } else { conservative(processors) }
         };
         for algorithm in Algorithm::ALL {
-            for heuristic in Heuristic::ALL {
+            let all = Heuristic::ALL.into_iter();
+            for (heuristic, resizes) in all.flat_map(|it| [(it, false), (it, true)]) {
                 let threshold = Span::from_secs(threshold);
-                let every = Some((period, Rule { algorithm, heuristic, threshold, window }));
+                let every = Some((period, Rule { algorithm, heuristic, threshold, window, resizes }));
                 let queues = sites.iter().map(|&(processors, speed)| (fast(processors), processors, speed));
                 let mut world = World::new(queues.collect(), tuning);
                 world.run(&jobs, every, How::Fast);

@@ -4,8 +4,8 @@ use crate::scenario::Scenario;
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, NetworkModel, Placement, Role,
-    Step, Workload,
+    EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model, NetworkModel, Placement,
+    Role, Step, Workload,
 };
 use crate::scenario::quantity::{EstimateRule, Share, TimeSpan};
 
@@ -44,7 +44,9 @@ fn draws(scenario: &Scenario) -> bool {
 }
 
 fn workload_draws(workload: &Workload) -> bool {
-    workload.model.is_some() || workload.steps.iter().any(step_draws)
+    // A synthetic month has a seed of its own, as a log has its jobs.
+    let model = workload.model.is_some_and(|model| model != Model::SyntheticMonth);
+    model || workload.steps.iter().any(step_draws)
 }
 
 fn step_draws(step: &Step) -> bool {
@@ -67,12 +69,13 @@ fn step_draws(step: &Step) -> bool {
             draws || part && (flexibility.is_some() || accepts.is_some())
         }
         Step::RunTimes { percent } => percent.draws(),
-        Step::Split { parts, .. } => *parts > 1,
+        Step::Split { parts, count, .. } => parts > count,
         Step::Moldable { parallel, .. } => parallel.is_none(),
         Step::Window { .. }
         | Step::Filter { .. }
         | Step::First { .. }
         | Step::ScaleGaps { .. }
+        | Step::ScaleTimes { .. }
         | Step::FillWindow { .. }
         | Step::Key { .. }
         | Step::Slice { .. }

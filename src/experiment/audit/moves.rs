@@ -1,0 +1,48 @@
+//! `moves` against `jobs`, `attempts` and the summary.
+
+use std::collections::BTreeMap;
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::{Job, Move};
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
+    let rows = &books.rows.moves;
+    // What is lost on the way, or late, makes the order of what is told another than that of what was done.
+    let exact = books.instant && books.summary.message_faults.is_none();
+    let mut last: BTreeMap<i64, &Move> = BTreeMap::new();
+    for it in rows {
+        let place = || format!("job {} at {} us", it.job, it.time);
+        let Some(job) = jobs.get(&it.job) else {
+            findings.expect(false, "what was moved is in `jobs`", place);
+            continue;
+        };
+        let known = it.processors.is_some() && it.processors_before.is_some();
+        findings.expect(known || !exact, "sizes of what was moved are known", place);
+        findings.expect(job.submitted <= it.time, "what was moved was submitted before", place);
+        let before = last.insert(it.job, it);
+        let follows = !exact || before.is_none_or(|before| before.to == it.from);
+        findings.expect(follows, "what moves again leaves where it was", place);
+    }
+    for it in last.values().filter(|_| exact) {
+        let Some(job) = jobs.get(&it.job) else { continue };
+        let place = || format!("job {}", it.job);
+        let is_there = job.provider.as_ref().is_none_or(|provider| *provider == it.to);
+        findings.expect(is_there, "what was moved was queued last where it went", place);
+    }
+    let count = |is: &dyn Fn(&Move) -> bool| rows.iter().filter(|it| is(it)).count() as u64;
+    let stays = |it: &Move| it.from == it.to;
+    let counted = [
+        count(&|it| !stays(it)),
+        count(&stays),
+        count(&|it| stays(it) && it.processors != it.processors_before),
+    ];
+    let moves = books.summary.moves.unwrap_or_default();
+    let sums = [moves.moved, moves.resubmitted, moves.resized];
+    for ((name, sum), counted) in
+        ["moved", "resubmitted", "resized"].into_iter().zip(sums).zip(counted)
+    {
+        findings.equal("the summary counts all moves", name.to_owned(), counted, sum);
+    }
+}

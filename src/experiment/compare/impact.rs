@@ -1,0 +1,208 @@
+//! What a change did to jobs: whose completion it moved, which way, and what became of their response
+//! times (Caniou, Charrier and Desprez 2010, section 4.4).
+//!
+//! Only jobs that came to an end in both runs count. Nothing is left out for warm-up or cool-down.
+
+use std::collections::BTreeMap;
+
+use haggle_results::columns::Table;
+use haggle_results::{JobRow, ResultsError, RunReader};
+use serde::{Serialize, Serializer};
+
+use super::same::Pairs;
+
+/// What became of some jobs in one run, relative to another: the base.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Impact {
+    /// Jobs that ended in both.
+    pub jobs: u64,
+    /// Those of them that ended at another time.
+    pub impacted: u64,
+    /// Those of these that ended earlier than in the base.
+    pub earlier: u64,
+    /// Sums over the impacted jobs.
+    sums: Sums,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sums {
+    /// Response times in the base, s.
+    base: f64,
+    /// Response times, s.
+    other: f64,
+    /// The quotient of both, job by job; of those that took no time in the base, none.
+    quotients: f64,
+    /// How many quotients there are.
+    count: u64,
+}
+
+/// The impacts on all jobs, and on those of each class and workload, by name.
+pub type Impacts = BTreeMap<String, Impact>;
+
+/// What stands for all jobs.
+pub const ALL: &str = "all";
+
+impl Impact {
+    /// The values that have names, which are keys of metrics after `impact.`.
+    pub const NAMES: [&str; 7] = [
+        "jobs",
+        "impacted",
+        "earlier",
+        "impacted_percent",
+        "earlier_percent",
+        "response_ratio",
+        "mean_response_ratio",
+    ];
+
+    /// A value by its name; `None` = no such value, or no job to take it from.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        let percent = |part: u64, of: u64| (of > 0).then(|| 100.0 * part as f64 / of as f64);
+        match name {
+            "jobs" => Some(self.jobs as f64),
+            "impacted" => Some(self.impacted as f64),
+            "earlier" => Some(self.earlier as f64),
+            "impacted_percent" => percent(self.impacted, self.jobs),
+            "earlier_percent" => percent(self.earlier, self.impacted),
+            "response_ratio" => Some(self.response_ratio()),
+            "mean_response_ratio" => match self.sums.count {
+                0 => (self.impacted == 0).then_some(1.0),
+                count => Some(self.sums.quotients / count as f64),
+            },
+            _ => None,
+        }
+    }
+
+    /// Mean response time of the impacted jobs over that in the base: below 1 they gain. 1 if
+    /// there are none.
+    pub fn response_ratio(&self) -> f64 {
+        if self.sums.base > 0.0 { self.sums.other / self.sums.base } else { 1.0 }
+    }
+
+    fn add(&mut self, submit: f64, base: f64, other: f64) {
+        self.jobs += 1;
+        if base == other {
+            return;
+        }
+        self.impacted += 1;
+        self.earlier += u64::from(other < base);
+        let (base, other) = (base - submit, other - submit);
+        self.sums.base += base;
+        self.sums.other += other;
+        if base > 0.0 {
+            self.sums.quotients += other / base;
+            self.sums.count += 1;
+        }
+    }
+}
+
+impl Serialize for Impact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Impact::NAMES.map(|name| (name, self.value(name))))
+    }
+}
+
+/// What became in B of the jobs that are the same in A and B, relative to A.
+pub(super) fn of_pairs(pairs: &Pairs<'_>) -> Impact {
+    let mut impact = Impact::default();
+    for (a, b) in &pairs.same {
+        if let (Some(base), Some(other)) = (finish(a), finish(b)) {
+            impact.add(a.submit, base, other);
+        }
+    }
+    impact
+}
+
+fn finish(job: &JobRow) -> Option<f64> {
+    (!matches!(job.outcome.as_str(), "rejected" | "unfinished")).then_some(job.left)
+}
+
+/// What became of the jobs of `other` relative to `base`; classes are those of the base.
+///
+/// # Errors
+/// If a table is missing or damaged.
+pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsError> {
+    let mut ends = BTreeMap::new();
+    let mut workloads = BTreeMap::new();
+    let columns = ["job_id", "workload_name", "submission_time", "finish_time", "class"];
+    let table = other.columns(Table::Jobs, &columns[..4])?;
+    let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
+    let (submits, finishes) = (table.real("submission_time")?, table.real("finish_time")?);
+    for (row, id) in ids.iter().enumerate() {
+        let workload = number(&mut workloads, names.at(row).unwrap_or_default());
+        ends.insert((workload, *id), (submits[row], finishes[row]));
+    }
+    let table = base.columns(Table::Jobs, &columns)?;
+    let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
+    let (submits, finishes) = (table.real("submission_time")?, table.real("finish_time")?);
+    let classes = table.text("class")?;
+    let mut impacts = Impacts::from([(ALL.to_owned(), Impact::default())]);
+    for (row, id) in ids.iter().enumerate() {
+        let name = names.at(row).unwrap_or_default();
+        let key = (number(&mut workloads, name), *id);
+        let (submit, Some(base)) = (submits[row], finishes[row]) else { continue };
+        // Of one number, but another job: there is nothing to compare.
+        let Some(&(submit_other, Some(other))) = ends.get(&key) else { continue };
+        let (Some(submit), true) = (submit, submit == submit_other) else { continue };
+        for group in [ALL, name, classes.at(row).unwrap_or_default()] {
+            match impacts.get_mut(group) {
+                Some(impact) => impact.add(submit, base, other),
+                None => impacts.entry(group.to_owned()).or_default().add(submit, base, other),
+            }
+        }
+    }
+    Ok(impacts)
+}
+
+/// A number for each name: names are many, and long.
+fn number(known: &mut BTreeMap<String, usize>, name: &str) -> usize {
+    if let Some(&number) = known.get(name) {
+        return number;
+    }
+    let next = known.len();
+    known.insert(name.to_owned(), next);
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn impact(jobs: &[(f64, f64, f64)]) -> Impact {
+        let mut impact = Impact::default();
+        jobs.iter().for_each(|&(submit, base, other)| impact.add(submit, base, other));
+        impact
+    }
+
+    /// M-10: submission and completions of six jobs, without reallocation and with it.
+    #[test]
+    fn impacts_are_those_worked_out_by_hand() {
+        let reference = [7200.0, 3000.0, 8400.0, 8700.0, 5700.0, 6300.0];
+        let submits = [0.0, 0.0, 60.0, 120.0, 3300.0, 3700.0];
+        let with = |ends: [f64; 6]| {
+            let pairs = submits.iter().zip(reference).zip(ends);
+            impact(&Vec::from_iter(pairs.map(|((&submit, base), end)| (submit, base, end))))
+        };
+        let oldest_first = with([7200.0, 3000.0, 6900.0, 7200.0, 5700.0, 7800.0]);
+        assert_eq!(oldest_first.value("impacted_percent"), Some(50.0));
+        let near = |value: Option<f64>, expected: f64| {
+            assert!((value.expect("a value") - expected).abs() < 5e-7, "{value:?}");
+        };
+        near(oldest_first.value("earlier_percent"), 200.0 / 3.0);
+        near(oldest_first.value("response_ratio"), 18_020.0 / 19_520.0);
+        near(oldest_first.value("mean_response_ratio"), 1.074_081);
+        let first_done_first = with([7200.0, 3000.0, 7200.0, 6000.0, 5700.0, 7800.0]);
+        near(first_done_first.value("response_ratio"), 0.877_049);
+        near(first_done_first.value("mean_response_ratio"), 1.039_451);
+    }
+
+    #[test]
+    fn where_nothing_changes_nothing_is_gained() {
+        let none = impact(&[(0.0, 5.0, 5.0)]);
+        assert_eq!(none.value("response_ratio"), Some(1.0));
+        assert_eq!(none.value("mean_response_ratio"), Some(1.0));
+        assert_eq!(none.value("earlier_percent"), None);
+        assert_eq!(none.value("impacted_percent"), Some(0.0));
+        assert_eq!(Impact::default().value("impacted_percent"), None);
+        assert!(Impact::NAMES.iter().all(|name| impact(&[(0.0, 5.0, 4.0)]).value(name).is_some()));
+    }
+}
