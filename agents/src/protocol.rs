@@ -181,8 +181,8 @@ impl Message {
         self.said().disclose(between, tell);
     }
 
-    /// Whether it would come again for ever, whatever becomes of the jobs: what fails
-    /// and comes back, and the rounds of a scheduler.
+    /// Whether it would come again, whatever becomes of the jobs: what fails and comes back,
+    /// maintenance, and the rounds of a scheduler. When all jobs are over it need not come any more.
     pub fn recurs(&self) -> bool {
         // Asked of every message, so by its variants: `phase` has to look at every protocol.
         let recurs = matches!(
@@ -193,13 +193,20 @@ impl Message {
                 )
                 | Message::Wake(
                     Timer::RestoreDue { .. }
+                        | Timer::MaintenanceAnnounced { .. }
+                        | Timer::MaintenanceBegins { .. }
+                        | Timer::MaintenanceEnds { .. }
                         | Timer::Reallocate
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );
-        let is_round =
-            matches!(self, Message::Wake(Timer::Reallocate | Timer::Grid(GridTimer::Round)));
-        debug_assert_eq!(recurs, is_round || self.phase() == Phase::Resource);
+        let decides = matches!(
+            self,
+            Message::Wake(
+                Timer::MaintenanceBegins { .. } | Timer::Reallocate | Timer::Grid(GridTimer::Round)
+            )
+        );
+        debug_assert_eq!(recurs, decides || self.phase() == Phase::Resource);
         recurs
     }
 
@@ -208,7 +215,13 @@ impl Message {
         match self {
             Message::Resource(_) => true,
             Message::Run(message) => !matches!(message, RunMessage::JobDue(_)),
-            Message::Wake(timer) => matches!(timer, Timer::RunEnds { .. } | Timer::TasksEnd { .. }),
+            Message::Wake(timer) => matches!(
+                timer,
+                Timer::RunEnds { .. }
+                    | Timer::TasksEnd { .. }
+                    | Timer::MaintenanceBegins { .. }
+                    | Timer::MaintenanceEnds { .. }
+            ),
             _ => false,
         }
     }

@@ -37,14 +37,15 @@ mod distribution;
 mod eavesdropper;
 mod failures;
 mod grid;
+mod maintenance;
 mod reservations;
 mod summary;
 mod text;
 
 use haggle_model::observation::{DisclosedItem, GrantedWindow};
 use haggle_model::{
-    ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade, ProviderId,
-    Span, Time,
+    ActorId, Cast, JobClass, JobOutcome, JobRecord, LostRun, MaintenanceRecord, MessageFault,
+    OffersMade, ProviderId, Span, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,7 @@ use serde::{Deserialize, Serialize};
 use bags::BagSample;
 use eavesdropper::Eavesdropper;
 use failures::FailureLog;
+use maintenance::MaintenanceLog;
 
 pub use bags::{Bags, Stretch};
 pub use coallocated::CoallocatedJobs;
@@ -63,6 +65,7 @@ pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
+pub use maintenance::Maintenance;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Moves, Outcomes, Summary};
 
@@ -134,6 +137,7 @@ pub struct Metrics {
     disclosed: FxHashMap<(ActorId, ActorId, DisclosedItem), u64>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
+    maintenance: MaintenanceLog,
     /// Present as soon as something has gone wrong with a message.
     message_faults: Option<MessageFaults>,
     moves: Option<Moves>,
@@ -259,6 +263,7 @@ impl Metrics {
             disclosed: FxHashMap::default(),
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(cast.providers.len()),
+            maintenance: MaintenanceLog::default(),
             message_faults: None,
             moves: None,
             grid: None,
@@ -303,6 +308,11 @@ impl Metrics {
     /// Takes in that so many processors of `provider` are back.
     pub fn processors_restored(&mut self, now: Time, provider: ProviderId, processors: u32) {
         self.failures.restored(now, provider, processors);
+    }
+
+    /// Takes in that a window of maintenance has begun, or is refused.
+    pub fn maintenance(&mut self, record: &MaintenanceRecord) {
+        self.maintenance.window(record);
     }
 
     /// Takes in when the run ended.

@@ -17,8 +17,8 @@ mod spent;
 mod supply;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MessageRow, OfferRow, OutageRow,
-    ReservationRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MaintenanceRow, MessageRow, OfferRow,
+    OutageRow, ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -92,6 +92,10 @@ pub struct Story {
     /// Schedulers it was with that were down while it waited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crashes: Vec<Crash>,
+    /// Windows of maintenance at its provider that it met while it waited, or would have met if it had
+    /// started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maintenance: Vec<Maintained>,
     /// Messages about it; `None` if the run kept none.
     pub messages: Option<Vec<Said>>,
     /// Information given about it, or because of it; `None` if the run has no such table.
@@ -128,6 +132,23 @@ pub struct Crash {
     pub from: f64,
     /// When it restarted; `None` = not in this run.
     pub until: Option<f64>,
+}
+
+/// A window of maintenance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Maintained {
+    /// Its number at the provider, from 1.
+    pub window: i64,
+    /// When it was announced.
+    pub announced: f64,
+    /// When it began.
+    pub from: f64,
+    /// When it was over, or was to be.
+    pub until: f64,
+    /// How many processors were closed.
+    pub processors: i64,
+    /// Whether it was refused.
+    pub refused: bool,
 }
 
 /// A message about the job.
@@ -199,6 +220,7 @@ pub struct Chronicle {
     placements: Vec<PlacementRow>,
     outages: Vec<OutageRow>,
     crashes: Vec<CrashRow>,
+    maintenance: Vec<MaintenanceRow>,
     tries: Vec<TryRow>,
     checkpoints: Vec<CheckpointRow>,
     market: Market,
@@ -216,6 +238,7 @@ impl Chronicle {
     pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
         let scenario = scenario_of(run.folder())?;
         let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
+        let maintenance = run.maintenance()?;
         let (placements, tries, checkpoints, market) = match &scenario.grid {
             Some(grid) => {
                 let (tries, checkpoints) = (run.tries()?, run.checkpoints()?);
@@ -224,7 +247,8 @@ impl Chronicle {
             }
             None => {
                 let placements = run.placements()?;
-                let market = provider::market(&resources, &placements, &outages, &crashes);
+                let market =
+                    provider::market(&resources, &placements, &outages, &crashes, &maintenance);
                 (placements, Vec::new(), Vec::new(), market)
             }
         };
@@ -236,6 +260,7 @@ impl Chronicle {
             placements,
             outages,
             crashes,
+            maintenance,
             tries,
             checkpoints,
             market,
@@ -301,6 +326,7 @@ impl Chronicle {
             lost_tasks: Vec::new(),
             tries: Vec::new(),
             crashes: self.crashes_met(job),
+            maintenance: Vec::new(),
             messages: self
                 .messages
                 .as_ref()

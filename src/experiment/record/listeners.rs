@@ -46,6 +46,7 @@ impl Listener for Metrics {
                 Observation::ProcessorsRestored { provider, processors } => {
                     self.processors_restored(now, *provider, processors.count());
                 }
+                Observation::Maintenance(record) => self.maintenance(record),
                 _ => {}
             },
             Fact::Disclosed { from, to, item, count, .. } => self.disclosed(from, to, item, count),
@@ -74,6 +75,7 @@ impl Listener for Check {
                 Observation::ProcessorsRestored { provider, processors } => {
                     self.processors_changed(now, *provider, processors, Availability::Restored);
                 }
+                Observation::Maintenance(record) => self.maintenance(record),
                 _ => {}
             },
             Fact::Settled(job) => self.settled(job)?,
@@ -117,6 +119,7 @@ impl Listener for RunWriter {
                 Observation::ProcessorsRestored { provider, processors } => {
                     self.processors_changed(now, *provider, processors, Availability::Restored)?;
                 }
+                Observation::Maintenance(record) => self.maintenance(record)?,
                 _ => {}
             },
             Fact::Settled(job) => self.grid_job_over(job)?,

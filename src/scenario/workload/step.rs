@@ -143,6 +143,9 @@ impl Step {
             Step::RunTimes { percent } => {
                 steps::Step::RunTimes(steps::RunTimes::Part(percent.to_model()))
             }
+            Step::ExtendRunTimes { by } => {
+                steps::Step::RunTimes(steps::RunTimes::Longer(100.0 * by.fraction()))
+            }
             Step::Bags {} => steps::Step::Bags,
             Step::Moldable { parallel, limit } => steps::Step::Molding(match parallel {
                 Some(parallel) => {
