@@ -14,6 +14,7 @@ pub mod explain;
 pub mod failures;
 pub mod figures;
 mod grid;
+mod maintenance;
 mod memory;
 pub mod random;
 mod record;

@@ -201,10 +201,16 @@ fn tables_hold_every_job_in_both_formats() {
             read.push((table.name(), rows.len()));
         }
     }
-    // Only grids have tries, and move data; no message is lost here, and nobody crashes, reserves or moves a job.
+    // Only grids have tries, and move data; no message is lost here, and nobody crashes, reserves, moves a job or mends a machine.
     let grids = [Table::Tries, Table::Checkpoints, Table::Transfers];
     let not_here = |table: &Table| {
-        let others = [Table::MessageFaults, Table::Crashes, Table::Reservations, Table::Moves];
+        let others = [
+            Table::MessageFaults,
+            Table::Crashes,
+            Table::Reservations,
+            Table::Moves,
+            Table::Maintenance,
+        ];
         grids.contains(table) || others.contains(table)
     };
     for table in Table::ALL.into_iter().filter(|table| !not_here(table)) {

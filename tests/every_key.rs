@@ -22,10 +22,11 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 20] = [
+const BASES: [&str; 21] = [
     "queue",
     "bags",
     "reservations",
+    "maintenance",
     "spread",
     "relaxed",
     "coordinated",

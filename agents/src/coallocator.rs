@@ -23,8 +23,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use haggle_agreements::Coordinator;
 use haggle_model::workload::law::{Law, Sampler};
-use haggle_model::{ActorId, JobId, JobShape, Refusal, Span, Time};
+use haggle_model::{ActorId, Job, JobId, JobShape, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{Choice, Fill, FreeTimes, Moves};
+use rand::RngExt;
 
 use self::placed::Placed;
 use self::turns::Turn;
@@ -34,6 +35,9 @@ use crate::protocol::{
     CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage,
 };
 use crate::{Actor, Outbox};
+
+/// All of the jobs.
+const MILLION: u32 = 1_000_000;
 
 /// How often a job is placed in vain before it is given back, where nothing else is said.
 pub const TRIALS: u32 = 5;
@@ -47,6 +51,9 @@ pub struct CoallocatorConfig {
     pub providers: Vec<ActorId>,
     /// How what waits may move.
     pub moves: Moves,
+    /// How many millionths of the jobs bear other providers; what the others would be remapped to
+    /// they only shift to. Drawn for each job by its lot.
+    pub remappable: u32,
     /// Who gives how much.
     pub fill: Fill,
     /// Which places a remap looks at.
@@ -59,7 +66,7 @@ pub struct CoallocatorConfig {
     pub trials: u32,
     /// How long a message between it and a provider takes at most.
     pub latency_max: Span,
-    /// From which overheads are drawn, for each job by its lot.
+    /// From which overheads and who may be remapped are drawn, for each job by its lot.
     pub seed: u64,
 }
 
@@ -95,6 +102,8 @@ struct Traits {
     first: usize,
     /// By how many percent it takes longer on several providers.
     overhead: u32,
+    /// How it may move.
+    moves: Moves,
 }
 
 impl Entry<Stage> {
@@ -143,7 +152,8 @@ impl Coallocator {
         let mut stream = job.lot.stream(self.config.seed, "overhead of co-allocation");
         let overhead = self.overhead.sample(&mut stream).round();
         let overhead = overhead.clamp(0.0, f64::from(self.config.overhead_max)) as u32;
-        let traits = Traits { first: self.first, overhead };
+        let moves = self.moves_of(job);
+        let traits = Traits { first: self.first, overhead, moves };
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
         }
@@ -153,6 +163,13 @@ impl Coallocator {
             None => self.enqueue(now, id, None, out),
         }
         true
+    }
+
+    /// How a job may move: not every application bears that its processors come from elsewhere.
+    fn moves_of(&self, job: &Job) -> Moves {
+        let mut stream = job.lot.stream(self.config.seed, "remapping of co-allocation");
+        let remaps = stream.random_range(0..MILLION) < self.config.remappable;
+        if remaps { self.config.moves } else { self.config.moves.min(Moves::Shift) }
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {

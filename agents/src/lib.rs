@@ -35,7 +35,7 @@ pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
-    Bargaining, Estimates, MAX_ATTEMPTS, OnFailure, Overrun, Provider, ProviderConfig,
+    Bargaining, Estimates, MAX_ATTEMPTS, Maintenance, OnFailure, Overrun, Provider, ProviderConfig,
     ReservingConfig,
 };
 pub use reallocator::{Reallocator, ReallocatorConfig};

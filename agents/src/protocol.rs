@@ -181,8 +181,8 @@ impl Message {
         self.said().disclose(between, tell);
     }
 
-    /// Whether it would come again for ever, whatever becomes of the jobs: what fails
-    /// and comes back, and the rounds of a scheduler.
+    /// Whether it would come again, whatever becomes of the jobs: what fails and comes back,
+    /// maintenance, and the rounds of a scheduler. When all jobs are over it need not come any more.
     pub fn recurs(&self) -> bool {
         // Asked of every message, so by its variants: `phase` has to look at every protocol.
         let recurs = matches!(
@@ -194,14 +194,21 @@ impl Message {
                 | Message::Wake(
                     Timer::RestoreDue { .. }
                         | Timer::Settle
+                        | Timer::MaintenanceAnnounced { .. }
+                        | Timer::MaintenanceBegins { .. }
+                        | Timer::MaintenanceEnds { .. }
                         | Timer::Reallocate
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );
-        let is_round =
-            matches!(self, Message::Wake(Timer::Reallocate | Timer::Grid(GridTimer::Round)));
+        let decides = matches!(
+            self,
+            Message::Wake(
+                Timer::MaintenanceBegins { .. } | Timer::Reallocate | Timer::Grid(GridTimer::Round)
+            )
+        );
         let is_change = matches!(self.phase(), Phase::Resource | Phase::Recovery);
-        debug_assert_eq!(recurs, is_round || is_change);
+        debug_assert_eq!(recurs, decides || is_change);
         recurs
     }
 
@@ -210,7 +217,13 @@ impl Message {
         match self {
             Message::Resource(_) => true,
             Message::Run(message) => !matches!(message, RunMessage::JobDue(_)),
-            Message::Wake(timer) => matches!(timer, Timer::RunEnds { .. } | Timer::TasksEnd { .. }),
+            Message::Wake(timer) => matches!(
+                timer,
+                Timer::RunEnds { .. }
+                    | Timer::TasksEnd { .. }
+                    | Timer::MaintenanceBegins { .. }
+                    | Timer::MaintenanceEnds { .. }
+            ),
             _ => false,
         }
     }

@@ -5,6 +5,7 @@ mod agreement;
 mod coallocation;
 mod failures;
 mod load;
+mod maintenance;
 mod negotiation;
 mod reallocation;
 mod rescheduling;
@@ -29,6 +30,7 @@ use rustc_hash::FxHashMap;
 use self::agreement::Agreements;
 use self::coallocation::{Coallocation, Part};
 use self::load::{Load, work};
+use self::maintenance::Windows;
 use self::negotiation::Negotiation;
 use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
@@ -42,6 +44,7 @@ use crate::protocol::{
 use crate::{Actor, Outbox};
 
 pub use failures::{MAX_ATTEMPTS, OnFailure};
+pub use maintenance::Maintenance;
 pub use negotiation::{Bargaining, Estimates};
 pub use reserving::ReservingConfig;
 pub(crate) use shares::worse;
@@ -82,6 +85,8 @@ pub struct ProviderConfig {
     pub reserving: ReservingConfig,
     /// How many millionths of its free processors it tells of who spreads jobs.
     pub publishes: u32,
+    /// When it closes processors; windows are known by their places here.
+    pub maintenance: Vec<Maintenance>,
 }
 
 impl ProviderConfig {
@@ -100,6 +105,7 @@ impl ProviderConfig {
             bargaining: Bargaining::default(),
             reserving: ReservingConfig::default(),
             publishes: 1_000_000,
+            maintenance: Vec::new(),
         }
     }
 }
@@ -112,6 +118,7 @@ pub struct Provider {
     free: ProcessorSet,
     /// Those that have failed.
     down: ProcessorSet,
+    windows: Windows,
     /// Jobs waiting and running.
     jobs: Slots<Held>,
     slots: FxHashMap<JobId, Slot>,
@@ -284,6 +291,7 @@ impl Provider {
             scheduler,
             free: ProcessorSet::range(0, config.processors),
             down: ProcessorSet::new(),
+            windows: Windows::default(),
             jobs: Slots::default(),
             slots: FxHashMap::default(),
             load: Load::default(),
@@ -641,6 +649,13 @@ impl Provider {
                 self.on_tasks_plan_ended(now, Slot(slot), run, out);
             }
             Timer::EstimateReady { job } => self.answer(now, job, out),
+            Timer::MaintenanceAnnounced { number } => {
+                return self.on_maintenance_announced(now, number, out);
+            }
+            Timer::MaintenanceBegins { number } => {
+                return self.on_maintenance_begins(now, number, out);
+            }
+            Timer::MaintenanceEnds { number } => return self.on_maintenance_ends(now, number, out),
             _ => return false,
         }
         true

@@ -164,6 +164,32 @@ impl LostRun {
     }
 }
 
+/// A window of maintenance at a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaintenanceRecord {
+    /// Whose it is.
+    pub provider: ProviderId,
+    /// Which of the provider's, from 0.
+    pub number: u32,
+    /// When the provider's scheduler was to hear of it.
+    pub announced: Time,
+    /// When it begins.
+    pub start: Time,
+    /// When it is over.
+    pub end: Time,
+    /// How many processors were to be closed.
+    pub processors: u32,
+    /// The provider's own numbers of those that are; `None` = it was refused.
+    pub closed: Option<ProcessorSet>,
+}
+
+impl MaintenanceRecord {
+    /// How many processors it has.
+    pub fn held(&self) -> u32 {
+        self.closed.as_ref().map_or(0, ProcessorSet::count)
+    }
+}
+
 /// How a bag was placed and run, or a rigid job that could be spread over providers: its shares are
 /// its parts then, each of which ran once.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -475,6 +501,9 @@ pub enum Observation {
     StorageAccount(StorageAccount),
     /// The run is over, and this is what the scheduler of a grid has done.
     RoundsAccount(RoundsAccount),
+    /// Processors of the observed provider are closed from now on, as was announced; or a window that
+    /// was to be announced is refused.
+    Maintenance(Box<MaintenanceRecord>),
     /// Processors of the observed provider have failed.
     ProcessorsFailed {
         /// Whose they are.

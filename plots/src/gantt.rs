@@ -17,6 +17,11 @@ use crate::type_face::width;
 /// Above this many bars the chart shows how busy processors were instead.
 pub const BARS_MAX: usize = 1500;
 const SHADES: usize = 8;
+/// What is closed for maintenance, and the lines over it.
+const MAINTENANCE: Colour = Colour(0xf3, 0xe9, 0xc6);
+const HATCH: Colour = Colour(0xb5, 0x9a, 0x4a);
+/// Pixels from one line to the next.
+const HATCH_STEP: f64 = 12.0;
 
 /// A Gantt chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,16 +51,18 @@ pub struct GanttProvider {
     pub bars: Vec<GanttBar>,
     /// When which of its processors were down.
     pub outages: Vec<GanttOutage>,
+    /// When which of its processors were in maintenance.
+    pub maintenance: Vec<GanttOutage>,
 }
 
-/// A time in which a contiguous interval of processors was down.
+/// A time in which a contiguous interval of processors was down, or closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GanttOutage {
     /// First processor.
     pub first: u32,
     /// Last processor, included.
     pub last: u32,
-    /// When they were down.
+    /// When they were.
     pub time: Outage,
 }
 
@@ -109,7 +116,8 @@ impl Gantt {
         let x = Axis::time("time", low, high, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         for (provider, panel) in self.providers.iter().zip(&panels) {
-            draw_outages(&mut scene, panel, provider);
+            draw_spans(&mut scene, panel, &provider.outages, false);
+            draw_spans(&mut scene, panel, &provider.maintenance, true);
             if dense {
                 draw_density(&mut scene, panel, provider);
             } else {
@@ -131,6 +139,9 @@ impl Gantt {
         }
         if self.providers.iter().any(|provider| !provider.outages.is_empty()) {
             legend.push(("outage".to_owned(), OUTAGE));
+        }
+        if self.providers.iter().any(|provider| !provider.maintenance.is_empty()) {
+            legend.push(("maintenance".to_owned(), MAINTENANCE));
         }
         legend
     }
@@ -160,15 +171,38 @@ impl Gantt {
     }
 }
 
-/// Shades what was down, below all that ran.
-fn draw_outages(scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {
-    for &GanttOutage { first, last, time } in &provider.outages {
-        let left = panel.x(time.from);
-        let right = time.until.map_or(panel.right, |until| panel.x(until));
+/// Shades what was down or closed, below all that ran. What was closed is hatched, so that the two
+/// can be told apart without their colours.
+fn draw_spans(scene: &mut Scene, panel: &Panel, spans: &[GanttOutage], closed: bool) {
+    for &GanttOutage { first, last, time } in spans {
+        // A window may begin before all jobs, and end after them.
+        let left = panel.x(time.from).max(panel.left);
+        let right = time.until.map_or(panel.right, |until| panel.x(until).min(panel.right));
         // A short one is still seen.
         let right = right.max((left + 1.0).min(panel.right));
+        if left >= panel.right || right <= panel.left {
+            continue;
+        }
         let (top, bottom) = (panel.y(f64::from(last) + 1.0), panel.y(f64::from(first)));
-        scene.rectangle([left, top, right, bottom], OUTAGE);
+        scene.rectangle([left, top, right, bottom], if closed { MAINTENANCE } else { OUTAGE });
+        if closed {
+            hatch(scene, [left, top, right, bottom]);
+        }
+    }
+}
+
+/// Slanted lines over a rectangle.
+fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4]) {
+    let height = bottom - top;
+    let mut foot = left - height;
+    while foot < right {
+        // From (foot, bottom) up to the right, as far as it is inside.
+        let (from, to) = (foot.max(left), (foot + height).min(right));
+        if from < to {
+            let line = vec![(from, bottom - (from - foot)), (to, bottom - (to - foot))];
+            scene.line(line, HATCH, 1);
+        }
+        foot += HATCH_STEP;
     }
 }
 

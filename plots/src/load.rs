@@ -6,7 +6,7 @@ mod timeline;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use haggle_results::reader::{CheckpointRow, OutageRow, TryRow};
+use haggle_results::reader::{CheckpointRow, MaintenanceRow, OutageRow, TryRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::{DistributionFigure, Quantity};
@@ -72,6 +72,7 @@ pub struct Tables<'r> {
     tries: OnceCell<Vec<TryRow>>,
     checkpoints: OnceCell<Vec<CheckpointRow>>,
     outages: OnceCell<Vec<OutageRow>>,
+    maintenance: OnceCell<Vec<MaintenanceRow>>,
 }
 
 impl<'r> Tables<'r> {
@@ -85,6 +86,7 @@ impl<'r> Tables<'r> {
             tries: OnceCell::new(),
             checkpoints: OnceCell::new(),
             outages: OnceCell::new(),
+            maintenance: OnceCell::new(),
         }
     }
 
@@ -140,6 +142,14 @@ impl<'r> Tables<'r> {
     pub fn outages(&self) -> Result<&[OutageRow], ResultsError> {
         read_once(&self.outages, || self.run.outages())
     }
+
+    /// All maintenance; none where no window was announced.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn maintenance(&self) -> Result<&[MaintenanceRow], ResultsError> {
+        read_once(&self.maintenance, || self.run.maintenance())
+    }
 }
 
 fn read_once<T>(
@@ -182,7 +192,7 @@ pub fn gantt(run: &Tables, title: &str, part: &Part) -> Result<Gantt, PlotError>
             end,
         });
     }
-    let outages = run.outages()?;
+    let (outages, maintenance) = (run.outages()?, run.maintenance()?);
     let provider = |resource: &ResourceRow| GanttProvider {
         bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
         outages: outages_of(outages, &resource.provider, part)
@@ -192,6 +202,7 @@ pub fn gantt(run: &Tables, title: &str, part: &Part) -> Result<Gantt, PlotError>
                 time: Outage { from: row.failed, until: row.restored },
             })
             .collect(),
+        maintenance: closed(maintenance, &resource.provider, part).collect(),
         first: u32::try_from(resource.first).unwrap_or(0),
         processors: u32::try_from(resource.processors).unwrap_or(0),
         name: resource.provider.clone(),
@@ -290,6 +301,24 @@ fn outages_of<'a>(
 ) -> impl Iterator<Item = &'a OutageRow> {
     let mine = outages.iter().filter(move |row| row.provider == provider);
     mine.filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some())
+}
+
+/// When processors of a provider were in maintenance, of the part that is drawn.
+fn closed<'a>(
+    rows: &'a [MaintenanceRow],
+    provider: &'a str,
+    part: &'a Part,
+) -> impl Iterator<Item = GanttOutage> {
+    let mine = rows.iter().filter(move |row| row.provider == provider);
+    mine.filter_map(|row| {
+        let (first, last) = row.interval?;
+        let (from, until) = part.clipped(row.start, row.end)?;
+        Some(GanttOutage {
+            first: u32::try_from(first).unwrap_or(0),
+            last: u32::try_from(last).unwrap_or(0),
+            time: Outage { from, until: Some(until) },
+        })
+    })
 }
 
 fn is_in(part: &Part, job: &JobRow) -> bool {

@@ -287,6 +287,34 @@ fn processors_that_were_down_are_shaded() {
     }
 }
 
+/// What is closed is hatched, below all that ran, and not drawn beside the chart.
+#[test]
+fn a_gantt_chart_shows_maintenance() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path(), 4, false);
+    let mut gantt = load::gantt(&Tables::new(&run), "Gantt", &Part::default()).expect("readable");
+    gantt.until = Some(100.0);
+    let closed =
+        |from, until| GanttOutage { first: 0, last: 3, time: Outage { from, until: Some(until) } };
+    gantt.providers[0].maintenance = vec![closed(30.0, 900.0), closed(200.0, 300.0)];
+    let scene = Figure::Gantt(gantt).scene(Size::default()).expect("there is data");
+    assert!(scene.texts().iter().any(|(text, _)| *text == "maintenance"));
+    let sand = Colour(0xf3, 0xe9, 0xc6);
+    let right = scene.shapes.iter().filter_map(|shape| match shape {
+        Shape::Box { colour, edges, .. } if *colour == sand => Some(edges[2]),
+        _ => None,
+    });
+    let right: Vec<f64> = right.collect();
+    // The key of the legend, and one window.
+    assert_eq!(right.len(), 2, "{right:?}");
+    assert!(right.iter().all(|&right| right <= f64::from(Size::default().width)), "{right:?}");
+    let lines = scene
+        .shapes
+        .iter()
+        .filter(|shape| matches!(shape, Shape::Line { colour: Colour(0xb5, 0x9a, 0x4a), .. }));
+    assert!(lines.count() > 10);
+}
+
 #[test]
 fn file_endings_say_how_to_draw() {
     let place = tempfile::tempdir().expect("a temporary folder");

@@ -35,6 +35,8 @@ pub enum Table {
     Outages,
     /// One row a crash of an actor.
     Crashes,
+    /// One row an interval of processors in a window of maintenance, or a window that had none.
+    Maintenance,
     /// One row a try of a job on a time-shared resource.
     Tries,
     /// One row a checkpoint of a try.
@@ -97,7 +99,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 17] = [
+    pub const ALL: [Table; 18] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -112,6 +114,7 @@ impl Table {
         Table::Failures,
         Table::Outages,
         Table::Crashes,
+        Table::Maintenance,
         Table::Tries,
         Table::Checkpoints,
         Table::Transfers,
@@ -134,6 +137,7 @@ impl Table {
             Table::Failures => "failures",
             Table::Outages => "outages",
             Table::Crashes => "crashes",
+            Table::Maintenance => "maintenance",
             Table::Tries => "tries",
             Table::Checkpoints => "checkpoints",
             Table::Transfers => "transfers",
@@ -192,6 +196,11 @@ impl Table {
                 "One row a crash of an actor, in the order in which they restarted, then those that were still down. \
                  Only there if one crashed. What was said to it meanwhile is in `message_faults`, as `missed`."
             }
+            Table::Maintenance => {
+                "One row a contiguous interval of processors that were closed for a window of `[[maintenance]]`, in the order in \
+                 which windows began; a window that had none, or was refused when it was announced, has one row. Only \
+                 there if a window was announced. No failure is in it, and no window in `failures` and `outages`."
+            }
             Table::Tries => {
                 "One row a try of a job on a resource of a grid, in the order in which they were over. Only runs of \
                  grids have it; their `attempts` and `placements` are empty, since jobs share processors."
@@ -226,6 +235,7 @@ impl Table {
             Table::Failures => FAILURES,
             Table::Outages => OUTAGES,
             Table::Crashes => CRASHES,
+            Table::Maintenance => MAINTENANCE,
             Table::Tries => TRIES,
             Table::Checkpoints => CHECKPOINTS,
             Table::Transfers => TRANSFERS,
@@ -445,6 +455,20 @@ const CRASHES: &[Column] = &[
     column("actor", Word, "", "the actor", Never),
     column("crash_time", Seconds, "s", "when it crashed", Never),
     column("restart_time", Seconds, "s", "when it restarted", Empty("not in this run")),
+];
+
+#[rustfmt::skip]
+const MAINTENANCE: &[Column] = &[
+    column("provider", Word, "", "where", Never),
+    column("window", Integer, "", "number of the window at that provider, from 1: in the order of `[[maintenance]]`, repetitions one by one", Never),
+    column("announcement_time", Seconds, "s", "when the provider's scheduler heard of it; 0 if it knew from the beginning", Never),
+    column("starting_time", Seconds, "s", "when it began, or was to", Never),
+    column("finish_time", Seconds, "s", "when it was over, or was to be; it may be after the end of the run", Never),
+    column("requested_number_of_resources", Integer, "processors", "how many were to be closed", Never),
+    column("closed", Integer, "processors", "how many were, in all rows of the window", Never),
+    column("outcome", Word, "", "`held` (all were closed), `short` (jobs that ran on, or processors that were down, left fewer, or what runs and may not be stopped held the others) or `refused` (what was promised, or ran, was in the way)", Never),
+    column("first_resource", Integer, "", "first processor of the interval, run-wide number", Empty("none was closed")),
+    column("last_resource", Integer, "", "last processor of the interval, included", Empty("none was closed")),
 ];
 
 #[rustfmt::skip]

@@ -37,6 +37,7 @@ mod distribution;
 mod eavesdropper;
 mod failures;
 mod grid;
+mod maintenance;
 mod moves;
 mod reservations;
 mod summary;
@@ -44,8 +45,8 @@ mod text;
 
 use haggle_model::observation::{DisclosedItem, GrantedWindow, Review};
 use haggle_model::{
-    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun, MessageFault, OffersMade,
-    ProviderId, Sizing, Span, Time,
+    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord,
+    MessageFault, OffersMade, ProviderId, Sizing, Span, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,7 @@ use serde::{Deserialize, Serialize};
 use bags::BagSample;
 use eavesdropper::Eavesdropper;
 use failures::FailureLog;
+use maintenance::MaintenanceLog;
 use moves::MoveLog;
 
 pub use bags::{Bags, Stretch};
@@ -65,6 +67,7 @@ pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
+pub use maintenance::Maintenance;
 pub use moves::Moves;
 pub(crate) use moves::Sizes;
 pub use reservations::Reservations;
@@ -138,6 +141,7 @@ pub struct Metrics {
     disclosed: FxHashMap<(ActorId, ActorId, DisclosedItem), u64>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
+    maintenance: MaintenanceLog,
     /// Present as soon as something has gone wrong with a message.
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
@@ -263,6 +267,7 @@ impl Metrics {
             disclosed: FxHashMap::default(),
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(cast.providers.len()),
+            maintenance: MaintenanceLog::default(),
             message_faults: None,
             moves: MoveLog::default(),
             grid: None,
@@ -315,6 +320,11 @@ impl Metrics {
     /// Takes in that so many processors of `provider` are back.
     pub fn processors_restored(&mut self, now: Time, provider: ProviderId, processors: u32) {
         self.failures.restored(now, provider, processors);
+    }
+
+    /// Takes in that a window of maintenance has begun, or is refused.
+    pub fn maintenance(&mut self, record: &MaintenanceRecord) {
+        self.maintenance.window(record);
     }
 
     /// Takes in when the run ended.

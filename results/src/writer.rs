@@ -12,6 +12,7 @@
 
 mod crashes;
 mod grid;
+mod maintenance;
 mod moves;
 mod outages;
 mod reservations;
@@ -141,6 +142,8 @@ pub struct RunWriter {
     sizes: Sizes,
     failures: TableFile,
     outages: Option<Outages>,
+    /// Open as soon as a window has been announced.
+    maintenance: Option<TableFile>,
     /// Open as soon as a grid has been heard of.
     grid: Option<GridTables>,
     usage: Usage,
@@ -183,6 +186,7 @@ impl RunWriter {
                 true => Some(Outages::new(open(Table::Outages)?)),
                 false => None,
             },
+            maintenance: None,
             grid: None,
             usage: Usage::new(cast.providers.len()),
             folder,
@@ -433,6 +437,7 @@ impl RunWriter {
             tables.push(outages.close()?);
         }
         tables.extend(self.crashes.close(&self.folder, &self.cast, self.options.format)?);
+        tables.extend(self.maintenance);
         tables.extend(self.grid.map(GridTables::into_tables).into_iter().flatten());
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })

@@ -17,14 +17,14 @@ use std::collections::BinaryHeap;
 use haggle_model::{Span, Time};
 
 use self::tail::Tail;
-use crate::Order;
 use crate::hints::Hints;
 use crate::index::Key;
-use crate::plan::openings::Openings;
+use crate::plan::openings::{Openings, Region};
 use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
 use crate::reserving::Reserving;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
+use crate::{Interval, Maintaining, Order, Overlap};
 
 /// What happens to the waiting jobs' reservations when a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -378,6 +378,7 @@ impl LocalScheduler for Conservative {
 
     fn finished(&mut self, now: Time, slot: Slot) {
         let Part { processors, planned_end } = self.plan.finished(now, slot);
+        self.plan.complete_windows(now);
         self.given_back(now, now, planned_end, processors);
     }
 
@@ -393,6 +394,7 @@ impl LocalScheduler for Conservative {
 
     fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
+        self.plan.complete_windows(now);
         self.given_back(now, now, Time::FOREVER, processors);
     }
 
@@ -460,6 +462,46 @@ impl LocalScheduler for Conservative {
 
     fn reserving(&mut self) -> Option<&mut dyn Reserving> {
         Some(self)
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+impl Maintaining for Conservative {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        if self.plan.announce(now, number, window, Overlap::Refuse) {
+            return true;
+        }
+        let breaks = overlap == Overlap::Break;
+        if breaks {
+            self.replan_around(now, |queue| {
+                queue.plan.announce(now, number, window, overlap);
+            });
+        }
+        breaks
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.plan.complete_windows(now);
+        self.plan.kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        let all = self.plan.kept(number) == processors;
+        self.plan.begin(now, number, processors);
+        if !all {
+            // What it did not get is free for others.
+            self.hints.forget();
+            let everything = Region::everything(self.plan.profile(), now);
+            self.openings.note_region(Some(everything));
+            self.compress_unless_deferred(now);
+        }
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.plan.end_window(now, number);
     }
 }
 

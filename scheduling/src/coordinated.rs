@@ -31,6 +31,7 @@ use crate::placing::{free_slots, place};
 use crate::plan::openings::Openings;
 use crate::plan::{Part, Plan};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
+use crate::{Interval, Maintaining, Overlap};
 
 /// A queue of rigid jobs and shares of bags, first come first served, with
 /// conservative backfilling.
@@ -164,6 +165,7 @@ impl ConservativeBags {
     fn end(&mut self, now: Time, slot: Slot, part: Part) {
         let ended = self.plan.end(now, slot, part);
         let Part { processors, planned_end } = ended.expect("only what runs ends");
+        self.plan.complete_windows(now);
         self.note(now, planned_end, processors);
         self.ended_early |= now < planned_end;
         if self.entry(slot).waiting.is_empty() && !self.plan.runs(slot) {
@@ -202,6 +204,7 @@ impl LocalScheduler for ConservativeBags {
 
     fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
+        self.plan.complete_windows(now);
         self.note(now, Time::FOREVER, processors);
         self.ended_early = true;
     }
@@ -245,6 +248,42 @@ impl LocalScheduler for ConservativeBags {
 
     fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         Some(self)
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+impl Maintaining for ConservativeBags {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        if self.plan.announce(now, number, window, Overlap::Refuse) {
+            return true;
+        }
+        let (mut anew, mut has_room) = (self.clone(), false);
+        anew.plan_anew_around(now, |plan| has_room = plan.announce(now, number, window, overlap));
+        has_room &= overlap == Overlap::Break || self.keeps_promises_as(&anew);
+        if has_room {
+            *self = anew;
+        }
+        has_room
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.plan.complete_windows(now);
+        self.plan.kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        // What it did not get is free for others, and nobody has noted where.
+        let short = self.plan.kept(number) > processors;
+        self.all_open |= short;
+        self.ended_early |= short;
+        self.plan.begin(now, number, processors);
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.plan.end_window(now, number);
     }
 }
 

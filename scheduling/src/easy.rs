@@ -5,6 +5,9 @@
 //! *extra* processors are those free then beyond the head's need. A later job
 //! may start now if it ends by the shadow time or needs no more than the extra
 //! processors (Lifka 1995; Mu'alem and Feitelson 2001).
+//!
+//! That is so because processors only come back. Where maintenance will take some, the head is
+//! booked on a copy of the profile, and a job may start that fits there all of its time.
 
 use std::collections::VecDeque;
 
@@ -14,7 +17,7 @@ use crate::fcfs::{store, take};
 use crate::index::{Entry, Fits, Index, Key};
 use crate::plan::Plan;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
-use crate::{Order, Profile};
+use crate::{Interval, Maintaining, Order, Overlap, Profile};
 
 /// Starts the head of the queue, then whatever does not delay the new head.
 ///
@@ -92,7 +95,48 @@ impl Easy {
         Fits { processors: free, span: shadow - now, any_span_up_to: extra.min(free) }
     }
 
+    /// The same where maintenance is to come: what is free beside the head's reservation.
+    fn beside_head(&mut self, now: Time, head: &Entry) -> Profile {
+        let mut profile = self.plan.profile_from(now).clone();
+        if let Some(shadow) = profile.earliest_fit(head.processors, head.span, now) {
+            profile.add(shadow, shadow + head.span, head.processors);
+        }
+        profile
+    }
+
+    /// Whether a job may start before `head` that needs no more processors than are free.
+    fn may_pass(&mut self, now: Time, head: &Entry, entry: &Entry) -> bool {
+        if self.plan.has_windows() {
+            return fits_now(&self.beside_head(now, head), now, entry);
+        }
+        let room = self.room_beside(now, head);
+        entry.span <= room.span || entry.processors <= room.any_span_up_to
+    }
+
+    /// Whether a job that started now would take processors that maintenance needs before it ends.
+    fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
+        self.plan.has_windows() && !fits_now(self.plan.profile_from(now), now, head)
+    }
+
+    fn backfill_before_windows(&mut self, now: Time, head: &Entry) {
+        let mut profile = self.beside_head(now, head);
+        let mut after: Key = head.key;
+        loop {
+            let free = profile.free_at(now);
+            let room = Fits { processors: free, span: Span::FOREVER, any_span_up_to: free };
+            let Some(&next) = self.waiting.next(after, room) else { break };
+            after = next.key;
+            if fits_now(&profile, now, &next) {
+                profile.add(now, now + next.span, next.processors);
+                self.decide(now, next);
+            }
+        }
+    }
+
     fn backfill(&mut self, now: Time, head: &Entry) {
+        if self.plan.has_windows() {
+            return self.backfill_before_windows(now, head);
+        }
         let mut room = self.room_beside(now, head);
         let mut after: Key = head.key;
         while room.processors > 0 {
@@ -117,15 +161,14 @@ impl Easy {
             News::OneJoined(entry) if entry.processors > free => {}
             News::OneJoined(entry) => {
                 let head = *self.waiting.first().expect("one has joined behind it");
-                let room = self.room_beside(now, &head);
-                if entry.span <= room.span || entry.processors <= room.any_span_up_to {
+                if self.may_pass(now, &head, &entry) {
                     self.decide(now, entry);
                 }
             }
             News::Everything => {
                 while let Some(&head) = self.waiting.first() {
                     let free = self.plan.profile_from(now).free_at(now);
-                    if head.processors > free {
+                    if head.processors > free || self.runs_into_a_window(now, &head) {
                         if self.waiting.len() > 1 && free > 0 {
                             self.backfill(now, &head);
                         }
@@ -157,6 +200,7 @@ impl LocalScheduler for Easy {
 
     fn finished(&mut self, now: Time, slot: Slot) {
         self.plan.finished(now, slot);
+        self.plan.complete_windows(now);
         self.news = News::Everything;
     }
 
@@ -173,6 +217,7 @@ impl LocalScheduler for Easy {
 
     fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
+        self.plan.complete_windows(now);
         self.news = News::Everything;
     }
 
@@ -213,4 +258,35 @@ impl LocalScheduler for Easy {
     fn queue_length(&self) -> usize {
         self.waiting.len() + self.decided.len()
     }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+impl Maintaining for Easy {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.news = News::Everything;
+        self.plan.announce(now, number, window, overlap)
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.plan.complete_windows(now);
+        self.plan.kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        self.news = News::Everything;
+        self.plan.begin(now, number, processors);
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.news = News::Everything;
+        self.plan.end_window(now, number);
+    }
+}
+
+/// Whether a job that starts now has its processors all of its time.
+fn fits_now(profile: &Profile, now: Time, entry: &Entry) -> bool {
+    profile.min_free(now, now + entry.span) >= entry.processors
 }

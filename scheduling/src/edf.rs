@@ -23,6 +23,7 @@ use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Batch, Fractions};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
+use crate::{Interval, Maintaining, Overlap};
 
 use demand::Demand;
 use queue::{Entry, Queue};
@@ -188,6 +189,7 @@ impl LocalScheduler for Edf {
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.queue.forget_before(now);
         if std::mem::take(&mut self.given_back) {
+            self.queue.complete_windows(now);
             self.queue.improve(now);
         }
         self.queue.start(now, true, |slot, _| started.push(slot));
@@ -212,5 +214,39 @@ impl LocalScheduler for Edf {
 
     fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         Some(self)
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+impl Maintaining for Edf {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.queue.forget_before(now);
+        if self.queue.announce(now, number, window) {
+            return true;
+        }
+        let breaks = overlap == Overlap::Break;
+        if breaks {
+            self.queue.plan_anew_around(now, |plan| {
+                plan.announce(now, number, window, overlap);
+            });
+        }
+        breaks
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.queue.complete_windows(now);
+        self.queue.plan().kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        self.given_back |= self.queue.plan().kept(number) > processors;
+        self.queue.change_plan(|plan| plan.begin(now, number, processors));
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.queue.change_plan(|plan| plan.end_window(now, number));
     }
 }

@@ -6,7 +6,7 @@ use crate::index::{Entry, Index};
 use crate::plan::Plan;
 use crate::reserving::Reserving;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
-use crate::{Order, Profile};
+use crate::{Interval, Maintaining, Order, Overlap, Profile};
 
 /// Starts the head of the queue as soon as its processors are free.
 #[derive(Debug)]
@@ -64,6 +64,12 @@ impl Fcfs {
         }
     }
 
+    /// Whether a job that started now would take processors that maintenance needs before it ends.
+    fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
+        self.plan.has_windows()
+            && self.plan.profile_from(now).min_free(now, now + head.span) < head.processors
+    }
+
     fn foreseen(&mut self, now: Time) -> &Foreseen {
         let Fcfs { plan, waiting, foreseen, .. } = self;
         foreseen.get_or_insert_with(|| {
@@ -95,6 +101,7 @@ impl LocalScheduler for Fcfs {
     fn finished(&mut self, now: Time, slot: Slot) {
         self.foreseen = None;
         self.plan.finished(now, slot);
+        self.plan.complete_windows(now);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
@@ -110,6 +117,7 @@ impl LocalScheduler for Fcfs {
     fn restored(&mut self, now: Time, processors: u32) {
         self.foreseen = None;
         self.plan.restored(now, processors);
+        self.plan.complete_windows(now);
     }
 
     fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {
@@ -123,7 +131,7 @@ impl LocalScheduler for Fcfs {
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         // One ended job may make room for several, hence the loop.
         while let Some(&head) = self.waiting.first() {
-            if head.processors > self.plan.free() {
+            if head.processors > self.plan.free() || self.runs_into_a_window(now, &head) {
                 break;
             }
             self.foreseen = None;
@@ -148,6 +156,33 @@ impl LocalScheduler for Fcfs {
 
     fn reserving(&mut self) -> Option<&mut dyn Reserving> {
         (self.order == Order::Arrival).then_some(self)
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+impl Maintaining for Fcfs {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.foreseen = None;
+        self.plan.announce(now, number, window, overlap)
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.foreseen = None;
+        self.plan.complete_windows(now);
+        self.plan.kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        self.foreseen = None;
+        self.plan.begin(now, number, processors);
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.foreseen = None;
+        self.plan.end_window(now, number);
     }
 }
 

@@ -10,33 +10,42 @@
 //! | conservative, bags | everything | of all that waits; compression moves them up |
 //! | reservations | everything | of all whose start is not fixed, within their windows |
 //! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes |
+//!
+//! Windows of [maintenance](crate::maintenance) are firm, in every queue.
 
 pub(crate) mod extra;
 pub(crate) mod openings;
 mod running;
 pub(crate) mod waiting;
+mod windows;
 
 use haggle_model::{Span, Time};
 
-use crate::Profile;
 use crate::bags::Batch;
 use crate::scheduler::{Killed, Slot};
+use crate::{Interval, Overlap, Profile};
 
 use openings::Region;
 pub(crate) use running::Part;
 use running::Running;
+use windows::Windows;
 
 /// What runs, by slot, and when processors are free beside all that is booked.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     profile: Profile,
     running: Running,
+    windows: Windows,
 }
 
 impl Plan {
     /// For a machine of `processors`.
     pub(crate) fn new(processors: u32) -> Plan {
-        Plan { profile: Profile::new(processors), running: Running::new(processors) }
+        Plan {
+            profile: Profile::new(processors),
+            running: Running::new(processors),
+            windows: Windows::default(),
+        }
     }
 
     /// Processors on which nothing runs.
@@ -125,14 +134,13 @@ impl Plan {
         for &Killed { slot, processors, planned_end } in killed {
             self.end(now, slot, Part { processors, planned_end });
         }
-        self.running.failed(processors);
-        self.profile.forget_before(now);
-        self.profile.add(now, Time::FOREVER, processors);
+        self.running.close(processors);
+        self.take_from_windows(now, |profile| profile.add(now, Time::FOREVER, processors));
     }
 
     /// Processors are back.
     pub(crate) fn restored(&mut self, now: Time, processors: u32) {
-        self.running.restored(processors);
+        self.running.reopen(processors);
         self.profile.forget_before(now);
         self.profile.remove(now, Time::FOREVER, processors);
     }
@@ -140,8 +148,74 @@ impl Plan {
     /// What was planned to end by now goes on until `end`.
     pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         let processors = self.running.extend(slot, now, end);
+        self.take_from_windows(now, |profile| profile.add(now, end, processors));
+    }
+
+    /// Windows of maintenance give way to a change that nobody foresaw.
+    fn take_from_windows(&mut self, now: Time, change: impl FnOnce(&mut Profile)) {
+        let Plan { profile, windows, .. } = self;
+        profile.forget_before(now);
+        windows.lift(profile, now);
+        change(profile);
+        windows.lay(profile, now);
+    }
+
+    /// Whether a window of maintenance is announced, or goes on.
+    pub(crate) fn has_windows(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
+    /// The windows of maintenance that are not over, each with the processors that it has.
+    pub(crate) fn windows(&self) -> impl Iterator<Item = Interval> {
+        self.windows.intervals()
+    }
+
+    /// Books a window of maintenance beside all that is booked: the whole of it, or as much as there
+    /// is room for. `false`, and nothing changes, if all is wanted and there is no room for it.
+    pub(crate) fn announce(
+        &mut self,
+        now: Time,
+        number: u32,
+        window: Interval,
+        overlap: Overlap,
+    ) -> bool {
         self.profile.forget_before(now);
-        self.profile.add(now, end, processors);
+        let free = self.profile.min_free(window.start, window.end());
+        let accepted = overlap == Overlap::Break || window.processors <= free;
+        if accepted {
+            self.windows.announce(&mut self.profile, now, number, window);
+        }
+        accepted
+    }
+
+    /// Whether a window of maintenance lacks processors, and has not begun.
+    pub(crate) fn lacks_for_windows(&self) -> bool {
+        self.windows.are_short()
+    }
+
+    /// Windows of maintenance take what they lack as far as it is free.
+    pub(crate) fn complete_windows(&mut self, now: Time) {
+        if self.windows.are_short() {
+            self.profile.forget_before(now);
+            self.windows.lay(&mut self.profile, now);
+        }
+    }
+
+    /// How many processors are booked for a window of maintenance.
+    pub(crate) fn kept(&self, number: u32) -> u32 {
+        self.windows.kept(number)
+    }
+
+    /// A window of maintenance begins, and closes so many processors that are free.
+    pub(crate) fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        self.windows.begin(&mut self.profile, now, number, processors);
+        self.running.close(processors);
+    }
+
+    /// A window of maintenance is over.
+    pub(crate) fn end_window(&mut self, now: Time, number: u32) {
+        let processors = self.windows.end(&mut self.profile, now, number);
+        self.running.reopen(processors);
     }
 
     /// What runs of a rigid job.

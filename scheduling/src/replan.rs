@@ -17,7 +17,7 @@ use crate::index::Key;
 use crate::plan::Plan;
 use crate::plan::waiting::{Entry, Waiting};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Order, Profile};
+use crate::{Interval, Maintaining, Order, Overlap, Profile};
 
 /// Gives every waiting job a reservation, and another one when there is time to give away.
 #[derive(Debug)]
@@ -147,6 +147,7 @@ impl LocalScheduler for Replan {
 
     fn finished(&mut self, now: Time, slot: Slot) {
         let planned_end = self.plan.finished(now, slot).planned_end;
+        self.plan.complete_windows(now);
         // Where nothing was given back, each job would find its old place again.
         self.outdated |= std::mem::take(&mut self.out_of_order) || now < planned_end;
     }
@@ -163,6 +164,7 @@ impl LocalScheduler for Replan {
 
     fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
+        self.plan.complete_windows(now);
         self.outdated = true;
     }
 
@@ -220,5 +222,39 @@ impl LocalScheduler for Replan {
 
     fn queue_length(&self) -> usize {
         self.waiting.len()
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+impl Maintaining for Replan {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.bring_up_to_date(now);
+        self.plan_first(self.waiting.list().len(), now);
+        let fits = window.processors <= self.profile.min_free(window.start, window.end());
+        if fits {
+            self.profile.add(window.start, window.end(), window.processors);
+        } else if overlap == Overlap::Refuse {
+            return false;
+        }
+        self.outdated |= !fits;
+        self.plan.announce(now, number, window, overlap)
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.outdated |= self.plan.lacks_for_windows();
+        self.plan.complete_windows(now);
+        self.plan.kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        self.outdated |= self.plan.kept(number) > processors;
+        self.plan.begin(now, number, processors);
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.plan.end_window(now, number);
     }
 }

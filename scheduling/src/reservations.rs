@@ -11,17 +11,11 @@
 //! breaks them: by processors that fail, jobs that run on past their plan, and a scheduler that was
 //! down at a planned start. Who is hit is [told](News::Broken), and keeps its new place.
 //!
-//! This is what a provider needs to offer reservations beside queueing and bargaining. Somebody who
-//! books at several providers at once asks for their [free times](Reservations::free_times),
-//! [holds](Reservations::hold) one interval at each, prepares to
-//! [move](Reservations::prepare) all of them, and settles or drops the moves together.
-//!
 //! Within one instant, ends are reported first, then starts are asked for, then reservations, then
 //! starts again. What an end leaves is given to others when all of an instant have been reported.
 
 mod admission;
 mod criterion;
-mod holding;
 mod local;
 mod options;
 mod request;
@@ -33,11 +27,9 @@ use crate::plan::Plan;
 use crate::scheduler::{LocalScheduler, Slot};
 
 pub use criterion::Criterion;
-pub use holding::Interval;
 pub use options::{After, Alternative};
 pub use request::{Percent, Reserve, Window};
 
-use holding::Prepared;
 use options::Anchor;
 
 /// How a provider treats reservations.
@@ -180,7 +172,6 @@ pub struct Reservations {
     /// In the order of the criterion when one was last asked for.
     waiting: Vec<Booking>,
     running: Vec<Active>,
-    prepared: Vec<Prepared>,
     /// Whether something has ended early, or has been given up, since waiting ones moved up.
     given_back: bool,
     asked: u64,
@@ -195,7 +186,6 @@ impl Reservations {
             plan: Plan::new(processors),
             waiting: Vec::new(),
             running: Vec::new(),
-            prepared: Vec::new(),
             given_back: false,
             asked: 0,
             news: Vec::new(),
@@ -239,15 +229,9 @@ impl Reservations {
 
     /// Makes a `change` of the machine, and places again who is hit by it, in the order of planned
     /// starts: within its window while there is room, and when all these have their places as early
-    /// as there is any. Moves that were prepared are dropped.
+    /// as there is any.
     fn plan_around(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
         self.plan.profile_from(now);
-        while let Some(&Prepared { slot, window, .. }) = self.prepared.last() {
-            self.release_prepared(now, slot);
-            if let Some(place) = self.place(slot) {
-                self.waiting[place].request.window = window;
-            }
-        }
         let profile = self.plan.profile_mut();
         for booking in &self.waiting {
             let from = booking.start.max(now);
@@ -294,12 +278,11 @@ impl Reservations {
         self.waiting.iter().position(|booking| booking.request.slot == slot)
     }
 
-    /// All that runs, as what alternatives may touch.
-    fn running_anchors(&self) -> impl Iterator<Item = Anchor> {
-        self.running.iter().map(|&Active { start, planned_end, .. }| Anchor {
-            start,
-            completion: planned_end,
-            after: planned_end,
-        })
+    /// All that runs, and maintenance, as what alternatives may touch.
+    fn firm_anchors(&self) -> impl Iterator<Item = Anchor> {
+        let running = self.running.iter().map(|it| (it.start, it.planned_end));
+        let windows = self.plan.windows().map(|it| (it.start, it.end()));
+        let anchor = |(start, end)| Anchor { start, completion: end, after: end };
+        running.chain(windows).map(anchor)
     }
 }

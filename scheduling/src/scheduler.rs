@@ -8,6 +8,7 @@ use crate::bags::{Bargainer, Fractions};
 use crate::coallocation::CoallocationQueue;
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
+use crate::maintenance::Maintaining;
 use crate::reservations::{Granting, ReservationConfig, Reservations};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan, Reserving};
 
@@ -121,6 +122,11 @@ pub trait LocalScheduler: fmt::Debug + Send {
 
     /// To be granted windows in advance, if it grants them.
     fn granting(&mut self) -> Option<&mut dyn Granting> {
+        None
+    }
+
+    /// To plan around maintenance, if it does.
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
         None
     }
 

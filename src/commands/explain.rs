@@ -141,6 +141,7 @@ fn as_text(story: &Story, with_messages: bool) -> String {
     text.push_str(&events::told(story));
     text.push_str(&time::told(story));
     text.push_str(&crashes(story));
+    text.push_str(&maintenance(story));
     text.push_str(&refused(story));
     text.push_str(&bag::told(story));
     if let Some(wait) = &story.wait {
@@ -170,6 +171,31 @@ fn crashes(story: &Story) -> String {
         let until =
             crash.until.map_or("the end of the run".to_owned(), |it| format!("{} s", seconds(it)));
         text.push_str(&format!("\n{} was down from {from} s to {until}.", crash.actor));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// Maintenance that it met.
+fn maintenance(story: &Story) -> String {
+    let mut text = String::new();
+    let provider = story.provider.as_deref().unwrap_or_default();
+    for it in &story.maintenance {
+        let (from, until) = (seconds(it.from), seconds(it.until));
+        let known = match it.announced {
+            0.0 => "known from the beginning".to_owned(),
+            time => format!("announced at {} s", seconds(time)),
+        };
+        let line = match it.refused {
+            true => format!("refused a window of maintenance from {from} s to {until} s, {known}"),
+            false => {
+                let closed = whole(it.processors, "processor");
+                format!("had {closed} in maintenance from {from} s to {until} s, {known}")
+            }
+        };
+        text.push_str(&format!("\n{provider} {line}."));
     }
     if !text.is_empty() {
         text.push('\n');

@@ -11,6 +11,7 @@
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
 //! | `reservations` | whoever started did so in the window that was granted, unless it is said to be broken; sums are those of the summary |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
+//! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
 //! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
 //! | `summary` | counts, means and sums are those of the tables |
@@ -23,6 +24,7 @@ mod figures;
 mod findings;
 mod grid;
 mod jobs;
+mod maintenance;
 mod moves;
 mod placements;
 mod reservations;
@@ -64,6 +66,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     reservations::check(&books, &mut findings);
     moves::check(&books, &mut findings);
     failures::check(&books, &mut findings);
+    maintenance::check(&books, &mut findings);
     grid::check(&books, &mut findings);
     figures::check(folder, &books, &mut findings);
     summary::check(&books, &mut findings);

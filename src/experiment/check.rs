@@ -7,8 +7,8 @@ use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
-    BagRecord, Cast, JobId, JobOutcome, JobRecord, LostRun, Moldable, ProcessorSet, ProviderId,
-    Span, TaskRun, Time,
+    BagRecord, Cast, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord, Moldable,
+    ProcessorSet, ProviderId, Span, TaskRun, Time,
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
 use haggle_scheduling::coallocation::with_overhead;
@@ -46,6 +46,20 @@ pub enum Violation {
     /// A job on a processor that was down.
     #[error("job {job} ran from {start} s to {end} s on processor {processor}, which was down")]
     Down {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its start.
+        start: Time,
+        /// Its end.
+        end: Time,
+        /// The provider's number of the processor.
+        processor: u32,
+    },
+    /// A job on a processor that was in maintenance.
+    #[error(
+        "job {job} ran from {start} s to {end} s on processor {processor}, which was in maintenance"
+    )]
+    Closed {
         /// The job's number in its workload.
         job: i64,
         /// Its start.
@@ -175,6 +189,17 @@ impl Check {
         }
     }
 
+    /// Takes in that processors are closed for maintenance. What ended before that has been said.
+    pub fn maintenance(&mut self, record: &MaintenanceRecord) {
+        let all = &mut self.processors[record.provider.index()];
+        for &interval in record.closed.iter().flat_map(|it| it.intervals()) {
+            let Ok(()) = all.change(interval, |_, processor| {
+                processor.closed = (record.start, record.end);
+                Ok::<(), Infallible>(())
+            });
+        }
+    }
+
     /// Takes in what failed processors held.
     ///
     /// # Errors
@@ -281,7 +306,7 @@ impl Check {
         let all = &mut self.processors[provider.index()];
         for &interval in processors.intervals() {
             all.change(interval, |processor, it| {
-                let Processor { held_until, state, since } = it;
+                let Processor { held_until, state, since, closed } = it;
                 let until = std::mem::replace(held_until, end);
                 if start < until {
                     return Err(Violation::HeldTwice { job, start, processor, until });
@@ -293,6 +318,9 @@ impl Check {
                 };
                 if !was_up {
                     return Err(Violation::Down { job, start, end, processor });
+                }
+                if start < closed.1 && closed.0 < end {
+                    return Err(Violation::Closed { job, start, end, processor });
                 }
                 Ok(())
             })?;
@@ -365,6 +393,35 @@ mod tests {
         assert_eq!(
             violation.to_string(),
             "job 4 started at 19 s on processor 1, held by another until 20 s"
+        );
+    }
+
+    #[test]
+    fn a_job_on_processors_in_maintenance_is_found() {
+        let window = MaintenanceRecord {
+            provider: ProviderId(0),
+            number: 0,
+            announced: Time::ZERO,
+            start: Time::from_secs(10),
+            end: Time::from_secs(20),
+            processors: 2,
+            closed: Some(ProcessorSet::range(1, 2)),
+        };
+        let ran = |start: i64, end: i64, first| {
+            let mut check = four_processors();
+            check.maintenance(&window);
+            check.job_over(&record(0, start, end, first)).map_err(|it| it.to_string())
+        };
+        assert_eq!(ran(0, 10, 1), Ok(()));
+        assert_eq!(ran(20, 30, 1), Ok(()));
+        let text = "which was in maintenance";
+        assert_eq!(
+            ran(9, 11, 0),
+            Err(format!("job 1 ran from 9 s to 11 s on processor 1, {text}"))
+        );
+        assert_eq!(
+            ran(19, 25, 2),
+            Err(format!("job 1 ran from 19 s to 25 s on processor 2, {text}"))
         );
     }
 

@@ -17,8 +17,8 @@ mod spent;
 mod supply;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MessageRow, MoveRow, OfferRow, OutageRow,
-    ReservationRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MaintenanceRow, MessageRow, MoveRow,
+    OfferRow, OutageRow, ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -95,6 +95,10 @@ pub struct Story {
     /// Schedulers it was with that were down while it waited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crashes: Vec<Crash>,
+    /// Windows of maintenance at its provider that it met while it waited, or would have met if it had
+    /// started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maintenance: Vec<Maintained>,
     /// Messages about it; `None` if the run kept none.
     pub messages: Option<Vec<Said>>,
     /// Information given about it, or because of it; `None` if the run has no such table.
@@ -131,6 +135,23 @@ pub struct Crash {
     pub from: f64,
     /// When it restarted; `None` = not in this run.
     pub until: Option<f64>,
+}
+
+/// A window of maintenance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Maintained {
+    /// Its number at the provider, from 1.
+    pub window: i64,
+    /// When it was announced.
+    pub announced: f64,
+    /// When it began.
+    pub from: f64,
+    /// When it was over, or was to be.
+    pub until: f64,
+    /// How many processors were closed.
+    pub processors: i64,
+    /// Whether it was refused.
+    pub refused: bool,
 }
 
 /// A message about the job.
@@ -219,6 +240,7 @@ pub struct Chronicle {
     placements: Vec<PlacementRow>,
     outages: Vec<OutageRow>,
     crashes: Vec<CrashRow>,
+    maintenance: Vec<MaintenanceRow>,
     tries: Vec<TryRow>,
     checkpoints: Vec<CheckpointRow>,
     market: Market,
@@ -237,6 +259,7 @@ impl Chronicle {
     pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
         let scenario = scenario_of(run.folder())?;
         let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
+        let maintenance = run.maintenance()?;
         let (placements, tries, checkpoints, market) = match &scenario.grid {
             Some(grid) => {
                 let (tries, checkpoints) = (run.tries()?, run.checkpoints()?);
@@ -245,7 +268,8 @@ impl Chronicle {
             }
             None => {
                 let placements = run.placements()?;
-                let market = provider::market(&resources, &placements, &outages, &crashes);
+                let market =
+                    provider::market(&resources, &placements, &outages, &crashes, &maintenance);
                 (placements, Vec::new(), Vec::new(), market)
             }
         };
@@ -257,6 +281,7 @@ impl Chronicle {
             placements,
             outages,
             crashes,
+            maintenance,
             tries,
             checkpoints,
             market,
@@ -324,6 +349,7 @@ impl Chronicle {
             lost_tasks: Vec::new(),
             tries: Vec::new(),
             crashes: self.crashes_met(job),
+            maintenance: Vec::new(),
             messages: self
                 .messages
                 .as_ref()

@@ -193,7 +193,8 @@ pub fn run(
     let stats = record.take_down(world, &cast, conduct)?;
     let Record { metrics, too_wide: TooWide(too_wide), writer, .. } = record;
     let mut summary = metrics.summarise();
-    warnings.extend(in_vain(&steps, &reports, &summary, fails));
+    let closes = !scenario.maintenance.is_empty();
+    warnings.extend(in_vain(&steps, &reports, &summary, fails, closes));
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (writer, destination) {
         (Some(writer), Some(destination)) => {

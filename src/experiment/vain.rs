@@ -6,13 +6,14 @@ use haggle_results::Summary;
 /// Below this, whoever set up failures hardly meant it.
 const HARDLY_UP: f64 = 0.05;
 
-/// Steps that changed no job, fields of logs that nobody reads, and failures of nothing or of
-/// everything, where something may fail.
+/// Steps that changed no job, fields of logs that nobody reads, failures of nothing or of
+/// everything, where something may fail, and maintenance that the run did not last for.
 pub(super) fn in_vain(
     steps: &[WatchedStep],
     reports: &[(String, SharedReport)],
     summary: &Summary,
     fails: bool,
+    closes: bool,
 ) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     let mut say = |text: String| {
@@ -31,6 +32,9 @@ pub(super) fn in_vain(
         }
     }
     availability(summary).filter(|_| fails).into_iter().for_each(&mut say);
+    if closes && summary.maintenance.is_none() {
+        say("maintenance has no effect: the run was over before a window began".to_owned());
+    }
     let storage = summary.grid.as_ref().and_then(|grid| grid.storage);
     if let Some(jobs @ 1..) = storage.map(|it| it.stuck) {
         say(format!(

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
-    AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS, Metascheduler,
-    MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, OnFailure, Overrun, Provider,
-    ProviderConfig, Reallocator, ReallocatorConfig, User, UserConfig,
+    AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS, Maintenance,
+    Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, OnFailure,
+    Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
@@ -26,6 +26,7 @@ use haggle_scheduling::{
 use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
+use super::maintenance::maintenance;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
 use super::reservations;
 use super::workload::{WorkloadError, Workloads};
@@ -153,10 +154,22 @@ impl Stage {
             bargaining: bargaining(provider, scenario),
             reserving: reservations::reserving(provider),
             publishes: provider.publishes.map_or(1_000_000, |share| parts(share).0),
+            maintenance: maintenance(scenario, provider),
         };
+        self.announce(&config.maintenance);
         let stream = stream(seed, provider.name.as_str(), "offers");
         let new = move || Provider::new(config.clone(), stream.clone());
         self.add_anew(&provider.name, scenario, move || AnyActor::Provider(Box::new(new())))
+    }
+
+    /// Lets the next actor, a provider, hear of its maintenance.
+    fn announce(&mut self, windows: &[Maintenance]) {
+        let to = ActorId(self.world.actors.len() as u32);
+        let announcements = (0..).zip(windows).map(|(number, window)| {
+            let timer = Timer::MaintenanceAnnounced { number };
+            (window.announced, to, Message::Wake(timer))
+        });
+        self.world.initial.extend(announcements);
     }
 
     /// Lets processors fail; providers come first among the actors, in their order.
@@ -297,6 +310,7 @@ impl Stage {
                 me,
                 providers,
                 moves: coallocation.policy.moves(),
+                remappable: parts(coallocation.remappable).0,
                 fill: coallocation.fill.fill(),
                 choice: coallocation.remap.choice(),
                 overhead: coallocation.overhead.to_model(),

@@ -25,6 +25,7 @@ mod effect;
 mod failures;
 mod figures;
 mod grid;
+mod maintenance;
 mod models;
 mod names;
 mod reservations;
@@ -67,6 +68,7 @@ impl Check<'_> {
         self.check_actors(&names);
         self.check_channel(&names);
         self.check_failures(&names);
+        self.check_maintenance(&names);
         self.check_grid();
         self.check_sessions();
         self.check_figures(&names);

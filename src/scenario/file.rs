@@ -16,6 +16,7 @@ mod header;
 mod independent_jobs;
 mod law;
 mod lublin;
+mod maintenance;
 mod metascheduler;
 mod network;
 mod provider;
@@ -42,6 +43,7 @@ pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
+pub use maintenance::{Maintenance, Overlap};
 pub use metascheduler::{
     Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
     ReallocationHeuristic, Role, SpreadRule, Tuning, WeightRule,
@@ -89,6 +91,9 @@ pub struct Scenario {
     /// What fails when, and when it comes back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failures>,
+    /// When processors are closed, which is known before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maintenance: Vec<Maintenance>,
     /// How long messages travel.
     #[serde(default)]
     pub network: Network,

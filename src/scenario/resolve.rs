@@ -29,6 +29,9 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
             None => meant(&failures.of, &written),
         };
     }
+    for maintenance in &mut scenario.maintenance {
+        maintenance.of = meant(&maintenance.of, &written);
+    }
     if let Some(grid) = &mut scenario.grid {
         if grid.policy.replicates() {
             grid.replicas.get_or_insert_default();

@@ -64,7 +64,7 @@ impl Coallocator {
         let awaited: Vec<usize> = match self.desk.get_mut(job).map(|entry| &entry.stage) {
             Some(Stage::Open(_)) if asked_by.is_none() => (0..providers).collect(),
             Some(Stage::Placed(placed)) if asked_by.is_some() && placed.may_move(now) => {
-                match self.config.moves {
+                match placed.traits.moves {
                     Moves::Rigid => Vec::new(),
                     Moves::Shift => placed.allocation.parts.iter().map(|part| part.0).collect(),
                     Moves::ShiftRemap => (0..providers).collect(),
@@ -128,7 +128,7 @@ impl Coallocator {
                 let demand = Demand { deadline: None, ..demand };
                 let what = (&demand, &placed.allocation);
                 let how = (placed.traits.first, fill, choice);
-                improve(self.config.moves, &turn.free, what, how, soonest)
+                improve(placed.traits.moves, &turn.free, what, how, soonest)
             }
         };
         match found {

@@ -23,8 +23,8 @@ use haggle_agreements::{self as agreements, Instruction, Subject, ToCoordinator,
 use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobId, JobOutcome, Span, Time};
+use haggle_scheduling::Interval;
 use haggle_scheduling::coallocation::FreeTimes;
-use haggle_scheduling::reservations::Interval;
 use serde::{Deserialize, Serialize};
 
 use super::said::{Said, Tells, protocol, said};

@@ -55,6 +55,21 @@ protocol! {
             /// The bag.
             job: JobId,
         } => wake(Phase::Conversation).of(job),
+        /// Provider: its scheduler hears of a window of maintenance.
+        MaintenanceAnnounced {
+            /// The window's place in the provider's list.
+            number: u32,
+        } => wake(Phase::Resource),
+        /// Provider: a window of maintenance begins; all that ends in this instant has.
+        MaintenanceBegins {
+            /// The window's place in the provider's list.
+            number: u32,
+        } => wake(Phase::Decision),
+        /// Provider: a window of maintenance is over.
+        MaintenanceEnds {
+            /// The window's place in the provider's list.
+            number: u32,
+        } => wake(Phase::Resource),
         /// User: the job may be submitted from now on.
         JobReady {
             /// The job.

@@ -49,7 +49,10 @@ impl Provider {
         let down = processors.intersection(&self.down);
         processors.remove_all(&down);
         self.down.insert_all(&processors);
-        let (provider, processors) = (self.config.id, &processors);
+        let (provider, failed) = (self.config.id, processors.clone());
+        // What is closed runs nothing, and counts as failed when it would be opened.
+        processors.remove_all(&self.windows.closed(&failed));
+        let processors = &processors;
         let mut killed = Vec::new();
         let mut lost_jobs = Vec::new();
         let mut lost_tasks = Vec::new();
@@ -111,7 +114,7 @@ impl Provider {
                 Held::Part | Held::Coallocated(_) => {}
             }
         }
-        out.observe(Observation::ProcessorsFailed { provider, processors: processors.clone() });
+        out.observe(Observation::ProcessorsFailed { provider, processors: failed });
         self.free.remove_all(processors);
         self.tell_later(now, out).fail(processors, killed, lost_jobs, lost_tasks);
     }
@@ -169,10 +172,12 @@ impl Provider {
     }
 
     pub(super) fn on_restored(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
-        let processors = &self.down.intersection(processors);
-        self.down.remove_all(processors);
-        let provider = self.config.id;
-        out.observe(Observation::ProcessorsRestored { provider, processors: processors.clone() });
+        let mut processors = self.down.intersection(processors);
+        self.down.remove_all(&processors);
+        let (provider, restored) = (self.config.id, processors.clone());
+        processors.remove_all(&self.windows.closed(&restored));
+        out.observe(Observation::ProcessorsRestored { provider, processors: restored });
+        let processors = &processors;
         self.free.insert_all(processors);
         self.tell_later(now, out).restore(processors);
     }

@@ -34,6 +34,10 @@ pub(super) struct Unheard {
     failed: ProcessorSet,
     /// Processors that were down, and are not.
     restored: ProcessorSet,
+    /// Windows of maintenance that have begun and go on, with how many processors.
+    begun: Vec<(u32, u32)>,
+    /// Windows of maintenance that are over.
+    over: Vec<u32>,
     /// What others will be told.
     news: Vec<(ActorId, Message)>,
 }
@@ -58,6 +62,18 @@ impl Unheard {
     /// Takes down that processors are back.
     pub(super) fn restore(&mut self, processors: &ProcessorSet) {
         swap(processors, &mut self.failed, &mut self.restored);
+    }
+
+    /// Takes down that a window of maintenance has begun with so many processors.
+    pub(super) fn begin(&mut self, number: u32, processors: u32) {
+        self.begun.push((number, processors));
+    }
+
+    /// Takes down that a window of maintenance is over, and which of its processors are down.
+    pub(super) fn end(&mut self, number: u32, down: &ProcessorSet) {
+        self.begun.retain(|&(begun, _)| begun != number);
+        self.over.push(number);
+        self.failed.insert_all(down);
     }
 }
 
@@ -101,10 +117,11 @@ impl Provider {
     /// Tells the scheduler. As long as no planned start has passed, and nothing was lost, its plan
     /// holds; otherwise it is made anew.
     fn hear(&mut self, now: Time, unheard: Unheard, out: &mut Outbox) {
-        let Unheard { is_down, jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, news } =
-            unheard;
+        let Unheard { is_down, begun, over, news, .. } = unheard;
+        let Unheard { jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, .. } = unheard;
         // Nothing is to start before all is told.
         self.unheard = Some(Box::new(Unheard { is_down, ..Unheard::default() }));
+        over.into_iter().for_each(|number| self.tell_maintenance_over(now, number));
         let missed = is_down && self.scheduler.next_start().is_some_and(|start| start < now);
         if missed || !failed.is_empty() || !lost.is_empty() {
             let gone = [jobs, tasks, lost].concat();
@@ -115,6 +132,10 @@ impl Provider {
         }
         if !restored.is_empty() {
             self.scheduler.restored(now, restored.count());
+        }
+        for (number, processors) in begun {
+            let scheduler = self.scheduler.maintaining().expect("it was announced to it");
+            scheduler.begin(now, number, processors);
         }
         for slot in lost_jobs {
             self.lost_job(now, slot, out);

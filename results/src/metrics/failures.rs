@@ -114,6 +114,11 @@ impl FailureLog {
         log.work_checkpoints += work(run.checkpointing);
     }
 
+    /// When the run ended.
+    pub(super) fn end(&self) -> Time {
+        self.end
+    }
+
     pub(super) fn run_over(&mut self, now: Time) {
         self.providers.iter_mut().for_each(|log| log.count_to(now));
         self.end = now;

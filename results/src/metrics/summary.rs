@@ -9,7 +9,8 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Metrics, Moves, Reservations, Sample, bounded_slowdown,
+    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Reservations, Sample,
+    bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -97,6 +98,9 @@ pub struct Summary {
     /// What failures did; missing where nothing could fail, and for grids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureMetrics>,
+    /// What maintenance took; missing where none was announced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maintenance: Option<Maintenance>,
     /// What could be found out from providers' answers to calls for offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eavesdropping: Option<Eavesdropping>,
@@ -372,6 +376,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         disclosed,
         grid: grid(metrics),
         failures: failures::sum_up(metrics),
+        maintenance: metrics.maintenance.sum_up(metrics.failures.end()),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
         moves: metrics.moves.moves,

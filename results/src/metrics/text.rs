@@ -73,6 +73,16 @@ impl fmt::Display for Summary {
             }
             writeln!(f)?;
         }
+        if let Some(it) = &self.maintenance {
+            writeln!(
+                f,
+                "  {} of maintenance, {} of them short of processors, {} refused; {:.0} processor-hours closed",
+                counted(it.windows, "window"),
+                it.short,
+                it.refused,
+                it.closed / 3600.0
+            )?;
+        }
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
         }

@@ -21,6 +21,29 @@ pub struct CrashRow {
     pub restart: Option<f64>,
 }
 
+/// A row of `maintenance`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MaintenanceRow {
+    /// Where.
+    pub provider: String,
+    /// Number of the window there, from 1.
+    pub window: i64,
+    /// When it was announced.
+    pub announced: f64,
+    /// When it began, or was to.
+    pub start: f64,
+    /// When it was over, or was to be.
+    pub end: f64,
+    /// Processors that were to be closed.
+    pub processors: i64,
+    /// Processors that were closed, in all rows of the window.
+    pub closed: i64,
+    /// `held`, `short` or `refused`.
+    pub outcome: String,
+    /// First and last processor of the interval, run-wide numbers; `None` = none was closed.
+    pub interval: Option<(i64, i64)>,
+}
+
 /// A row of `jobs`. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRow {
@@ -461,6 +484,32 @@ impl RunReader {
                 actor: row.text("actor")?,
                 crash: row.real("crash_time")?,
                 restart: row.optional_real("restart_time")?,
+            })
+        })
+    }
+
+    /// All rows of `maintenance`; none where no window was announced.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn maintenance(&self) -> Result<Vec<MaintenanceRow>, ResultsError> {
+        if !self.has(Table::Maintenance) {
+            return Ok(Vec::new());
+        }
+        let names: Vec<&str> =
+            Table::Maintenance.columns().iter().map(|column| column.name).collect();
+        self.rows(Table::Maintenance, &names)?.map(|row| {
+            let last = row.optional_integer("last_resource")?;
+            Ok(MaintenanceRow {
+                provider: row.text("provider")?,
+                window: row.integer("window")?,
+                announced: row.real("announcement_time")?,
+                start: row.real("starting_time")?,
+                end: row.real("finish_time")?,
+                processors: row.integer("requested_number_of_resources")?,
+                closed: row.integer("closed")?,
+                outcome: row.text("outcome")?,
+                interval: row.optional_integer("first_resource")?.zip(last),
             })
         })
     }

@@ -53,6 +53,24 @@ fn a_waiting_job_shifts_or_is_remapped_to_what_an_early_end_leaves() {
     }
 }
 
+/// Case M3 of a job that does not bear other providers: it is asked about, and stays.
+#[test]
+fn who_is_not_remappable_only_shifts() {
+    for (remappable, start) in [(1_000_000, 5), (0, 10)] {
+        let ran = Setup::default()
+            .coallocating(8)
+            .coallocating(4)
+            .coallocator(Moves::ShiftRemap, 20)
+            .change_coallocator(|it| it.remappable = remappable)
+            .user(0, vec![job(1, 0, 20, 5, 4)])
+            .user(1, vec![job(2, 0, 10, 10, 4)])
+            .user(2, vec![job(3, 0, 10, 10, 6)])
+            .run_on_both();
+        assert_eq!(spread(&ran)[0].start, Some(Time::from_secs(start)));
+        ran.assert_disclosures();
+    }
+}
+
 fn placed_end(record: &JobRecord) -> i64 {
     record.promised_end.map_or(0, |time| time.as_micros() / 1_000_000)
 }

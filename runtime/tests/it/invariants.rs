@@ -14,7 +14,7 @@ use crate::setup::{Setup, job};
 use crate::trouble::trouble;
 
 #[derive(Clone, Debug)]
-struct Drawn {
+pub(crate) struct Drawn {
     providers: Vec<(u32, usize, usize, usize, bool, u8)>,
     placement: usize,
     local: Vec<Vec<(i64, i64, i64, u32)>>,
@@ -26,7 +26,7 @@ struct Drawn {
     completions_first: bool,
 }
 
-fn drawn() -> impl Strategy<Value = Drawn> {
+pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
     // Now and then a job without a limit.
     let requested = || prop_oneof![8 => 1..40_i64, 1 => Just(0)];
     let jobs = move || prop::collection::vec((0..8_i64, requested(), 0..60_i64, 1..=9_u32), 0..25);
@@ -58,7 +58,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         )
 }
 
-fn setup(drawn: &Drawn) -> Setup {
+pub(crate) fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
     for &(processors, policy, order, compression, extend, speed) in &drawn.providers {
         setup = setup.provider(processors, Policy::ALL[policy]).change(|provider| {
@@ -98,7 +98,7 @@ fn setup(drawn: &Drawn) -> Setup {
 }
 
 /// No processor of a provider holds two jobs at one time.
-fn assert_processors_are_held_once(records: &[JobRecord]) {
+pub(crate) fn assert_processors_are_held_once(records: &[JobRecord]) {
     let mut held: BTreeMap<(u32, u32), Vec<(i64, i64)>> = BTreeMap::new();
     for record in records {
         let (Some(start), Some(provider)) = (record.start, record.provider) else { continue };

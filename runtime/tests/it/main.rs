@@ -16,6 +16,7 @@ mod grid_sessions;
 mod grid_setup;
 mod holding;
 mod invariants;
+mod maintenance;
 mod metascheduling;
 mod privacy;
 mod reallocation;

@@ -406,6 +406,9 @@ fn fields(message: &Message) -> Row {
             | Timer::TasksEnd { .. }
             | Timer::TasksPlanEnds { .. }
             | Timer::EstimateReady { .. }
+            | Timer::MaintenanceAnnounced { .. }
+            | Timer::MaintenanceBegins { .. }
+            | Timer::MaintenanceEnds { .. }
             | Timer::JobReady { .. }
             | Timer::PatienceOver { .. }
             | Timer::OffersDue { .. }

@@ -11,9 +11,9 @@ use haggle_agents::protocol::{
     ReallocationMessage, ReservationMessage, ShareMessage, SubmissionMessage,
 };
 use haggle_agents::{
-    AnyActor, Coallocator, CoallocatorConfig, Message, Metascheduler, MetaschedulerConfig, Nature,
-    Negotiator, NegotiatorConfig, Provider, ProviderConfig, Reallocator, ReallocatorConfig, User,
-    UserConfig,
+    AnyActor, Coallocator, CoallocatorConfig, Maintenance, Message, Metascheduler,
+    MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider, ProviderConfig,
+    Reallocator, ReallocatorConfig, Timer, User, UserConfig,
 };
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
@@ -22,8 +22,8 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
 use haggle_model::workload::law::Law;
 use haggle_model::{
-    ActorId, ActorKind, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun, Observation,
-    ProcessorSet, ProviderId, Span, Time,
+    ActorId, ActorKind, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun,
+    MaintenanceRecord, Observation, ProcessorSet, ProviderId, Span, Time,
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
@@ -77,6 +77,8 @@ pub(crate) struct Ran {
     pub(crate) messages: Vec<(Time, ActorId, ActorId, Message)>,
     /// (provider, start, end, processors) of all that was lost.
     pub(crate) lost: Vec<(u32, Time, Time, ProcessorSet)>,
+    /// Windows of maintenance that began or were refused.
+    pub(crate) windows: Vec<MaintenanceRecord>,
     /// What kind of actor each is.
     kinds: Vec<ActorKind>,
 }
@@ -136,6 +138,7 @@ impl Setup {
             me: ActorId(0), // known when the world is made
             providers: Vec::new(),
             moves,
+            remappable: 1_000_000,
             fill: Fill::default(),
             choice: Choice::default(),
             overhead: Law::Constant(f64::from(overhead)),
@@ -272,8 +275,20 @@ impl Setup {
             network,
             order: self.order,
             in_vain_max: self.in_vain_max.unwrap_or(IN_VAIN_MAX),
-            ..World::default()
+            initial: self.announcements().collect(),
         }
+    }
+
+    /// When providers hear of their maintenance.
+    fn announcements(&self) -> impl Iterator<Item = (Time, ActorId, Message)> {
+        let windows = |it: &ProviderConfig| {
+            let to = ActorId(it.id.0);
+            let one = move |(number, window): (u32, &Maintenance)| {
+                (window.announced, to, Timer::MaintenanceAnnounced { number }.into())
+            };
+            (0..).zip(&it.maintenance).map(one).collect::<Vec<_>>()
+        };
+        self.providers.iter().flat_map(windows)
     }
 
     /// Adds nature to the actors.
@@ -299,9 +314,9 @@ impl Setup {
         let kinds: Vec<ActorKind> = world.actors.iter().map(kind).collect();
         let mut log = Log { kinds, ..Log::default() };
         let result = run(world, driver, &mut log, &AtomicBool::new(false));
-        let Log { text: log, records, messages, lost, kinds, refused, .. } = log;
+        let Log { text: log, records, messages, lost, windows, kinds, refused } = log;
         assert!(refused.is_empty(), "nobody expected this: {refused:#?} in\n{log}");
-        Ran { result, log, records, messages, lost, kinds }
+        Ran { result, log, records, messages, lost, windows, kinds }
     }
 
     /// Whether a provider's scheduler crashes: then promises may be broken.
@@ -378,6 +393,7 @@ struct Log {
     records: Vec<JobRecord>,
     messages: Vec<(Time, ActorId, ActorId, Message)>,
     lost: Vec<(u32, Time, Time, ProcessorSet)>,
+    windows: Vec<MaintenanceRecord>,
     kinds: Vec<ActorKind>,
     refused: Vec<String>,
 }
@@ -424,6 +440,13 @@ impl Sink for Log {
                 let LostRun { provider, start, processors, .. } = run.clone();
                 writeln!(self.text, "{now} {} | loses {} [{processors}]", actor.0, job.0)?;
                 self.lost.push((provider.0, start, now, processors));
+            }
+            Observation::Maintenance(record) => {
+                match &record.closed {
+                    Some(closed) => writeln!(self.text, "{now} {} | closes [{closed}]", actor.0)?,
+                    None => writeln!(self.text, "{now} {} | refuses to close", actor.0)?,
+                }
+                self.windows.push(MaintenanceRecord::clone(record));
             }
             Observation::ProcessorsFailed { processors, .. } => {
                 writeln!(self.text, "{now} {} | fails [{processors}]", actor.0)?;

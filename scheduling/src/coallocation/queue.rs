@@ -6,9 +6,8 @@ use haggle_model::{Span, Time};
 
 use super::FreeTimes;
 use crate::plan::extra::Extra;
-use crate::reservations::Interval;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
-use crate::{Compression, Conservative};
+use crate::{Compression, Conservative, Interval, Maintaining};
 
 /// Conservative backfilling of jobs around parts that stay where they are booked.
 ///
@@ -102,9 +101,9 @@ impl CoallocationQueue {
 
     /// A part that waits is a job of the queue from now on, for it has no other part any more: it
     /// may move up by itself.
-    pub fn into_job(&mut self, request: Request) {
+    pub fn into_job(&mut self, now: Time, request: Request) {
         if self.planned(request.slot).is_some() {
-            self.queue.queue_fixed(request);
+            self.queue.queue_fixed(now, request);
         }
     }
 
@@ -166,6 +165,10 @@ impl LocalScheduler for CoallocationQueue {
 
     fn queue_length(&self) -> usize {
         self.queue.queue_length()
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        self.queue.maintaining()
     }
 
     fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {

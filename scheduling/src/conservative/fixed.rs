@@ -3,10 +3,10 @@
 use haggle_model::Time;
 
 use super::{Booking, Conservative};
-use crate::Profile;
+use crate::plan::openings::Region;
 use crate::plan::waiting::Entry;
-use crate::reservations::Interval;
 use crate::scheduler::{Request, Slot};
+use crate::{Interval, Profile};
 
 impl Conservative {
     /// What is given back is kept until [`Conservative::compress_now`].
@@ -60,8 +60,9 @@ impl Conservative {
         self.given_back(now, from, present.end, present.processors);
     }
 
-    /// What has been fixed waits in the queue from now on, where it is booked.
-    pub(crate) fn queue_fixed(&mut self, request: Request) {
+    /// What has been fixed waits in the queue from now on, where it is booked. It has been tried
+    /// nowhere else, so all that is free is as good as just given back.
+    pub(crate) fn queue_fixed(&mut self, now: Time, request: Request) {
         let slot = request.slot;
         let Booking { processors, span, start, rank: (.., sequence), .. } = *self.booking(slot);
         let rank = self.order.key(&request, span, sequence);
@@ -70,6 +71,8 @@ impl Conservative {
         self.file(slot);
         let key = self.key(&booking);
         self.waiting.insert(Entry { key, booked: start, span, slot, processors });
+        let everything = Region::everything(self.plan.profile(), now);
+        self.openings.note_region(Some(everything));
     }
 
     /// Availability from `now` on.

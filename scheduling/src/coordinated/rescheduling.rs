@@ -337,19 +337,27 @@ impl ConservativeBags {
         let mut rebuilt = self.clone();
         rebuilt.drop_plan(now, turns);
         rebuilt.plan_anew(now, turns);
-        let mut moved = 0;
-        for ((slot, old), (_, new)) in self.in_slots().zip(rebuilt.in_slots()) {
-            let promised = new.bag_expected.unwrap_or(new.promised);
-            // What runs over its plan breaks promises that no order can mend.
-            if rebuilt.completion(slot, new) > promised.max(self.completion(slot, old)) {
-                return;
-            }
-            moved += tasks_moved(&old.waiting, &new.waiting);
+        if !self.keeps_promises_as(&rebuilt) {
+            return;
         }
+        let both = self.in_slots().zip(rebuilt.in_slots());
+        let moved: u64 =
+            both.map(|((_, old), (_, new))| tasks_moved(&old.waiting, &new.waiting)).sum();
         // Everything stands where it fits first.
         rebuilt.effort.moved += moved;
         rebuilt.openings.forget();
         *self = rebuilt;
+    }
+
+    /// Whether another plan for the same entries keeps a job within its promise, and a task within the
+    /// expected completion of its bag.
+    pub(super) fn keeps_promises_as(&self, anew: &ConservativeBags) -> bool {
+        let mut both = self.in_slots().zip(anew.in_slots());
+        both.all(|((slot, old), (_, new))| {
+            let promised = new.bag_expected.unwrap_or(new.promised);
+            // What runs over its plan breaks promises that no order can mend.
+            anew.completion(slot, new) <= promised.max(self.completion(slot, old))
+        })
     }
 
     /// Takes all that waits out of the plan, makes a `change` and plans it anew,

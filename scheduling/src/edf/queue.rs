@@ -11,6 +11,7 @@ use super::demand::{Demand, add};
 use super::steps::Steps;
 use crate::hints::Hints;
 use crate::plan::{Part, Plan};
+use crate::{Interval, Overlap};
 
 /// Entries between two saved prefixes when they are made.
 const STRIDE: usize = 16;
@@ -265,6 +266,42 @@ impl Queue {
     /// All under `slot` is over.
     pub(super) fn forget(&mut self, slot: Slot) {
         self.plan.forget(slot);
+    }
+
+    /// Windows of maintenance change what runs and what is pinned; the entries stay where they are.
+    pub(super) fn change_plan(&mut self, change: impl FnOnce(&mut Plan)) {
+        change(&mut self.plan);
+        self.saved.clear();
+    }
+
+    /// Plans around a window of maintenance if everything that waits can be kept beside it.
+    pub(super) fn announce(&mut self, now: Time, number: u32, window: Interval) -> bool {
+        let mut anew = self.clone();
+        let has_room = anew.plan.announce(now, number, window, Overlap::Refuse);
+        has_room && self.take_over(anew, now)
+    }
+
+    /// Windows of maintenance take what they lack, if everything that waits can be kept beside that.
+    pub(super) fn complete_windows(&mut self, now: Time) {
+        if self.plan.lacks_for_windows() {
+            let mut anew = self.clone();
+            anew.plan.complete_windows(now);
+            self.take_over(anew, now);
+        }
+    }
+
+    /// Takes over a queue with another plan, if all its entries find places in that which break
+    /// nothing.
+    fn take_over(&mut self, mut anew: Queue, now: Time) -> bool {
+        anew.saved.clear();
+        let mut steps = anew.prefix(0);
+        let moves = anew.place_again(&mut steps, now, 0);
+        let fits = moves.is_ok();
+        if let Ok(moves) = moves {
+            anew.apply(&moves);
+            *self = anew;
+        }
+        fits
     }
 
     /// Something takes time that may be planned for others: after this `change` everything that

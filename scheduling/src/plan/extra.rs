@@ -2,8 +2,7 @@
 
 use haggle_model::Time;
 
-use crate::Profile;
-use crate::reservations::Interval;
+use crate::{Interval, Profile};
 
 /// What an interval needs beside another one: from when until when how many processors.
 #[derive(Clone, Copy, Debug)]

@@ -86,12 +86,13 @@ impl Running {
         over
     }
 
-    /// Processors of which none runs anything fail.
-    pub(crate) fn failed(&mut self, processors: u32) {
+    /// Processors of which none runs anything can run nothing from now on.
+    pub(crate) fn close(&mut self, processors: u32) {
         self.free -= processors;
     }
 
-    pub(crate) fn restored(&mut self, processors: u32) {
+    /// Processors that were closed can run something again.
+    pub(crate) fn reopen(&mut self, processors: u32) {
         self.free += processors;
     }
 

@@ -135,7 +135,7 @@ impl Reservations {
                 After::Completion => booking.end(),
             },
         });
-        self.running_anchors().chain(waiting)
+        self.firm_anchors().chain(waiting)
     }
 }
 

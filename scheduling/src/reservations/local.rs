@@ -4,6 +4,7 @@ use haggle_model::{Span, Time};
 
 use super::{Active, Alternative, Booking, Granted, Granting, News, Reservations, Reserve, Window};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
+use crate::{Interval, Maintaining, Overlap};
 
 impl Granting for Reservations {
     fn ask(
@@ -82,6 +83,7 @@ impl LocalScheduler for Reservations {
 
     fn finished(&mut self, now: Time, slot: Slot) {
         let ended = self.plan.finished(now, slot);
+        self.plan.complete_windows(now);
         self.plan.forget(slot);
         self.running.retain(|active| active.slot != slot);
         self.given_back |= now < ended.planned_end;
@@ -104,13 +106,13 @@ impl LocalScheduler for Reservations {
 
     fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
+        self.plan.complete_windows(now);
         self.given_back = true;
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
         self.catch_up(now);
         let Some(place) = self.place(slot) else { return false };
-        self.release_prepared(now, slot);
         let Booking { request, start, .. } = self.waiting.remove(place);
         let end = start + request.span;
         self.plan.profile_mut().remove(start.max(now), end, request.processors);
@@ -122,15 +124,13 @@ impl LocalScheduler for Reservations {
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.catch_up(now);
         self.waiting.sort_unstable_by_key(|booking| (booking.request.submitted, booking.id));
-        let Reservations { plan, waiting, running, prepared, .. } = self;
+        let Reservations { plan, waiting, running, .. } = self;
         waiting.retain(|booking| {
             let Reserve { slot, processors, .. } = booking.request;
             // What ends at this very instant may not have given its processors back yet.
             if booking.start > now || processors > plan.free() {
                 return true;
             }
-            let moves = prepared.extract_if(.., |it| it.slot == slot);
-            moves.for_each(|it| it.extra.release(now, plan.profile_mut()));
             plan.start(slot, processors, booking.end());
             running.push(Active { slot, start: booking.start, planned_end: booking.end() });
             started.push(slot);
@@ -159,5 +159,40 @@ impl LocalScheduler for Reservations {
 
     fn granting(&mut self) -> Option<&mut dyn Granting> {
         Some(self)
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+impl Maintaining for Reservations {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.catch_up(now);
+        if self.plan.announce(now, number, window, Overlap::Refuse) {
+            return true;
+        }
+        let (mut anew, mut has_room) = (self.clone(), false);
+        anew.plan_around(now, |plan| has_room = plan.announce(now, number, window, overlap));
+        let new = &anew.news[self.news.len()..];
+        has_room &= overlap == Overlap::Break || new.is_empty();
+        if has_room {
+            *self = anew;
+        }
+        has_room
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.plan.complete_windows(now);
+        self.plan.kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        self.given_back |= self.plan.kept(number) > processors;
+        self.plan.begin(now, number, processors);
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.plan.end_window(now, number);
     }
 }

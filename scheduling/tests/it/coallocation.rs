@@ -7,9 +7,8 @@ use haggle_scheduling::coallocation::{
     Allocation, Choice, CoallocationQueue, Demand, Fill, FreeTimes, Moves, Rounds,
     earliest_common_start, improve, shift, with_overhead,
 };
-use haggle_scheduling::reservations::Interval;
 use haggle_scheduling::{
-    Compression, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
+    Compression, Interval, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
 };
 use proptest::prelude::*;
 
@@ -218,12 +217,27 @@ impl World<'_> {
             assert!(done, "it had a part there");
         }
         if let &[(place, _)] = &better.parts[..] {
-            self.machines[place].into_job(request(id, &self.jobs[id]));
+            self.machines[place].into_job(at(now), request(id, &self.jobs[id]));
             self.external.remove(&id);
         } else if let Some(external) = self.external.get_mut(&id) {
             external.current = better;
         }
     }
+}
+
+/// A part that was booked where its provider said that it was free becomes a job of the queue's own: it
+/// is tried at once wherever there really is room, and needs nobody who ends for that.
+#[test]
+fn a_part_that_becomes_a_job_is_tried_everywhere() {
+    let mut queue = CoallocationQueue::new(4, QUEUE);
+    let part = Interval { start: at(10), span: span(5), processors: 2 };
+    assert!(queue.hold(at(0), slot(0), part));
+    let own = Job { home: None, arrival: 0, processors: 2, estimate: 5, actual: 5, overhead: 0 };
+    queue.compress(at(0));
+    assert_eq!(queue.next_start(), Some(at(10)), "a part stays where it is");
+    queue.into_job(at(0), request(0, &own));
+    queue.compress(at(0));
+    assert_eq!(queue.next_start(), Some(at(0)));
 }
 
 /// Those with a part here that wait, in the order in which they are asked. Numbers are in the order

@@ -15,6 +15,7 @@ mod grid_scale;
 mod grid_sessions;
 mod grid_time_shared;
 mod grid_worlds;
+mod maintenance;
 mod obvious;
 mod obvious_coallocation;
 mod obvious_edf;

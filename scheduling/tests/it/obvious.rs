@@ -2,7 +2,10 @@
 //! looked at after every event. Slow, short, and written from the definitions.
 
 use haggle_model::{Span, Time};
-use haggle_scheduling::{Compression, Killed, LocalScheduler, Order, Policy, Request, Slot};
+use haggle_scheduling::{
+    Compression, Interval, Killed, LocalScheduler, Maintaining, Order, Overlap, Policy, Request,
+    Slot,
+};
 
 /// One booking: `[start, end)` and processors.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +81,8 @@ pub(crate) struct Obvious {
     decided: Vec<(Waiting, Booked)>,
     /// Processors that have failed.
     down: u32,
+    /// Announced maintenance: number, when, whether it has begun, processors that were announced.
+    windows: Vec<(u32, Booked, bool, u32)>,
     sequence: u32,
 }
 
@@ -97,19 +102,23 @@ impl Obvious {
             waiting: Vec::new(),
             decided: Vec::new(),
             down: 0,
+            windows: Vec::new(),
             sequence: 0,
         }
     }
 
     fn used(&self) -> u32 {
-        self.down + self.running.iter().map(|(_, booked)| booked.processors).sum::<u32>()
+        let closed = self.windows.iter().filter(|it| it.2).map(|it| it.1.processors).sum::<u32>();
+        let running = self.running.iter().map(|(_, booked)| booked.processors).sum::<u32>();
+        self.down + closed + running
     }
 
     fn profile(&self, without: Option<Slot>) -> ObviousProfile {
         let running = self.running.iter().map(|&(_, booked)| booked);
         let decided = self.decided.iter().map(|&(_, booked)| booked);
         let down = Booked { start: i64::MIN, end: NEVER, processors: self.down };
-        let mut booked: Vec<Booked> = running.chain(decided).chain([down]).collect();
+        let windows = self.windows.iter().map(|it| it.1);
+        let mut booked: Vec<Booked> = running.chain(decided).chain([down]).chain(windows).collect();
         if self.policy == Policy::Conservative {
             let planned = self.waiting.iter().filter(|w| w.start < Time::FOREVER.as_micros());
             booked.extend(planned.filter(|w| Some(w.slot) != without).map(|w| Booked {
@@ -156,6 +165,17 @@ impl Obvious {
                     let waiting = self.waiting.iter_mut().find(|w| w.slot == job.slot);
                     waiting.expect("it waits").start = start;
                 }
+            }
+        }
+    }
+
+    /// Windows that were announced while jobs were in the way take what has come back.
+    fn complete_windows(&mut self) {
+        for place in 0..self.windows.len() {
+            let (_, Booked { start, end, processors }, has_begun, wanted) = self.windows[place];
+            if !has_begun {
+                let free = self.profile(None).min_free(start, end);
+                self.windows[place].1.processors += free.min(wanted - processors);
             }
         }
     }
@@ -208,6 +228,7 @@ impl LocalScheduler for Obvious {
     fn finished(&mut self, now: Time, slot: Slot) {
         let at = self.running.iter().position(|&(other, _)| other == slot).expect("it runs");
         let (_, booked) = self.running.remove(at);
+        self.complete_windows();
         if self.policy == Policy::Conservative {
             self.compress(now.as_micros(), booked.end);
         }
@@ -259,7 +280,8 @@ impl LocalScheduler for Obvious {
         }
         if self.policy == Policy::Fcfs {
             for head in queue {
-                if head.processors > self.capacity - self.used() {
+                let planned = self.profile(None).min_free(now, end(now, head.span));
+                if head.processors > planned.min(self.capacity - self.used()) {
                     break;
                 }
                 self.run(now, head.slot, started);
@@ -267,9 +289,10 @@ impl LocalScheduler for Obvious {
             return;
         }
         // EASY decides by plan; what has been decided starts when it physically can.
-        let planned_free = |me: &Obvious| me.profile(None).free_at(now);
+        let planned_free =
+            |me: &Obvious, job: &Waiting| me.profile(None).min_free(now, end(now, job.span));
         while let Some(head) = queue.first().copied() {
-            if head.processors > planned_free(self) {
+            if head.processors > planned_free(self, &head) {
                 break;
             }
             self.decide(now, head.slot);
@@ -278,7 +301,7 @@ impl LocalScheduler for Obvious {
         if !queue.is_empty() {
             let head = queue.remove(0);
             for job in queue {
-                if job.processors > planned_free(self) {
+                if job.processors > planned_free(self, &job) {
                     continue;
                 }
                 let mut with_job = self.profile(None);
@@ -311,5 +334,46 @@ impl LocalScheduler for Obvious {
 
     fn queue_length(&self) -> usize {
         self.waiting.len() + self.decided.len()
+    }
+
+    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
+        Some(self)
+    }
+}
+
+/// Windows as they are announced in the tests: nothing fails, and jobs keep to their requests.
+impl Maintaining for Obvious {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        let (start, end) = (window.start.as_micros(), window.end().as_micros());
+        let processors = window.processors;
+        let wanted = processors;
+        if self.profile(None).min_free(start, end) >= processors {
+            self.windows.push((number, Booked { start, end, processors }, false, wanted));
+            return true;
+        }
+        if overlap == Overlap::Refuse {
+            return false;
+        }
+        self.waiting.iter_mut().for_each(|job| job.start = NEVER);
+        let processors = self.profile(None).min_free(start, end).min(wanted);
+        self.windows.push((number, Booked { start, end, processors }, false, wanted));
+        self.plan_anew(now.as_micros(), |_| true);
+        true
+    }
+
+    fn kept(&mut self, _: Time, number: u32) -> u32 {
+        self.complete_windows();
+        let window = self.windows.iter().find(|it| it.0 == number);
+        window.map_or(0, |it| it.1.processors)
+    }
+
+    fn begin(&mut self, _: Time, number: u32, processors: u32) {
+        let window = self.windows.iter_mut().find(|it| it.0 == number).expect("it was announced");
+        assert_eq!(window.1.processors, processors, "it gets all of it");
+        window.2 = true;
+    }
+
+    fn end(&mut self, _: Time, number: u32) {
+        self.windows.retain(|it| it.0 != number);
     }
 }

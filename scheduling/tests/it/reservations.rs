@@ -1,9 +1,11 @@
 //! Reservations with windows: worked cases, and random worlds against the definition.
 
+use std::collections::BTreeSet;
+
 use haggle_model::{Span, Time};
 use haggle_scheduling::reservations::{
-    After, Criterion, Granted, Granting, Interval, News, Percent, ReservationConfig, Reservations,
-    Reserve, Window,
+    After, Criterion, Granted, Granting, News, Percent, ReservationConfig, Reservations, Reserve,
+    Window,
 };
 use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
 use proptest::prelude::*;
@@ -16,10 +18,6 @@ fn at(time: i64) -> Time {
 
 fn span(time: i64) -> Span {
     Span::from_micros(time)
-}
-
-fn interval(start: i64, time: i64, processors: u32) -> Interval {
-    Interval { start: at(start), span: span(time), processors }
 }
 
 fn no_draw(_: usize) -> usize {
@@ -192,48 +190,6 @@ fn a_window_may_close_when_it_is_granted() {
     }
 }
 
-#[test]
-fn intervals_are_held_moved_and_released() {
-    let mut queue = queue(4, Criterion::Edf, None);
-    let (now, slot) = (at(0), Slot(7));
-    assert!(queue.hold(now, slot, interval(10, 5, 3)));
-    assert!(!queue.hold(now, Slot(8), interval(12, 5, 2)), "no room");
-    assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(10), 1), (at(15), 4)]);
-    assert_eq!(queue.free_times(now, Some(slot)), [(at(0), 4)]);
-    // Its own time counts as free, and both intervals are kept until the move is settled.
-    assert!(queue.prepare(now, slot, interval(8, 6, 4)));
-    assert!(!queue.prepare(now, slot, interval(0, 6, 4)), "one move at a time");
-    let both = [(at(0), 4), (at(8), 0), (at(14), 1), (at(15), 4)];
-    assert_eq!(queue.free_times(now, None), both);
-    assert!(queue.abandon(now, slot));
-    assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(10), 1), (at(15), 4)]);
-    assert!(queue.prepare(now, slot, interval(8, 6, 4)));
-    assert!(queue.settle(now, slot));
-    assert!(!queue.settle(now, slot), "once");
-    assert_eq!(queue.free_times(now, None), [(at(0), 4), (at(8), 0), (at(14), 4)]);
-    assert_eq!(queue.planned(slot), Some(at(8)));
-    assert!(queue.withdraw(now, slot));
-    assert!(!queue.withdraw(now, slot), "once");
-    assert_eq!(queue.free_times(now, None), [(at(0), 4)]);
-}
-
-/// While a move is prepared nobody else may push the reservation about; afterwards it is as
-/// flexible as before.
-#[test]
-fn a_reservation_stays_where_it_is_while_it_is_to_move() {
-    for abandoned in [true, false] {
-        let mut queue = queue(1, Criterion::Edf, None);
-        assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 5), Some(2), 40)), Some(2));
-        assert!(queue.prepare(at(0), Slot(0), interval(20, 5, 1)));
-        if abandoned {
-            assert!(queue.abandon(at(0), Slot(0)));
-        }
-        let newcomer = reserve(1, 0, (1, 4), Some(2), 6);
-        assert_eq!(ask(&mut queue, 0, &newcomer), abandoned.then_some(2));
-        assert_eq!(planned(&queue, 0), Some(if abandoned { 6 } else { 2 }));
-    }
-}
-
 fn request(slot: u32, processors: u32, span: i64) -> Request {
     Request {
         slot: Slot(slot),
@@ -358,42 +314,6 @@ fn asked() -> impl Strategy<Value = Vec<Asked>> {
     })
 }
 
-/// Steps of somebody who books at several providers; the numbers say who and where.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Hold(i64, i64, u32),
-    Prepare(usize, i64, i64, u32),
-    Settle(usize),
-    Abandon(usize),
-    Cancel(usize),
-    Wait(i64),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let drawn = || (0..40_i64, 1..15_i64, 1..=4_u32);
-    let one = prop_oneof![
-        3 => drawn().prop_map(|(start, span, width)| Step::Hold(start, span, width)),
-        3 => (0..6_usize, drawn()).prop_map(|(who, it)| Step::Prepare(who, it.0, it.1, it.2)),
-        2 => (0..6_usize).prop_map(Step::Settle),
-        1 => (0..6_usize).prop_map(Step::Abandon),
-        1 => (0..6_usize).prop_map(Step::Cancel),
-        2 => (1..5_i64).prop_map(Step::Wait),
-    ];
-    prop::collection::vec(one, 1..40)
-}
-
-/// An interval: start, end, processors.
-type Taken = (i64, i64, u32);
-
-/// A held interval, and another that is prepared for it.
-type Holding = (u32, Taken, Option<Taken>);
-
-fn used(holdings: &[Holding], time: i64) -> u32 {
-    let there = |&(start, end, width): &Taken| if start <= time && time < end { width } else { 0 };
-    let one = |(_, own, other): &Holding| there(own).max(other.as_ref().map_or(0, there));
-    holdings.iter().map(one).sum()
-}
-
 /// Both worlds side by side, tick by tick.
 fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseError> {
     let capacity = 5;
@@ -510,73 +430,6 @@ proptest! {
         }
     }
 
-    /// What is held and prepared is kept, and nothing else is: against a list of intervals.
-    #[test]
-    fn what_is_held_is_kept_until_it_is_moved_or_released(steps in steps()) {
-        let capacity = 5;
-        let mut queue = queue(capacity, Criterion::Edf, None);
-        let mut holdings: Vec<Holding> = Vec::new();
-        let mut now = 0;
-        for (slot, step) in (0_u32..).zip(steps) {
-            let fits = |holdings: &[Holding], from: i64, to: i64| {
-                (from..to).all(|time| used(holdings, time) <= capacity)
-            };
-            let who = |who: usize| holdings.get(who).copied();
-            match step {
-                Step::Hold(start, length, width) => {
-                    holdings.push((slot, (start, start + length, width), None));
-                    let possible = start >= now && fits(&holdings, start, start + length);
-                    let held = queue.hold(at(now), Slot(slot), interval(start, length, width));
-                    prop_assert_eq!(held, possible);
-                    if !possible {
-                        holdings.pop();
-                    }
-                }
-                Step::Prepare(place, start, length, width) => {
-                    let Some((slot, own, other)) = who(place) else { continue };
-                    let mut moving = holdings.clone();
-                    moving[place] = (slot, own, Some((start, start + length, width)));
-                    let possible =
-                        other.is_none() && start >= now && fits(&moving, start, start + length);
-                    let prepared =
-                        queue.prepare(at(now), Slot(slot), interval(start, length, width));
-                    prop_assert_eq!(prepared, possible);
-                    if possible {
-                        holdings = moving;
-                    }
-                }
-                Step::Settle(place) => {
-                    let Some((slot, _, other)) = who(place) else { continue };
-                    let possible = other.filter(|&(start, ..)| now <= start);
-                    prop_assert_eq!(queue.settle(at(now), Slot(slot)), possible.is_some());
-                    if let Some(other) = possible {
-                        holdings[place] = (slot, other, None);
-                    }
-                }
-                Step::Abandon(place) => {
-                    let Some((slot, own, other)) = who(place) else { continue };
-                    prop_assert_eq!(queue.abandon(at(now), Slot(slot)), other.is_some());
-                    holdings[place] = (slot, own, None);
-                }
-                Step::Cancel(place) => {
-                    let Some((slot, ..)) = who(place) else { continue };
-                    prop_assert!(queue.withdraw(at(now), Slot(slot)));
-                    holdings.remove(place);
-                }
-                // Not up to the next start, so that nothing runs.
-                Step::Wait(time) => {
-                    let next = holdings.iter().map(|&(_, (start, ..), _)| start).min();
-                    now = (now + time).min(next.map_or(i64::MAX, |start| start - 1).max(now));
-                }
-            }
-            let free = queue.free_times(at(now), None);
-            for time in now..80 {
-                let step = free.iter().rfind(|&&(start, _)| start <= at(time));
-                prop_assert_eq!(step.map(|it| it.1), Some(capacity - used(&holdings, time)));
-            }
-        }
-    }
-
     /// Strict intervals and exact times: the order decides nothing.
     #[test]
     fn without_flexibility_all_orders_are_one(asked in asked()) {
@@ -644,16 +497,19 @@ fn never_break_a_window(
     // Of what runs: slot, end, planned end.
     let mut running: Vec<(usize, i64, i64)> = Vec::new();
     let (mut down, mut next, mut disturbed) = (0_u32, 0, false);
+    // Those of the breaks that found enough processors to fail, and are not over.
+    let mut failed = BTreeSet::new();
     let mut windows: Vec<Option<Window>> = vec![None; asked.len()];
     let mut over = 0;
     let mut accepted = 0;
     for now in 0..3_000 {
-        for &(from, count, lasts) in breaks {
-            if from + lasts == now && down >= count {
+        for (place, &(from, count, lasts)) in breaks.iter().enumerate() {
+            if from + lasts == now && failed.remove(&place) {
                 queue.restored(at(now), count);
                 down -= count;
             }
             if from == now && down + count < capacity {
+                failed.insert(place);
                 disturbed = true;
                 let used = |running: &[(usize, i64, i64)]| {
                     running.iter().map(|it| asked[it.0].job.processors).sum::<u32>()

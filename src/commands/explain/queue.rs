@@ -1,6 +1,6 @@
 //! The queue in which a rigid job waited.
 
-use haggle::experiment::explain::{Story, Wait};
+use haggle::experiment::explain::{Part, Story, Wait};
 
 use super::{LISTED, most, whole};
 use crate::commands::table::{count, duration, lines, number, row, seconds};
@@ -31,12 +31,18 @@ pub(super) fn told(story: &Story, wait: &Wait) -> String {
     match wait.longest_enough {
         None => text.push_str("  There never were enough free.\n"),
         Some((from, to)) => text.push_str(&format!(
-            "  Enough were free for {} of that time, at longest from {} s to {} s:\n  \
-             the order of the queue, or reservations for others, held it back. The tables do\n  \
-             not record which.\n",
+            "  Enough were free for {} of that time, at longest from {} s to {} s:\n  {}.\n",
             duration(wait.enough),
             seconds(from),
             seconds(to),
+            match story.parts.iter().any(|it| it.part == Part::Order) {
+                true => {
+                    "the order of the queue, or reservations for others, held it back. The tables do\n  \
+                     not record which"
+                }
+                // Whose scheduler was down, or whom maintenance was too near, is said above.
+                false => "what is named above held it back",
+            },
         )),
     }
     if wait.ended_at_start > 0 {

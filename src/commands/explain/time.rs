@@ -51,6 +51,7 @@ fn word(part: Part, story: &Story) -> &'static str {
         Part::Round => "slot free: until the scheduler's next round",
         Part::Down if on_grid => "resources down",
         Part::Down => "processors down",
+        Part::Maintenance => "maintenance, or too short a time before it",
         Part::SchedulerDown => "scheduler down",
         Part::Transfers => "data transfers",
         Part::Lost => "computing in vain",

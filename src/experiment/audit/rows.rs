@@ -138,6 +138,19 @@ pub(super) struct Outage {
     pub(super) work_lost: f64,
 }
 
+/// A row of `maintenance`.
+pub(super) struct Maintenance {
+    pub(super) provider: String,
+    pub(super) window: i64,
+    pub(super) announced: Micros,
+    pub(super) started: Micros,
+    pub(super) finished: Micros,
+    pub(super) wanted: i64,
+    pub(super) closed: i64,
+    pub(super) outcome: String,
+    pub(super) interval: Option<(i64, i64)>,
+}
+
 /// A row of `tries`.
 pub(super) struct Try {
     pub(super) job: i64,
@@ -170,6 +183,7 @@ pub(super) struct Rows {
     pub(super) moves: Vec<Move>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
+    pub(super) maintenance: Vec<Maintenance>,
     pub(super) tries: Vec<Try>,
     /// Bytes of `transfers`.
     pub(super) bytes: Vec<i64>,
@@ -189,6 +203,7 @@ impl Rows {
             moves: moves(run)?,
             failures: failures(run)?,
             outages: outages(run)?,
+            maintenance: maintenance(run)?,
             tries: tries(run)?,
             bytes: read(run, Table::Transfers, &["bytes"], |row| row.integer("bytes"))?,
         })
@@ -409,6 +424,23 @@ fn outages(run: &RunReader) -> Result<Vec<Outage>, ResultsError> {
     })
 }
 
+fn maintenance(run: &RunReader) -> Result<Vec<Maintenance>, ResultsError> {
+    let names: Vec<&str> = Table::Maintenance.columns().iter().map(|column| column.name).collect();
+    read(run, Table::Maintenance, &names, |row| {
+        Ok(Maintenance {
+            provider: row.text("provider")?,
+            window: row.integer("window")?,
+            announced: row.time("announcement_time")?,
+            started: row.time("starting_time")?,
+            finished: row.time("finish_time")?,
+            wanted: row.integer("requested_number_of_resources")?,
+            closed: row.integer("closed")?,
+            outcome: row.text("outcome")?,
+            interval: row.maybe_integer("first_resource")?.zip(row.maybe_integer("last_resource")?),
+        })
+    })
+}
+
 fn tries(run: &RunReader) -> Result<Vec<Try>, ResultsError> {
     let names = [
         "job",
@@ -492,12 +524,12 @@ impl Row<'_> {
         self.present(name, self.maybe_text(name)?)
     }
 
-    fn integer(&self, name: &str) -> Result<i64, ResultsError> {
-        self.present(name, self.data.integer(name)?[self.at])
-    }
-
     fn maybe_integer(&self, name: &str) -> Result<Option<i64>, ResultsError> {
         Ok(self.data.integer(name)?[self.at])
+    }
+
+    fn integer(&self, name: &str) -> Result<i64, ResultsError> {
+        self.present(name, self.maybe_integer(name)?)
     }
 
     fn present<T>(&self, name: &str, value: Option<T>) -> Result<T, ResultsError> {

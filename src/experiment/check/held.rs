@@ -12,6 +12,8 @@ pub(super) struct Processor {
     pub(super) held_until: Time,
     pub(super) state: Availability,
     pub(super) since: Time,
+    /// When it was, or will be, last in maintenance.
+    pub(super) closed: (Time, Time),
 }
 
 /// All processors of a provider.
@@ -26,7 +28,8 @@ impl Processors {
     /// So many, up and never held so far.
     pub(super) fn new(count: u32) -> Processors {
         let (state, since) = (Availability::Restored, Time::ZERO);
-        let free = Processor { held_until: Time::ZERO, state, since };
+        let closed = (Time::ZERO, Time::ZERO);
+        let free = Processor { held_until: Time::ZERO, state, since, closed };
         Processors { count, stretches: BTreeMap::from([(0, free)]) }
     }
 

@@ -130,7 +130,7 @@ pub(super) fn market(grid: &file::Grid, tries: &[TryRow], outages: &[OutageRow])
         .flat_map(|site| site.resource_names().map(move |name| (name, slots(site), slots(site))));
     let held = tries.iter().map(|it| (it.provider.as_str(), it.dispatched, it.left, 1));
     // Actors of grids do not crash.
-    Market::new(places, held, outages, &[])
+    Market::new(places, held, outages, &[], &[])
 }
 
 /// The tries that the job was done by, or may yet be, in order: each started from a checkpoint

@@ -1,13 +1,13 @@
 //! Jobs of providers: rigid ones with one attempt after the other, and bags with their shares.
 
-use haggle_results::reader::{AttemptRow, CrashRow, OutageRow};
+use haggle_results::reader::{AttemptRow, CrashRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use serde::Serialize;
 
 use super::queue::Others;
 use super::spent::{Column, Ledger, Part, micros};
 use super::supply::{Market, Supply, Waiting};
-use super::{Chronicle, Crash, Story};
+use super::{Chronicle, Crash, Maintained, Story};
 
 /// An attempt to run a rigid job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -78,7 +78,8 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         story.shares = own.iter().copied().map(share).collect();
         let supply = all.market.supply(1, own.iter().map(|it| it.provider.as_str()));
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
-        tell_rigid(&mut ledger, job, supply, &own[..own.len().min(1)]);
+        let waiting = Waiting::new(supply, job.ready, Part::Order);
+        tell_rigid(&mut ledger, job, waiting, &own[..own.len().min(1)]);
     } else if story.shape == "bag" {
         let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
         story.shares = shares.iter().copied().map(share).collect();
@@ -94,7 +95,16 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let processors = own.last().map_or(job.processors, |it| it.processors);
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
-        let waiting = tell_rigid(&mut ledger, job, supply, &own);
+        let mut waiting = Waiting::new(supply, job.ready, Part::Order);
+        // Nobody has said how long a moldable job was planned to take.
+        if story.shape == "rigid" {
+            let planned = planned(all, job);
+            let here =
+                all.maintenance.iter().filter(|it| Some(&it.provider) == job.provider.as_ref());
+            waiting = waiting.before_windows(planned, here);
+            story.maintenance = maintenance(all, job, planned);
+        }
+        let waiting = tell_rigid(&mut ledger, job, waiting, &own);
         if !waiting.stretches.is_empty() {
             let others = others(all, job);
             story.wait = others.and_then(|it| it.during(job, waiting.stretches, &waiting.free));
@@ -110,13 +120,46 @@ pub(super) fn market(
     placements: &[PlacementRow],
     outages: &[OutageRow],
     crashes: &[CrashRow],
+    maintenance: &[MaintenanceRow],
 ) -> Market {
     let places = resources.iter().map(|it| (it.provider.clone(), it.processors, 1));
     let held = placements.iter().map(|it| {
         let processors = it.last - it.first + 1;
         (it.provider.as_str(), it.start, it.end, processors)
     });
-    Market::new(places, held, outages, crashes)
+    Market::new(places, held, outages, crashes, maintenance)
+}
+
+/// For how long its provider planned with it, s; `None` = without a limit.
+fn planned(all: &Chronicle, job: &JobRow) -> Option<f64> {
+    let resource = all.resources.iter().find(|it| Some(&it.provider) == job.provider.as_ref());
+    Some(job.requested_time? / resource?.speed)
+}
+
+/// The windows of its provider that it met while it waited, or would have met if it had started.
+fn maintenance(all: &Chronicle, job: &JobRow, planned: Option<f64>) -> Vec<Maintained> {
+    let Some((provider, queued)) = job.provider.as_ref().zip(job.queued) else { return Vec::new() };
+    let until = job.start.unwrap_or(job.left);
+    let ahead = planned.map_or(f64::INFINITY, |planned| until + planned);
+    let met = all.maintenance.iter().filter(|it| {
+        let waits = it.provider == *provider && queued < until && it.announced < until;
+        waits && queued < it.end && it.start < ahead
+    });
+    let mut windows: Vec<Maintained> = Vec::new();
+    for it in met {
+        // A window has a row for each interval of processors.
+        if windows.last().is_none_or(|last| last.window != it.window) {
+            windows.push(Maintained {
+                window: it.window,
+                announced: it.announced,
+                from: it.start,
+                until: it.end,
+                processors: it.closed,
+                refused: it.outcome == "refused",
+            });
+        }
+    }
+    windows
 }
 
 /// Before a job is queued: whether anybody was down who had it, or was to get it.
@@ -133,10 +176,9 @@ fn tell_placing(ledger: &mut Ledger, queued: i64, crashes: &[Crash]) {
 fn tell_rigid<'a>(
     ledger: &mut Ledger,
     job: &JobRow,
-    supply: Supply<'a>,
+    mut waiting: Waiting<'a>,
     attempts: &[&AttemptRow],
 ) -> Waiting<'a> {
-    let mut waiting = Waiting::new(supply, job.ready, Part::Order);
     for attempt in attempts {
         let (Some(start), Some(end)) = (attempt.start, attempt.end) else { continue };
         waiting.until(ledger, micros(start));

@@ -23,6 +23,9 @@ pub enum Part {
     Round,
     /// There would have been enough free processors, or a slot, if none had been down.
     Down,
+    /// There would have been enough if none had been in maintenance; or enough were free, and a window
+    /// was to begin within its requested time that leaves the provider too few.
+    Maintenance,
     /// Whoever had it was down: its user or metascheduler before it was queued, and the scheduler of
     /// its provider, too, while enough processors were free.
     SchedulerDown,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_results::reader::{CrashRow, OutageRow};
+use haggle_results::reader::{CrashRow, MaintenanceRow, OutageRow};
 
 use super::spent::{Ledger, Part, micros, seconds};
 
@@ -18,19 +18,22 @@ pub(super) struct Market {
     changes: Vec<Change>,
 }
 
-/// At an instant, so much more is held and down at a place, or its scheduler is.
+/// At an instant, so much more is held, down and closed at a place, or its scheduler is down.
 struct Change {
     at: i64,
     place: usize,
     held: i64,
+    /// But for what is closed anyway.
     down: i64,
+    /// In maintenance.
+    closed: i64,
     /// Schedulers there that crash, less those that restart.
     crashed: i64,
 }
 
 impl Change {
     fn at(at: f64, place: usize) -> Change {
-        Change { at: micros(at), place, held: 0, down: 0, crashed: 0 }
+        Change { at: micros(at), place, held: 0, down: 0, closed: 0, crashed: 0 }
     }
 }
 
@@ -42,6 +45,7 @@ impl Market {
         held: impl Iterator<Item = (&'a str, f64, f64, i64)>,
         outages: &[OutageRow],
         crashes: &[CrashRow],
+        maintenance: &[MaintenanceRow],
     ) -> Market {
         let (mut by_name, mut sizes) = (BTreeMap::new(), Vec::new());
         for (name, size, unit) in places {
@@ -60,6 +64,25 @@ impl Market {
             changes.push(Change { down, ..Change::at(outage.failed, place) });
             if let Some(restored) = outage.restored {
                 changes.push(Change { down: -down, ..Change::at(restored, place) });
+            }
+        }
+        for window in maintenance {
+            let Some((&place, (first, last))) = by_name.get(&window.provider).zip(window.interval)
+            else {
+                continue;
+            };
+            let closed = last - first + 1;
+            changes.push(Change { closed, ..Change::at(window.start, place) });
+            changes.push(Change { closed: -closed, ..Change::at(window.end, place) });
+            // What fails while it is closed is missing once.
+            for outage in outages.iter().filter(|it| it.provider == window.provider) {
+                let both = outage.last.min(last) - outage.first.max(first) + 1;
+                let from = outage.failed.max(window.start);
+                let until = outage.restored.map_or(window.end, |it| it.min(window.end));
+                if both > 0 && from < until {
+                    changes.push(Change { down: -both, ..Change::at(from, place) });
+                    changes.push(Change { down: both, ..Change::at(until, place) });
+                }
             }
         }
         for crash in crashes {
@@ -106,12 +129,17 @@ pub(super) struct Supply<'a> {
     with_room: usize,
     /// Places with enough free if nothing were down.
     with_room_if_up: usize,
+    /// Places with enough free if nothing were in maintenance.
+    with_room_if_open: usize,
+    /// Places with enough free if there were neither.
+    with_room_if_both: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Level {
     free: i64,
     down: i64,
+    closed: i64,
     crashed: i64,
 }
 
@@ -119,12 +147,23 @@ impl<'a> Supply<'a> {
     fn new(market: &'a Market, need: i64, places: BTreeSet<usize>) -> Supply<'a> {
         let mut levels = vec![None; market.sizes.len()];
         for &place in &places {
-            levels[place] = Some(Level { free: market.sizes[place].0, down: 0, crashed: 0 });
+            let free = market.sizes[place].0;
+            levels[place] = Some(Level { free, down: 0, closed: 0, crashed: 0 });
         }
         let with_room = places.iter().filter(|&&place| market.sizes[place].0 >= need).count();
         let only = places.first().copied().filter(|_| places.len() == 1);
-        let (can_start, with_room_if_up) = (with_room, with_room);
-        Supply { market, need, levels, only, seen: 0, can_start, with_room, with_room_if_up }
+        Supply {
+            market,
+            need,
+            levels,
+            only,
+            seen: 0,
+            can_start: with_room,
+            with_room,
+            with_room_if_up: with_room,
+            with_room_if_open: with_room,
+            with_room_if_both: with_room,
+        }
     }
 
     /// When something changes next.
@@ -138,11 +177,18 @@ impl<'a> Supply<'a> {
             self.seen += 1;
             let Some(place) = &mut self.levels[change.place] else { continue };
             let before = place.offers(self.need);
-            place.free -= change.held + change.down;
+            place.free -= change.held + change.down + change.closed;
             place.down += change.down;
+            place.closed += change.closed;
             place.crashed += change.crashed;
             let after = place.offers(self.need);
-            let counts = [&mut self.can_start, &mut self.with_room, &mut self.with_room_if_up];
+            let counts = [
+                &mut self.can_start,
+                &mut self.with_room,
+                &mut self.with_room_if_up,
+                &mut self.with_room_if_open,
+                &mut self.with_room_if_both,
+            ];
             for (count, (before, after)) in counts.into_iter().zip(before.into_iter().zip(after)) {
                 *count = *count + usize::from(after) - usize::from(before);
             }
@@ -151,10 +197,12 @@ impl<'a> Supply<'a> {
 
     /// Why the job does not start now, `can_start` being the reason where it could.
     fn part(&self, can_start: Part) -> Part {
-        match (self.can_start, self.with_room, self.with_room_if_up) {
-            (0, 0, 0) => Part::Busy,
-            (0, 0, _) => Part::Down,
-            (0, ..) => Part::SchedulerDown,
+        match (self.can_start, self.with_room) {
+            (0, 0) if self.with_room_if_open > 0 => Part::Maintenance,
+            (0, 0) if self.with_room_if_up > 0 => Part::Down,
+            (0, 0) if self.with_room_if_both > 0 => Part::Maintenance,
+            (0, 0) => Part::Busy,
+            (0, _) => Part::SchedulerDown,
             _ => can_start,
         }
     }
@@ -162,10 +210,13 @@ impl<'a> Supply<'a> {
 
 impl Level {
     /// Whether something that needs so much could start here, whether it has room, and whether it
-    /// would have if nothing were down.
-    fn offers(self, need: i64) -> [bool; 3] {
+    /// would have if nothing were down, in maintenance, or either.
+    fn offers(self, need: i64) -> [bool; 5] {
         let has_room = self.free >= need;
-        [has_room && self.crashed == 0, has_room, self.free + self.down >= need]
+        let if_up = self.free + self.down >= need;
+        let if_open = self.free + self.closed >= need;
+        let if_both = self.free + self.down + self.closed >= need;
+        [has_room && self.crashed == 0, has_room, if_up, if_open, if_both]
     }
 }
 
@@ -176,6 +227,8 @@ pub(super) struct Waiting<'a> {
     ready: Option<i64>,
     /// Why it waits where it could start.
     can_start: Part,
+    /// From when until when it could not, for a window of maintenance was too near; in any order.
+    windows: Vec<(i64, i64)>,
     /// From when until when it waited.
     pub(super) stretches: Vec<(f64, f64)>,
     /// How many processors were free, if there is but one place.
@@ -185,7 +238,37 @@ pub(super) struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, can_start: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
-        Waiting { supply, ready, can_start, stretches: Vec::new(), free }
+        Waiting { supply, ready, can_start, windows: Vec::new(), stretches: Vec::new(), free }
+    }
+
+    /// The same of a job that is planned to take `planned` seconds, or for ever, at a provider with these
+    /// windows of maintenance: it does not start where one that leaves too few processors would begin
+    /// before its end.
+    pub(super) fn before_windows<'w>(
+        mut self,
+        planned: Option<f64>,
+        windows: impl Iterator<Item = &'w MaintenanceRow>,
+    ) -> Waiting<'a> {
+        let Some(only) = self.supply.only else { return self };
+        let left = self.supply.market.sizes[only].0 - self.supply.need;
+        let near = windows.filter(|it| it.outcome != "refused" && it.closed > left).map(|it| {
+            let last = planned.map_or(i64::MIN, |planned| micros(it.start) - micros(planned) + 1);
+            (last.max(micros(it.announced)), micros(it.start))
+        });
+        self.windows = near.collect();
+        self
+    }
+
+    /// Why it does not start where it could, and until when that is so at most.
+    fn where_it_could(&self, now: i64, until: i64) -> (Part, i64) {
+        let ahead = self.windows.iter().find(|&&(from, to)| from <= now && now < to);
+        match ahead {
+            Some(&(_, to)) => (Part::Maintenance, until.min(to)),
+            None => {
+                let later = self.windows.iter().map(|&(from, _)| from).filter(|&from| from > now);
+                (self.can_start, later.fold(until, i64::min))
+            }
+        }
     }
 
     /// It waited from where the ledger is until then.
@@ -203,7 +286,8 @@ impl<'a> Waiting<'a> {
         while ledger.told() < until {
             let from = ledger.told();
             let next = self.supply.next().map_or(until, |next| next.min(until));
-            ledger.until(next, self.supply.part(self.can_start));
+            let (can_start, next) = self.where_it_could(from, next);
+            ledger.until(next, self.supply.part(can_start));
             if let Some(level) = self.supply.only.and_then(|only| self.supply.levels[only]) {
                 self.free.see((from, next), level.free, level.free >= self.supply.need);
             }

@@ -48,6 +48,7 @@ impl Listener for Metrics {
                 Observation::ProcessorsRestored { provider, processors } => {
                     self.processors_restored(now, *provider, processors.count());
                 }
+                Observation::Maintenance(record) => self.maintenance(record),
                 _ => {}
             },
             Fact::Disclosed { from, to, item, count, .. } => self.disclosed(from, to, item, count),
@@ -76,6 +77,7 @@ impl Listener for Check {
                 Observation::ProcessorsRestored { provider, processors } => {
                     self.processors_changed(now, *provider, processors, Availability::Restored);
                 }
+                Observation::Maintenance(record) => self.maintenance(record),
                 _ => {}
             },
             Fact::Settled(job) => self.settled(job)?,
@@ -123,6 +125,7 @@ impl Listener for RunWriter {
                 Observation::ProcessorsRestored { provider, processors } => {
                     self.processors_changed(now, *provider, processors, Availability::Restored)?;
                 }
+                Observation::Maintenance(record) => self.maintenance(record)?,
                 _ => {}
             },
             Fact::Settled(job) => self.grid_job_over(job)?,

@@ -5,6 +5,7 @@
 
 mod flow;
 mod grid;
+mod maintenance;
 mod network;
 mod round_trip;
 mod seed;
@@ -39,6 +40,7 @@ impl Check<'_> {
         }
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);
+        self.maintenance_effects(&flow, names);
         self.message_effects(&flow, names);
         self.grid_effects();
         self.seed_effects();
@@ -249,10 +251,13 @@ impl Check<'_> {
         }
         if let Some(coallocation) = &metascheduler.coallocation {
             let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
-            let at = path.key("coallocation").key("remap");
             let why = "only policy \"shift-remap\" lets other providers take parts";
             let owner = format!("the co-allocation of {owner}");
-            self.uses(&at, remaps, &owner, why, "remove it, or choose `policy = \"shift-remap\"`");
+            for key in ["remap", "remappable"] {
+                let at = path.key("coallocation").key(key);
+                let remedy = "remove it, or choose `policy = \"shift-remap\"`";
+                self.uses(&at, remaps, &owner, why, remedy);
+            }
         }
         if let Some(reallocation) = metascheduler.reallocation {
             self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);

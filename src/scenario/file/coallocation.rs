@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Law;
+use crate::scenario::quantity::Share;
 
 /// How a metascheduler spreads rigid jobs over providers, and moves them while they wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +17,9 @@ pub struct Coallocation {
     pub fill: FillRule,
     /// Which places are looked at for a job that may be remapped.
     pub remap: RemapRule,
+    /// The share of jobs, drawn for each, that bear other providers than those they were placed at first;
+    /// the others only start earlier.
+    pub remappable: Share,
     /// By how many percent a job takes longer on several providers than on one, drawn for each job
     /// and rounded to whole percents.
     pub overhead: Law,
@@ -33,6 +37,7 @@ impl Default for Coallocation {
             policy: CoallocationPolicy::default(),
             fill: FillRule::default(),
             remap: RemapRule::default(),
+            remappable: "100%".parse().expect("a percentage"),
             overhead: Law::Poisson { mean: 20.0 },
             overhead_max: 25,
             trials: haggle_agents::coallocator::TRIALS,

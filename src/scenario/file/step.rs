@@ -202,6 +202,11 @@ pub enum Step {
         /// The part, in percent; at most 100 % and at least a second, in whole seconds.
         percent: Law,
     },
+    /// Makes every job run longer by a share of its requested time, up to all of that.
+    ExtendRunTimes {
+        /// The share; requests become so much more precise.
+        by: Share,
+    },
     /// Makes each job a bag: as many independent one-processor tasks as it asks for processors.
     Bags {},
     /// Makes jobs moldable: providers of a metascheduler with `reallocation` choose their sizes. For

@@ -68,6 +68,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("User", "workload") | ("Workload", "merge") => Role::Names(&[Workload]),
         ("User", "submits-to") => Role::Names(&[Provider, Metascheduler, Metascheduler, Grid]),
         ("Metascheduler", "providers") => Role::Names(&[Provider]),
+        ("Maintenance", "of") => Role::Names(&[Provider]),
         ("Failures", "of") => Role::Names(&[Provider, Site]),
         ("Failures", "actors") => Role::Names(&[Provider, Metascheduler, User]),
         ("Figure", "providers") => Role::Names(&[Provider, Site, Resource]),

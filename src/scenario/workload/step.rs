@@ -144,6 +144,9 @@ impl Step {
             Step::RunTimes { percent } => {
                 steps::Step::RunTimes(steps::RunTimes::Part(percent.to_model()))
             }
+            Step::ExtendRunTimes { by } => {
+                steps::Step::RunTimes(steps::RunTimes::Longer(100.0 * by.fraction()))
+            }
             Step::Bags {} => steps::Step::Bags,
             Step::ScaleTimes { factor } => {
                 steps::Step::ScaleTimes(steps::ScaleTimes { factor: *factor })

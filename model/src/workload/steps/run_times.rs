@@ -20,6 +20,9 @@ pub enum RunTimes {
     /// Every job runs for a drawn part of what its user asked for, in percent, at most for all of
     /// it, in whole seconds, and for one at least; jobs without a request stay as they are.
     Part(Law),
+    /// Every job runs longer, by so many percent of what its user asked for and at most for all of
+    /// that; jobs without a request stay as they are (Netto and Buyya 2008, section 5.1).
+    Longer(f64),
 }
 
 impl RunTimes {
@@ -31,6 +34,11 @@ impl RunTimes {
         match self {
             RunTimes::Trace => Ok(jobs),
             RunTimes::Requested => Ok(with_run_times(jobs, |_, requested| requested)),
+            &RunTimes::Longer(percent) => Ok(with_run_times(jobs, move |job, requested| {
+                let run_time = job.run_time.reveal_to_machine();
+                let longer = run_time + percent_of(requested, percent);
+                if run_time < requested { longer.min(requested) } else { run_time }
+            })),
             RunTimes::Part(percent) => {
                 let law = percent.sampler();
                 let law =
@@ -76,6 +84,11 @@ mod tests {
         };
         assert_eq!(run_times(RunTimes::Requested), [100, 60].map(Span::from_secs));
         assert_eq!(run_times(RunTimes::Trace), [60, 60].map(Span::from_secs));
+        // Case M7 of the co-allocation, and one that runs over its request.
+        for (percent, runs) in [(0.0, 60), (10.0, 70), (20.0, 80), (25.0, 85), (50.0, 100)] {
+            let runs = [runs, 60].map(Span::from_secs);
+            assert_eq!(run_times(RunTimes::Longer(percent)), runs, "{percent} points");
+        }
         for (percent, runs) in [(80.0, 80), (79.5, 80), (103.0, 100), (0.0, 1), (-3.0, 1)] {
             let runs = [runs, 60].map(Span::from_secs);
             assert_eq!(run_times(RunTimes::Part(Law::Constant(percent))), runs, "{percent} %");

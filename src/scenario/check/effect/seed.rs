@@ -4,8 +4,8 @@ use crate::scenario::Scenario;
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model, NetworkModel, Placement,
-    Role, Step, Workload,
+    CoallocationPolicy, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model,
+    NetworkModel, Placement, Role, Step, Workload,
 };
 use crate::scenario::quantity::{EstimateRule, Share, TimeSpan};
 
@@ -30,7 +30,11 @@ fn draws(scenario: &Scenario) -> bool {
     });
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
         Role::Composes(_) | Role::Moves(_) => false,
-        Role::Spreads(coallocation) => coallocation.overhead.draws(),
+        Role::Spreads(it) => {
+            let part = it.remappable.fraction();
+            let draws = it.policy == CoallocationPolicy::ShiftRemap && 0.0 < part && part < 1.0;
+            it.overhead.draws() || draws
+        }
         Role::Places(placement) => placement == Placement::Random,
     });
     provider
@@ -82,6 +86,7 @@ fn step_draws(step: &Step) -> bool {
         | Step::Spread { .. }
         | Step::FitLoad { .. }
         | Step::RunTimesAsRequested {}
+        | Step::ExtendRunTimes { .. }
         | Step::Bags {} => false,
     }
 }

@@ -1,0 +1,132 @@
+//! Maintenance: windows in which a provider closes processors, announced to its scheduler before.
+//!
+//! ```text
+//!   announced ──▶ planned ──▶ closed ──▶ over
+//!       │
+//!       ▼ promises are in the way, or it has begun already
+//!    refused
+//! ```
+//!
+//! The processors are those that are free when the window begins. Processors of it that fail while it
+//! goes on are down as all that have failed, but their scheduler hears of that only when it is over:
+//! they would not have run anything before. While the scheduler is down the machine is closed and
+//! opened all the same, as processors fail and come back.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{MaintenanceRecord, Observation, ProcessorSet, Time};
+use haggle_scheduling::{Interval, Overlap};
+
+use super::Provider;
+use crate::Outbox;
+use crate::protocol::Timer;
+
+/// A window of maintenance as a scenario describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maintenance {
+    /// When the scheduler hears of it; before that it plans as if there were none.
+    pub announced: Time,
+    /// When processors are closed, and how many: at most the machine's.
+    pub window: Interval,
+    /// What becomes of it if others have been promised its time by then.
+    pub overlap: Overlap,
+}
+
+/// The windows that are announced and not over, by number, each with the processors that are closed.
+#[derive(Debug, Default)]
+pub(super) struct Windows(BTreeMap<u32, Option<ProcessorSet>>);
+
+impl Windows {
+    /// Those of `processors` that are closed.
+    pub(super) fn closed(&self, processors: &ProcessorSet) -> ProcessorSet {
+        let windows = self.0.values().flatten();
+        windows.fold(ProcessorSet::new(), |all, it| all.union(&it.intersection(processors)))
+    }
+}
+
+impl Provider {
+    pub(super) fn on_maintenance_announced(
+        &mut self,
+        now: Time,
+        number: u32,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(&Maintenance { window, overlap, .. }) = self.window(number) else { return false };
+        let scheduler = self.scheduler.maintaining().filter(|_| now <= window.start);
+        let accepted = scheduler.is_some_and(|it| it.announce(now, number, window, overlap));
+        if accepted {
+            self.windows.0.insert(number, None);
+            out.wake(window.start, Timer::MaintenanceBegins { number });
+            self.plan_changed(now, out);
+        } else {
+            self.observe_window(number, None, out);
+        }
+        true
+    }
+
+    pub(super) fn on_maintenance_begins(
+        &mut self,
+        now: Time,
+        number: u32,
+        out: &mut Outbox,
+    ) -> bool {
+        let (Some(&Maintenance { window, .. }), Some(None)) =
+            (self.window(number), self.windows.0.get(&number))
+        else {
+            return false;
+        };
+        let Some(scheduler) = self.scheduler.maintaining() else { return false };
+        let kept = scheduler.kept(now, number).min(self.free.count());
+        let closed = self.free.take_lowest(kept).unwrap_or_default();
+        match &mut self.unheard {
+            Some(unheard) => unheard.begin(number, kept),
+            None => scheduler.begin(now, number, kept),
+        }
+        self.observe_window(number, Some(closed.clone()), out);
+        self.windows.0.insert(number, Some(closed));
+        out.wake(window.end(), Timer::MaintenanceEnds { number });
+        self.plan_changed(now, out);
+        true
+    }
+
+    pub(super) fn on_maintenance_ends(&mut self, now: Time, number: u32, out: &mut Outbox) -> bool {
+        let Some(Some(closed)) = self.windows.0.remove(&number) else { return false };
+        let down = closed.intersection(&self.down);
+        let mut opened = closed;
+        opened.remove_all(&down);
+        self.free.insert_all(&opened);
+        if let Some(unheard) = &mut self.unheard {
+            unheard.end(number, &down);
+            return true;
+        }
+        self.tell_maintenance_over(now, number);
+        if !down.is_empty() {
+            self.scheduler.failed(now, down.count(), &[]);
+        }
+        self.plan_changed(now, out);
+        true
+    }
+
+    pub(super) fn tell_maintenance_over(&mut self, now: Time, number: u32) {
+        let scheduler = self.scheduler.maintaining().expect("it was announced to it");
+        scheduler.end(now, number);
+    }
+
+    fn window(&self, number: u32) -> Option<&Maintenance> {
+        self.config.maintenance.get(number as usize)
+    }
+
+    fn observe_window(&self, number: u32, closed: Option<ProcessorSet>, out: &mut Outbox) {
+        let Some(&Maintenance { announced, window, .. }) = self.window(number) else { return };
+        let record = MaintenanceRecord {
+            provider: self.config.id,
+            number,
+            announced,
+            start: window.start,
+            end: window.end(),
+            processors: window.processors,
+            closed,
+        };
+        out.observe(Observation::Maintenance(Box::new(record)));
+    }
+}

@@ -1,0 +1,83 @@
+//! `maintenance` against `placements`, the providers and the summary.
+
+use std::collections::BTreeMap;
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::Maintenance;
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let windows = windows(books, findings);
+    nothing_runs(books, findings);
+    let sums = books.summary.maintenance.unwrap_or_default();
+    let count = |is: &dyn Fn(&Maintenance) -> bool| {
+        windows.values().filter(|(it, _)| is(it)).count() as u64
+    };
+    let counted = [
+        ("windows", sums.windows, count(&|it| it.outcome != "refused")),
+        ("short", sums.short, count(&|it| it.outcome == "short")),
+        ("refused", sums.refused, count(&|it| it.outcome == "refused")),
+    ];
+    for (name, sum, counted) in counted {
+        let rule = "the summary counts all windows of maintenance";
+        findings.equal(rule, name.to_owned(), counted, sum);
+    }
+    // What is closed after the end of the run is in no sum.
+    let area = |it: &Maintenance| (it.finished - it.started) as f64 * it.closed as f64 / SECOND;
+    let most: f64 = windows.values().map(|(it, _)| area(it)).sum();
+    let holds = sums.closed <= most * (1.0 + 1e-9);
+    findings.expect(holds, "the summary has no more maintenance than was closed", || {
+        format!("{} and {most} processor-seconds", sums.closed)
+    });
+}
+
+/// The windows, each with how many processors its rows have.
+fn windows<'a>(
+    books: &'a Books,
+    findings: &mut Findings,
+) -> BTreeMap<(&'a str, i64), (&'a Maintenance, i64)> {
+    let mut windows: BTreeMap<(&str, i64), (&Maintenance, i64)> = BTreeMap::new();
+    for it in &books.rows.maintenance {
+        let width = it.interval.map_or(0, |(first, last)| last - first + 1);
+        windows.entry((&it.provider, it.window)).or_insert((it, 0)).1 += width;
+    }
+    for (&(provider, window), &(it, width)) in &windows {
+        let place = || format!("window {window} of {provider}");
+        findings.equal("a window closes what its rows have", place(), it.closed, width);
+        let outcome = match it.outcome.as_str() {
+            "refused" => it.closed == 0,
+            "short" => it.closed < it.wanted,
+            _ => it.closed == it.wanted,
+        };
+        findings.expect(outcome, "a window's outcome says how much it closed", place);
+        let in_order = it.announced <= it.started && it.started < it.finished;
+        findings.expect(in_order, "a window is announced, begins and ends in this order", place);
+    }
+    windows
+}
+
+/// No attempt holds a processor while it is closed, and no two windows do.
+fn nothing_runs(books: &Books, findings: &mut Findings) {
+    let closed = || books.rows.maintenance.iter().filter_map(|it| Some((it, it.interval?)));
+    for (it, (first, last)) in closed() {
+        let place = || format!("window {} of {}", it.window, it.provider);
+        let mut held = books.rows.placements.iter().filter(|other| {
+            let at_once = other.started < it.finished && it.started < other.finished;
+            at_once && other.first <= last && first <= other.last
+        });
+        let job = held.next().map(|it| it.job);
+        findings.expect(job.is_none(), "nothing runs on processors in maintenance", || {
+            format!("{}, job {}", place(), job.unwrap_or_default())
+        });
+        let resource = books.rows.resources.iter().find(|other| other.provider == it.provider);
+        let within = resource.is_some_and(|it| it.first <= first && last <= it.last);
+        findings.expect(within, "a window closes processors of its provider", place);
+        let twice = closed().any(|(other, (from, to))| {
+            let at_once = other.started < it.finished && it.started < other.finished;
+            other.window < it.window && at_once && from <= last && first <= to
+        });
+        findings.expect(!twice, "no processor is closed twice", place);
+    }
+}

@@ -1,0 +1,190 @@
+//! Processors that are closed for maintenance: what scenarios say of it, and what becomes of jobs.
+
+use serde_json::Value;
+
+use crate::command::{Folder, stdout_of};
+
+/// Four processors, closed from 100 to 150; a job that would run into that, one that ends before,
+/// and one that comes meanwhile.
+const CLOSED: &str = r#"
+[scenario]
+name = "closed"
+
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 2, requested = "120s", run = "60s" },
+    { submit = "10s", processors = 3, requested = "90s", run = "80s" },
+    { submit = "120s", processors = 1, requested = "20s", run = "20s" },
+]
+
+[[provider]]
+name = "north"
+processors = 4
+policy = "easy"
+
+[[maintenance]]
+from = "100s"
+until = "150s"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#;
+
+fn summary(folder: &Folder, run: &str) -> Value {
+    serde_json::from_str(&folder.read(&format!("{run}/summary.json"))).expect("JSON")
+}
+
+#[test]
+fn no_job_starts_that_would_run_into_maintenance() {
+    let text = format!("{CLOSED}\n[results]\nformat = \"csv\"\n[[figure]]\nkind = \"gantt\"\n");
+    for policy in ["fcfs", "easy", "conservative", "edf", "bags", "reservations"] {
+        let text = text.replace("\"easy\"", &format!("\"{policy}\""));
+        let folder = Folder::with(&[("s.toml", &text)]);
+        let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
+        assert!(shown.starts_with("exit code: 0"), "{policy}: {shown}");
+        let jobs = folder.read("out/jobs.csv");
+        let header: Vec<&str> = jobs.lines().next().expect("a header").split(',').collect();
+        let column = |name: &str| header.iter().position(|it| *it == name).expect("a column");
+        let (id, start) = (column("job_id"), column("starting_time"));
+        let mut starts: Vec<(&str, &str)> = jobs
+            .lines()
+            .skip(1)
+            .map(|line| {
+                let cells: Vec<&str> = line.split(',').collect();
+                (cells[id], cells[start])
+            })
+            .collect();
+        starts.sort_unstable();
+        // First come, first served, the second job waits behind the first one.
+        let expected = match policy {
+            "fcfs" => [("1", "150.0"), ("2", "210.0"), ("3", "210.0")],
+            _ => [("1", "150.0"), ("2", "10.0"), ("3", "150.0")],
+        };
+        assert_eq!(starts, expected, "{policy}");
+        let table = folder.read("out/maintenance.csv");
+        let row = "north,1,0.0,100.0,150.0,4,4,held,0,3";
+        assert_eq!(table.lines().nth(1), Some(row), "{policy}");
+        let sums = &summary(&folder, "out")["maintenance"];
+        let expected = r#"{"windows":1,"short":0,"refused":0,"closed":200.0,"missed":0.0}"#;
+        assert_eq!(
+            sums.to_string(),
+            serde_json::from_str::<Value>(expected).expect("JSON").to_string()
+        );
+        assert!(folder.names_in("out").contains(&"gantt.png".to_owned()));
+    }
+}
+
+#[test]
+fn a_job_that_waited_for_maintenance_is_told_so() {
+    let folder = Folder::with(&[("s.toml", CLOSED)]);
+    folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
+    let shown = folder.haggle(&["explain", "out", "jobs!1"]);
+    let told = stdout_of(&shown);
+    assert!(
+        told.contains(
+            "north had 4 processors in maintenance from 100 s to 150 s, known from the beginning."
+        ),
+        "{told}"
+    );
+    let line = |text: &str| {
+        told.lines().find(|line| line.trim_start().starts_with(text)).map(str::to_owned)
+    };
+    let waited = line("maintenance, or too short a time before it").expect("a part");
+    assert!(waited.contains(" 70 "), "{told}");
+    let story: Value =
+        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "out", "jobs!1", "--json"])))
+            .expect("JSON");
+    // From 10 to 90 the second one has most processors; before and after the window is too near.
+    let parts: Vec<(&Value, &Value)> = story["parts"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| (&it["part"], &it["waiting"]))
+        .collect();
+    let expected = [("busy", 80.0), ("maintenance", 70.0), ("computing", 0.0)];
+    assert_eq!(parts.len(), 3);
+    for ((part, waiting), (name, seconds)) in parts.into_iter().zip(expected) {
+        assert_eq!((part.as_str(), waiting.as_f64()), (Some(name), Some(seconds)));
+    }
+    // The third one comes while all is closed.
+    let shown = folder.haggle(&["explain", "out", "jobs!3", "--json"]);
+    let story: Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+    assert_eq!(story["parts"][0]["part"], "maintenance");
+    assert_eq!(story["parts"][0]["waiting"], 30.0);
+}
+
+/// Announced when a job has been promised its time, a window is refused, or the promise is broken.
+#[test]
+fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
+    let late = CLOSED.replace("\"easy\"", "\"conservative\"").replace(
+        "from = \"100s\"\nuntil = \"150s\"",
+        "from = \"130s\"\nuntil = \"150s\"\nnotice = \"115s\"",
+    );
+    for (overlap, counts) in [("refuse", [0, 1, 0]), ("break", [1, 0, 1])] {
+        let text = late.replace("notice", &format!("overlap = \"{overlap}\"\nnotice"));
+        let folder = Folder::with(&[("s.toml", &text)]);
+        let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        let summary = summary(&folder, "out");
+        let sums = &summary["maintenance"];
+        let broken = summary["all"]["outcomes"]["promises_broken"].as_u64();
+        let seen = [sums["windows"].as_u64(), sums["refused"].as_u64(), broken];
+        assert_eq!(seen, counts.map(Some), "{overlap}: {summary:#}");
+    }
+}
+
+#[test]
+fn windows_that_cannot_be_are_refused() {
+    for (from, to, expected) in [
+        ("until = \"150s\"", "until = \"90s\"", "a window from 100s until 90s has no time"),
+        ("until = \"150s\"", "until = \"150s\"\ntimes = 3", "nothing says how often"),
+        (
+            "until = \"150s\"",
+            "until = \"150s\"\nevery = \"20s\"\ntimes = 3",
+            "the next one begins after 20s",
+        ),
+        ("until = \"150s\"", "until = \"150s\"\nprocessors = 5", "has 4 processors, not 5"),
+        ("until = \"150s\"", "until = \"150s\"\nof = [\"nort\"]", "did you mean \"north\"?"),
+        (
+            "[[user]]",
+            "[[maintenance]]\nfrom = \"120s\"\nuntil = \"160s\"\nprocessors = 1\n\n[[user]]",
+            "windows of provider \"north\" close more than its 4 processors",
+        ),
+    ] {
+        let folder = Folder::with(&[("s.toml", &CLOSED.replace(from, to))]);
+        let shown = folder.haggle(&["validate", "s.toml"]);
+        assert!(!shown.starts_with("exit code: 0"), "{to}");
+        assert!(shown.contains(expected), "{to}: {shown}");
+    }
+}
+
+#[test]
+fn maintenance_that_nobody_meets_is_warned_about() {
+    for (from, to, expected) in [
+        (
+            "until = \"150s\"",
+            "until = \"150s\"\nevery = \"1h\"",
+            "`every` of maintenance has no effect",
+        ),
+        (
+            "until = \"150s\"",
+            "until = \"150s\"\noverlap = \"break\"",
+            "`overlap` of maintenance has no effect",
+        ),
+        ("name = \"closed\"", "name = \"closed\"\nhorizon = \"50s\"", "maintenance has no effect"),
+    ] {
+        let folder = Folder::with(&[("s.toml", &CLOSED.replace(from, to))]);
+        let shown = folder.haggle(&["validate", "s.toml"]);
+        assert!(shown.contains(expected), "{to}: {shown}");
+    }
+    // The run is over before the window begins.
+    let early =
+        CLOSED.replace("from = \"100s\"\nuntil = \"150s\"", "from = \"1d\"\nuntil = \"2d\"");
+    let folder = Folder::with(&[("s.toml", &early)]);
+    folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
+    let warning = &summary(&folder, "out")["warnings"][0];
+    assert_eq!(warning, "maintenance has no effect: the run was over before a window began");
+}
