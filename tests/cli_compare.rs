@@ -86,6 +86,7 @@ fn another_policy_moves_jobs() {
 
     5 jobs in both: 0 start earlier in B, 1 later, 3 at the same time
     1 of them started in neither
+    1 of 4 jobs that ended in both end at another time, 0 of these earlier in B; their mean turnaround time is 5.33 of that in A
 
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       local!3                       1             20            150      +130  north
@@ -266,6 +267,7 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
     1 of them started only in A
     2 of them went to another provider
     1 job: completed in A, failed in B
+    3 of 3 jobs that ended in both end at another time, 2 of these earlier in B; their mean turnaround time is 1.36 of that in A
 
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       jobs!3                        1           4860           4260      -600  alpha-1 -> beta-1

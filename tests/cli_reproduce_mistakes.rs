@@ -179,7 +179,8 @@ fn catalogues_with_mistakes_are_refused() {
         ·         ───┬──
         ·            ╰── not there
         ╰────
-      help: there is composition-table, workload-table, frames, grid-jobs, backfilling-limit
+      help: there is composition-table, workload-table, frames, grid-jobs, backfilling-limit,
+            speedups, job-kinds, size-search, size-searches
 
     error: lib/made-up/figures.toml has 3 problems
     "#);

@@ -168,16 +168,6 @@ fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
             jobs.same
         ));
     }
-    if impact.impacted > 0 {
-        text.push_str(&format!(
-            "{} of {} that ended in both end at another time, {} of these earlier in B; their mean turnaround \
-             time is {} of that in A\n",
-            impact.impacted,
-            count(impact.jobs as usize, "job"),
-            impact.earlier,
-            number(impact.response_ratio())
-        ));
-    }
     for (number, what) in [
         (jobs.started_only_in_a, "of them started only in A"),
         (jobs.started_only_in_b, "of them started only in B"),
@@ -196,6 +186,16 @@ fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
             count(change.jobs, "job"),
             change.a,
             change.b
+        ));
+    }
+    if impact.impacted > 0 {
+        text.push_str(&format!(
+            "{} of {} that ended in both end at another time, {} of these earlier in B; their mean turnaround \
+             time is {} of that in A\n",
+            impact.impacted,
+            count(impact.jobs as usize, "job"),
+            impact.earlier,
+            number(impact.response_ratio())
         ));
     }
     if !jobs.largest.is_empty() {
