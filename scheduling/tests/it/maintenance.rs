@@ -204,11 +204,9 @@ fn run(
         }
         machine.finish(now);
         machine.start_due(now);
-        for job in 0..work.len() {
-            if work[job].submit == now {
-                machine.submit(now, job);
-                machine.start_due(now);
-            }
+        for (job, _) in work.iter().enumerate().filter(|(_, it)| it.submit == now) {
+            machine.submit(now, job);
+            machine.start_due(now);
         }
         for (number, closing) in closings.iter().enumerate() {
             if closing.start() == now && announced.contains(&number) {
