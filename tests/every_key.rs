@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 20] = [
+const BASES: [&str; 21] = [
     "queue",
     "bags",
     "reservations",
@@ -30,6 +30,7 @@ const BASES: [&str; 20] = [
     "coordinated",
     "slots",
     "coallocated",
+    "protocols",
     "moldable",
     "grid",
     "outputs",

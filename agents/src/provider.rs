@@ -12,6 +12,7 @@ mod rescheduling;
 mod reserving;
 mod shares;
 mod slots;
+mod transactions;
 
 use std::collections::BTreeMap;
 
@@ -35,6 +36,7 @@ use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
 use self::shares::Share;
 use self::slots::Slots;
+use self::transactions::{Booking, Transactions};
 use crate::protocol::{
     BargainMessage, Message, QueryMessage, ResourceMessage, RunMessage, ShareMessage, Submission,
     SubmissionMessage, Timer,
@@ -45,6 +47,7 @@ pub use failures::{MAX_ATTEMPTS, OnFailure};
 pub use negotiation::{Bargaining, Estimates};
 pub use reserving::ReservingConfig;
 pub(crate) use shares::worse;
+pub use transactions::Transacting;
 
 /// What happens to a job that is not done when its requested time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -82,6 +85,8 @@ pub struct ProviderConfig {
     pub reserving: ReservingConfig,
     /// How many millionths of its free processors it tells of who spreads jobs.
     pub publishes: u32,
+    /// The protocols by which parts of jobs are agreed on with it.
+    pub transacting: Vec<Transacting>,
 }
 
 impl ProviderConfig {
@@ -100,6 +105,7 @@ impl ProviderConfig {
             bargaining: Bargaining::default(),
             reserving: ReservingConfig::default(),
             publishes: 1_000_000,
+            transacting: Vec::new(),
         }
     }
 }
@@ -132,6 +138,7 @@ pub struct Provider {
     reserving: Reserving,
     agreements: Agreements,
     coallocation: Coallocation,
+    transactions: Transactions,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
     /// While its scheduler is down.
@@ -149,6 +156,8 @@ enum Held {
     Part,
     /// Part of a rigid job.
     Coallocated(Box<Part>),
+    /// Part of a rigid job, by a protocol of the scenario's choice.
+    Booked(Box<Booking>),
 }
 
 /// A rigid job in the provider's hands.
@@ -294,6 +303,7 @@ impl Provider {
             negotiation: Negotiation::new(stream),
             agreements: Agreements::default(),
             coallocation: Coallocation::default(),
+            transactions: Transactions::new(&config.transacting),
             coordinated: BTreeMap::new(),
             unheard: None,
             config,
@@ -441,6 +451,7 @@ impl Provider {
                 // Its metascheduler has the bag.
                 Held::Part => {}
                 Held::Coallocated(part) => part.unfinished(provider, now, out),
+                Held::Booked(booking) => booking.unfinished(provider, now, out),
             }
         }
     }
@@ -476,6 +487,7 @@ impl Provider {
         }
         if self.coallocates {
             self.settle_parts(now, out);
+            self.room_may_have_changed(now, out);
         }
         self.start_due(now, out);
         if self.bargains {
@@ -521,6 +533,9 @@ impl Provider {
         if self.is_part(slot) {
             return self.start_part(now, slot, out);
         }
+        if self.is_booking(slot) {
+            return self.start_booking(now, slot, out);
+        }
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("the scheduler starts queued jobs")
         };
@@ -560,6 +575,8 @@ impl Provider {
             Held::Share(share) => Some(share.call.job),
             Held::Part => None,
             Held::Coallocated(part) => Some(part.job()),
+            // It is known by its agreement.
+            Held::Booked(_) => None,
         };
         if let Some(job) = job {
             self.slots.remove(&job);
@@ -570,7 +587,7 @@ impl Provider {
     fn release_job(&mut self, slot: Slot) -> Option<HeldJob> {
         match self.release(slot)? {
             Held::Job(held) => Some(held),
-            Held::Share(_) | Held::Part | Held::Coallocated(_) => None,
+            Held::Share(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => None,
         }
     }
 }
@@ -630,6 +647,10 @@ impl Provider {
             Timer::RunEnds { slot } if self.is_part(Slot(slot)) => {
                 self.on_part_ended(now, Slot(slot), out);
             }
+            Timer::RunEnds { slot } if self.is_booking(Slot(slot)) => {
+                self.on_booking_ended(now, Slot(slot), out);
+            }
+            Timer::AgreementDue => self.on_agreement_due(now, out),
             Timer::RunEnds { slot } => self.on_run_ended(now, Slot(slot), out),
             Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
             Timer::Reschedule if self.coallocates => self.on_room(now, out),
@@ -662,9 +683,11 @@ impl Actor for Provider {
             Message::Share(ShareMessage::BagCompletion { job, completion }) => {
                 self.on_bag_completion(from, job, completion, out)
             }
+            Message::Transaction(message) => self.on_transaction(now, from, message, out),
             // A part that fails, or that its scheduler forgets, would leave the others alone.
-            Message::Resource(_) | Message::Run(RunMessage::Crashed | RunMessage::Restarted)
-                if self.coallocates =>
+            Message::Resource(_) if self.coallocates => false,
+            Message::Run(RunMessage::Crashed | RunMessage::Restarted)
+                if self.coallocates && !self.transacts() =>
             {
                 false
             }

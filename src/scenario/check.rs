@@ -29,6 +29,7 @@ mod models;
 mod names;
 mod reservations;
 mod sessions;
+mod transaction;
 mod uses;
 mod workloads;
 

@@ -25,6 +25,7 @@ mod rules;
 mod sessions;
 mod step;
 mod sweep;
+mod transaction;
 mod user;
 mod workload;
 
@@ -59,6 +60,7 @@ pub use rules::{
 pub use sessions::SessionLimits;
 pub use step::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
 pub use sweep::{Axis, AxisVariant, Sweep};
+pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};
 pub use user::User;
 pub use workload::{InlineJob, Model, Workload};
 

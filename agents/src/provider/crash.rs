@@ -63,6 +63,7 @@ impl Provider {
     /// The scheduler is down from now on.
     pub(super) fn on_crashed(&mut self) {
         self.unheard.get_or_insert_default();
+        self.crash_transactions();
     }
 
     /// The scheduler is back, knows what it knew, and hears of all that has happened. As long as no
@@ -97,6 +98,7 @@ impl Provider {
         for (to, message) in news.into_iter().chain(since) {
             out.send(to, message);
         }
+        self.restart_transactions(now, out);
         self.plan_changed(now, out);
     }
 
@@ -111,7 +113,7 @@ impl Provider {
                     over.extend(is_late.then_some((slot, None)));
                 }
                 Held::Share(share) => over.extend(share.late(now).map(|run| (slot, Some(run)))),
-                Held::Part | Held::Coallocated(_) => {}
+                Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
             }
         }
         for (slot, run) in over {

@@ -9,7 +9,7 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Metrics, Reservations, Sample, bounded_slowdown,
+    FailureMetrics, GridSummary, Metrics, Reservations, Sample, Transactions, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -103,6 +103,10 @@ pub struct Summary {
     /// What went wrong with messages; missing where nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_faults: Option<MessageFaults>,
+    /// What transactions on parts of jobs cost, and what became of them; missing where no scenario
+    /// chooses a protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<Transactions>,
     /// How often jobs that waited were submitted again; missing where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<Moves>,
@@ -383,6 +387,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         failures: failures::sum_up(metrics),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
+        transactions: metrics.transactions.as_ref().map(|log| log.summarise()),
         moves: metrics.moves,
         warnings: Vec::new(),
         all: all.clone(),

@@ -253,7 +253,12 @@ impl Check<'_> {
             let why = "only policy \"shift-remap\" lets other providers take parts";
             let owner = format!("the co-allocation of {owner}");
             self.uses(&at, remaps, &owner, why, "remove it, or choose `policy = \"shift-remap\"`");
+            let at = path.key("coallocation").key("fill");
+            let divides = coallocation.protocol.is_some();
+            let why = "under a protocol every provider is asked for an equal part";
+            self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
         }
+        self.transaction_effects(path, metascheduler);
         if let Some(reallocation) = metascheduler.reallocation {
             self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
         }

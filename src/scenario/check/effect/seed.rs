@@ -4,8 +4,8 @@ use crate::scenario::Scenario;
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, NetworkModel, Placement, Role,
-    Step, Workload,
+    self, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, NetworkModel, Placement,
+    Role, Step, Workload,
 };
 use crate::scenario::quantity::{EstimateRule, Share, TimeSpan};
 
@@ -30,7 +30,12 @@ fn draws(scenario: &Scenario) -> bool {
     });
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
         Role::Composes(_) | Role::Moves(_) => false,
-        Role::Spreads(coallocation) => coallocation.overhead.draws(),
+        Role::Spreads(coallocation) => {
+            let waits = |(_, rules): (_, file::Transaction)| {
+                rules.back_off == file::BackOffRule::Exponential
+            };
+            coallocation.overhead.draws() || it.transaction().is_some_and(waits)
+        }
         Role::Places(placement) => placement == Placement::Random,
     });
     provider
