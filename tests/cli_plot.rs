@@ -66,7 +66,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stdout -----
     ----- stderr -----
     error: invalid value 'gant' for '--kind <KIND>'
-      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, bars, box, letter-values, lines, resource-timeline, job-timeline]
+      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, bars, box, letter-values, lines, resource-timeline, job-timeline, sequence]
 
       tip: a similar value exists: 'gantt'
 

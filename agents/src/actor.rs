@@ -8,7 +8,8 @@ use crate::grid::{
     CheckpointServer, DataNetwork, Dispatcher, GridResource, InformationService, Storage,
 };
 use crate::{
-    Coallocator, Message, Metascheduler, Nature, Negotiator, Provider, Reallocator, Timer, User,
+    Acceptor, Coallocator, Message, Metascheduler, Nature, Negotiator, Provider, Reallocator,
+    Timer, Transactor, User,
 };
 
 /// Something that takes messages.
@@ -127,6 +128,10 @@ pub enum AnyActor {
     Negotiator(Box<Negotiator>),
     /// Spreads rigid jobs over providers.
     Coallocator(Box<Coallocator>),
+    /// Gets parts of rigid jobs by a protocol of the scenario's choice.
+    Transactor(Box<Transactor>),
+    /// Remembers votes and decisions for those who get parts of jobs.
+    Acceptor(Box<Acceptor>),
     /// Places moldable jobs, and moves those that wait.
     Reallocator(Box<Reallocator>),
     /// Makes processors fail.
@@ -158,6 +163,15 @@ impl fmt::Debug for OtherActor {
 }
 
 impl AnyActor {
+    /// Whether others may wait for it to come back when it has crashed, even if no job is left.
+    pub fn is_bound(&self) -> bool {
+        match self {
+            AnyActor::Transactor(_) | AnyActor::Acceptor(_) => true,
+            AnyActor::Provider(provider) => provider.transacts(),
+            _ => false,
+        }
+    }
+
     /// Whether it has something to file when the run is over, see
     /// [`RunMessage::RunOver`](crate::RunMessage::RunOver).
     pub fn keeps_accounts(&self) -> bool {
@@ -184,6 +198,8 @@ impl Actor for AnyActor {
             }
             AnyActor::Negotiator(negotiator) => negotiator.on_message(now, from, message, out),
             AnyActor::Coallocator(coallocator) => coallocator.on_message(now, from, message, out),
+            AnyActor::Transactor(transactor) => transactor.on_message(now, from, message, out),
+            AnyActor::Acceptor(acceptor) => acceptor.on_message(now, from, message, out),
             AnyActor::Reallocator(reallocator) => reallocator.on_message(now, from, message, out),
             AnyActor::Nature(nature) => nature.on_message(now, from, message, out),
             AnyActor::GridResource(resource) => resource.on_message(now, from, message, out),

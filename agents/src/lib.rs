@@ -15,6 +15,7 @@
 //!                     ◀── Accepted, Refused, Started, Finished ─────────┘
 //! ```
 
+pub mod acceptor;
 pub mod actor;
 pub mod coallocator;
 pub mod desk;
@@ -25,8 +26,11 @@ pub mod negotiator;
 pub mod protocol;
 pub mod provider;
 pub mod reallocator;
+pub mod transaction;
+pub mod transactor;
 pub mod user;
 
+pub use acceptor::Acceptor;
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
 pub use coallocator::{Coallocator, CoallocatorConfig};
 pub use desk::Desk;
@@ -39,4 +43,6 @@ pub use provider::{
     ReservingConfig,
 };
 pub use reallocator::{Reallocator, ReallocatorConfig};
+pub use transaction::Transaction;
+pub use transactor::{Transactor, TransactorConfig};
 pub use user::{User, UserConfig};

@@ -9,6 +9,7 @@
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
 //! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
+//! | [`transaction`] | metascheduler, provider, acceptor | the same, by a protocol of the scenario's choice |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
 //! | [`resource`] | nature, owner | failures and repairs |
 //! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
@@ -60,6 +61,7 @@ mod said;
 pub mod share;
 pub mod submission;
 pub mod timer;
+pub mod transaction;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{ActorKind, JobId};
@@ -83,6 +85,7 @@ pub use run::RunMessage;
 pub use share::ShareMessage;
 pub use submission::{Submission, SubmissionMessage};
 pub use timer::{GridTimer, Timer};
+pub use transaction::TransactionMessage;
 
 /// Takes down how many items of a kind somebody learns.
 pub type Tell<'a> = dyn FnMut(DisclosedItem, u32) + 'a;
@@ -139,6 +142,8 @@ messages! {
     Agreement(AgreementMessage),
     /// About parts of a rigid job.
     Coallocation(CoallocationMessage),
+    /// About parts of a rigid job, by a protocol of the scenario's choice.
+    Transaction(TransactionMessage),
     /// About a share that is committed.
     Share(ShareMessage),
     /// Nature to the owners of resources.

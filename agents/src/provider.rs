@@ -12,6 +12,7 @@ mod rescheduling;
 mod reserving;
 mod shares;
 mod slots;
+mod transactions;
 mod unheard;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
 use self::shares::Share;
 use self::slots::Slots;
+use self::transactions::{Booking, Transactions};
 use self::unheard::Unheard;
 use crate::protocol::{
     BargainMessage, Message, QueryMessage, ResourceMessage, RunMessage, ShareMessage, Submission,
@@ -48,6 +50,7 @@ pub use maintenance::Maintenance;
 pub use negotiation::{Bargaining, Estimates};
 pub use reserving::ReservingConfig;
 pub(crate) use shares::worse;
+pub use transactions::Transacting;
 
 /// What happens to a job that is not done when its requested time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -87,6 +90,8 @@ pub struct ProviderConfig {
     pub publishes: u32,
     /// When it closes processors; windows are known by their places here.
     pub maintenance: Vec<Maintenance>,
+    /// The protocols by which parts of jobs are agreed on with it.
+    pub transacting: Vec<Transacting>,
 }
 
 impl ProviderConfig {
@@ -106,6 +111,7 @@ impl ProviderConfig {
             reserving: ReservingConfig::default(),
             publishes: 1_000_000,
             maintenance: Vec::new(),
+            transacting: Vec::new(),
         }
     }
 }
@@ -139,6 +145,7 @@ pub struct Provider {
     reserving: Reserving,
     agreements: Agreements,
     coallocation: Coallocation,
+    transactions: Transactions,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
     /// What its scheduler has not heard yet; until it has, nothing starts.
@@ -156,6 +163,8 @@ enum Held {
     Part,
     /// Part of a rigid job.
     Coallocated(Box<Part>),
+    /// Part of a rigid job, by a protocol of the scenario's choice.
+    Booked(Box<Booking>),
 }
 
 /// A rigid job in the provider's hands.
@@ -302,6 +311,7 @@ impl Provider {
             negotiation: Negotiation::new(stream),
             agreements: Agreements::default(),
             coallocation: Coallocation::default(),
+            transactions: Transactions::new(&config.transacting),
             coordinated: BTreeMap::new(),
             unheard: None,
             config,
@@ -449,6 +459,7 @@ impl Provider {
                 // Its metascheduler has the bag.
                 Held::Part => {}
                 Held::Coallocated(part) => part.unfinished(provider, now, out),
+                Held::Booked(booking) => booking.unfinished(provider, now, out),
             }
         }
     }
@@ -484,6 +495,7 @@ impl Provider {
         }
         if self.coallocates {
             self.settle_parts(now, out);
+            self.room_may_have_changed(now, out);
         }
         self.start_due(now, out);
         if self.bargains {
@@ -529,6 +541,9 @@ impl Provider {
         if self.is_part(slot) {
             return self.start_part(now, slot, out);
         }
+        if self.is_booking(slot) {
+            return self.start_booking(now, slot, out);
+        }
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("the scheduler starts queued jobs")
         };
@@ -568,6 +583,8 @@ impl Provider {
             Held::Share(share) => Some(share.call.job),
             Held::Part => None,
             Held::Coallocated(part) => Some(part.job()),
+            // It is known by its agreement.
+            Held::Booked(_) => None,
         };
         if let Some(job) = job {
             self.slots.remove(&job);
@@ -578,7 +595,7 @@ impl Provider {
     fn release_job(&mut self, slot: Slot) -> Option<HeldJob> {
         match self.release(slot)? {
             Held::Job(held) => Some(held),
-            Held::Share(_) | Held::Part | Held::Coallocated(_) => None,
+            Held::Share(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => None,
         }
     }
 }
@@ -638,6 +655,10 @@ impl Provider {
             Timer::RunEnds { slot } if self.is_part(Slot(slot)) => {
                 self.on_part_ended(now, Slot(slot), out);
             }
+            Timer::RunEnds { slot } if self.is_booking(Slot(slot)) => {
+                self.on_booking_ended(now, Slot(slot), out);
+            }
+            Timer::AgreementDue => self.on_agreement_due(now, out),
             Timer::RunEnds { slot } => self.on_run_ended(now, Slot(slot), out),
             Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
             Timer::Settle => self.on_settled(now, out),
@@ -678,9 +699,11 @@ impl Actor for Provider {
             Message::Share(ShareMessage::BagCompletion { job, completion }) => {
                 self.on_bag_completion(from, job, completion, out)
             }
+            Message::Transaction(message) => self.on_transaction(now, from, message, out),
             // A part that fails, or that its scheduler forgets, would leave the others alone.
-            Message::Resource(_) | Message::Run(RunMessage::Crashed | RunMessage::Restarted)
-                if self.coallocates =>
+            Message::Resource(_) if self.coallocates => false,
+            Message::Run(RunMessage::Crashed | RunMessage::Restarted)
+                if self.coallocates && !self.transacts() =>
             {
                 false
             }

@@ -99,6 +99,11 @@ impl Account {
         }
     }
 
+    /// Its part has come to its end.
+    pub fn ended(&mut self, who: ActorId, id: AgreementId) {
+        self.parts.remove(&(who, id));
+    }
+
     /// It gives its part up, whether or not it had begun.
     pub fn given_up(&mut self, now: Time, who: ActorId, id: AgreementId) {
         if let Some(part) = self.parts.remove(&(who, id)) {

@@ -83,15 +83,22 @@ impl<J: Copy + Ord> Contention<J> {
         new.then_some(Finding::Deadlock { at, members })
     }
 
-    /// A try of this group has failed; these ask for some of the same participants.
-    pub fn failed(&mut self, at: Time, who: J, rivals: &[J]) -> Option<Finding<J>> {
-        *self.failures.entry(who).or_default() += 1;
+    /// A try of this group has failed, for somebody works with what it asks for: that is in nobody's
+    /// way for ever.
+    pub fn refused(&mut self, at: Time, who: J, rivals: &[J]) -> Option<Finding<J>> {
         let own = self.own.entry(who).or_default();
         *own += 1;
         let spent = *own == self.trials && self.trials > 1;
         self.rivals.entry(who).or_default().extend(rivals);
-        if spent && self.overtaken.contains(&who) {
-            return Some(Finding::Starvation { at, member: who });
+        let starves = spent && self.overtaken.contains(&who);
+        starves.then_some(Finding::Starvation { at, member: who })
+    }
+
+    /// A try of this group has failed, and nobody works; these ask for some of the same participants.
+    pub fn failed(&mut self, at: Time, who: J, rivals: &[J]) -> Option<Finding<J>> {
+        *self.failures.entry(who).or_default() += 1;
+        if let Some(starves) = self.refused(at, who, rivals) {
+            return Some(starves);
         }
         let tired = |it: &J| self.failures.get(it).is_some_and(|&count| count >= LIVELOCK);
         let mut members: BTreeSet<J> = rivals.iter().copied().filter(tired).collect();

@@ -3,20 +3,10 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+pub use haggle_model::AgreementId;
 use haggle_model::{ActorId, Span, Time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-/// Names an agreement for ever: its coordinator uses no number twice, also after a crash.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-pub struct AgreementId {
-    /// Who collects the votes and decides.
-    pub coordinator: ActorId,
-    /// Its running number.
-    pub number: u64,
-}
 
 /// Something that can be said, persisted and compared.
 pub trait Payload: Clone + Debug + Eq + Hash + Serialize + DeserializeOwned {}

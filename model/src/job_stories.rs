@@ -26,6 +26,9 @@ impl JobStories {
         }
         let Some(bag) = &mut record.bag else { return };
         bag.shares = self.shares.remove(&record.job.id).unwrap_or_default();
+        // What an agreement left behind that came to nothing is no part of the job.
+        let agreement = bag.coallocated.and_then(|it| it.agreement);
+        bag.shares.retain(|share| share.agreement == agreement);
         let runs = || bag.shares.iter().flat_map(|share| &share.runs);
         record.start = runs().map(|run| run.start).min();
         if record.outcome != JobOutcome::Unfinished {

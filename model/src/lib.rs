@@ -4,6 +4,7 @@
 //!
 //! This crate knows nothing of scheduling, messages or files of results.
 
+pub mod agreement;
 pub mod disclosure;
 mod exact;
 pub mod failures;
@@ -22,6 +23,7 @@ pub mod time;
 pub mod work;
 pub mod workload;
 
+pub use agreement::{AgreementEvent, AgreementId};
 pub use disclosure::Disclosure;
 pub use ids::{ActorId, JobId, ProviderId};
 pub use job::{Job, JobClass, JobShape};

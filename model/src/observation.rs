@@ -6,9 +6,11 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::agreement::{AgreementEvent, Waits};
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
 use crate::{
-    ActorId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span, Time,
+    ActorId, AgreementId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span,
+    Time,
 };
 
 /// How a job ended.
@@ -59,6 +61,8 @@ pub enum Refusal {
     NoRoom,
     /// No room in the window of a reservation, and none beside it that its user would take.
     NoWindow,
+    /// Providers did not agree on its parts, however often it was tried.
+    NoAgreement,
 }
 
 impl Refusal {
@@ -72,6 +76,7 @@ impl Refusal {
             Refusal::NoLimit => "no_limit",
             Refusal::NoRoom => "no_room",
             Refusal::NoWindow => "no_window",
+            Refusal::NoAgreement => "no_agreement",
         }
     }
 }
@@ -208,6 +213,13 @@ pub struct BagRecord {
     pub coallocated: Option<Coallocated>,
 }
 
+impl BagRecord {
+    /// Whether its parts are those of an agreement.
+    pub fn is_agreed(&self) -> bool {
+        self.coallocated.is_some_and(|it| it.agreement.is_some())
+    }
+}
+
 /// How a rigid job was spread over providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coallocated {
@@ -219,6 +231,9 @@ pub struct Coallocated {
     pub moves: u32,
     /// By how many percent it takes longer on several providers than on one.
     pub overhead: u32,
+    /// The agreement by which its parts run, where a scenario chooses the protocol: each begins
+    /// when its provider hears that it may.
+    pub agreement: Option<AgreementId>,
 }
 
 /// What one provider did of a bag.
@@ -236,6 +251,9 @@ pub struct ShareRecord {
     pub walltime: Span,
     /// Completion promised for this share, if any was.
     pub promised_end: Option<Time>,
+    /// The agreement of which it is a part, where a scenario chooses the protocol: what is not of
+    /// the last one was done in vain.
+    pub agreement: Option<AgreementId>,
     /// Tasks that ran together, in the order in which they ended.
     pub runs: Vec<TaskRun>,
 }
@@ -541,6 +559,17 @@ pub enum Observation {
     ShareOver(Box<ShareRecord>),
     /// A provider has answered a call for offers.
     OffersMade(Box<OffersMade>),
+    /// Something has happened in an agreement on the parts of a job.
+    Agreement {
+        /// Which.
+        id: AgreementId,
+        /// The job.
+        job: JobId,
+        /// What.
+        event: AgreementEvent,
+    },
+    /// At a participant, who waits for whom is this from now on.
+    Waiting(Waits),
     /// The actor does not expect what it has just been told; it changed nothing.
     MessageRefused {
         /// Who said it.

@@ -20,6 +20,7 @@ pub mod panels;
 pub mod resource_timeline;
 pub mod scatter;
 pub mod scene;
+pub mod sequence;
 pub mod timeline;
 pub mod tries;
 
@@ -47,6 +48,7 @@ pub use panels::{PanelCharts, Panels};
 pub use resource_timeline::{ResourceLanes, ResourceTimeline};
 pub use scatter::{ScatterChart, ScatterPoint};
 pub use scene::Scene;
+pub use sequence::{Sequence, SequenceMessage};
 pub use timeline::{Held, Shows, Timeline, TimelinePart};
 pub use tries::{CheckpointMark, Outage, TryBar};
 
@@ -61,6 +63,8 @@ pub enum Figure {
     ResourceTimeline(ResourceTimeline),
     /// A job of a grid across its tries.
     JobTimeline(JobTimeline),
+    /// Who said what to whom about one job.
+    Sequence(Sequence),
     /// Empirical distribution functions.
     Distribution(DistributionFigure),
     /// Means with their spreads over an axis of a sweep.
@@ -88,6 +92,7 @@ impl Figure {
             Figure::Timeline(figure) => figure.scene(size),
             Figure::ResourceTimeline(figure) => figure.scene(size),
             Figure::JobTimeline(figure) => figure.scene(size),
+            Figure::Sequence(figure) => figure.scene(size),
             Figure::Distribution(figure) => figure.scene(size),
             Figure::Lines(figure) => chart::alone(figure, size),
             Figure::Bars(figure) => chart::alone(figure, size),

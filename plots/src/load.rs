@@ -1,6 +1,7 @@
 //! Figures out of a run's folder.
 
 mod grid;
+mod sequence;
 mod timeline;
 
 use std::cell::OnceCell;
@@ -16,6 +17,7 @@ use crate::tries::Outage;
 
 pub use crate::distribution::Sample;
 pub use grid::{job_timeline, resource_timeline};
+pub use sequence::sequence;
 pub use timeline::{grid_timeline, timeline};
 
 /// By what jobs are told apart in a distribution.

@@ -356,6 +356,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
         queued: at(10),
         walltime: Span::from_secs(100),
         promised_end: Some(at(400)),
+        agreement: None,
         runs: vec![
             run(50, 150, ProcessorSet::range(0, 1)),
             run(150, 250, ProcessorSet::range(0, 1)),

@@ -42,11 +42,13 @@ mod moves;
 mod reservations;
 mod summary;
 mod text;
+mod transactions;
 
 use haggle_model::observation::{DisclosedItem, GrantedWindow, Review};
 use haggle_model::{
-    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord,
-    MessageFault, OffersMade, ProviderId, Sizing, Span, Time,
+    ActorId, AgreementEvent, AgreementId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun,
+    MaintenanceRecord, MessageFault, OffersMade, ProviderId, ShareRecord, Sizing, Span, TaskRun,
+    Time,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,7 @@ use eavesdropper::Eavesdropper;
 use failures::FailureLog;
 use maintenance::MaintenanceLog;
 use moves::MoveLog;
+use transactions::TransactionLog;
 
 pub use bags::{Bags, Stretch};
 pub use coallocated::CoallocatedJobs;
@@ -72,6 +75,7 @@ pub use moves::Moves;
 pub(crate) use moves::Sizes;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
+pub use transactions::Transactions;
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
@@ -110,6 +114,9 @@ pub struct MetricsOptions {
     pub window: Option<(Time, Time)>,
     /// Whether processors may fail: then the summary says what came of it.
     pub failures: bool,
+    /// If parts of jobs are got by protocols: how often a job may be tried. Then the summary says what
+    /// came of it.
+    pub transactions: Option<u32>,
 }
 
 impl Default for MetricsOptions {
@@ -119,6 +126,7 @@ impl Default for MetricsOptions {
             cut: Cut::default(),
             window: None,
             failures: false,
+            transactions: None,
         }
     }
 }
@@ -145,6 +153,9 @@ pub struct Metrics {
     /// Present as soon as something has gone wrong with a message.
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
+    transactions: Option<Box<TransactionLog>>,
+    /// Processor-microseconds of parts that ran, and of those that are part of a job.
+    parts: (i128, i128),
     /// Present if the run was one of a grid, and is over.
     grid: Option<Box<GridLedger>>,
 }
@@ -249,6 +260,11 @@ impl Sample {
     }
 }
 
+/// Processor-microseconds of tasks that ran together.
+fn work_of(run: &TaskRun) -> i128 {
+    i128::from((run.end - run.start).as_micros()) * i128::from(run.processors.count())
+}
+
 /// Whether nothing of a job is of use to anybody, not even what was saved of it.
 fn came_to_nothing(outcome: JobOutcome) -> bool {
     matches!(outcome, JobOutcome::Failed | JobOutcome::Cancelled | JobOutcome::Rejected(_))
@@ -270,6 +286,8 @@ impl Metrics {
             maintenance: MaintenanceLog::default(),
             message_faults: None,
             moves: MoveLog::default(),
+            transactions: options.transactions.map(|it| Box::new(TransactionLog::new(it))),
+            parts: (0, 0),
             grid: None,
         }
     }
@@ -287,6 +305,39 @@ impl Metrics {
     /// Takes in that a metascheduler has looked at what waits.
     pub fn reviewed(&mut self, review: &Review) {
         self.moves.moves.get_or_insert_default().reviewed(review);
+    }
+
+    /// Takes in something that `actor` has observed of a transaction on the parts of a job.
+    pub fn agreement(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        id: AgreementId,
+        job: JobId,
+        event: &AgreementEvent,
+    ) {
+        if let Some(log) = &mut self.transactions {
+            log.hear(now, actor, id, job, event);
+        }
+    }
+
+    /// Takes in who waits for whom at `actor`.
+    pub fn waiting(&mut self, now: Time, actor: ActorId, waits: &[(JobId, JobId)]) {
+        if let Some(log) = &mut self.transactions {
+            log.waiting(now, actor, waits);
+        }
+    }
+
+    /// Takes in that `actor` has crashed.
+    pub fn crashed(&mut self, now: Time, actor: ActorId) {
+        if let Some(log) = &mut self.transactions {
+            log.crashed(now, actor);
+        }
+    }
+
+    /// Takes in a part of a transaction that is over, with what ran of it.
+    pub fn part_over(&mut self, share: &ShareRecord) {
+        self.parts.0 += share.runs.iter().map(work_of).sum::<i128>();
     }
 
     /// Takes in that `from` has told `to` something about itself.
@@ -345,11 +396,19 @@ impl Metrics {
     /// Processor-microseconds of all that ran, whatever came of it.
     pub fn work(&self) -> i128 {
         let done = summary::work_done(&self.jobs);
-        done.useful + done.unfinished + done.checkpoints + self.failures.work()
+        let in_vain = self.parts.0 - self.parts.1;
+        done.useful + done.unfinished + done.checkpoints + self.failures.work() + in_vain
     }
 
     /// Takes in a job that is over.
     pub fn job_over(&mut self, record: &JobRecord) {
+        if let Some(bag) = record.bag.as_ref().filter(|it| it.is_agreed()) {
+            let runs = bag.shares.iter().flat_map(|share| &share.runs);
+            self.parts.1 += runs.map(work_of).sum::<i128>();
+        }
+        if let Some(log) = self.transactions.as_mut().filter(|_| record.start.is_none()) {
+            log.given_back(record.job.id);
+        }
         let saved_in_vain = came_to_nothing(record.outcome);
         record.lost.iter().for_each(|run| self.failures.run_lost(run, saved_in_vain));
         self.moves.sizes.over(record.job.id);

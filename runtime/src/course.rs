@@ -1,6 +1,7 @@
 //! The course of a run: what is delivered next, what comes of it, and when it ends. Everything
 //! but the actors.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,6 +35,8 @@ pub(crate) struct Course<'a> {
     /// The actors in the order in which they are told that the run is over, each with whether
     /// it has something to file then, whatever it holds.
     last_words: Vec<(ActorId, bool)>,
+    /// Those for whom others may wait when they have crashed.
+    bound: BTreeSet<ActorId>,
     ending: Ending,
     network: Network,
     down: Down,
@@ -94,6 +97,12 @@ impl<'a> Course<'a> {
             gone: false,
             horizon,
             last_words: last_words(&actors),
+            bound: (0..)
+                .map(ActorId)
+                .zip(&actors)
+                .filter(|(_, it)| it.is_bound())
+                .map(|it| it.0)
+                .collect(),
             ending: Ending::Not,
             network,
             down: Down::default(),
@@ -208,8 +217,12 @@ impl<'a> Course<'a> {
             }
             let delivery = self.agenda.message(key);
             let recurs = delivery.message.recurs();
-            // Nature has no end: what it would do to nobody's jobs is left out.
-            if recurs && !has_jobs && self.horizon.is_none() {
+            // Nature has no end: what it would do to nobody's jobs is left out. But who is bound to
+            // others comes back to them.
+            let comes_back = delivery.message == Message::Run(RunMessage::Restarted)
+                && self.bound.contains(&delivery.to)
+                && self.down.is_down(delivery.to);
+            if recurs && !has_jobs && self.horizon.is_none() && !comes_back {
                 self.agenda.take(key);
                 continue;
             }

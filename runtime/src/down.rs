@@ -23,6 +23,11 @@ impl Down {
         self.waiting.entry(actor).or_default();
     }
 
+    /// Whether an actor has crashed and not restarted.
+    pub(crate) fn is_down(&self, actor: ActorId) -> bool {
+        self.waiting.contains_key(&actor)
+    }
+
     /// An actor restarts: what waited for it comes next.
     pub(crate) fn restart(&mut self, actor: ActorId) {
         self.released.extend(self.waiting.remove(&actor).into_iter().flatten());

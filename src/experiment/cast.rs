@@ -4,6 +4,7 @@ use haggle_agents::grid::GridPlan;
 use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 
 use super::grid;
+use super::transactions::acceptors;
 use super::world::scheduling;
 use crate::scenario::{Scenario, file};
 
@@ -47,6 +48,8 @@ fn add_providers(cast: &mut Cast, scenario: &Scenario) {
     }
     let metaschedulers = scenario.metaschedulers.iter();
     cast.actors.extend(metaschedulers.map(|it| actor(it.name.as_str(), ActorKind::Metascheduler)));
+    let acceptors = acceptors(scenario);
+    cast.actors.extend(acceptors.iter().map(|it| actor(&it.name, ActorKind::Service)));
 }
 
 /// The resources of a grid come first, then its scheduler and the other services.

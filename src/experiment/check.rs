@@ -7,8 +7,8 @@ use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
 use haggle_model::{
-    BagRecord, Cast, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord, Moldable,
-    ProcessorSet, ProviderId, Span, TaskRun, Time,
+    BagRecord, Cast, Coallocated, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord,
+    Moldable, ProcessorSet, ProviderId, Span, TaskRun, Time,
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
 use haggle_scheduling::coallocation::with_overhead;
@@ -141,17 +141,18 @@ pub enum Violation {
 }
 
 /// The parts of a rigid job start and end together, and take as long as they should.
-fn runs_whole(record: &JobRecord, bag: &BagRecord, overhead: u32) -> Result<(), Violation> {
+fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Result<(), Violation> {
     let job = record.job.number;
     let mut runs = bag.shares.iter().flat_map(|share| &share.runs);
     let Some(first) = runs.next() else { return Ok(()) };
     if bag.shares.iter().any(|share| share.runs.len() != 1)
-        || runs.any(|run| (run.start, run.end) != (first.start, first.end))
+        || placed.agreement.is_none()
+            && runs.any(|run| (run.start, run.end) != (first.start, first.end))
     {
         return Err(Violation::TornApart { job });
     }
     let computed = first.end - first.start;
-    let overhead = if bag.shares.len() > 1 { overhead } else { 0 };
+    let overhead = if bag.shares.len() > 1 { placed.overhead } else { 0 };
     let asked = match record.outcome {
         JobOutcome::Completed => with_overhead(record.job.run_time.reveal_to_machine(), overhead),
         JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
@@ -234,7 +235,7 @@ impl Check {
                 return Err(Violation::TasksLost { job, asked, got });
             }
             return match bag.coallocated {
-                Some(placed) => runs_whole(record, bag, placed.overhead),
+                Some(placed) => runs_whole(record, bag, &placed),
                 None => Ok(()),
             };
         }

@@ -155,6 +155,13 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
         FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, scenario, run)?),
         FigureKind::ResourceTimeline => grid::resource_timeline(figure, scenario, run)?,
         FigureKind::JobTimeline => grid::job_timeline(figure, scenario, run)?,
+        FigureKind::Sequence => {
+            let job = figure.job.map(i64::from);
+            let what = job.map_or("what was said of one job".to_owned(), |job| {
+                format!("what was said of job {job}")
+            });
+            Figure::Sequence(load::sequence(run, &title(&what), &part, job)?)
+        }
         FigureKind::Lines => {
             let reason = "\"lines\" shows a sweep, and this is one run: use \"bars\"";
             return Err(PlotError::Unsuitable(reason.to_owned()));

@@ -171,8 +171,11 @@ pub fn run(
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
     let Stage { world, cast, reports, inputs, steps, mut warnings } = Stage::set(scenario, folder)?;
-    let metrics =
-        MetricsOptions { failures: world.outages.is_some(), ..metrics_options(&scenario.results) };
+    let metrics = MetricsOptions {
+        failures: world.outages.is_some(),
+        transactions: trials(scenario),
+        ..metrics_options(&scenario.results)
+    };
     let fails = metrics.failures;
     let writer = destination
         .map(|destination| {
@@ -346,11 +349,18 @@ fn recorded(error: OutsideError) -> ExperimentError {
     }
 }
 
+/// How often a job may be tried where parts are got by a protocol; `None` if none are.
+fn trials(scenario: &Scenario) -> Option<u32> {
+    let tried = scenario.metaschedulers.iter().filter(|it| it.transaction().is_some());
+    tried.filter_map(|it| it.coallocation.as_ref()).map(|it| it.trials).max()
+}
+
 fn metrics_options(results: &file::Results) -> MetricsOptions {
     MetricsOptions {
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
         window: results.window.map(|window| (Time::ZERO, Time::ZERO + window.0)),
         failures: false,
+        transactions: None,
         cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
     }
 }

@@ -408,6 +408,7 @@ pub fn metrics(summary: &Summary) -> Vec<(String, f64)> {
         ("bags", json!(all.bags)),
         ("coallocated", json!(all.coallocated)),
         ("failures", json!(summary.failures)),
+        ("transactions", json!(summary.transactions)),
         ("grid", json!(summary.grid)),
     ];
     for (name, part) in &parts {

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
-    AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS, Maintenance,
-    Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, OnFailure,
-    Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, User, UserConfig,
+    Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS,
+    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
+    OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer,
+    Transactor, TransactorConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
@@ -29,6 +30,7 @@ use super::grid;
 use super::maintenance::maintenance;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
 use super::reservations;
+use super::transactions::{acceptors, transacting, transactions};
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
 use crate::scenario::{Scenario, file};
@@ -91,18 +93,23 @@ impl Stage {
             stage.add_grid(scenario, grid, folder, &workloads)?;
             return Ok(stage);
         }
-        let mut addresses = BTreeMap::new();
+        let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
             let id = stage.add_provider(id, provider, scenario);
-            addresses.insert(provider.name.as_str(), id);
+            addresses.insert(provider.name.to_string(), id);
         }
         for metascheduler in &scenario.metaschedulers {
             let id = stage.add_metascheduler(metascheduler, scenario, &addresses);
-            addresses.insert(metascheduler.name.as_str(), id);
+            addresses.insert(metascheduler.name.to_string(), id);
+        }
+        let protocols = transactions(scenario, latency_max(scenario));
+        for it in acceptors(scenario) {
+            let id = stage.add_acceptor(protocols[it.metascheduler].clone());
+            addresses.insert(it.name, id);
         }
         for user in &scenario.users {
             let id = stage.add_user(user, scenario, &workloads, &addresses)?;
-            addresses.insert(user.name.as_str(), id);
+            addresses.insert(user.name.to_string(), id);
         }
         stage.world.network = network(scenario, &addresses);
         stage.add_failures(scenario, folder)?;
@@ -155,6 +162,7 @@ impl Stage {
             reserving: reservations::reserving(provider),
             publishes: provider.publishes.map_or(1_000_000, |share| parts(share).0),
             maintenance: maintenance(scenario, provider),
+            transacting: transacting(ActorId(id.0), provider, scenario, latency_max(scenario)),
         };
         self.announce(&config.maintenance);
         let stream = stream(seed, provider.name.as_str(), "offers");
@@ -201,7 +209,7 @@ impl Stage {
         &mut self,
         scenario: &Scenario,
         folder: &Path,
-        addresses: &BTreeMap<&str, ActorId>,
+        addresses: &BTreeMap<String, ActorId>,
     ) -> Result<(), FailuresError> {
         let crashing = Vec::from_iter(scenario.crashing().map(file::Name::as_str));
         let owners = Vec::from_iter(crashing.iter().map(|&name| (name, 1)));
@@ -243,7 +251,7 @@ impl Stage {
         for actor in built.actors {
             self.add(actor);
         }
-        let addresses = BTreeMap::from([(grid.name.as_str(), built.dispatcher)]);
+        let addresses = BTreeMap::from([(grid.name.to_string(), built.dispatcher)]);
         for user in &scenario.users {
             self.add_user(user, scenario, workloads, &addresses)?;
         }
@@ -295,7 +303,7 @@ impl Stage {
         &mut self,
         metascheduler: &file::Metascheduler,
         scenario: &Scenario,
-        addresses: &BTreeMap<&str, ActorId>,
+        addresses: &BTreeMap<String, ActorId>,
     ) -> ActorId {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
         if let Some(policy) = metascheduler.composition {
@@ -303,6 +311,11 @@ impl Stage {
             let config = negotiator(me, metascheduler, policy.policy(), providers, scenario);
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return self.add_anew(&metascheduler.name, scenario, new);
+        }
+        if let Some(coallocation) =
+            metascheduler.coallocation.as_ref().filter(|it| it.protocol.is_some())
+        {
+            return self.add_transactor(metascheduler, coallocation, providers, scenario);
         }
         if let Some(coallocation) = &metascheduler.coallocation {
             let me = ActorId(self.world.actors.len() as u32);
@@ -335,12 +348,48 @@ impl Stage {
         self.add_anew(&metascheduler.name, scenario, new)
     }
 
+    /// A metascheduler that gets parts of jobs by a protocol.
+    fn add_transactor(
+        &mut self,
+        metascheduler: &file::Metascheduler,
+        coallocation: &file::Coallocation,
+        providers: Vec<ActorId>,
+        scenario: &Scenario,
+    ) -> ActorId {
+        let (me, first) = (self.world.actors.len(), scenario.providers.len());
+        let mut protocols = transactions(scenario, latency_max(scenario));
+        let rules = metascheduler.transaction.unwrap_or_default();
+        let seed = scenario.scenario.seed;
+        let config = TransactorConfig {
+            me: ActorId(me as u32),
+            providers,
+            transaction: protocols.swap_remove(me - first).expect("it has a protocol"),
+            window: rules.window.0,
+            trials: coallocation.trials,
+            back_off: rules.back_off(),
+            overhead: coallocation.overhead.to_model(),
+            overhead_max: coallocation.overhead_max,
+            latency_max: latency_max(scenario),
+            seed,
+        };
+        let stream = stream(seed, metascheduler.name.as_str(), "back-off");
+        let new = move || Transactor::new(config.clone(), stream.clone());
+        self.add_anew(&metascheduler.name, scenario, move || AnyActor::Transactor(Box::new(new())))
+    }
+
+    /// Somebody who remembers votes.
+    fn add_acceptor(&mut self, transaction: Option<haggle_agents::Transaction>) -> ActorId {
+        let me = ActorId(self.world.actors.len() as u32);
+        let transaction = transaction.expect("whose acceptors these are has a protocol");
+        self.add(AnyActor::Acceptor(Box::new(Acceptor::new(me, &transaction))))
+    }
+
     fn add_user(
         &mut self,
         user: &file::User,
         scenario: &Scenario,
         workloads: &Workloads,
-        addresses: &BTreeMap<&str, ActorId>,
+        addresses: &BTreeMap<String, ActorId>,
     ) -> Result<ActorId, WorkloadError> {
         let submits_to = addresses[user.submits_to.as_str()];
         let class = match self.cast.actors[submits_to.index()].kind {
@@ -368,7 +417,7 @@ pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningRepor
 }
 
 /// Users are at the site of whom they submit to; every other actor has a site of its own.
-fn network(scenario: &Scenario, addresses: &BTreeMap<&str, ActorId>) -> Network {
+fn network(scenario: &Scenario, addresses: &BTreeMap<String, ActorId>) -> Network {
     let mut sites: Vec<u32> = (0..addresses.len() as u32).collect();
     for user in &scenario.users {
         sites[addresses[user.name.as_str()].index()] = addresses[user.submits_to.as_str()].0;
@@ -387,7 +436,8 @@ fn network(scenario: &Scenario, addresses: &BTreeMap<&str, ActorId>) -> Network 
         network.link(a, b, latency);
     }
     partitions.into_iter().for_each(|it| network.part(it));
-    let mut names: Vec<_> = addresses.iter().map(|(name, id)| (id.index(), *name)).collect();
+    let mut names: Vec<_> =
+        addresses.iter().map(|(name, id)| (id.index(), name.as_str())).collect();
     names.sort_unstable();
     let seed = scenario.scenario.seed;
     let streams = |purpose| names.iter().map(|(_, name)| stream(seed, name, purpose)).collect();

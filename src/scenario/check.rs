@@ -30,6 +30,7 @@ mod models;
 mod names;
 mod reservations;
 mod sessions;
+mod transaction;
 mod uses;
 mod workloads;
 

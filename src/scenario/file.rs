@@ -27,6 +27,7 @@ mod sessions;
 mod step;
 mod sweep;
 mod synthetic_month;
+mod transaction;
 mod user;
 mod workload;
 
@@ -63,6 +64,7 @@ pub use sessions::SessionLimits;
 pub use step::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
+pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};
 pub use user::User;
 pub use workload::{InlineJob, Model, Workload};
 

@@ -3,7 +3,7 @@
 
 use haggle_agents::MAX_ATTEMPTS;
 
-use super::file::{Figure, Grid, ImageFormat, Policy, Provider};
+use super::file::{Figure, FigureKind, Grid, ImageFormat, Policy, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
@@ -58,6 +58,9 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if metascheduler.composition.is_some() {
             metascheduler.negotiation.get_or_insert_default();
         }
+        if metascheduler.transaction().is_some() {
+            metascheduler.transaction.get_or_insert_default();
+        }
         metascheduler.providers = meant(&metascheduler.providers, &written);
     }
     // Written out, the rules would hide the sets of rules that a sweep tries.
@@ -68,6 +71,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
         figure.name = Some(Name::like(&name));
+        // One that is about a job shows whoever talks of it.
+        if figure.kind == FigureKind::Sequence {
+            continue;
+        }
         figure.providers = match &scenario.grid {
             Some(grid) => resources_meant(&figure.providers, grid),
             None => meant(&figure.providers, &written),

@@ -62,6 +62,7 @@ impl Coallocator {
                     first_providers: allocation.parts.len() as u32,
                     moves: 0,
                     overhead: traits.overhead,
+                    agreement: None,
                 };
                 out.send(entry.submitter, SubmissionMessage::Accepted { job });
                 entry.stage = Stage::Placed(Box::new(Placed {

@@ -74,5 +74,6 @@ const fn no_answer(reason: Refusal) -> &'static str {
         Refusal::NoLimit => "no_answer_no_limit",
         Refusal::NoRoom => "no_answer_no_room",
         Refusal::NoWindow => "no_answer_no_window",
+        Refusal::NoAgreement => "no_answer_no_agreement",
     }
 }

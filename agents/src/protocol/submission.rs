@@ -92,6 +92,7 @@ const fn refused(reason: Refusal) -> &'static str {
         Refusal::NoLimit => "refused_no_limit",
         Refusal::NoRoom => "refused_no_room",
         Refusal::NoWindow => "refused_no_window",
+        Refusal::NoAgreement => "refused_no_agreement",
     }
 }
 

@@ -87,6 +87,18 @@ protocol! {
         } => wake(Phase::Conversation).of(job),
         /// Metascheduler: this instant's messages are delivered, the next bag can be taken up.
         NextBag => wake(Phase::Decision),
+        /// Metascheduler, provider or acceptor: a timer of a protocol has gone off.
+        AgreementDue => wake(Phase::Decision),
+        /// Metascheduler: it is time to try once more to get parts of this job.
+        TryAgain {
+            /// The job.
+            job: JobId,
+        } => wake(Phase::Decision).of(job),
+        /// Metascheduler: somebody has not said that its part of this job has begun.
+        BeginAgain {
+            /// The job.
+            job: JobId,
+        } => wake(Phase::Decision).of(job),
         /// Reallocator: it is time to look at what waits.
         Reallocate => wake(Phase::Decision),
         /// Nature: this resource is back.

@@ -104,6 +104,7 @@ impl Part {
             queued: self.queued,
             walltime: self.place.span,
             promised_end: Some(self.promised_end),
+            agreement: None,
             runs: Vec::new(),
         }))
     }

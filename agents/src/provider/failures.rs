@@ -111,7 +111,7 @@ impl Provider {
                         lost_tasks.push((slot, tasks));
                     }
                 }
-                Held::Part | Held::Coallocated(_) => {}
+                Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
             }
         }
         out.observe(Observation::ProcessorsFailed { provider, processors: failed });

@@ -183,6 +183,7 @@ impl Share {
             queued: self.queued,
             walltime: self.walltime,
             promised_end: promise(self.promised_end),
+            agreement: None,
             runs: Vec::new(),
         }))
     }

@@ -89,6 +89,7 @@ impl Provider {
     /// The scheduler is down from now on.
     pub(super) fn on_crashed(&mut self) {
         self.unheard.get_or_insert_default().is_down = true;
+        self.crash_transactions();
     }
 
     /// The scheduler is back, knows what it knew, and hears of all that has happened.
@@ -150,6 +151,7 @@ impl Provider {
         for (to, message) in news.into_iter().chain(since) {
             out.send(to, message);
         }
+        self.restart_transactions(now, out);
         self.plan_changed(now, out);
     }
 
@@ -164,7 +166,7 @@ impl Provider {
                     over.extend(is_late.then_some((slot, None)));
                 }
                 Held::Share(share) => over.extend(share.late(now).map(|run| (slot, Some(run)))),
-                Held::Part | Held::Coallocated(_) => {}
+                Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
             }
         }
         for (slot, run) in over {

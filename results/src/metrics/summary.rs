@@ -9,7 +9,7 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Reservations, Sample,
+    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Reservations, Sample, Transactions,
     bounded_slowdown,
 };
 
@@ -107,6 +107,10 @@ pub struct Summary {
     /// What went wrong with messages; missing where nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_faults: Option<MessageFaults>,
+    /// What transactions on parts of jobs cost, and what became of them; missing where no scenario
+    /// chooses a protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<Transactions>,
     /// How often jobs that waited were looked at and submitted again; missing where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<Moves>,
@@ -379,6 +383,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         maintenance: metrics.maintenance.sum_up(metrics.failures.end()),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
+        transactions: metrics.transactions.as_ref().map(|log| log.summarise()),
         moves: metrics.moves.moves,
         warnings: Vec::new(),
         all: all.clone(),

@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::summary::{Group, MessageFaults, Outcomes, Summary};
-use super::{Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Moves, Reservations};
+use super::{
+    Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Moves, Reservations,
+    Transactions,
+};
 
 const NAME_WIDTH: usize = 18;
 
@@ -93,6 +96,9 @@ impl fmt::Display for Summary {
                 "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
                  same one, {resized} with another size"
             )?;
+        }
+        if let Some(transactions) = &self.transactions {
+            transacted(f, transactions)?;
         }
         if let Some(faults) = self.message_faults {
             let lost = counted(faults.lost + faults.parted + faults.missed, "message");
@@ -239,6 +245,46 @@ fn spread(f: &mut fmt::Formatter<'_>, bags: &Bags) -> fmt::Result {
     if bags.shares_late > 0 {
         let (late, promised) = (bags.shares_late, counted(bags.shares_promised, "share"));
         writeln!(f, "  {late} of {promised} that providers had promised ended late")?;
+    }
+    Ok(())
+}
+
+fn transacted(f: &mut fmt::Formatter<'_>, it: &Transactions) -> fmt::Result {
+    writeln!(
+        f,
+        "  transactions: {} for {}, {} agreed ({} aborted, {} broken), {} of the protocol",
+        if it.tries == 1 { "1 try".to_owned() } else { format!("{} tries", it.tries) },
+        counted(it.jobs, "job"),
+        it.agreed,
+        it.aborted,
+        it.broken,
+        counted(it.messages, "message")
+    )?;
+    if let Some(time) = it.time_to_agreement {
+        writeln!(
+            f,
+            "  agreed {time:.3} s after the first try, in the mean; {:.0} processor-seconds held in vain, \
+             parts {:.1} s in doubt",
+            it.held_in_vain, it.in_doubt
+        )?;
+    }
+    if it.orphans + it.partial > 0 {
+        writeln!(
+            f,
+            "  {} ({:.0} processor-seconds), {} that began in part only",
+            counted(it.orphans, "orphan"),
+            it.orphan_work,
+            it.partial
+        )?;
+    }
+    if it.deadlocks + it.livelocks + it.starved > 0 {
+        writeln!(
+            f,
+            "  {}, {}, {} starved",
+            counted(it.deadlocks, "deadlock"),
+            counted(it.livelocks, "livelock"),
+            counted(it.starved, "job")
+        )?;
     }
     Ok(())
 }

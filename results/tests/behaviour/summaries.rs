@@ -229,6 +229,7 @@ fn shares_that_ended_late_have_a_line() {
         queued: Time::ZERO,
         walltime: Span::from_secs(100),
         promised_end: Some(Time::from_secs(promised)),
+        agreement: None,
         runs: vec![TaskRun {
             start: Time::from_secs(10),
             end: Time::from_secs(end),

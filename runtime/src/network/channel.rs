@@ -116,6 +116,11 @@ impl Channel {
 
     /// A message that is sent once. If it is lost it takes its place in the order all the same.
     fn datagram(&mut self, now: Time, way: &Way, attempt: Attempt) -> Fate {
+        // At one place what is said waits for who comes back there.
+        let down = self.crashes.as_mut().filter(|_| !way.is_far());
+        if let Some(restore) = down.and_then(|crashes| crashes.at(way.to, now)) {
+            return Fate::Arrives(self.in_order(way, restore));
+        }
         let arrival = match self.jitter {
             Some(_) => self.in_order(way, now + attempt.takes),
             None => now + attempt.takes,

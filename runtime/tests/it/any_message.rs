@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::{ReallocationMessage, ReservationMessage, SubmissionMessage};
-use haggle_agents::{Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer};
+use haggle_agents::{
+    Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer, Transaction, TransactorConfig,
+};
+use haggle_agreements::back_off::BackOff;
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
 use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Speedup, Time};
@@ -25,6 +28,7 @@ use rand::RngExt;
 use crate::grid_invariants::grid;
 use crate::reserving::reserving;
 use crate::setup::{Setup, job};
+use crate::transactions::protocols;
 
 /// Everything that is said in a run.
 #[derive(Default)]
@@ -89,6 +93,30 @@ fn coallocating(moves: Moves) -> World {
         .world()
 }
 
+fn transacting(protocol: usize) -> World {
+    let mut setup = Setup::default().coallocating(4).coallocating(3).coallocating(2);
+    setup.latency = Span::from_micros(200_000);
+    let placeholder = protocols(&Setup::default(), None)[0].clone();
+    let setup = setup.transactor(placeholder.clone()).transactor(placeholder).acceptors(4);
+    let retry = Some(Span::from_secs(3));
+    let mut transaction = protocols(&setup, retry)[protocol].clone();
+    if let Transaction::Ordered(rules) = &mut transaction {
+        rules.patience = Some(Span::from_secs(60));
+    }
+    let change = |it: &mut TransactorConfig| {
+        (it.transaction, it.trials) = (transaction.clone(), 3);
+        it.back_off = BackOff::Fixed(Span::from_secs(5));
+    };
+    let patience = Some(Span::from_secs(15));
+    setup
+        .change_transactor_at(0, change)
+        .change_transactor_at(1, change)
+        .user_with_patience(3, patience, (0..8).map(|it| job(it, 6 * it, 12, 9, 5)).collect())
+        .user(4, (0..8).map(|it| job(40 + it, 7 * it, 12, 5, 2 + it as u32 % 7)).collect())
+        .user(0, (0..8).map(|it| job(20 + it, 5 * it, 12, 3, 2)).collect())
+        .world()
+}
+
 fn placing(placement: Placement, policy: Policy) -> World {
     let mut setup = Setup::default().provider(4, policy).provider(3, policy);
     for provider in &mut setup.providers {
@@ -145,6 +173,10 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
     }
     for moves in Moves::ALL {
         worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
+    }
+    for protocol in 0..11 {
+        let name = format!("protocol {protocol}");
+        worlds.push((name, Box::new(move || transacting(protocol))));
     }
     for algorithm in Algorithm::ALL {
         for heuristic in [Heuristic::Mct, Heuristic::MaxGain] {

@@ -27,5 +27,6 @@ mod setup;
 mod simulation;
 mod tickets;
 mod timers;
+mod transactions;
 mod trouble;
 mod wire;

@@ -110,6 +110,7 @@ fn a_window_gets_what_is_there_when_it_begins() {
 #[test]
 fn a_scheduler_that_was_down_knows_of_maintenance() {
     let crash = |from, until| crate::trouble::Trouble {
+        datagram: false,
         timeout: 1,
         loss: 0.0,
         duplication: 0.0,

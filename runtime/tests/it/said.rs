@@ -13,7 +13,7 @@ use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
     Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, QueryMessage,
     ReallocationMessage, ReservationMessage, ResourceMessage, RunMessage, Saved, ShareMessage,
-    SizeRequest, Status, SubmissionMessage, Transfer,
+    SizeRequest, Status, SubmissionMessage, TransactionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -23,6 +23,7 @@ use haggle_runtime::{Driver, run};
 use haggle_scheduling::grid::Report;
 
 use crate::any_message::{Pool, worlds};
+use crate::setup::spoken_item;
 
 /// What a field is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +175,14 @@ table! {
         Undone {},
         Inquire {},
     }
+    transaction(TransactionMessage) {
+        // What each word tells stands in `spoken`.
+        Said { job: Names, message: TellsUpTo(&SPOKEN) },
+        Begin { job: Names, id: Counts },
+        Begun { job: Tells(Item::JobStatus), id: Returned },
+        Over { job: Tells(Item::JobStatus), id: Returned, outcome: Tells(Item::JobStatus) },
+        Heard { job: Names, id: Returned },
+    }
     share(ShareMessage) {
         Started { job: Tells(Item::JobStatus) },
         Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
@@ -276,6 +285,9 @@ contents! {
     }
 }
 
+/// What is said in protocols may hold: a job, that there is no room, or when there is some.
+const SPOKEN: [Item; 3] = [Item::Job, Item::Change, Item::Estimate];
+
 /// What an answer to a call may hold.
 const LADDER: [Item; 5] = [Item::Offer, Item::Power, Item::Load, Item::FreeSlots, Item::Queue];
 
@@ -365,6 +377,15 @@ fn fields(message: &Message) -> Row {
             };
             [coallocation(it), inner].concat()
         }
+        Message::Transaction(it) => {
+            let inner = match it {
+                TransactionMessage::Said { message, .. } => {
+                    spoken_item(message).map(|item| ("message", Tells(item))).into_iter().collect()
+                }
+                _ => Row::new(),
+            };
+            [transaction(it), inner].concat()
+        }
         Message::Share(it) => share(it),
         Message::Dispatch(it) => {
             let inner = match it {
@@ -414,6 +435,9 @@ fn fields(message: &Message) -> Row {
             | Timer::OffersDue { .. }
             | Timer::NextBag
             | Timer::Reallocate
+            | Timer::AgreementDue
+            | Timer::TryAgain { .. }
+            | Timer::BeginAgain { .. }
             | Timer::RestoreDue { .. }
             | Timer::Grid(_)
             | Timer::Other(_),
@@ -473,6 +497,8 @@ fn rows_are_what_the_fields_of_messages_tell() {
             "prepare" | "abort" => &[Item::BagCompletion],
             "reconfigure" | "leave" | "commit_part" | "abort_part" => &[Item::Job],
             "part_ready" | "part_committed" => &[Item::Change],
+            // What each word tells is a table of its own.
+            kind if kind.starts_with("tx_") => &SPOKEN,
             _ => &[],
         };
         assert!(never.iter().all(|item| allowed.contains(item)), "{kind} never tells {never:?}");

@@ -6,15 +6,19 @@ use std::sync::atomic::AtomicBool;
 use haggle_agents::protocol::agreement::ShareOrder;
 use haggle_agents::protocol::bargain::Answer;
 use haggle_agents::protocol::coallocation::Want;
+use haggle_agents::protocol::transaction::Spoken;
 use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CoallocationMessage, Parties, QueryMessage,
-    ReallocationMessage, ReservationMessage, ShareMessage, SubmissionMessage,
+    ReallocationMessage, ReservationMessage, ShareMessage, SubmissionMessage, TransactionMessage,
 };
+use haggle_agents::provider::Transacting;
 use haggle_agents::{
-    AnyActor, Coallocator, CoallocatorConfig, Maintenance, Message, Metascheduler,
+    Acceptor, AnyActor, Coallocator, CoallocatorConfig, Maintenance, Message, Metascheduler,
     MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider, ProviderConfig,
-    Reallocator, ReallocatorConfig, Timer, User, UserConfig,
+    Reallocator, ReallocatorConfig, Timer, Transaction, Transactor, TransactorConfig, User,
+    UserConfig,
 };
+use haggle_agreements::back_off::BackOff;
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
@@ -45,6 +49,10 @@ pub(crate) struct Setup {
     negotiators: Vec<NegotiatorConfig>,
     coallocators: Vec<CoallocatorConfig>,
     reallocators: Vec<ReallocatorConfig>,
+    transactors: Vec<TransactorConfig>,
+    /// Acceptors of all transactors.
+    acceptors: u32,
+    accepted: Option<Transaction>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
@@ -158,6 +166,82 @@ impl Setup {
         self
     }
 
+    /// A metascheduler that gets equal parts of jobs from all providers by a protocol.
+    pub(crate) fn transactor(mut self, transaction: Transaction) -> Setup {
+        self.transactors.push(TransactorConfig {
+            me: ActorId(0), // known when the world is made
+            providers: Vec::new(),
+            transaction,
+            window: Span::from_secs(1_000),
+            trials: 10,
+            back_off: BackOff::None,
+            overhead: Law::Constant(0.0),
+            overhead_max: 25,
+            latency_max: Span::ZERO,
+            seed: 1,
+        });
+        self
+    }
+
+    pub(crate) fn change_transactor(mut self, change: impl FnOnce(&mut TransactorConfig)) -> Setup {
+        change(self.transactors.last_mut().expect("a metascheduler to change"));
+        self
+    }
+
+    pub(crate) fn change_transactor_at(
+        mut self,
+        place: usize,
+        change: impl FnOnce(&mut TransactorConfig),
+    ) -> Setup {
+        change(&mut self.transactors[place]);
+        self
+    }
+
+    /// The protocol that the acceptors follow, if it is not that of the first metascheduler.
+    pub(crate) fn acceptors_of(mut self, transaction: Transaction) -> Setup {
+        self.accepted = Some(transaction);
+        self
+    }
+
+    /// Acceptors for "paxos", which come last but for users.
+    pub(crate) fn acceptors(mut self, count: u32) -> Setup {
+        self.acceptors = count;
+        self
+    }
+
+    /// The addresses of acceptors.
+    pub(crate) fn acceptor_ids(&self) -> Vec<ActorId> {
+        let before = self.first_transactor() + self.transactors.len() as u32;
+        (before..before + self.acceptors).map(ActorId).collect()
+    }
+
+    fn first_transactor(&self) -> u32 {
+        let others = [
+            self.providers.len(),
+            self.metaschedulers.len(),
+            self.negotiators.len(),
+            self.coallocators.len(),
+            self.reallocators.len(),
+        ];
+        others.iter().sum::<usize>() as u32
+    }
+
+    /// By protocol, who follows it.
+    fn transacting(&self, me: ActorId) -> Vec<Transacting> {
+        let mut all: Vec<Transacting> = Vec::new();
+        for (place, config) in self.transactors.iter().enumerate() {
+            let metascheduler = ActorId(self.first_transactor() + place as u32);
+            let transaction = config.transaction.clone();
+            match all.iter_mut().find(|it| it.transaction == transaction) {
+                Some(it) => it.metaschedulers.push(metascheduler),
+                None => {
+                    all.push(Transacting { me, transaction, metaschedulers: vec![metascheduler] })
+                }
+            }
+        }
+        all
+    }
+
     /// A metascheduler that moves moldable jobs between all providers.
     pub(crate) fn reallocator(
         mut self,
@@ -198,6 +282,8 @@ impl Setup {
         let mut actors: Vec<Blueprint> = Vec::new();
         let providers = self.providers.len();
         for config in self.providers.clone() {
+            let mut config = config;
+            config.transacting = self.transacting(ActorId(actors.len() as u32));
             let stream = stream(1, &format!("provider {}", config.id.0), "offers");
             let provider = move || Provider::new(config.clone(), stream.clone());
             actors.push(Box::new(move || AnyActor::Provider(Box::new(provider()))));
@@ -230,6 +316,21 @@ impl Setup {
             let config = ReallocatorConfig { providers, ..config.clone() };
             let reallocator = move || Reallocator::new(config.clone());
             actors.push(Box::new(move || AnyActor::Reallocator(Box::new(reallocator()))));
+        }
+        for config in &self.transactors {
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let (me, latency_max) = (ActorId(actors.len() as u32), self.latency + self.jitter);
+            let config = TransactorConfig { me, providers, latency_max, ..config.clone() };
+            let stream = stream(1, &format!("metascheduler {}", me.0), "back-off");
+            let transactor = move || Transactor::new(config.clone(), stream.clone());
+            actors.push(Box::new(move || AnyActor::Transactor(Box::new(transactor()))));
+        }
+        for _ in 0..self.acceptors {
+            let me = ActorId(actors.len() as u32);
+            let first = &self.transactors[0].transaction;
+            let transaction = self.accepted.as_ref().unwrap_or(first).clone();
+            let acceptor = move || Acceptor::new(me, &transaction);
+            actors.push(Box::new(move || AnyActor::Acceptor(Box::new(acceptor()))));
         }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
@@ -429,6 +530,8 @@ impl Sink for Log {
         match observation {
             Observation::TasksOver { .. }
             | Observation::ShareOver(_)
+            | Observation::Agreement { .. }
+            | Observation::Waiting(_)
             | Observation::OffersMade(_) => {}
             Observation::TryOver(_)
             | Observation::GridJobOver(_)
@@ -492,6 +595,7 @@ fn kind(actor: &AnyActor) -> ActorKind {
         | AnyActor::Negotiator(_)
         | AnyActor::Coallocator(_)
         | AnyActor::Reallocator(_)
+        | AnyActor::Transactor(_)
         | AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
         AnyActor::Nature(_) => ActorKind::Nature,
         _ => ActorKind::Service,
@@ -588,6 +692,15 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
             }
             _ => return Vec::new(),
         },
+        Message::Transaction(TransactionMessage::Said { message, .. }) => {
+            match spoken_item(message) {
+                Some(item) => item,
+                None => return Vec::new(),
+            }
+        }
+        Message::Transaction(
+            TransactionMessage::Begun { .. } | TransactionMessage::Over { .. },
+        ) => DisclosedItem::JobStatus,
         Message::Share(ShareMessage::Started { .. } | ShareMessage::Finished { .. }) => {
             DisclosedItem::JobStatus
         }
@@ -598,6 +711,25 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
         _ => return Vec::new(),
     };
     vec![item]
+}
+
+/// What is disclosed by what a protocol says, by its words.
+pub(crate) fn spoken_item(message: &Spoken) -> Option<DisclosedItem> {
+    let text = format!("{message:?}");
+    match message.kind() {
+        "prepare" | "reserve" | "book" | "watch" | "begin" | "claim" | "request" | "upgrade"
+        | "query" => Some(DisclosedItem::Job),
+        "start" if text.contains("Prepare") => Some(DisclosedItem::Job),
+        "booked" => Some(DisclosedItem::Estimate),
+        "avail" | "probe" | "preempted" | "yield-ask" => Some(DisclosedItem::Change),
+        "status" if text.starts_with("Probing") => Some(DisclosedItem::Change),
+        "status" if text.contains("Refused") => Some(DisclosedItem::Change),
+        "vote" if text.contains("Aborted") => Some(DisclosedItem::Change),
+        "not-ready" | "stale" | "not-enough" => Some(DisclosedItem::Change),
+        "refused" if text.contains(&format!("{:?}", Time::FOREVER)) => Some(DisclosedItem::Change),
+        "refused" => Some(DisclosedItem::Estimate),
+        _ => None,
+    }
 }
 
 /// The offers that a message carries.

@@ -17,6 +17,8 @@ pub(crate) struct Trouble {
     pub(crate) partitions: Vec<(u32, i64, i64)>,
     /// Who crashes, by its place among all actors, from when until when.
     pub(crate) crashes: Vec<(u32, i64, i64)>,
+    /// Whether what is lost is lost, and what is doubled arrives twice.
+    pub(crate) datagram: bool,
     /// Whether who restarts is made anew from its journal.
     pub(crate) recovers: bool,
     pub(crate) seed: u64,
@@ -38,6 +40,7 @@ pub(crate) fn trouble() -> impl Strategy<Value = Option<Trouble>> {
             duplication,
             partitions,
             crashes,
+            datagram: false,
             recovers,
             seed,
         });
@@ -71,7 +74,9 @@ impl Trouble {
         };
         network.loss(self.loss, streams("loss"));
         network.duplication(self.duplication, streams("duplication"), streams("copies"));
-        network.reliable(Span::from_secs(self.timeout), streams("retransmission"));
+        if !self.datagram {
+            network.reliable(Span::from_secs(self.timeout), streams("retransmission"));
+        }
         for &(alone, from, until) in &self.partitions {
             let alone = sites[alone as usize % sites.len()];
             let others = sites.iter().copied().filter(|&site| site != alone);

@@ -99,6 +99,38 @@ impl CoallocationQueue {
         dropped.is_some()
     }
 
+    /// The first start from `from` on at which there would be room.
+    pub fn earliest(&mut self, now: Time, from: Time, processors: u32, span: Span) -> Option<Time> {
+        self.queue.profile_from(now).earliest_fit(processors, span, from.max(now))
+    }
+
+    /// Books a part until `end`, and no longer: one that waits, or one that has its processors. What
+    /// is behind that is given back.
+    pub fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
+        match self.planned(slot) {
+            Some(part) => {
+                self.queue.withdraw(now, slot);
+                let start = part.start.max(now);
+                self.queue.fix(slot, Interval { start, span: end - start, ..part });
+            }
+            None => self.queue.shorten(now, slot, end),
+        }
+    }
+
+    /// Those of these parts that were to have started before now, or have had no place since they
+    /// were, get the next places that there are; jobs are planned anew around them.
+    pub fn catch_up(&mut self, now: Time, parts: &[Slot]) {
+        let is_late = |part: Interval| part.start < now || part.start >= BEYOND_ALL_LIMITS;
+        let mut late: Vec<(Time, Slot)> = parts
+            .iter()
+            .filter_map(|&slot| Some((self.planned(slot).filter(|&it| is_late(it))?.start, slot)))
+            .collect();
+        late.sort_unstable();
+        if !late.is_empty() {
+            self.queue.postpone(now, late.into_iter().map(|(_, slot)| slot));
+        }
+    }
+
     /// A part that waits is a job of the queue from now on, for it has no other part any more: it
     /// may move up by itself.
     pub fn into_job(&mut self, now: Time, request: Request) {

@@ -60,6 +60,33 @@ impl Conservative {
         self.given_back(now, from, present.end, present.processors);
     }
 
+    /// What runs is planned until `end` from now on, which is not later than it was.
+    pub(crate) fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
+        let part = self.plan.finished(now, slot);
+        let end = end.min(part.planned_end);
+        self.plan.book_and_start(now, slot, part.processors, end);
+        self.given_back(now, end, part.planned_end, part.processors);
+    }
+
+    /// What has been fixed under these slots, and starts too late or never, is booked at the next
+    /// places that there are without the queue, which is planned anew.
+    pub(crate) fn postpone(&mut self, now: Time, slots: impl Iterator<Item = Slot>) {
+        self.replan_around(now, |queue| {
+            let mut late = Vec::new();
+            for slot in slots {
+                let booking = *queue.booking(slot);
+                queue.take_out(now, slot);
+                late.push((slot, booking));
+            }
+            for (slot, Booking { processors, span, .. }) in late {
+                let profile = queue.plan.profile();
+                let start = profile.earliest_or_never(processors, span, now);
+                let start = start.expect("a part fits the empty machine");
+                queue.fix(slot, Interval { start, span, processors });
+            }
+        });
+    }
+
     /// What has been fixed waits in the queue from now on, where it is booked. It has been tried
     /// nowhere else, so all that is free is as good as just given back.
     pub(crate) fn queue_fixed(&mut self, now: Time, request: Request) {

@@ -9,8 +9,29 @@ use super::rows::Disclosure;
 /// Messages that disclose one thing each, whenever they are sent; and those that may: who commits
 /// to what it does not hold says what it promises, and who says what waits may have nothing to say.
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
-    ("estimate", &["estimate", "ready", "granted", "fixed", "size"], &["committed"]),
-    ("change", &["probe", "expired", "broken", "reschedule_request", "part_not_ready"], &[]),
+    (
+        "estimate",
+        &["estimate", "ready", "granted", "fixed", "size", "tx_booked"],
+        &["committed", "tx_refused"],
+    ),
+    (
+        "change",
+        &[
+            "probe",
+            "expired",
+            "broken",
+            "reschedule_request",
+            "part_not_ready",
+            "tx_not_ready",
+            "tx_stale",
+            "tx_not_enough",
+            "tx_avail",
+            "tx_probe",
+            "tx_preempted",
+            "tx_yield_ask",
+        ],
+        &["tx_refused", "tx_status", "tx_vote"],
+    ),
     ("expected_completion", &["new_completion_times", "completion"], &["waiting"]),
 ];
 

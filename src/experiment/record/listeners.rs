@@ -41,6 +41,14 @@ impl Listener for Metrics {
                 Observation::JobMoved { job, from, to } => self.moved(*job, *from, *to),
                 Observation::JobSized { job, sizing } => self.sized(*job, *sizing),
                 Observation::WaitingReviewed(review) => self.reviewed(review),
+                Observation::Agreement { id, job, event } => {
+                    self.agreement(now, actor, *id, *job, event);
+                }
+                Observation::Waiting(waits) => self.waiting(now, actor, waits),
+                // Of a bag nothing is put together yet.
+                Observation::ShareOver(share) if !share.runs.is_empty() => {
+                    self.part_over(share);
+                }
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer),
                 Observation::ProcessorsFailed { provider, processors } => {
                     self.processors_failed(now, *provider, processors.count());
@@ -55,7 +63,8 @@ impl Listener for Metrics {
             Fact::Settled(job) => self.job_settled(job),
             Fact::Fault(it) => self.message_fault(it.fault, it.resent),
             Fact::Over => self.run_over(now),
-            Fact::Message { .. } | Fact::Lost(_) | Fact::Crashed(_) | Fact::Restarted(_) => {}
+            Fact::Crashed(actor) => self.crashed(now, actor),
+            Fact::Message { .. } | Fact::Lost(_) | Fact::Restarted(_) => {}
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::Scenario;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Metascheduler, Partition, Role, Transport};
+use crate::scenario::file::{Coallocation, Metascheduler, Partition, Role, Transport};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// The largest share of attempts that may be lost where they are made until one arrives: of a
@@ -40,6 +40,9 @@ impl Fault {
             Fault::Partition if matches!(protocol, Protocol::Coallocation) => {
                 "part actors that have nothing to say to each other"
             }
+            Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Transaction { .. }) => {
+                "set `retry` of its [metascheduler.transaction]"
+            }
             Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
             Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
             Fault::Reordering => "set `reordering = false`",
@@ -69,6 +72,11 @@ enum Protocol {
     Bargaining,
     /// It spreads rigid jobs over providers.
     Coallocation,
+    /// It gets parts of rigid jobs by a protocol that says again what is not answered, or not.
+    Transaction {
+        /// Whether it does.
+        repeats: bool,
+    },
     /// It moves moldable jobs.
     Reallocation,
 }
@@ -78,6 +86,12 @@ impl Protocol {
         match metascheduler.role() {
             Role::Places(_) => Protocol::Placement,
             Role::Composes(_) => Protocol::Bargaining,
+            Role::Spreads(Coallocation { protocol: Some(_), .. }) => Protocol::Transaction {
+                repeats: match &metascheduler.transaction {
+                    Some(transaction) => transaction.retry.is_some(),
+                    None => false,
+                },
+            },
             Role::Spreads(_) => Protocol::Coallocation,
             Role::Moves(_) => Protocol::Reallocation,
         }
@@ -89,6 +103,15 @@ impl Protocol {
             // Parts start when they were booked to, whether all commits are there or not: nothing
             // may take longer than it was to.
             (Fault::Loss | Fault::Partition, _) if matches!(self, Protocol::Coallocation) => false,
+            // Whoever hears something twice answers it twice.
+            (Fault::Duplication | Fault::Reordering, _)
+                if matches!(self, Protocol::Transaction { .. }) =>
+            {
+                true
+            }
+            (_, Transport::Datagram) if matches!(self, Protocol::Transaction { repeats: true }) => {
+                true
+            }
             // A transport that brings every message once makes them late, no more.
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Reliable) => true,
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Datagram) => false,
@@ -96,7 +119,7 @@ impl Protocol {
                 // Nobody speaks of a job to whom it has not come yet.
                 Protocol::Placement => true,
                 // Nobody is told two things at once, and what comes late is of a part that is over.
-                Protocol::Coallocation => true,
+                Protocol::Coallocation | Protocol::Transaction { .. } => true,
                 // Whoever waits for an answer does nothing else, and asks for one thing at a time.
                 Protocol::Reallocation => true,
                 // A probe is of no use before the offers it is about.
@@ -173,6 +196,7 @@ impl Check<'_> {
             Protocol::Placement => "places jobs",
             Protocol::Bargaining => "bargains over bags",
             Protocol::Coallocation => "starts jobs on several providers at once",
+            Protocol::Transaction { .. } => "gets parts of jobs from several providers",
             Protocol::Reallocation => "moves moldable jobs",
         };
         self.report(

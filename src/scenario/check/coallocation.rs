@@ -23,6 +23,9 @@ impl Check<'_> {
         for place in names.providers_meant(&metascheduler.providers) {
             self.check_part_taker(metascheduler, place, names);
         }
+        if metascheduler.transaction().is_some() {
+            return self.check_transaction(path, metascheduler, names);
+        }
         let crashes = self.scenario.crashing().any(|it| it == name);
         if crashes {
             self.report(
@@ -84,7 +87,9 @@ impl Check<'_> {
         let fails =
             failing.any(|it| names.providers_meant(&it.of).into_iter().any(|it| it == place));
         let mut crashing = self.scenario.crashing();
-        let crashes = crashing.any(|it| names.providers.get(it.as_str()) == Some(&place));
+        let survives = metascheduler.transaction().is_some();
+        let crashes =
+            !survives && crashing.any(|it| names.providers.get(it.as_str()) == Some(&place));
         if fails || crashes {
             self.report(
                 &path,

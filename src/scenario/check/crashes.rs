@@ -3,7 +3,8 @@
 use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Failures, Transport};
+use crate::scenario::file::{Failures, Metascheduler, Transport};
+use crate::scenario::quantity::Name;
 
 impl Check<'_> {
     /// A table that names actors.
@@ -48,7 +49,8 @@ impl Check<'_> {
                 "write [crash, restart]".to_owned(),
             );
         }
-        if self.scenario.network.transport == Transport::Datagram {
+        let lost = self.scenario.network.transport == Transport::Datagram;
+        if lost && !self.is_said_again(actors, names) {
             self.report(
                 &at,
                 "what is said to an actor that is down is lost, and would cost jobs".to_owned(),
@@ -56,5 +58,15 @@ impl Check<'_> {
                 "set `transport = \"reliable\"` in [network]".to_owned(),
             );
         }
+    }
+
+    /// Whether all metaschedulers to whom one of these actors matters say again what is lost.
+    fn is_said_again(&self, actors: &[Name], names: &Names) -> bool {
+        let matters = |it: &&Metascheduler| {
+            let meant = names.copies_meant(&it.providers);
+            actors.iter().any(|actor| *actor == it.name || meant.contains(&actor.to_string()))
+        };
+        let mut concerned = self.scenario.metaschedulers.iter().filter(matters);
+        concerned.all(|it| it.transaction().is_some_and(|(_, rules)| rules.retry.is_some()))
     }
 }

@@ -258,7 +258,12 @@ impl Check<'_> {
                 let remedy = "remove it, or choose `policy = \"shift-remap\"`";
                 self.uses(&at, remaps, &owner, why, remedy);
             }
+            let at = path.key("coallocation").key("fill");
+            let divides = coallocation.protocol.is_some();
+            let why = "under a protocol every provider is asked for an equal part";
+            self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
         }
+        self.transaction_effects(path, metascheduler);
         if let Some(reallocation) = metascheduler.reallocation {
             self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
         }

@@ -3,7 +3,7 @@
 use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Figure, FigureKind};
+use crate::scenario::file::{Figure, FigureKind, Messages};
 use crate::scenario::quantity::Name;
 use crate::scenario::resolve::figure_names;
 
@@ -30,6 +30,15 @@ impl Check<'_> {
             self.check_world_of_figure(&path, figure);
             self.check_figure_keys(&path, figure);
             self.check_figure_axes(&path, figure, &axes);
+            let messages = self.scenario.results.messages;
+            if figure.kind == FigureKind::Sequence && messages != Messages::All {
+                self.report(
+                    &path.key("kind"),
+                    "figure \"sequence\" is drawn from messages, and they are not kept".to_owned(),
+                    "needs every message",
+                    "set `messages = \"all\"` in [results]".to_owned(),
+                );
+            }
             if let (Some(from), Some(until)) = (figure.from, figure.until)
                 && until <= from
             {
@@ -114,6 +123,7 @@ impl Check<'_> {
         let measures = spread || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
         let curves =
             matches!(figure.kind, FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf);
+        let of_one_job = matches!(figure.kind, FigureKind::JobTimeline | FigureKind::Sequence);
         let keys = [
             ("metric", figure.metric.is_some(), measures, measures),
             (
@@ -123,14 +133,9 @@ impl Check<'_> {
                 figure.kind == FigureKind::Lines || spread,
             ),
             ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
-            ("job", figure.job.is_some(), false, figure.kind == FigureKind::JobTimeline),
+            ("job", figure.job.is_some(), false, of_one_job),
             ("group-by", figure.group_by.is_some(), false, measures || curves),
-            (
-                "providers",
-                !figure.providers.is_empty(),
-                false,
-                figure.kind != FigureKind::JobTimeline,
-            ),
+            ("providers", !figure.providers.is_empty(), false, !of_one_job),
             // Bars and lines are drawn from summaries, which are those of whole runs.
             ("from", figure.from.is_some(), false, !measures),
             ("until", figure.until.is_some(), false, !measures),
@@ -157,7 +162,10 @@ impl Check<'_> {
                     match key {
                         "from" | "until" | "providers" => format!("remove `{key}`"),
                         "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
-                        "job" => "remove `job`, or choose the kind \"job-timeline\"".to_owned(),
+                        "job" => {
+                            "remove `job`, or choose the kind \"job-timeline\" or \"sequence\""
+                                .to_owned()
+                        }
                         _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
                     },
                 );

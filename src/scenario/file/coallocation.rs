@@ -4,7 +4,7 @@ use haggle_scheduling::coallocation::{Choice, Fill, Moves};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Law;
+use super::{Law, Protocol};
 use crate::scenario::quantity::Share;
 
 /// How a metascheduler spreads rigid jobs over providers, and moves them while they wait.
@@ -13,6 +13,10 @@ use crate::scenario::quantity::Share;
 pub struct Coallocation {
     /// How a job that waits may move when a provider has become idle.
     pub policy: CoallocationPolicy,
+    /// By what protocol its parts are got, each provider being asked for an equal one; without it, jobs
+    /// are placed by the free times that providers publish, and a commit is never late.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
     /// Which provider gives as many processors as it can first.
     pub fill: FillRule,
     /// Which places are looked at for a job that may be remapped.
@@ -26,7 +30,7 @@ pub struct Coallocation {
     /// The most that is drawn for `overhead`.
     #[schemars(range(min = 0, max = 1000))]
     pub overhead_max: u32,
-    /// How often a job is placed in vain, since others have taken the room, before it is given back.
+    /// How often a job is tried in vain, since others have taken the room, before it is given back.
     #[schemars(range(min = 1, max = 1000))]
     pub trials: u32,
 }
@@ -35,6 +39,7 @@ impl Default for Coallocation {
     fn default() -> Coallocation {
         Coallocation {
             policy: CoallocationPolicy::default(),
+            protocol: None,
             fill: FillRule::default(),
             remap: RemapRule::default(),
             remappable: "100%".parse().expect("a percentage"),

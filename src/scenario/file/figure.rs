@@ -25,8 +25,8 @@ pub struct Figure {
     /// a "resource-timeline" the first resource that had jobs and failed.
     #[serde(default)]
     pub providers: Vec<Name>,
-    /// The job that "job-timeline" draws: its number in the run; without it, the one with the most
-    /// tries.
+    /// The job that "job-timeline" and "sequence" draw: its number in the run; without it, the one with
+    /// the most tries, or messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
     /// Start of the time that is drawn; without it, the start of the run.
@@ -77,11 +77,13 @@ pub enum FigureKind {
     ResourceTimeline,
     /// One job of a grid across its tries, and from which checkpoint each went on.
     JobTimeline,
+    /// Who said what to whom about one job: a message sequence chart.
+    Sequence,
 }
 
 impl FigureKind {
     /// All of them.
-    pub const ALL: [FigureKind; 11] = [
+    pub const ALL: [FigureKind; 12] = [
         FigureKind::Gantt,
         FigureKind::Utilisation,
         FigureKind::QueueLength,
@@ -93,6 +95,7 @@ impl FigureKind {
         FigureKind::Lines,
         FigureKind::ResourceTimeline,
         FigureKind::JobTimeline,
+        FigureKind::Sequence,
     ];
 
     /// The word in scenarios.
@@ -109,6 +112,7 @@ impl FigureKind {
             FigureKind::Lines => "lines",
             FigureKind::ResourceTimeline => "resource-timeline",
             FigureKind::JobTimeline => "job-timeline",
+            FigureKind::Sequence => "sequence",
         }
     }
 

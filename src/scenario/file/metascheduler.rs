@@ -6,7 +6,7 @@ use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Coallocation;
+use super::{Coallocation, Protocol, Transaction};
 use crate::scenario::quantity::{Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -27,6 +27,9 @@ pub struct Metascheduler {
     /// How it spreads rigid jobs over providers, instead of placing each on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coallocation: Option<Coallocation>,
+    /// The parameters of the protocol of its `coallocation`; read where that has a `protocol`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<Transaction>,
     /// How it moves moldable jobs between providers that choose their sizes, instead of placing rigid
     /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,10 +50,17 @@ impl Metascheduler {
         }
     }
 
+    /// The protocol by which it gets parts of jobs, if one is chosen, with its parameters.
+    pub fn transaction(&self) -> Option<(Protocol, Transaction)> {
+        let protocol = self.coallocation.as_ref()?.protocol?;
+        Some((protocol, self.transaction.unwrap_or_default()))
+    }
+
     /// The least that providers have to disclose for it.
     pub const fn needs(&self) -> Disclosure {
         match self.role() {
             Role::Composes(composition) => composition.needs(),
+            Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
             Role::Spreads(_) => Disclosure::Slots,
             Role::Moves(_) => Disclosure::Offers,
             Role::Places(placement) => placement.needs(),

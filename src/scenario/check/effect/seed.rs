@@ -4,7 +4,7 @@ use crate::scenario::Scenario;
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    CoallocationPolicy, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model,
+    self, CoallocationPolicy, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model,
     NetworkModel, Placement, Role, Step, Workload,
 };
 use crate::scenario::quantity::{EstimateRule, Share, TimeSpan};
@@ -30,10 +30,15 @@ fn draws(scenario: &Scenario) -> bool {
     });
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
         Role::Composes(_) | Role::Moves(_) => false,
-        Role::Spreads(it) => {
-            let part = it.remappable.fraction();
-            let draws = it.policy == CoallocationPolicy::ShiftRemap && 0.0 < part && part < 1.0;
-            it.overhead.draws() || draws
+        Role::Spreads(coallocation) => {
+            let part = coallocation.remappable.fraction();
+            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
+            let waits = |(_, rules): (_, file::Transaction)| {
+                rules.back_off == file::BackOffRule::Exponential
+            };
+            coallocation.overhead.draws()
+                || remaps && 0.0 < part && part < 1.0
+                || it.transaction().is_some_and(waits)
         }
         Role::Places(placement) => placement == Placement::Random,
     });

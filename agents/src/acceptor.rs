@@ -1,0 +1,81 @@
+//! Acceptors of Paxos commit: they remember votes and decisions for metaschedulers that may crash
+//! (Gray and Lamport 2006).
+
+use std::collections::BTreeMap;
+
+use haggle_model::{ActorId, AgreementEvent, AgreementId, JobId, Observation, Time};
+
+use crate::protocol::{Message, RunMessage, Timer, TransactionMessage};
+use crate::transaction::{Act, Acts, Transaction, Witnesses};
+use crate::{Actor, Outbox};
+
+/// Jobs of agreements that are remembered: those that are decided are soon asked about no more.
+const JOBS_KEPT: usize = 4096;
+
+/// Remembers votes and decisions for those who follow one protocol.
+#[derive(Debug)]
+pub struct Acceptor {
+    seat: Box<dyn Witnesses>,
+    jobs: BTreeMap<AgreementId, JobId>,
+    started: bool,
+}
+
+impl Acceptor {
+    /// One that has seen no vote.
+    pub fn new(me: ActorId, transaction: &Transaction) -> Acceptor {
+        Acceptor { seat: transaction.witness(me), jobs: BTreeMap::new(), started: false }
+    }
+
+    fn carry_out(&self, acts: Acts<()>, out: &mut Outbox) {
+        for act in acts {
+            let Act::Send { to, message } = act else { continue };
+            let id = message.id();
+            let job = self.jobs.get(&id).copied().unwrap_or_default();
+            let event = AgreementEvent::Sent(message.kind());
+            out.observe(Observation::Agreement { id, job, event });
+            out.send(to, TransactionMessage::Said { job, message: Box::new(message) });
+        }
+    }
+}
+
+impl Actor for Acceptor {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        if !std::mem::replace(&mut self.started, true) {
+            self.seat.start(now, &mut acts);
+        }
+        let expected = match message {
+            Message::Transaction(TransactionMessage::Said { job, message }) => {
+                self.jobs.insert(message.id(), job);
+                while self.jobs.len() > JOBS_KEPT {
+                    self.jobs.pop_first();
+                }
+                self.seat.hear(now, from, *message, &mut acts)
+            }
+            Message::Wake(Timer::AgreementDue) => {
+                while self.seat.wake(now, &mut acts) {}
+                true
+            }
+            Message::Run(RunMessage::Crashed) => {
+                self.seat.crash();
+                return;
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.seat.start(now, &mut acts);
+                true
+            }
+            Message::Run(RunMessage::RunOver) => return,
+            _ => false,
+        };
+        self.carry_out(acts, out);
+        if !expected {
+            out.refuse(from);
+        }
+        match self.seat.next_wake() {
+            Some(at) => out.set(at.max(now), Timer::AgreementDue),
+            None => out.stop(Timer::AgreementDue),
+        }
+    }
+}

@@ -1,0 +1,588 @@
+//! A provider's part in transactions on parts of jobs: it holds what is asked for if there is room,
+//! and carries out what its machine says, whatever the protocol.
+//!
+//! A part is booked from its start on. Processors are its own from then on, and its program begins
+//! when all of the job may; what is held until somebody says more is booked for as long as that may
+//! take: for the lease, or for ever.
+//!
+//! ```text
+//!          room                   CarryOut, and its start has come
+//!  asked ───────▶ held ──────────────────────────────────────────▶ running ──────▶ over, told
+//!                  │ GiveUp                                           │ GiveUp        until it is heard
+//!                  ▼                                                  ▼
+//!               given back                                     stopped, in vain
+//! ```
+
+use std::collections::BTreeMap;
+
+use haggle_agreements::AgreementId;
+use haggle_agreements::protocol::Duty;
+use haggle_model::agreement::Waits;
+use haggle_model::{
+    ActorId, AgreementEvent, JobId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord,
+    Span, TaskRun, Time,
+};
+use haggle_scheduling::coallocation::{CoallocationQueue, with_overhead};
+use haggle_scheduling::Interval;
+use haggle_scheduling::{Killed, LocalScheduler, Slot};
+
+use super::load::work;
+use super::{Held, Provider};
+use crate::Outbox;
+use crate::protocol::transaction::{Ask, Room, Spoken};
+use crate::protocol::{Timer, TransactionMessage};
+use crate::transaction::{Act, Acts, Participates, Transaction};
+
+/// A protocol, and the metaschedulers that follow it with these parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transacting {
+    /// The address of the provider.
+    pub me: ActorId,
+    /// The protocol.
+    pub transaction: Transaction,
+    /// Who follows it.
+    pub metaschedulers: Vec<ActorId>,
+}
+
+/// What a provider knows of transactions, beside the parts.
+#[derive(Debug)]
+pub(super) struct Transactions {
+    parties: Vec<Party>,
+    /// Parts by their agreements.
+    bookings: BTreeMap<AgreementId, Slot>,
+    /// What is over and has not been heard: when it is told again.
+    reports: BTreeMap<AgreementId, Report>,
+    /// Who wants to know whether there is room, and what was said last.
+    watches: BTreeMap<AgreementId, (Ask, bool)>,
+    /// Who waits for whom, as it was observed last.
+    waits: Waits,
+    /// The jobs of agreements that wait or are held.
+    jobs: BTreeMap<AgreementId, JobId>,
+    started: bool,
+}
+
+#[derive(Debug)]
+struct Party {
+    transacting: Transacting,
+    seat: Box<dyn Participates>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    job: JobId,
+    outcome: JobOutcome,
+    again: Time,
+}
+
+/// A part that is booked.
+#[derive(Debug)]
+pub(super) struct Booking {
+    id: AgreementId,
+    ask: Ask,
+    queued: Time,
+    start: Time,
+    /// When its booking ends.
+    end: Time,
+    /// Whether its program may begin.
+    may_begin: bool,
+    /// Since when it has its processors.
+    held: Option<(Time, ProcessorSet)>,
+    /// Since when its program runs, and how that will end.
+    run: Option<(Time, JobOutcome)>,
+}
+
+impl Transactions {
+    pub(super) fn new(transacting: &[Transacting]) -> Transactions {
+        let party = |it: &Transacting| Party {
+            seat: it.transaction.participant(it.me),
+            transacting: it.clone(),
+        };
+        Transactions {
+            parties: transacting.iter().map(party).collect(),
+            bookings: BTreeMap::new(),
+            reports: BTreeMap::new(),
+            watches: BTreeMap::new(),
+            waits: Waits::new(),
+            jobs: BTreeMap::new(),
+            started: false,
+        }
+    }
+
+    /// Whose rules an agreement follows.
+    fn party(&self, id: AgreementId) -> Option<usize> {
+        let follows = |it: &Party| it.transacting.metaschedulers.contains(&id.coordinator);
+        self.parties.iter().position(follows)
+    }
+}
+
+impl Booking {
+    fn share(&self, provider: ProviderId, runs: Vec<TaskRun>) -> Observation {
+        // What is given up is no part of a job, even if the same is booked anew.
+        let given_up = runs.iter().any(|run| run.outcome == JobOutcome::Cancelled);
+        Observation::ShareOver(Box::new(ShareRecord {
+            job: self.ask.job,
+            provider,
+            tasks: self.ask.processors,
+            queued: self.queued,
+            walltime: self.ask.span,
+            promised_end: None,
+            agreement: (!given_up).then_some(self.id),
+            runs,
+        }))
+    }
+
+    /// What it did until `end`, if it had its processors: what did not begin was held in vain.
+    fn file(mut self, provider: ProviderId, end: Time, outcome: JobOutcome, out: &mut Outbox) {
+        if let Some((since, processors)) = self.held.take() {
+            let start = self.run.map_or(since, |(start, _)| start);
+            let run = TaskRun { start, end, outcome, processors };
+            let over = self.share(provider, vec![run.clone()]);
+            out.observe(Observation::TasksOver { job: self.ask.job, provider, run });
+            out.observe(over);
+        }
+    }
+
+    /// The run stops while it waits or runs.
+    pub(super) fn unfinished(self, provider: ProviderId, now: Time, out: &mut Outbox) {
+        if self.held.is_some() {
+            self.file(provider, now, JobOutcome::Unfinished, out);
+        } else if self.may_begin {
+            out.observe(self.share(provider, Vec::new()));
+        }
+    }
+}
+
+impl Provider {
+    /// Whether it takes part in transactions.
+    pub(crate) fn transacts(&self) -> bool {
+        !self.transactions.parties.is_empty()
+    }
+
+    pub(super) fn on_transaction(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: TransactionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        if self.scheduler.coallocation().is_none() {
+            return false;
+        }
+        match message {
+            TransactionMessage::Said { job, message } => {
+                self.on_said(now, from, job, *message, out)
+            }
+            TransactionMessage::Begin { id, .. } => {
+                let expected = id.coordinator == from && self.transactions.party(id).is_some();
+                if expected {
+                    self.on_begin(now, id, out);
+                }
+                expected
+            }
+            TransactionMessage::Heard { id, .. } => {
+                let expected = id.coordinator == from && self.transactions.party(id).is_some();
+                if expected {
+                    self.transactions.reports.remove(&id);
+                    self.set_agreement_timer(now, out);
+                }
+                expected
+            }
+            TransactionMessage::Begun { .. } | TransactionMessage::Over { .. } => false,
+        }
+    }
+
+    fn on_said(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        message: Spoken,
+        out: &mut Outbox,
+    ) -> bool {
+        self.start_transactions(now, out);
+        let id = message.id();
+        let Some(party) = self.transactions.party(id) else { return false };
+        self.transactions.jobs.insert(id, job);
+        let mut acts = Acts::new();
+        let heard = self.transactions.parties[party].seat.hear(now, from, message, &mut acts);
+        self.act(now, party, acts, out);
+        self.forget_jobs();
+        self.look_around(now, out);
+        heard
+    }
+
+    /// The machines begin with the first thing that they hear.
+    fn start_transactions(&mut self, now: Time, out: &mut Outbox) {
+        if !std::mem::replace(&mut self.transactions.started, true) {
+            for party in 0..self.transactions.parties.len() {
+                let mut acts = Acts::new();
+                self.transactions.parties[party].seat.start(now, &mut acts);
+                self.act(now, party, acts, out);
+            }
+        }
+    }
+
+    /// Carries out what a machine wants.
+    fn act(&mut self, now: Time, party: usize, mut acts: Acts<Duty<Room>>, out: &mut Outbox) {
+        while let Some(act) = acts.pop_front() {
+            match act {
+                Act::Send { to, message } => {
+                    let id = message.id();
+                    let job = self.transactions.jobs.get(&id).copied().unwrap_or_default();
+                    self.observe_agreement(id, job, AgreementEvent::Sent(message.kind()), out);
+                    let message = Box::new(message);
+                    out.send(to, TransactionMessage::Said { job, message });
+                }
+                Act::Tell(duty) => self.on_duty(now, party, duty, &mut acts, out),
+            }
+        }
+    }
+
+    fn observe_agreement(
+        &self,
+        id: AgreementId,
+        job: JobId,
+        event: AgreementEvent,
+        out: &mut Outbox,
+    ) {
+        out.observe(Observation::Agreement { id, job, event });
+    }
+
+    fn on_duty(
+        &mut self,
+        now: Time,
+        party: usize,
+        duty: Duty<Room>,
+        acts: &mut Acts<Duty<Room>>,
+        out: &mut Outbox,
+    ) {
+        match duty {
+            Duty::Consider { id, request, lease } => {
+                let may_block =
+                    self.transactions.parties[party].transacting.transaction.may_block();
+                let found = self.hold_booking(now, id, request, lease, may_block);
+                let seat = &mut self.transactions.parties[party].seat;
+                match found {
+                    Ok(start) => {
+                        seat.ready(now, id, start, lease, acts);
+                        let event = AgreementEvent::Held(request.processors);
+                        self.observe_agreement(id, request.job, event, out);
+                        self.plan_changed(now, out);
+                    }
+                    Err(earliest) => seat.not_ready(now, id, earliest, acts),
+                }
+            }
+            Duty::CarryOut { id } => self.let_begin(now, id, out),
+            Duty::GiveUp { id } => {
+                self.give_up_booking(now, id, out);
+                self.transactions.parties[party].seat.room_changed(now, acts);
+            }
+            Duty::Watch { id, request } => {
+                let fits = self.has_room(now, &request);
+                self.transactions.watches.insert(id, (request, fits));
+                self.transactions.parties[party].seat.available(now, id, fits, acts);
+            }
+            Duty::Unwatch { id } => {
+                self.transactions.watches.remove(&id);
+            }
+        }
+    }
+
+    fn parts_queue(&mut self) -> &mut CoallocationQueue {
+        self.scheduler.coallocation().expect("who takes part in transactions takes parts")
+    }
+
+    fn booking(&mut self, id: AgreementId) -> Option<(Slot, &mut Booking)> {
+        let &slot = self.transactions.bookings.get(&id)?;
+        match self.jobs.get_mut(slot)? {
+            Held::Booked(booking) => Some((slot, booking)),
+            _ => None,
+        }
+    }
+
+    /// Whether what is asked for could be held now.
+    fn has_room(&mut self, now: Time, ask: &Ask) -> bool {
+        let from = ask.from.max(now);
+        let fits = self.parts_queue().earliest(now, from, ask.processors, ask.span);
+        ask.processors <= self.config.processors && fits == Some(from)
+    }
+
+    /// Holds what is asked for, from the start that is returned on; otherwise, from when on there
+    /// would be room, if other starts are looked for.
+    fn hold_booking(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        ask: Ask,
+        lease: Span,
+        may_block: bool,
+    ) -> Result<Time, Time> {
+        let from = ask.from.max(now);
+        if ask.processors == 0
+            || ask.processors > self.config.processors
+            || self.transactions.bookings.contains_key(&id)
+        {
+            return Err(Time::FOREVER);
+        }
+        let start = match ask.until {
+            None => from,
+            Some(until) => {
+                let found = self.parts_queue().earliest(now, from, ask.processors, ask.span);
+                match found {
+                    Some(start) if start <= until => start,
+                    Some(start) => return Err(start),
+                    None => return Err(Time::FOREVER),
+                }
+            }
+        };
+        // What nobody may have said more about by then is not to be in anybody's way.
+        let end = if may_block {
+            Time::FOREVER
+        } else if lease < Span::FOREVER {
+            start.max(now + lease) + ask.span
+        } else {
+            start + ask.span
+        };
+        let slot = self.jobs.next();
+        let interval = Interval { start, span: end - start, processors: ask.processors };
+        if !self.parts_queue().hold(now, slot, interval) {
+            return Err(Time::FOREVER);
+        }
+        self.load.waiting += work(ask.processors, Some(ask.span));
+        let booking =
+            Booking { id, ask, queued: now, start, end, may_begin: false, held: None, run: None };
+        self.jobs.insert(Held::Booked(Box::new(booking)));
+        self.transactions.bookings.insert(id, slot);
+        Ok(start)
+    }
+
+    /// All of the job may begin: the part does when its start has come.
+    fn let_begin(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
+        let Some((slot, booking)) = self.booking(id) else { return };
+        // What is held until it is given back begins when its metascheduler says so.
+        if std::mem::replace(&mut booking.may_begin, true) {
+            return;
+        }
+        let job = booking.ask.job;
+        let end = booking.start.max(now) + booking.ask.span;
+        let is_held = booking.held.is_some();
+        booking.end = end.min(booking.end);
+        let end = booking.end;
+        self.parts_queue().shorten(now, slot, end);
+        self.observe_agreement(id, job, AgreementEvent::CarriedOut, out);
+        if is_held {
+            self.begin_booking(now, slot, out);
+        }
+        self.plan_changed(now, out);
+    }
+
+    /// Its metascheduler says that all parts are held.
+    fn on_begin(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
+        match self.booking(id) {
+            Some((_, booking)) if booking.may_begin => {
+                let job = booking.ask.job;
+                out.send(id.coordinator, TransactionMessage::Begun { job, id });
+            }
+            Some(_) => self.let_begin(now, id, out),
+            None => {}
+        }
+    }
+
+    /// The scheduler says that the start of a part has come: it has its processors from now on.
+    pub(super) fn start_booking(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        let Some(Held::Booked(booking)) = self.jobs.get_mut(slot) else {
+            unreachable!("the scheduler starts parts that are held")
+        };
+        let (count, span) = (booking.ask.processors, booking.ask.span);
+        let processors = self
+            .free
+            .take_lowest(count)
+            .expect("the scheduler starts a part only if its processors are free");
+        booking.held = Some((now, processors));
+        // Whose start was missed has another place, which is as long.
+        booking.end = now + (booking.end - booking.start);
+        booking.start = now;
+        let (may_begin, end) = (booking.may_begin, booking.end);
+        self.load.waiting -= work(count, Some(span));
+        self.load.started(count, end);
+        if may_begin {
+            self.begin_booking(now, slot, out);
+        }
+    }
+
+    /// The program of a part begins on its processors.
+    fn begin_booking(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        let Some(Held::Booked(booking)) = self.jobs.get_mut(slot) else { return };
+        let takes = with_overhead(booking.ask.run_time.reveal_to_machine(), booking.ask.overhead);
+        let left = booking.ask.span;
+        let (lasts, outcome) = if takes > left {
+            (left, JobOutcome::WalltimeReached)
+        } else {
+            (takes, JobOutcome::Completed)
+        };
+        booking.run = Some((now, outcome));
+        let (id, job) = (booking.id, booking.ask.job);
+        out.set(now + lasts, Timer::RunEnds { slot: slot.0 });
+        self.say(id.coordinator, TransactionMessage::Begun { job, id }, out);
+    }
+
+    /// Whether a slot holds a part that was agreed on by a protocol.
+    pub(super) fn is_booking(&self, slot: Slot) -> bool {
+        self.coallocates && matches!(self.jobs.get(slot), Some(Held::Booked(_)))
+    }
+
+    /// The program of a part has come to its end.
+    pub(super) fn on_booking_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        let Some(booking) = self.release_booking(slot) else { return };
+        let Some((_, outcome)) = booking.run else { return };
+        let (id, job, planned_end) = (booking.id, booking.ask.job, booking.end);
+        self.free_processors(now, slot, &booking);
+        booking.file(self.config.id, now, outcome, out);
+        self.observe_agreement(id, job, AgreementEvent::PartOver, out);
+        let party = self.transactions.party(id);
+        let retry =
+            party.and_then(|it| self.transactions.parties[it].transacting.transaction.retry());
+        if let Some(retry) = retry {
+            let report = Report { job, outcome, again: now + retry };
+            self.transactions.reports.insert(id, report);
+            self.set_agreement_timer(now, out);
+        }
+        self.say(id.coordinator, TransactionMessage::Over { job, id, outcome }, out);
+        self.ended_early(now, planned_end, out);
+        self.plan_changed(now, out);
+    }
+
+    fn release_booking(&mut self, slot: Slot) -> Option<Booking> {
+        let Some(Held::Booked(booking)) = self.release(slot) else { return None };
+        self.transactions.bookings.remove(&booking.id);
+        Some(*booking)
+    }
+
+    /// The processors of a part are others' from now on.
+    fn free_processors(&mut self, now: Time, slot: Slot, booking: &Booking) {
+        if let Some((_, processors)) = &booking.held {
+            let (count, planned_end) = (processors.count(), booking.end);
+            self.job_finished(now, Killed { slot, processors: count, planned_end });
+            self.free.insert_all(processors);
+            self.load.ended(count, planned_end);
+        }
+    }
+
+    /// A part is given back, or stopped.
+    fn give_up_booking(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
+        let Some((slot, booking)) = self.booking(id) else { return };
+        let (is_held, ask) = (booking.held.is_some(), booking.ask);
+        self.observe_agreement(id, ask.job, AgreementEvent::GivenUp, out);
+        if is_held {
+            out.stop(Timer::RunEnds { slot: slot.0 });
+            let Some(booking) = self.release_booking(slot) else { return };
+            self.free_processors(now, slot, &booking);
+            booking.file(self.config.id, now, JobOutcome::Cancelled, out);
+        } else {
+            let withdrawn = self.parts_queue().withdraw(now, slot);
+            debug_assert!(withdrawn, "it waits");
+            self.load.waiting -= work(ask.processors, Some(ask.span));
+            self.release_booking(slot);
+        }
+        self.plan_changed(now, out);
+    }
+
+    /// What is due of the machines goes off, and what has not been heard is told again.
+    pub(super) fn on_agreement_due(&mut self, now: Time, out: &mut Outbox) {
+        for party in 0..self.transactions.parties.len() {
+            let mut acts = Acts::new();
+            while self.transactions.parties[party].seat.wake(now, &mut acts) {
+                self.act(now, party, std::mem::take(&mut acts), out);
+            }
+        }
+        let due = self.transactions.reports.iter().filter(|(_, report)| report.again <= now);
+        let due: Vec<(AgreementId, Report)> = due.map(|(&id, &report)| (id, report)).collect();
+        for (id, Report { job, outcome, .. }) in due {
+            let party = self.transactions.party(id);
+            let retry =
+                party.and_then(|it| self.transactions.parties[it].transacting.transaction.retry());
+            let again = now + retry.unwrap_or(Span::FOREVER).max(Span::TICK);
+            self.transactions.reports.insert(id, Report { job, outcome, again });
+            out.send(id.coordinator, TransactionMessage::Over { job, id, outcome });
+        }
+        self.look_around(now, out);
+    }
+
+    /// At the end of an instant in which something has changed: whoever waits for room is considered
+    /// again, and who watches is told.
+    pub(super) fn room_may_have_changed(&mut self, now: Time, out: &mut Outbox) {
+        if !self.transacts() || !self.transactions.started || self.unheard.is_some() {
+            return;
+        }
+        let parts: Vec<Slot> = self.transactions.bookings.values().copied().collect();
+        self.parts_queue().catch_up(now, &parts);
+        for party in 0..self.transactions.parties.len() {
+            let mut acts = Acts::new();
+            self.transactions.parties[party].seat.room_changed(now, &mut acts);
+            self.act(now, party, acts, out);
+        }
+        self.look_around(now, out);
+    }
+
+    /// Tells who watches, observes who waits, and makes sure of being woken.
+    fn look_around(&mut self, now: Time, out: &mut Outbox) {
+        let watches: Vec<(AgreementId, Ask, bool)> =
+            self.transactions.watches.iter().map(|(&id, &(ask, fits))| (id, ask, fits)).collect();
+        for (id, ask, before) in watches {
+            let fits = self.has_room(now, &ask);
+            let Some(party) = self.transactions.party(id).filter(|_| fits != before) else {
+                continue;
+            };
+            self.transactions.watches.insert(id, (ask, fits));
+            let mut acts = Acts::new();
+            self.transactions.parties[party].seat.available(now, id, fits, &mut acts);
+            self.act(now, party, acts, out);
+        }
+        let jobs = &self.transactions.jobs;
+        let edge =
+            |(who, whom): (AgreementId, AgreementId)| Some((*jobs.get(&who)?, *jobs.get(&whom)?));
+        let waits = self.transactions.parties.iter().flat_map(|party| party.seat.waits());
+        let waits: Waits = waits.filter_map(edge).collect();
+        if waits != self.transactions.waits {
+            out.observe(Observation::Waiting(waits.clone()));
+            self.transactions.waits = waits;
+        }
+        self.set_agreement_timer(now, out);
+    }
+
+    fn set_agreement_timer(&mut self, now: Time, out: &mut Outbox) {
+        let machines = self.transactions.parties.iter().filter_map(|it| it.seat.next_wake());
+        let reports = self.transactions.reports.values().map(|report| report.again);
+        match machines.chain(reports).min() {
+            Some(at) => out.set(at.max(now), Timer::AgreementDue),
+            None => out.stop(Timer::AgreementDue),
+        }
+    }
+
+    /// Of agreements that are long over nobody will ask.
+    fn forget_jobs(&mut self) {
+        const KEPT: usize = 4096;
+        while self.transactions.jobs.len() > KEPT {
+            self.transactions.jobs.pop_first();
+        }
+    }
+
+    /// What is not on record of agreements is lost.
+    pub(super) fn crash_transactions(&mut self) {
+        self.transactions.parties.iter_mut().for_each(|party| party.seat.crash());
+        self.transactions.watches.clear();
+    }
+
+    /// The machines start again from their records; what is held is what they are bound to.
+    pub(super) fn restart_transactions(&mut self, now: Time, out: &mut Outbox) {
+        if !self.transactions.started {
+            return;
+        }
+        for party in 0..self.transactions.parties.len() {
+            let mut acts = Acts::new();
+            self.transactions.parties[party].seat.start(now, &mut acts);
+            self.act(now, party, acts, out);
+        }
+        self.look_around(now, out);
+    }
+}

@@ -1,0 +1,262 @@
+//! A machine of a protocol, and what it leaves to whoever drives it: durable records and timers.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+use haggle_agreements::protocol::{
+    Bound, Coordinates as _, Duty, Machine, Outputs, Participates as _, Parts, Verdict,
+};
+use haggle_agreements::{AgreementId, Output};
+use haggle_model::{ActorId, Span, Time};
+
+use crate::protocol::transaction::{Room, Speaks, Spoken};
+
+/// What a machine wants of its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act<N> {
+    /// Send this.
+    Send {
+        /// To whom.
+        to: ActorId,
+        /// The message.
+        message: Spoken,
+    },
+    /// Take note of that.
+    Tell(N),
+}
+
+/// What a machine wants of its owner, in order.
+pub type Acts<N> = VecDeque<Act<N>>;
+
+/// A machine with its records and timers.
+pub struct Seat<P: Speaks, M: Machine<P>> {
+    me: ActorId,
+    rules: P::Rules,
+    /// `None` before it is started, and after a crash.
+    machine: Option<M>,
+    records: Vec<M::Record>,
+    /// When each goes off, and in which order they were set.
+    timers: BTreeMap<M::Timer, (Time, u64)>,
+    set: u64,
+}
+
+impl<P: Speaks, M: Machine<P>> fmt::Debug for Seat<P, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seat")
+            .field("protocol", &P::TRAITS.name)
+            .field("me", &self.me)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Speaks, M: Machine<P>> Seat<P, M> {
+    /// A machine that has yet to be started.
+    pub fn new(me: ActorId, rules: &P::Rules) -> Seat<P, M> {
+        let rules = rules.clone();
+        let (records, timers) = (Vec::new(), BTreeMap::new());
+        Seat { me, rules, machine: None, records, timers, set: 0 }
+    }
+
+    /// Has the machine do something, if it is there.
+    fn with<R>(
+        &mut self,
+        acts: &mut Acts<M::News>,
+        act: impl FnOnce(&mut M, &mut Outputs<P, M>) -> R,
+    ) -> Option<R> {
+        let mut out = Vec::new();
+        let done = act(self.machine.as_mut()?, &mut out);
+        self.take_down(out, acts);
+        Some(done)
+    }
+
+    /// Keeps what is to be kept, and passes on the rest.
+    fn take_down(&mut self, out: Outputs<P, M>, acts: &mut Acts<M::News>) {
+        for output in out {
+            match output {
+                Output::Send { to, message } => {
+                    acts.push_back(Act::Send { to, message: P::wrap(message) });
+                }
+                Output::Persist(record) => self.records.push(record),
+                Output::Set { timer, at } => {
+                    self.set += 1;
+                    self.timers.insert(timer, (at, self.set));
+                }
+                Output::Stop(timer) => {
+                    self.timers.remove(&timer);
+                }
+                Output::Tell(news) => acts.push_back(Act::Tell(news)),
+            }
+        }
+    }
+}
+
+/// What a machine of any protocol takes; its owner is told `N`.
+pub trait Drives<N>: fmt::Debug + Send {
+    /// It begins, or begins again after a crash.
+    fn start(&mut self, now: Time, acts: &mut Acts<N>);
+    /// It is lost, but for its records.
+    fn crash(&mut self);
+    /// Somebody has said something; `false` if that is of another protocol.
+    fn hear(&mut self, now: Time, from: ActorId, message: Spoken, acts: &mut Acts<N>) -> bool;
+    /// The next of its timers that are due goes off; `false` if none is due.
+    fn wake(&mut self, now: Time, acts: &mut Acts<N>) -> bool;
+    /// When the next of its timers is due.
+    fn next_wake(&self) -> Option<Time>;
+}
+
+impl<P: Speaks, M: Machine<P>> Drives<M::News> for Seat<P, M>
+where
+    P::Rules: Send,
+    M: Send,
+    M::Record: Send,
+    M::Timer: Send,
+{
+    fn start(&mut self, now: Time, acts: &mut Acts<M::News>) {
+        let mut out = Vec::new();
+        let records = self.records.clone();
+        self.machine = Some(M::start(self.me, &self.rules, records, now, &mut out));
+        self.take_down(out, acts);
+    }
+
+    fn crash(&mut self) {
+        self.machine = None;
+        self.timers.clear();
+    }
+
+    fn hear(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: Spoken,
+        acts: &mut Acts<M::News>,
+    ) -> bool {
+        let Some(message) = P::unwrap(message) else { return false };
+        self.with(acts, |machine, out| machine.on_message(now, from, message, out)).is_some()
+    }
+
+    fn wake(&mut self, now: Time, acts: &mut Acts<M::News>) -> bool {
+        let due = self.timers.iter().filter(|(_, (at, _))| *at <= now);
+        let next = due.min_by_key(|&(_, when)| *when).map(|(&timer, _)| timer);
+        let Some(timer) = next else { return false };
+        self.timers.remove(&timer);
+        self.with(acts, |machine, out| machine.on_timer(now, timer, out)).is_some()
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let times = self.timers.values().map(|&(at, _)| at);
+        times.min().filter(|&at| at < Time::FOREVER)
+    }
+}
+
+/// The machine of who asks, see [`haggle_agreements::protocol::Coordinates`].
+pub trait Coordinates: Drives<Verdict<Room>> {
+    /// Asks for these parts, all or none; the agreement's number. `None` after a crash.
+    fn open(
+        &mut self,
+        now: Time,
+        parts: Parts<Room>,
+        acts: &mut Acts<Verdict<Room>>,
+    ) -> Option<u64>;
+    /// Gives up what is not decided, or gives back what is held until then.
+    fn close(&mut self, now: Time, number: u64, acts: &mut Acts<Verdict<Room>>);
+    /// Whether an agreement is not over.
+    fn is_open(&self, number: u64) -> bool;
+}
+
+impl<P: Speaks> Coordinates for Seat<P, P::Coordinator>
+where
+    Seat<P, P::Coordinator>: Drives<Verdict<Room>>,
+{
+    fn open(
+        &mut self,
+        now: Time,
+        parts: Parts<Room>,
+        acts: &mut Acts<Verdict<Room>>,
+    ) -> Option<u64> {
+        self.with(acts, |machine, out| machine.open(now, parts, out))
+    }
+
+    fn close(&mut self, now: Time, number: u64, acts: &mut Acts<Verdict<Room>>) {
+        self.with(acts, |machine, out| machine.close(now, number, out));
+    }
+
+    fn is_open(&self, number: u64) -> bool {
+        self.machine.as_ref().is_some_and(|it| it.open_numbers().contains(&number))
+    }
+}
+
+/// The machine of who holds, see [`haggle_agreements::protocol::Participates`].
+pub trait Participates: Drives<Duty<Room>> {
+    /// What it was asked for is held from now on, for so long where the protocol knows leases.
+    fn ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        start: Time,
+        lease: Span,
+        acts: &mut Acts<Duty<Room>>,
+    );
+    /// What it was asked for cannot be held now, but could be from then on.
+    fn not_ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        earliest: Time,
+        acts: &mut Acts<Duty<Room>>,
+    );
+    /// Somebody's room may have become free.
+    fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>);
+    /// There is room for what somebody watches, or no longer.
+    fn available(&mut self, now: Time, id: AgreementId, fits: bool, acts: &mut Acts<Duty<Room>>);
+    /// What it holds or carries out by its records.
+    fn bound(&self) -> Vec<Bound<Room>>;
+    /// Who waits for whom.
+    fn waits(&self) -> Vec<(AgreementId, AgreementId)>;
+}
+
+impl<P: Speaks> Participates for Seat<P, P::Participant>
+where
+    Seat<P, P::Participant>: Drives<Duty<Room>>,
+{
+    fn ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        start: Time,
+        lease: Span,
+        acts: &mut Acts<Duty<Room>>,
+    ) {
+        self.with(acts, |machine, out| machine.ready(now, id, start, lease, out));
+    }
+
+    fn not_ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        earliest: Time,
+        acts: &mut Acts<Duty<Room>>,
+    ) {
+        self.with(acts, |machine, out| machine.not_ready(now, id, earliest, out));
+    }
+
+    fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>) {
+        self.with(acts, |machine, out| machine.room_changed(now, out));
+    }
+
+    fn available(&mut self, now: Time, id: AgreementId, fits: bool, acts: &mut Acts<Duty<Room>>) {
+        self.with(acts, |machine, out| machine.available(now, id, fits, out));
+    }
+
+    fn bound(&self) -> Vec<Bound<Room>> {
+        self.machine.as_ref().map(|it| it.bound()).unwrap_or_default()
+    }
+
+    fn waits(&self) -> Vec<(AgreementId, AgreementId)> {
+        self.machine.as_ref().map(|it| it.waits()).unwrap_or_default()
+    }
+}
+
+/// The machine of who remembers decisions for others.
+pub trait Witnesses: Drives<()> {}
+
+impl<P: Speaks> Witnesses for Seat<P, P::Witness> where Seat<P, P::Witness>: Drives<()> {}

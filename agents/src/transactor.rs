@@ -1,0 +1,406 @@
+//! Metaschedulers that get parts of a rigid job from several providers by a protocol which the
+//! scenario chooses.
+//!
+//! ```text
+//!               opened             all agree                 all parts are over
+//!  job ──▶ waiting ──▶ trying ─────────────────▶ placed ──────────────────────▶ over
+//!             ▲          │ failed, or broken
+//!             └──────────┘ after a while, if it may be tried again
+//! ```
+//!
+//! It knows of its providers that they are there: each gets an equal part of a job, and says itself
+//! whether it has room. Jobs are tried side by side.
+
+mod placed;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_agreements::back_off::BackOff;
+use haggle_agreements::protocol::Verdict;
+use haggle_model::random::Stream;
+use haggle_model::workload::law::{Law, Sampler};
+use haggle_model::{
+    ActorId, AgreementEvent, AgreementId, JobId, JobShape, Observation, Refusal, Span, Time,
+};
+use haggle_scheduling::coallocation::with_overhead;
+use rand::Rng;
+
+use self::placed::Placed;
+use crate::desk::{Desk, Withdrawal};
+use crate::protocol::transaction::{Ask, Room};
+use crate::protocol::{
+    Message, RunMessage, Submission, SubmissionMessage, Timer, TransactionMessage,
+};
+use crate::transaction::{Act, Acts, Coordinates, Transaction};
+use crate::{Actor, Outbox};
+
+/// A metascheduler of that kind as a scenario describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransactorConfig {
+    /// Its own address: agreements are known by it and a number.
+    pub me: ActorId,
+    /// The providers among which jobs are divided.
+    pub providers: Vec<ActorId>,
+    /// The protocol.
+    pub transaction: Transaction,
+    /// How far behind the first possible start a start may be, where the protocol looks for one.
+    pub window: Span,
+    /// How often a job is tried before it is given back.
+    pub trials: u32,
+    /// What lies between two tries.
+    pub back_off: BackOff,
+    /// By how many percent a job takes longer on several providers than on one.
+    pub overhead: Law,
+    /// No job takes longer than by so many percent.
+    pub overhead_max: u32,
+    /// How long a message between it and a provider takes at most.
+    pub latency_max: Span,
+    /// From which overheads are drawn, for each job by its lot.
+    pub seed: u64,
+}
+
+/// Gets parts of jobs from several providers.
+#[derive(Debug)]
+pub struct Transactor {
+    config: TransactorConfig,
+    overhead: Sampler,
+    /// For waits between tries.
+    stream: Stream,
+    desk: Desk<Stage>,
+    seat: Box<dyn Coordinates>,
+    /// Jobs by the agreements in which they are tried or placed.
+    jobs: BTreeMap<u64, JobId>,
+    /// Agreements that were open when it crashed, as long as nothing is known of them.
+    in_doubt: BTreeSet<u64>,
+    /// Who is first to get what is left over when a job is divided.
+    first: usize,
+    started: bool,
+}
+
+/// How far a job has come.
+#[derive(Debug)]
+struct Stage {
+    /// By how many percent it takes longer on several providers.
+    overhead: u32,
+    /// Who is first to get what is left over.
+    first: usize,
+    /// Times it was tried.
+    tries: u32,
+    place: Option<Placed>,
+}
+
+impl Transactor {
+    /// A metascheduler that has seen no job, and draws from `stream`.
+    ///
+    /// # Panics
+    /// If the law of overheads is none, which scenarios are checked for.
+    pub fn new(config: TransactorConfig, stream: Stream) -> Transactor {
+        Transactor {
+            overhead: config.overhead.sampler().expect("a law that can be drawn from"),
+            stream,
+            desk: Desk::default(),
+            seat: config.transaction.coordinator(config.me),
+            jobs: BTreeMap::new(),
+            in_doubt: BTreeSet::new(),
+            // Not all begin with the same provider.
+            first: config.me.index() % config.providers.len().max(1),
+            started: false,
+            config,
+        }
+    }
+
+    fn on_submitted(
+        &mut self,
+        now: Time,
+        submitter: ActorId,
+        submission: Submission,
+        out: &mut Outbox,
+    ) -> bool {
+        let job = &submission.job;
+        let id = job.id;
+        let refusal = if job.shape != JobShape::Rigid || job.processors == 0 {
+            Some(Refusal::WrongShape)
+        } else {
+            job.requested_time.is_none().then_some(Refusal::NoLimit)
+        };
+        let mut stream = job.lot.stream(self.config.seed, "overhead of co-allocation");
+        let overhead = self.overhead.sample(&mut stream).round();
+        let overhead = overhead.clamp(0.0, f64::from(self.config.overhead_max)) as u32;
+        let stage = Stage { overhead, first: self.first, tries: 0, place: None };
+        if self.desk.take_in(submitter, submission, stage).is_none() {
+            return false;
+        }
+        self.first = (self.first + 1) % self.config.providers.len().max(1);
+        match refusal {
+            Some(reason) => self.desk.refuse(id, reason, out),
+            None => self.try_once(now, id, out),
+        }
+        true
+    }
+
+    /// Asks for all parts of a job.
+    fn try_once(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(job).filter(|entry| entry.stage.place.is_none()) else {
+            return;
+        };
+        entry.stage.tries += 1;
+        let (description, stage) = (&entry.submission.job, &entry.stage);
+        let parts = divide(description.processors, self.config.providers.len(), stage.first);
+        let overhead = if parts.len() > 1 { stage.overhead } else { 0 };
+        let requested = description.requested_time.unwrap_or(Span::FOREVER).max(Span::TICK);
+        let lead = self.config.transaction.lead(self.config.latency_max, parts.len());
+        let from = (now + lead).max(description.ready.unwrap_or(now));
+        let searches = matches!(self.config.transaction, Transaction::Negotiation(_));
+        let ask = |processors| Ask {
+            job,
+            processors,
+            span: with_overhead(requested, overhead),
+            from: if self.config.transaction.is_immediate() { now } else { from },
+            until: searches.then_some(from + self.config.window),
+            run_time: description.run_time,
+            overhead,
+        };
+        let parts = parts.into_iter().map(|(place, count)| (self.config.providers[place], count));
+        let parts: Vec<(ActorId, Ask)> = parts.map(|(who, count)| (who, ask(count))).collect();
+        let asked: Vec<ActorId> = parts.iter().map(|&(who, _)| who).collect();
+        let mut acts = Acts::new();
+        let Some(number) = self.seat.open(now, parts, &mut acts) else { return };
+        entry.stage.place = Some(Placed::new(number, now, from, asked.clone()));
+        self.jobs.insert(number, job);
+        self.observe(number, job, AgreementEvent::Opened { asked }, out);
+        self.carry_out(now, job, acts, out);
+    }
+
+    fn observe(&self, number: u64, job: JobId, event: AgreementEvent, out: &mut Outbox) {
+        let id = AgreementId { coordinator: self.config.me, number };
+        out.observe(Observation::Agreement { id, job, event });
+    }
+
+    /// Carries out what the machine wants, most likely for a job.
+    fn carry_out(
+        &mut self,
+        now: Time,
+        likely: JobId,
+        mut acts: Acts<Verdict<Room>>,
+        out: &mut Outbox,
+    ) {
+        while let Some(act) = acts.pop_front() {
+            match act {
+                Act::Send { to, message } => {
+                    let id = message.id();
+                    let job = self.jobs.get(&id.number).copied().unwrap_or(likely);
+                    let event = AgreementEvent::Sent(message.kind());
+                    out.observe(Observation::Agreement { id, job, event });
+                    let message = Box::new(message);
+                    out.send(to, TransactionMessage::Said { job, message });
+                }
+                Act::Tell(verdict) => self.on_verdict(now, verdict, &mut acts, out),
+            }
+        }
+        self.look_at_doubts(now, out);
+    }
+
+    fn on_verdict(
+        &mut self,
+        now: Time,
+        verdict: Verdict<Room>,
+        acts: &mut Acts<Verdict<Room>>,
+        out: &mut Outbox,
+    ) {
+        let number = verdict.number();
+        let Some(&job) = self.jobs.get(&number) else { return };
+        self.in_doubt.remove(&number);
+        match verdict {
+            Verdict::Decided { .. } => {
+                self.observe(number, job, AgreementEvent::Decided, out);
+            }
+            Verdict::Agreed { terms, .. } => self.on_agreed(now, number, job, &terms, acts, out),
+            Verdict::Failed { .. } => self.on_failed(now, number, AgreementEvent::Failed, out),
+            Verdict::Broken { .. } => self.on_failed(now, number, AgreementEvent::Broken, out),
+        }
+    }
+
+    /// A try has failed: the job is tried again after a while, or given back.
+    fn on_failed(&mut self, now: Time, number: u64, event: AgreementEvent, out: &mut Outbox) {
+        let Some(job) = self.jobs.remove(&number) else { return };
+        self.observe(number, job, event, out);
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        entry.stage.place = None;
+        let tries = entry.stage.tries;
+        if entry.withdrawn {
+            self.desk.cancel(now, job, out);
+        } else if tries < self.config.trials {
+            let wait = self.config.back_off.wait(tries, self.stream.next_u64());
+            out.set(now + wait, Timer::TryAgain { job });
+        } else {
+            self.desk.refuse(job, Refusal::NoAgreement, out);
+        }
+    }
+
+    /// What was open when it crashed, and has come to an end since without a word, has failed.
+    fn look_at_doubts(&mut self, now: Time, out: &mut Outbox) {
+        let over = |number: &u64| !self.seat.is_open(*number);
+        let over: Vec<u64> = self.in_doubt.iter().copied().filter(over).collect();
+        for number in over {
+            self.in_doubt.remove(&number);
+            self.on_failed(now, number, AgreementEvent::Failed, out);
+        }
+    }
+
+    fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        if self.desk.withdraw(from, job, out) != Withdrawal::Here {
+            return;
+        }
+        let Some(entry) = self.desk.get(job) else { return };
+        match &entry.stage.place {
+            None => {
+                out.stop(Timer::TryAgain { job });
+                self.desk.cancel(now, job, out);
+            }
+            // What is agreed on stands.
+            Some(placed) if placed.is_agreed() => {
+                out.send(from, SubmissionMessage::NotWithdrawn { job });
+            }
+            Some(placed) => {
+                let mut acts = Acts::new();
+                self.seat.close(now, placed.number, &mut acts);
+                self.carry_out(now, job, acts, out);
+            }
+        }
+    }
+
+    fn on_submission(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: SubmissionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            SubmissionMessage::Submit(submission) => self.on_submitted(now, from, submission, out),
+            SubmissionMessage::Withdraw { job } => {
+                self.on_withdrawn(now, from, job, out);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn on_transaction(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: TransactionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        match message {
+            TransactionMessage::Said { job, message } => {
+                let is_own = message.id().coordinator == self.config.me;
+                let mut acts = Acts::new();
+                let heard = is_own && self.seat.hear(now, from, *message, &mut acts);
+                self.carry_out(now, job, acts, out);
+                heard
+            }
+            TransactionMessage::Begun { job, id } => {
+                self.on_part_begun(from, job, id, out);
+                id.coordinator == self.config.me
+            }
+            TransactionMessage::Over { job, id, outcome } => {
+                self.on_part_over(now, from, job, id, outcome, out)
+            }
+            TransactionMessage::Begin { .. } | TransactionMessage::Heard { .. } => false,
+        }
+    }
+
+    /// What is due goes off.
+    fn wake(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        while self.seat.wake(now, &mut acts) {
+            self.carry_out(now, JobId::default(), std::mem::take(&mut acts), out);
+        }
+    }
+
+    fn on_crashed(&mut self) {
+        self.seat.crash();
+        let placed = self.jobs.iter().filter(|(_, job)| {
+            let place = self.desk.get(**job).and_then(|entry| entry.stage.place.as_ref());
+            place.is_some_and(|placed| !placed.is_agreed())
+        });
+        self.in_doubt.extend(placed.map(|(&number, _)| number));
+    }
+
+    fn start(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        self.seat.start(now, &mut acts);
+        self.carry_out(now, JobId::default(), acts, out);
+    }
+}
+
+/// As many processors as evenly as possible, by the places of providers from `first` on, who get
+/// what is left over. Nobody gets none.
+fn divide(processors: u32, providers: usize, first: usize) -> Vec<(usize, u32)> {
+    let count = providers.max(1) as u32;
+    let part = |turn: usize| {
+        let part = processors / count + u32::from((turn as u32) < processors % count);
+        ((first + turn) % providers.max(1), part)
+    };
+    (0..providers).map(part).filter(|&(_, part)| part > 0).collect()
+}
+
+impl Actor for Transactor {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        if !std::mem::replace(&mut self.started, true) {
+            self.start(now, out);
+        }
+        let expected = match message {
+            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Transaction(message) => self.on_transaction(now, from, message, out),
+            Message::Wake(Timer::AgreementDue) => {
+                self.wake(now, out);
+                true
+            }
+            Message::Wake(Timer::TryAgain { job }) => {
+                self.try_once(now, job, out);
+                true
+            }
+            Message::Wake(Timer::BeginAgain { job }) => {
+                self.begin(now, job, out);
+                true
+            }
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(now, out);
+                true
+            }
+            Message::Run(RunMessage::Crashed) => {
+                self.on_crashed();
+                return;
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.start(now, out);
+                true
+            }
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from);
+        }
+        match self.seat.next_wake() {
+            Some(at) => out.set(at.max(now), Timer::AgreementDue),
+            None => out.stop(Timer::AgreementDue),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divide;
+
+    #[test]
+    fn a_job_is_divided_evenly_and_nobody_gets_none() {
+        assert_eq!(divide(7, 3, 0), [(0, 3), (1, 2), (2, 2)]);
+        assert_eq!(divide(8, 3, 1), [(1, 3), (2, 3), (0, 2)]);
+        assert_eq!(divide(2, 4, 3), [(3, 1), (0, 1)]);
+    }
+}

@@ -1,0 +1,50 @@
+//! Agreements between a coordinator and participants: their names, and what can be observed of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ActorId, JobId};
+
+/// Names an agreement for ever: its coordinator uses no number twice, also after a crash.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct AgreementId {
+    /// Who collects the votes and decides.
+    pub coordinator: ActorId,
+    /// Its running number.
+    pub number: u64,
+}
+
+/// What has happened in an agreement on the parts of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgreementEvent {
+    /// By its coordinator: these are asked for a part each.
+    Opened {
+        /// Who.
+        asked: Vec<ActorId>,
+    },
+    /// By its coordinator: it is decided that all carry out their parts.
+    Decided,
+    /// By its coordinator: all carry out their parts, or hold them until they are given back.
+    Agreed {
+        /// Who.
+        parts: Vec<ActorId>,
+    },
+    /// By its coordinator: nobody carries out a part.
+    Failed,
+    /// By its coordinator: it was decided, and some could no longer carry out theirs.
+    Broken,
+    /// By anybody: it has sent a message of this kind.
+    Sent(&'static str),
+    /// By a participant: it holds so many processors.
+    Held(u32),
+    /// By a participant: it carries out its part.
+    CarriedOut,
+    /// By a participant: it gives its part up, whether or not it had begun.
+    GivenUp,
+    /// By a participant: its part has come to its end.
+    PartOver,
+}
+
+/// Who waits for whom at one participant, by the jobs of the agreements.
+pub type Waits = Vec<(JobId, JobId)>;

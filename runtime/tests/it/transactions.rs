@@ -1,0 +1,475 @@
+//! Parts of jobs by any protocol: counts and times to the number, and what holds in whatever world of
+//! rivals, losses, copies, partitions and crashes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::{Message, RunMessage, Transaction};
+use haggle_agreements::back_off::BackOff;
+use haggle_agreements::claiming::ClaimingRules;
+use haggle_agreements::negotiation::NegotiationRules;
+use haggle_agreements::one_phase::OnePhaseRules;
+use haggle_agreements::ordered::{LockOrder, OrderedRules};
+use haggle_agreements::paxos::PaxosRules;
+use haggle_agreements::polling::PollingRules;
+use haggle_agreements::probing::ProbingRules;
+use haggle_agreements::protocol::Outcome;
+use haggle_agreements::watch::WatchRules;
+use haggle_agreements::{InDoubt, Rules};
+use haggle_model::{
+    ActorId, AgreementEvent, AgreementId, JobOutcome, JobRecord, Observation, Span, Time,
+};
+use haggle_runtime::{Driver, OutsideError, Sink, run};
+use proptest::prelude::*;
+
+use crate::setup::{Ran, Setup, job};
+use crate::trouble::Trouble;
+
+pub(crate) fn millis(millis: i64) -> Span {
+    Span::from_micros(1000 * millis)
+}
+
+/// Every protocol with the usual parameters; `n` = the providers, the metascheduler is the next actor,
+/// and acceptors come behind it.
+pub(crate) fn protocols(setup: &Setup, retry: Option<Span>) -> Vec<Transaction> {
+    let acceptors = setup.acceptor_ids();
+    let (patience, lease) = (millis(1000), millis(5000));
+    let margin = millis(4000);
+    let locks = |order| Transaction::Ordered(OrderedRules { order, patience: None, retry });
+    let mut all = vec![
+        Transaction::TwoPhase(Rules {
+            lease,
+            margin,
+            in_doubt: InDoubt::Release,
+            retry,
+            hears_all: true,
+        }),
+        Transaction::OnePhase(OnePhaseRules { sequential: false, patience, retry }),
+        Transaction::OnePhase(OnePhaseRules { sequential: true, patience, retry }),
+        Transaction::Polling(PollingRules { lease, margin, interval: millis(500), retry }),
+        Transaction::Negotiation(NegotiationRules {
+            tolerance: Span::ZERO,
+            rounds: 10,
+            patience,
+            retry,
+        }),
+        Transaction::Claiming(ClaimingRules { scan: millis(10_000), trials: Some(10), retry }),
+        locks(LockOrder::Ascending),
+        locks(LockOrder::Parallel),
+        Transaction::Probing(ProbingRules {
+            needed: None,
+            patience,
+            lease,
+            margin: millis(200),
+            subscription: millis(30_000),
+            retry,
+        }),
+        Transaction::Watch(WatchRules { patience, retry }),
+    ];
+    if let [leader, acceptors @ ..] = &acceptors[..] {
+        all.push(Transaction::Paxos(PaxosRules {
+            leader: *leader,
+            acceptors: acceptors.to_vec(),
+            economical: false,
+            patience,
+            doubt: patience,
+            retry,
+        }));
+    }
+    all
+}
+
+/// One job on `n` providers of 4 processors, messages take 50 ms.
+fn alone(n: usize, protocol: usize) -> (Transaction, Setup) {
+    let mut setup = Setup::default();
+    for _ in 0..n {
+        setup = setup.coallocating(4);
+    }
+    let mut setup = setup.transactor(protocols(&Setup::default(), None)[0].clone()).acceptors(4);
+    let transaction = protocols(&setup, None)[protocol].clone();
+    setup = setup.change_transactor(|it| it.transaction = transaction.clone());
+    setup.latency = millis(50);
+    (transaction, setup.user(n, vec![job(1, 0, 100, 60, 4 * n as u32)]))
+}
+
+fn said(ran: &Ran) -> BTreeMap<&'static str, usize> {
+    let mut kinds = BTreeMap::new();
+    for (.., message) in &ran.messages {
+        if let Message::Transaction(haggle_agents::protocol::TransactionMessage::Said {
+            message,
+            ..
+        }) = message
+        {
+            *kinds.entry(message.kind()).or_default() += 1;
+        }
+    }
+    kinds
+}
+
+/// CP-E1 and micro-example M1.
+#[test]
+fn messages_of_one_job_are_as_many_as_the_formulas_say() {
+    for n in 2..=6 {
+        for protocol in 0..protocols(&alone(n, 0).1, None).len() {
+            let (transaction, setup) = alone(n, protocol);
+            let ran = setup.run_on_both();
+            ran.assert_disclosures();
+            let expected = match &transaction {
+                Transaction::TwoPhase(_) => 4 * n,
+                Transaction::OnePhase(_) | Transaction::Negotiation(_) => 2 * n,
+                Transaction::Polling(_) => n * (4 + 2 + 2),
+                // Three acceptors beside the leader.
+                Transaction::Paxos(_) => 2 * n + 3 * n + 3 + 2,
+                Transaction::Claiming(_) => 4 * n,
+                Transaction::Ordered(rules) if rules.order == LockOrder::Parallel => 4 * n - 1 + n,
+                Transaction::Ordered(_) => 3 * n,
+                Transaction::Probing(_) => 2 * n + 4 * n,
+                Transaction::Watch(_) => 4 * n,
+            };
+            let kinds = said(&ran);
+            let sent: usize = kinds.values().sum();
+            assert_eq!(
+                sent,
+                expected,
+                "{} of {n}: {kinds:?}\n{}",
+                transaction.traits().name,
+                ran.log
+            );
+            let record = &ran.records[0];
+            assert_eq!(record.outcome, JobOutcome::Completed, "{transaction:?}");
+            let bag = record.bag.as_ref().expect("by parts");
+            assert_eq!(bag.shares.len(), n);
+            let runs = bag.shares.iter().flat_map(|share| &share.runs);
+            for run in runs {
+                assert_eq!(run.end - run.start, Span::from_secs(60), "{transaction:?}");
+            }
+        }
+    }
+}
+
+/// Two metaschedulers want all processors of both providers at once, for 60 s.
+#[test]
+fn who_comes_too_late_tries_again() {
+    let two = |protocol: usize| {
+        let mut setup = Setup::default().coallocating(4).coallocating(4);
+        let transaction = protocols(&Setup::default(), None)[protocol].clone();
+        for _ in 0..2 {
+            setup = setup.transactor(transaction.clone()).change_transactor(|it| {
+                it.back_off = BackOff::Exponential { first: millis(100), cap: millis(60_000) };
+                it.trials = 40;
+            });
+        }
+        setup.latency = millis(50);
+        setup.user(2, vec![job(1, 0, 100, 60, 8)]).user(3, vec![job(2, 0, 100, 60, 8)])
+    };
+    for protocol in 0..protocols(&Setup::default(), None).len() {
+        let ran = two(protocol).run_on_both();
+        assert_eq!(ran.outcomes(), [JobOutcome::Completed; 2], "{protocol}:\n{}", ran.log);
+    }
+}
+
+/// What is observed of transactions in a run, and what ran where.
+#[derive(Default)]
+struct Watcher {
+    now: Time,
+    records: Vec<JobRecord>,
+    /// By agreement: who was asked, at last who agreed.
+    asked: BTreeMap<AgreementId, BTreeSet<ActorId>>,
+    agreed: BTreeSet<AgreementId>,
+    failed: BTreeSet<AgreementId>,
+    parts: BTreeMap<(ActorId, AgreementId), Part>,
+    /// Crashes, by actor.
+    crashed: BTreeMap<ActorId, Time>,
+    /// Whether one began although somebody held nothing.
+    too_soon: Vec<AgreementId>,
+    runs: BTreeMap<(u32, u32), Vec<(Time, Time)>>,
+    said: u64,
+    log: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Held,
+    Begun,
+    Over,
+    GivenUp,
+}
+
+impl Sink for Watcher {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        self.now = now;
+        self.said += 1;
+        if *message == Message::Run(RunMessage::Crashed) {
+            self.crashed.insert(to, now);
+        }
+        if self.log.len() < 40_000 {
+            writeln!(self.log, "{now} {from}>{to} {}", message.kind())?;
+        }
+        Ok(())
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: &Observation,
+    ) -> Result<(), OutsideError> {
+        match observation {
+            Observation::JobOver(record) => self.records.push(JobRecord::clone(record)),
+            Observation::TasksOver { provider, run, .. } => {
+                for &(first, last) in run.processors.intervals() {
+                    for processor in first..=last {
+                        let stretches = self.runs.entry((provider.0, processor)).or_default();
+                        stretches.push((run.start, run.end));
+                    }
+                }
+            }
+            Observation::Agreement { id, event, .. } => {
+                if !matches!(event, AgreementEvent::Sent(_)) && self.log.len() < 40_000 {
+                    writeln!(self.log, "{now} {actor} | {id:?} {event:?}")?;
+                }
+                self.note(actor, *id, event);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Watcher {
+    fn note(&mut self, actor: ActorId, id: AgreementId, event: &AgreementEvent) {
+        match event {
+            AgreementEvent::Opened { asked } => {
+                self.asked.insert(id, asked.iter().copied().collect());
+            }
+            AgreementEvent::Agreed { parts } => {
+                self.asked.insert(id, parts.iter().copied().collect());
+                self.agreed.insert(id);
+            }
+            AgreementEvent::Failed | AgreementEvent::Broken => {
+                self.failed.insert(id);
+            }
+            AgreementEvent::Held(_) => {
+                self.parts.insert((actor, id), Part::Held);
+            }
+            AgreementEvent::CarriedOut => {
+                self.parts.insert((actor, id), Part::Begun);
+                let holds = |who: &ActorId| {
+                    self.parts.get(&(*who, id)).is_some_and(|part| *part != Part::GivenUp)
+                };
+                if !self.asked[&id].iter().all(holds) {
+                    self.too_soon.push(id);
+                }
+            }
+            AgreementEvent::GivenUp => {
+                self.parts.insert((actor, id), Part::GivenUp);
+            }
+            AgreementEvent::PartOver => {
+                self.parts.insert((actor, id), Part::Over);
+            }
+            AgreementEvent::Decided | AgreementEvent::Sent(_) => {}
+        }
+    }
+
+    /// What holds at the end of a run in which all came to its end.
+    fn check(&self, transactions: &[Transaction], faultless: bool) -> Result<(), TestCaseError> {
+        let of = |id: &AgreementId| &transactions[id.coordinator.0 as usize - FIRST];
+        let traits = |id: &AgreementId| of(id).traits();
+        // A lease may end while who is to commit is down; who waits for that is never too late.
+        let strict = |id: &AgreementId| {
+            traits(id).outcome == Outcome::Atomic && (faultless || of(id).may_block())
+        };
+        for ((who, id), part) in &self.parts {
+            // No hold is leaked, no promise forgotten.
+            let over = matches!(part, Part::Over | Part::GivenUp);
+            prop_assert!(over, "{} has {:?} as {:?} at the end", who, id, part);
+            let kept = !self.agreed.contains(id) || self.failed.contains(id) || *part == Part::Over;
+            prop_assert!(kept, "{} gives up {:?}, which was agreed on", who, id);
+        }
+        for (id, asked) in &self.asked {
+            let ran = asked.iter().filter(|&&who| self.parts.get(&(who, *id)) == Some(&Part::Over));
+            let ran = ran.count();
+            let whole = ran == 0 || ran == asked.len();
+            let orphaned = traits(id).outcome == Outcome::Orphans
+                && self.crashed.contains_key(&id.coordinator);
+            // Of candidates those that were selected are known when all have agreed.
+            // What runs its course before its group is given up cannot be given up.
+            let may_be_torn = orphaned || !(faultless || strict(id));
+            prop_assert!(whole || may_be_torn, "{:?} runs {} of {:?}", id, ran, asked);
+            let told = !self.agreed.contains(id) || ran == asked.len();
+            prop_assert!(told, "{:?} is agreed on and runs {} of {:?}", id, ran, asked);
+        }
+        if let Some(id) = self.too_soon.iter().find(|id| strict(id)) {
+            prop_assert!(false, "{:?} begins before all hold their parts", id);
+        }
+        for (place, stretches) in &self.runs {
+            let mut stretches = stretches.clone();
+            stretches.sort_unstable();
+            for pair in stretches.windows(2) {
+                prop_assert!(pair[0].1 <= pair[1].0, "processor {:?} holds two", place);
+            }
+        }
+        for record in self.records.iter().filter(|it| it.bag.is_some()) {
+            let bag = record.bag.as_ref().expect("by parts");
+            let runs = bag.shares.iter().flat_map(|share| &share.runs);
+            let processors: u32 = runs.map(|run| run.processors.count()).sum();
+            prop_assert_eq!(processors, record.job.processors, "{} is torn", record.job.number);
+        }
+        Ok(())
+    }
+}
+
+/// Providers of a drawn world; metaschedulers come behind them.
+const FIRST: usize = 3;
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    processors: Vec<u32>,
+    /// Which protocols, for three metaschedulers.
+    protocols: Vec<usize>,
+    in_doubt: bool,
+    jobs: Vec<Vec<(i64, i64, u32)>>,
+    local: Vec<(i64, i64, u32)>,
+    latency: i64,
+    jitter: i64,
+    reordering: bool,
+    trouble: Option<Trouble>,
+    back_off: BackOff,
+    trials: u32,
+    patience: Option<i64>,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let job = |most: u32| (0_i64..40, 1_i64..30, 1_u32..=most);
+    let back_off = prop_oneof![
+        Just(BackOff::Fixed(millis(300))),
+        Just(BackOff::Exponential { first: millis(500), cap: millis(20_000) }),
+    ];
+    let trouble = crate::trouble::trouble().prop_map(|trouble| {
+        trouble.map(|it| Trouble { datagram: true, loss: it.loss.min(0.3), ..it })
+    });
+    (
+        prop::collection::vec(1_u32..=4, FIRST),
+        prop_oneof![
+            (0_usize..11).prop_map(|one| vec![one; 3]),
+            prop::collection::vec(0_usize..11, 3),
+        ],
+        any::<bool>(),
+        prop::collection::vec(prop::collection::vec(job(8), 0..4), 3),
+        prop::collection::vec(job(2), 0..5),
+        (prop_oneof![Just(0_i64), 1_i64..200], prop_oneof![Just(0_i64), 1_i64..100], any::<bool>()),
+        trouble,
+        (back_off, 1_u32..6, prop::option::of(1_i64..60)),
+    )
+        .prop_map(
+            |(
+                processors,
+                protocols,
+                in_doubt,
+                jobs,
+                local,
+                (latency, jitter, reordering),
+                trouble,
+                (back_off, trials, patience),
+            )| Drawn {
+                processors,
+                protocols,
+                in_doubt,
+                jobs,
+                local,
+                latency,
+                jitter,
+                reordering,
+                trouble,
+                back_off,
+                trials,
+                patience,
+            },
+        )
+}
+
+fn play(drawn: &Drawn) -> Result<(), TestCaseError> {
+    let mut setup = Setup::default();
+    for &processors in &drawn.processors {
+        setup = setup.coallocating(processors);
+    }
+    let placeholder = protocols(&Setup::default(), None)[0].clone();
+    for _ in 0..3 {
+        setup = setup.transactor(placeholder.clone());
+    }
+    setup = setup.acceptors(4);
+    let retry = Some(millis(1_500));
+    let known = protocols(&setup, retry);
+    let mut transactions = Vec::new();
+    for (place, &protocol) in drawn.protocols.iter().enumerate() {
+        let mut transaction = known[protocol].clone();
+        if let Transaction::TwoPhase(rules) = &mut transaction
+            && drawn.in_doubt
+        {
+            rules.in_doubt = InDoubt::Inquire { every: millis(1000) };
+        }
+        // Without an order only who has patience gets on.
+        if let Transaction::Ordered(rules) = &mut transaction {
+            rules.patience = Some(millis(60_000));
+        }
+        transactions.push(transaction.clone());
+        setup = setup.change_transactor_at(place, |it| {
+            (it.transaction, it.back_off, it.trials) = (transaction, drawn.back_off, drawn.trials);
+        });
+    }
+    let paxos = transactions.iter().find(|it| matches!(it, Transaction::Paxos(_)));
+    setup = setup.acceptors_of(paxos.unwrap_or(&known[10]).clone());
+    setup.latency = millis(drawn.latency);
+    setup.jitter = millis(drawn.jitter);
+    setup.reordering = drawn.reordering;
+    setup.trouble = drawn.trouble.clone();
+    let patience = drawn.patience.map(Span::from_secs);
+    let mut number = 0;
+    for (place, jobs) in drawn.jobs.iter().enumerate() {
+        let mut submit = 0;
+        let jobs = jobs.iter().map(|&(gap, time, processors)| {
+            (number, submit) = (number + 1, submit + gap);
+            job(number, submit, time + 5, time, processors)
+        });
+        let jobs = jobs.collect();
+        setup = setup.user_with_patience(FIRST + place, patience, jobs);
+    }
+    let mut submit = 0;
+    let local = drawn.local.iter().map(|&(gap, time, processors)| {
+        (number, submit) = (number + 1, submit + gap);
+        job(number, submit, time + 5, time, processors.min(drawn.processors[0]))
+    });
+    let local = local.collect();
+    setup = setup.user(0, local);
+    let mut watcher = Watcher::default();
+    let stop = AtomicBool::new(false);
+    let result = run(setup.world(), Driver::Sequential, &mut watcher, &stop);
+    let stats = result.map_err(|error| TestCaseError::fail(format!("{error}\n{}", watcher.log)))?;
+    prop_assert_eq!(watcher.records.len() as u64, stats.jobs, "jobs are lost:\n{}", watcher.log);
+    watcher
+        .check(&transactions, drawn.trouble.is_none())
+        .map_err(|error| TestCaseError::fail(format!("{error}\n{}", watcher.log)))
+}
+
+fn cases(count: u32) {
+    let config = ProptestConfig { cases: count, failure_persistence: None, ..Default::default() };
+    proptest!(config, |(drawn in drawn())| play(&drawn)?);
+}
+
+#[test]
+fn parts_run_whole_or_not_at_all_whatever_fails() {
+    cases(500);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn parts_run_whole_or_not_at_all_whatever_fails_at_length() {
+    cases(20_000);
+}
