@@ -281,6 +281,7 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
     "#);
     insta::assert_snapshot!(from(&folder.haggle(&["compare", "three", "four"])), @r#"
     1 job in both: 0 start earlier in B, 1 later, 0 at the same time
+    1 of 1 job that ended in both end at another time, 0 of these earlier in B; their mean turnaround time is 1.25 of that in A
 
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       jobs!1                        8          10800          18000     +7200  north

@@ -231,7 +231,8 @@ fn catalogues_with_mistakes_are_refused() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × unknown variant `pie`, expected one of `bars`, `lines`, `scatter`, `table`, `run`
+      × unknown variant `pie`, expected one of `bars`, `box`, `letter-values`, `lines`, `scatter`,
+      │ `table`, `run`
         ╭─[lib/made-up/figures.toml:17:8]
      17 │ kind = "pie"
         ·        ──┬──

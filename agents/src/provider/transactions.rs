@@ -22,8 +22,8 @@ use haggle_model::{
     ActorId, AgreementEvent, JobId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord,
     Span, TaskRun, Time,
 };
-use haggle_scheduling::coallocation::{CoallocationQueue, with_overhead};
 use haggle_scheduling::Interval;
+use haggle_scheduling::coallocation::{CoallocationQueue, with_overhead};
 use haggle_scheduling::{Killed, LocalScheduler, Slot};
 
 use super::load::work;

@@ -31,7 +31,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 37] = [
+pub const FEATURES: [(&str, Has); 42] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -39,8 +39,12 @@ pub const FEATURES: [(&str, Has); 37] = [
     ("composition", |scenario, _| compositions(scenario).next().is_some()),
     ("late offers", |scenario, _| late_offers(scenario)),
     ("co-allocation", |scenario, _| role(scenario, |it| matches!(it, Role::Spreads(_)))),
+    ("transactions", |scenario, _| {
+        scenario.metaschedulers.iter().any(|it| it.transaction().is_some())
+    }),
     ("reallocation", |scenario, _| role(scenario, |it| matches!(it, Role::Moves(_)))),
     ("reservations", |scenario, _| reservations(scenario)),
+    ("maintenance", |scenario, _| !scenario.maintenance.is_empty()),
     ("latency", |scenario, _| latency(scenario)),
     ("network faults", |scenario, _| network_faults(scenario)),
     ("reliable transport", |scenario, _| scenario.network.transport == Transport::Reliable),
@@ -66,9 +70,12 @@ pub const FEATURES: [(&str, Has); 37] = [
     ("waiting-ecdf", |_, done| drawn(done, FigureKind::WaitingEcdf)),
     ("bounded-slowdown-ecdf", |_, done| drawn(done, FigureKind::BoundedSlowdownEcdf)),
     ("bars", |_, done| drawn(done, FigureKind::Bars)),
+    ("box", |_, done| drawn(done, FigureKind::Box)),
+    ("letter-values", |_, done| drawn(done, FigureKind::LetterValues)),
     ("lines", |_, done| drawn(done, FigureKind::Lines)),
     ("resource-timeline", |_, done| drawn(done, FigureKind::ResourceTimeline)),
     ("job-timeline", |_, done| drawn(done, FigureKind::JobTimeline)),
+    ("sequence", |_, done| drawn(done, FigureKind::Sequence)),
 ];
 
 /// The names of the features that a case has.
