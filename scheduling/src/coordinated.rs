@@ -15,6 +15,7 @@
 
 mod blocks;
 mod entry;
+mod jobs;
 mod order;
 mod relay;
 mod rescheduling;
