@@ -1,12 +1,14 @@
-//! Rigid jobs while there are no shares: what has been given back is kept for them.
+//! Rigid jobs while there are no shares: what has been given back is kept for them, and the orders in
+//! which they were looked at last, for the next ones are hardly others.
 
 use haggle_model::Time;
 
-use super::ConservativeBags;
 use super::entry::Kind;
+use super::{ConservativeBags, Rescheduling};
 use crate::plan::openings::Region;
 use crate::plan::pass::Pass;
-use crate::plan::waiting::Entry;
+use crate::plan::waiting::{Entry, Waiting};
+use crate::scheduler::Slot;
 
 impl ConservativeBags {
     /// Whether books are kept of what has been given back: not while there are shares, for nearly
@@ -19,42 +21,65 @@ impl ConservativeBags {
         } else if nobody_knows {
             let everything = Region::everything(self.plan.profile(), now);
             self.openings.note_region(Some(everything));
+            self.line_up();
         }
         !shares
     }
 
-    /// Puts one job after the other to its earliest fit, by start or by completion.
-    pub(super) fn move_jobs_up(&mut self, now: Time, by_start: bool) {
-        let second = self.rescheduling.rule != super::Rescheduling::Compress;
-        let mut list: Vec<Entry> = self
-            .in_slots()
-            .filter_map(|(slot, entry)| {
-                let booked = entry.waiting.first()?.start;
-                let (span, sequence) = (entry.span, entry.sequence as u32);
-                // At one start, the second pass takes the shorter first.
-                let key = match (by_start, second) {
-                    (true, true) => (booked.as_micros(), span.as_micros(), sequence),
-                    (true, false) => (booked.as_micros(), 0, sequence),
-                    (false, _) => ((booked + span).as_micros(), 0, sequence),
-                };
-                Some(Entry { key, booked, span, slot, processors: entry.width })
-            })
-            .collect();
-        list.sort_unstable_by_key(|entry| entry.key);
-        let ConservativeBags { plan, openings, .. } = self;
-        let ends = plan.ends();
-        let pass = Pass { plan, openings, now };
-        let moved =
-            if by_start { pass.by_start(&mut list, ends) } else { pass.one_by_one(&mut list) };
-        let tail = moved.tail..list.len();
-        self.effort.turns += list.len() as u64;
-        self.effort.searches += moved.tail as u64;
-        let moves = (moved.places.len() + tail.len()) as u64;
-        self.effort.moves += moves;
-        self.effort.moved += moves;
-        for place in moved.places.into_iter().chain(tail) {
-            let Entry { slot, booked, .. } = list[place];
-            self.entry(slot).waiting[0].start = booked;
+    /// Forgets in which orders jobs were looked at.
+    fn line_up(&mut self) {
+        let jobs = self.in_slots().map(|(slot, entry)| in_line(slot, entry));
+        let mut line = Waiting::default();
+        jobs.for_each(|job| line.insert(job));
+        self.lines = [line.clone(), line];
+    }
+
+    /// A job has come.
+    pub(super) fn join_lines(&mut self, slot: Slot) {
+        let entry = self.entries[slot.index()].as_ref();
+        let job = entry.filter(|it| it.kind == Kind::Job && !self.all_open);
+        if let Some(job) = job.map(|entry| in_line(slot, entry)) {
+            self.lines.iter_mut().for_each(|line| line.insert(job));
         }
     }
+
+    /// Puts one job after the other to its earliest fit, by start or by completion.
+    pub(super) fn move_jobs_up(&mut self, now: Time, by_start: bool) {
+        let shorter_first = self.rescheduling.rule != Rescheduling::Compress;
+        let ConservativeBags { plan, openings, entries, lines, effort, .. } = self;
+        let line = &mut lines[usize::from(by_start)];
+        line.renew(|&Entry { slot, key: (.., sequence), .. }| {
+            let entry = entries[slot.index()].as_ref()?;
+            let job = in_line(slot, entry);
+            let waits = job.key.2 == sequence && !entry.waiting.is_empty();
+            let key = match by_start {
+                true if shorter_first => (job.booked.as_micros(), job.span.as_micros(), sequence),
+                true => job.key,
+                false => ((job.booked + job.span).as_micros(), 0, sequence),
+            };
+            waits.then_some(Entry { key, ..job })
+        });
+        let ends = plan.ends();
+        let pass = Pass { plan, openings, now };
+        let list = line.list_mut();
+        let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
+        let tail = moved.tail..list.len();
+        let moves = (moved.places.len() + tail.len()) as u64;
+        effort.turns += list.len() as u64;
+        effort.searches += moved.tail as u64;
+        effort.moves += moves;
+        effort.moved += moves;
+        for place in moved.places.into_iter().chain(tail) {
+            let Entry { slot, booked, .. } = list[place];
+            let entry = entries[slot.index()].as_mut().expect("it waits");
+            entry.waiting[0].start = booked;
+        }
+    }
+}
+
+/// A job by its planned start.
+fn in_line(slot: Slot, entry: &super::Entry) -> Entry {
+    let booked = entry.waiting.first().map_or(Time::ZERO, |batch| batch.start);
+    let key = (booked.as_micros(), 0, entry.sequence as u32);
+    Entry { key, booked, span: entry.span, slot, processors: entry.width }
 }
