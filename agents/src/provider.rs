@@ -3,6 +3,7 @@
 
 mod agreement;
 mod coallocation;
+mod displaced;
 mod failures;
 mod load;
 mod maintenance;
@@ -17,8 +18,8 @@ mod unheard;
 
 use std::collections::BTreeMap;
 
-use haggle_model::observation::GrantedWindow;
 use haggle_model::random::Stream;
+use haggle_model::reservation::{Cause, GrantedWindow};
 use haggle_model::{
     ActorId, Disclosure, JobId, JobOutcome, JobRecord, Moldable, Observation, ProcessorSet,
     ProviderId, Refusal, Span, Time,
@@ -385,6 +386,7 @@ impl Provider {
         self.load.extended(held.processors, planned_end - run.planned_end);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
+        self.answer_displaced(now, Cause::Overrun, out);
         out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         self.plan_changed(now, out);
     }
@@ -515,7 +517,7 @@ impl Provider {
     fn start_due(&mut self, now: Time, out: &mut Outbox) {
         let mut started = std::mem::take(&mut self.started);
         self.scheduler.start_due(now, &mut started);
-        self.tell_news(now, out);
+        self.tell_fixed(now, out);
         for &slot in &started {
             self.start(now, slot, out);
         }

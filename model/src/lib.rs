@@ -19,6 +19,7 @@ pub mod observation;
 pub mod platform;
 pub mod processors;
 pub mod random;
+pub mod reservation;
 pub mod time;
 pub mod work;
 pub mod workload;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::agreement::{AgreementEvent, Waits};
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
+use crate::reservation::GrantedWindow;
 use crate::{
     ActorId, AgreementId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span,
     Time,
@@ -24,7 +25,7 @@ pub enum JobOutcome {
     Rejected(Refusal),
     /// Its user withdrew it while it waited.
     Cancelled,
-    /// Its processors failed, and it was not started again.
+    /// Its processors failed, or those that were reserved for it, and it was not started again.
     Failed,
     /// The run stopped while it waited or ran.
     Unfinished,
@@ -113,35 +114,6 @@ pub struct JobRecord {
     pub checkpointing: Span,
     /// What was granted to it in advance; `None` if nothing was.
     pub granted: Option<Box<GrantedWindow>>,
-}
-
-/// A reservation that a provider has granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GrantedWindow {
-    /// When it was granted.
-    pub at: Time,
-    /// Earliest start; `None` = at once.
-    pub ready: Option<Time>,
-    /// Latest completion; [`Time::FOREVER`] = best effort.
-    pub deadline: Time,
-    /// Planned time on that provider's processors.
-    pub span: Span,
-    /// Start planned when it was granted.
-    pub planned: Time,
-    /// How far from the window that was asked for; `None` = in it.
-    pub distance: Option<Span>,
-    /// When its start became fixed, and where, if that was not when it was granted.
-    pub fixed: Option<(Time, Time)>,
-    /// Whether failures, or jobs that ran on, have left no room in it.
-    pub broken: bool,
-}
-
-impl GrantedWindow {
-    /// Whether work that starts at `start` is in it.
-    pub fn holds(&self, start: Time) -> bool {
-        let ready = self.ready.is_none_or(|ready| ready <= start);
-        ready && (self.deadline >= Time::FOREVER || start + self.span <= self.deadline)
-    }
 }
 
 /// A run of a job, or of tasks of a bag, whose processors failed: it came to nothing but for

@@ -44,7 +44,8 @@ mod summary;
 mod text;
 mod transactions;
 
-use haggle_model::observation::{DisclosedItem, GrantedWindow, Review};
+use haggle_model::observation::{DisclosedItem, Review};
+use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun,
     MaintenanceRecord, MessageFault, OffersMade, ProviderId, ShareRecord, Sizing, Span, TaskRun,

@@ -137,6 +137,8 @@ pub struct RunWriter {
     offers: TableFile,
     /// Open as soon as something has been granted.
     reservations: Option<TableFile>,
+    /// Open as soon as a reservation has lost its place.
+    displacements: Option<TableFile>,
     /// Open as soon as somebody has moved a job that waited.
     moves: Option<TableFile>,
     sizes: Sizes,
@@ -179,6 +181,7 @@ impl RunWriter {
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
             reservations: None,
+            displacements: None,
             moves: None,
             sizes: Sizes::default(),
             failures: open(Table::Failures)?,
@@ -431,6 +434,7 @@ impl RunWriter {
         }
         tables.extend([self.disclosures, self.offers]);
         tables.extend(self.reservations);
+        tables.extend(self.displacements);
         tables.extend(self.moves);
         tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     BagRecord, Cast, Coallocated, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord,
     Moldable, ProcessorSet, ProviderId, Span, TaskRun, Time,
@@ -112,6 +113,12 @@ pub enum Violation {
         job: i64,
         /// Its start.
         start: Time,
+    },
+    /// A reservation never started, and was neither withdrawn nor given back.
+    #[error("job {job} never started, and nobody has said what became of its window")]
+    Forgotten {
+        /// The job's number in its workload.
+        job: i64,
     },
     /// The parts of a rigid job did not run together.
     #[error("the parts of job {job} did not start and end together")]
@@ -226,6 +233,7 @@ impl Check {
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let (job, asked) = (record.job.number, record.job.processors);
         not_too_early(record)?;
+        not_forgotten(record)?;
         if let Some(bag) = &record.bag {
             // When and where each of its tasks ran was checked then.
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
@@ -339,15 +347,25 @@ fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
     if start < ready.unwrap_or(Time::ZERO).max(record.job.submit) {
         return Err(Violation::TooEarly { job, start });
     }
-    match granted.filter(|granted| !granted.broken && !granted.holds(start)) {
+    match granted.filter(|granted| !granted.is_broken() && !granted.holds(start)) {
         Some(_) => Err(Violation::OutsideWindow { job, start }),
         None => Ok(()),
     }
 }
 
+/// Whoever was granted a window has started, or it is known why not.
+fn not_forgotten(record: &JobRecord) -> Result<(), Violation> {
+    let waits = matches!(record.outcome, JobOutcome::Cancelled | JobOutcome::Unfinished);
+    let kept = |granted: &GrantedWindow| waits || record.start.is_some() || granted.is_revoked();
+    match record.granted.as_ref().is_none_or(|granted| kept(granted)) {
+        true => Ok(()),
+        false => Err(Violation::Forgotten { job: record.job.number }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use haggle_model::observation::GrantedWindow;
+    use haggle_model::reservation::{Answer, Cause, Displacement};
     use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
 
     use super::*;
@@ -433,14 +451,26 @@ mod tests {
             at,
             ready: Some(Time::from_secs(5)),
             deadline: Time::from_secs(20),
+            asked: 2,
+            processors: 2,
             span,
             planned: Time::from_secs(5),
             distance: None,
             fixed: None,
-            broken: false,
+            displaced: Vec::new(),
         };
+        let displaced = |answer, span| Displacement {
+            at,
+            cause: Cause::Failure,
+            answer,
+            processors: 2,
+            span,
+            start: None,
+        };
+        let postponed = displaced(Answer::Postponed, span);
         let started = |start: i64, broken| {
-            let granted = Some(Box::new(GrantedWindow { broken, ..granted }));
+            let displaced = if broken { vec![postponed] } else { Vec::new() };
+            let granted = Some(Box::new(GrantedWindow { displaced, ..granted.clone() }));
             let record = JobRecord { granted, ..record(0, start, start + 10, 0) };
             four_processors().job_over(&record)
         };
@@ -450,6 +480,14 @@ mod tests {
         assert_eq!(started(11, true), Ok(()), "it has been said");
         let start = Time::from_secs(4);
         assert_eq!(started(4, true), Err(Violation::TooEarly { job, start }));
+        let failed = |displaced| {
+            let granted = Some(Box::new(GrantedWindow { displaced, ..granted.clone() }));
+            let record = record(0, 5, 15, 0);
+            let record = JobRecord { granted, start: None, outcome: JobOutcome::Failed, ..record };
+            four_processors().job_over(&record)
+        };
+        assert_eq!(failed(Vec::new()), Err(Violation::Forgotten { job }));
+        assert_eq!(failed(vec![displaced(Answer::Revoked, span)]), Ok(()));
     }
 
     #[test]

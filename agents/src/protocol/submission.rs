@@ -15,8 +15,8 @@
 
 use std::sync::Arc;
 
-use haggle_model::job::Reservation;
 use haggle_model::observation::DisclosedItem;
+use haggle_model::reservation::Reservation;
 use haggle_model::{
     ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Time,
 };
@@ -110,12 +110,12 @@ pub struct Submission {
 impl Submission {
     /// As its provider is to know it: how far a reservation may be from its window stays with the user.
     pub fn as_told(&self) -> Submission {
-        let freedom = self.job.reservation.and_then(|it| it.accepts);
-        let job = match freedom {
-            Some(_) => {
-                Arc::new(Job { reservation: Some(Reservation::default()), ..Job::clone(&self.job) })
+        let job = match self.job.reservation {
+            Some(reservation) if reservation.accepts.is_some() => {
+                let told = Reservation { accepts: None, ..reservation };
+                Arc::new(Job { reservation: Some(told), ..Job::clone(&self.job) })
             }
-            None => Arc::clone(&self.job),
+            _ => Arc::clone(&self.job),
         };
         Submission { job, ..*self }
     }

@@ -159,10 +159,18 @@ fn reserved(f: &mut fmt::Formatter<'_>, it: &Reservations) -> fmt::Result {
             it.beside
         )?;
     }
-    match it.broken {
-        0 => writeln!(f),
-        broken => writeln!(f, "; {broken} of their windows broken"),
+    if it.resized > 0 {
+        write!(f, ", {} on another number of processors", it.resized)?;
     }
+    if it.broken > 0 {
+        write!(f, "; {} of their windows broken", it.broken)?;
+    }
+    let answers =
+        [(it.moved, "moved in theirs"), (it.shrunk, "shrunk"), (it.revoked, "given back")];
+    for (many, answer) in answers.into_iter().filter(|(many, _)| *many > 0) {
+        write!(f, ", {many} {answer}")?;
+    }
+    writeln!(f)
 }
 
 fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {

@@ -91,10 +91,17 @@ table! {
         Reserve { 0: Tells(Item::Job) },
         Granted { job: Names, start: Tells(Item::Estimate), completion: Tells(Item::Estimate) },
         Alternatives { job: Names, others: Tells(Item::Interval) },
-        Take { submission: Tells(Item::Job), start: Returned },
+        Take { submission: Tells(Item::Job), start: Returned, processors: Returned },
         Expired { job: Tells(Item::Change) },
         Fixed { job: Names, start: Tells(Item::Estimate) },
         Broken { job: Tells(Item::Change) },
+        Shrunk {
+            job: Names,
+            processors: Tells(Item::Estimate),
+            start: Tells(Item::Estimate),
+            completion: Tells(Item::Estimate),
+        },
+        Revoked { job: Tells(Item::Change), cause: Tells(Item::Change) },
     }
     query(QueryMessage) {
         EstimateRequest {

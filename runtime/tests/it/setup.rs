@@ -624,13 +624,13 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 return Vec::new();
             }
             ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => DisclosedItem::Job,
-            ReservationMessage::Granted { .. } | ReservationMessage::Fixed { .. } => {
-                DisclosedItem::Estimate
-            }
+            ReservationMessage::Granted { .. }
+            | ReservationMessage::Fixed { .. }
+            | ReservationMessage::Shrunk { .. } => DisclosedItem::Estimate,
             ReservationMessage::Alternatives { .. } => DisclosedItem::Interval,
-            ReservationMessage::Expired { .. } | ReservationMessage::Broken { .. } => {
-                DisclosedItem::Change
-            }
+            ReservationMessage::Expired { .. }
+            | ReservationMessage::Broken { .. }
+            | ReservationMessage::Revoked { .. } => DisclosedItem::Change,
         },
         Message::Query(QueryMessage::EstimateRequest { .. }) => DisclosedItem::Job,
         Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,

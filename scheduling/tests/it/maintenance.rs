@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
-use haggle_scheduling::reservations::{Granting, ReservationConfig, Reserve, Window};
+use haggle_scheduling::reservations::{Displaced, Granting, ReservationConfig, Reserve, Window};
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Interval, Killed, LocalScheduler, Order, Overlap, Policy,
     Request, Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Shares, Slot,
@@ -372,14 +373,16 @@ fn a_window_in_the_way_of_a_reservation_is_refused_or_told() {
             window: Window { ready: Some(at(10)), deadline },
             fix_at: None,
             accepts: None,
+            remedy: Remedy::Postpone,
         };
-        assert!(queue.ask(at(0), &request, &mut |_| 0).is_some());
+        assert!(queue.ask(at(0), &request, &[], &mut |_| 0).is_some());
         let window = Interval { start: at(15), span: Span::from_secs(5), processors: 2 };
         let maintaining = queue.maintaining().expect("it does");
         assert_eq!(maintaining.announce(at(1), 0, window, overlap), accepted);
-        let mut news = Vec::new();
-        queue.news(&mut news);
-        assert_eq!(news.len(), told, "{news:?}");
+        let mut displaced = Vec::new();
+        queue.displaced(&mut displaced);
+        displaced.retain(|(_, it)| !matches!(it, Displaced::Moved(_)));
+        assert_eq!(displaced.len(), told, "{displaced:?}");
         let planned = if accepted { at(20) } else { at(10) };
         assert_eq!(queue.planned(Slot(0)), Some(planned));
     }
