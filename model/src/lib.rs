@@ -19,6 +19,7 @@ pub mod observation;
 pub mod platform;
 pub mod processors;
 pub mod random;
+pub mod stage_in;
 pub mod time;
 pub mod work;
 pub mod workload;
@@ -35,4 +36,5 @@ pub use observation::{
 };
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 pub use processors::ProcessorSet;
+pub use stage_in::StageIn;
 pub use time::{Span, Time};
