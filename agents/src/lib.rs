@@ -23,6 +23,7 @@ pub mod grid;
 pub mod metascheduler;
 pub mod nature;
 pub mod negotiator;
+mod overhead;
 pub mod protocol;
 pub mod provider;
 pub mod reallocator;
