@@ -11,7 +11,7 @@ use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount,
 use crate::reservation::GrantedWindow;
 use crate::{
     ActorId, AgreementId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span,
-    Time,
+    StageIn, Time,
 };
 
 /// How a job ended.
@@ -110,7 +110,8 @@ pub struct JobRecord {
     pub bag: Option<Box<BagRecord>>,
     /// What failures ended, in order of time.
     pub lost: Vec<LostRun>,
-    /// Time in which its last attempt did not compute, but read or wrote checkpoints.
+    /// Time in which its last attempt did not compute, but was started up after a move, or read or
+    /// wrote checkpoints.
     pub checkpointing: Span,
     /// What was granted to it in advance; `None` if nothing was.
     pub granted: Option<Box<GrantedWindow>>,
@@ -130,7 +131,8 @@ pub struct LostRun {
     pub processors: ProcessorSet,
     /// Computing that the next attempt need not do again.
     pub saved: Span,
-    /// Time in which it did not compute, but read or wrote checkpoints.
+    /// Time in which it did not compute, but was started up after a move, or read or wrote
+    /// checkpoints.
     pub checkpointing: Span,
 }
 
@@ -524,6 +526,8 @@ pub enum Observation {
         job: JobId,
         /// Its size, and when it will be done as planned.
         sizing: Sizing,
+        /// What it needs there beside processors.
+        stage_in: StageIn,
     },
     /// A metascheduler has looked at all of its jobs that wait.
     WaitingReviewed(Review),

@@ -260,6 +260,8 @@ const NOT_STARTED: Missing = Empty("never started");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
 const NOT_QUEUED: Missing = Empty("never queued");
 const GONE: Missing = Empty("it was over before its metascheduler was told");
+const NO_DATA: Missing =
+    Empty("it has none to wait for, or was over before its metascheduler was told");
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 
 const fn column(
@@ -332,7 +334,7 @@ const ATTEMPTS: &[Column] = &[
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed` (its processors did) or `unfinished`", Never),
     column("promised_finish_time", Seconds, "s", "completion promised for this try", Empty("nothing was promised")),
     column("saved_time", Seconds, "s", "of what failed: computing that the next try need not do again", Never),
-    column("checkpointing_time", Seconds, "s", "time in which it did not compute, but read or wrote checkpoints", Never),
+    column("checkpointing_time", Seconds, "s", "time in which it did not compute, but was started up after a move, or read or wrote checkpoints", Never),
 ];
 
 #[rustfmt::skip]
@@ -438,6 +440,8 @@ const MOVES: &[Column] = &[
     column("planned_finish_time_before", Seconds, "s", "completion planned when it was queued there", GONE),
     column("processors", Integer, "processors", "its size now", GONE),
     column("planned_finish_time", Seconds, "s", "completion planned now", GONE),
+    column("ready_time", Seconds, "s", "when its data are there: it starts no earlier", NO_DATA),
+    column("start_up_time", Seconds, "s", "for how long it will hold its processors before it computes", GONE),
 ];
 
 #[rustfmt::skip]

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault, OffersMade,
-    ProcessorSet, ProviderId, ShareRecord, Sizing, Span, Time,
+    ProcessorSet, ProviderId, ShareRecord, Sizing, Span, StageIn, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -239,8 +239,8 @@ impl RunWriter {
     }
 
     /// Records the size that a provider has chosen for a job.
-    pub fn sized(&mut self, job: JobId, sizing: Sizing) {
-        self.sizes.sized(job, sizing);
+    pub fn sized(&mut self, job: JobId, sizing: Sizing, stage_in: StageIn) {
+        self.sizes.sized(job, sizing, stage_in);
     }
 
     /// Records that a job loses an attempt with processors that fail now, as is about to be

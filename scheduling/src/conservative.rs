@@ -19,6 +19,7 @@ use haggle_model::{Span, Time};
 use self::tail::Tail;
 use crate::hints::Hints;
 use crate::index::Key;
+use crate::not_before::NotBefore;
 use crate::plan::openings::{Openings, Region};
 use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
@@ -75,6 +76,8 @@ pub struct Conservative {
     bookings: Vec<Option<Booking>>,
     /// Waiting jobs in the order in which compression looks at them.
     waiting: Waiting,
+    /// Who of them cannot start yet, whatever is free.
+    not_before: NotBefore,
     /// Planned starts, earliest first; an entry whose booking has moved is
     /// stale. After a pass the first one is not.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
@@ -113,6 +116,7 @@ impl Conservative {
             plan: Plan::new(processors),
             bookings: Vec::new(),
             waiting: Waiting::default(),
+            not_before: NotBefore::default(),
             due: BinaryHeap::new(),
             hints: Hints::default(),
             openings: Openings::new(processors),
@@ -222,6 +226,7 @@ impl Conservative {
         if !booking.fixed {
             self.waiting.one_has_gone();
         }
+        self.not_before.forget(slot);
         let Booking { processors, start, end, .. } = booking;
         let start = start.max(now);
         self.plan.profile_mut().remove(start, end, processors);
@@ -281,9 +286,10 @@ impl Conservative {
         change(self);
         for entry in waiting {
             let Entry { span, processors, slot, .. } = *entry;
+            let from = self.not_before.from(now, slot);
             let profile = self.plan.profile_mut();
             let start = profile
-                .earliest_or_never(processors, span, now)
+                .earliest_or_never(processors, span, from)
                 .expect("a queued job fits the empty machine");
             profile.add(start, start + span, processors);
             if start != entry.booked {
@@ -331,8 +337,9 @@ impl Conservative {
                 break;
             }
             let Entry { booked, span, processors, slot, .. } = self.waiting.list()[place];
+            let from = self.not_before.from(now, slot);
             let profile = self.plan.profile();
-            let fit = self.openings.earlier_fit(profile, processors, span, booked, now);
+            let fit = self.openings.earlier_fit(profile, processors, span, booked, from, now);
             tail.moved(booked + span, fit.map_or(Span::ZERO, |earlier| booked - earlier));
             let Some(earlier) = fit else { continue };
             let booking = self.bookings[slot.index()].as_mut().expect("it waits");
@@ -354,26 +361,7 @@ impl Conservative {
 
 impl LocalScheduler for Conservative {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        self.plan.profile_from(now);
-        let span = request.planned_span();
-        let rank = self.order.key(&request, span, self.sequence);
-        self.sequence += 1;
-        let index = request.slot.index();
-        if index >= self.bookings.len() {
-            self.bookings.resize(index + 1, None);
-        }
-        let Request { slot, processors, .. } = request;
-        if request.ahead {
-            self.replan_around(now, |queue| queue.reserve(now, slot, processors, span, rank));
-        } else {
-            let from = if self.waiting.len() < DEEP {
-                now
-            } else {
-                self.hints.earliest(self.plan.profile(), processors, span, now)
-            };
-            self.reserve(from, slot, processors, span, rank);
-        }
-        promise(self.booking(slot).end)
+        self.submit_after(now, request, now)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
@@ -428,6 +416,7 @@ impl LocalScheduler for Conservative {
             if !booking.fixed {
                 self.waiting.one_has_gone();
             }
+            self.not_before.forget(slot);
             self.bookings[slot.index()] = None;
             started.push(slot);
         }
@@ -508,6 +497,41 @@ impl Maintaining for Conservative {
 impl Reserving for Conservative {
     fn planned_start(&mut self, _now: Time, slot: Slot) -> Option<Time> {
         self.bookings.get(slot.index())?.map(|booking| booking.start)
+    }
+
+    fn estimate_after(
+        &mut self,
+        now: Time,
+        processors: u32,
+        span: Option<Span>,
+        ready: Time,
+    ) -> Option<Time> {
+        self.estimate_start(now.max(ready), processors, span)
+    }
+
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        self.plan.profile_from(now);
+        let span = request.planned_span();
+        let rank = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        let index = request.slot.index();
+        if index >= self.bookings.len() {
+            self.bookings.resize(index + 1, None);
+        }
+        let Request { slot, processors, .. } = request;
+        self.not_before.set(now, slot, ready);
+        let first = ready.max(now);
+        if request.ahead {
+            self.replan_around(now, |queue| queue.reserve(first, slot, processors, span, rank));
+        } else {
+            let from = if self.waiting.len() < DEEP {
+                first
+            } else {
+                self.hints.earliest(self.plan.profile(), processors, span, now).max(first)
+            };
+            self.reserve(from, slot, processors, span, rank);
+        }
+        promise(self.booking(slot).end)
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

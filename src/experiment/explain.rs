@@ -212,6 +212,10 @@ pub struct Move {
     pub processors: (Option<i64>, Option<i64>),
     /// Its completion as planned when it was queued, before and after.
     pub planned_end: (Option<f64>, Option<f64>),
+    /// When its data are there; `None` = it has none to wait for.
+    pub data: Option<f64>,
+    /// For how long it is to be started up there, s.
+    pub start_up: f64,
 }
 
 /// All that a run's tables hold of its jobs, read once.
@@ -379,6 +383,8 @@ fn moved(row: &MoveRow) -> Move {
         to: row.to.clone(),
         processors: row.processors,
         planned_end: row.finish,
+        data: row.ready,
+        start_up: row.start_up.unwrap_or(0.0),
     }
 }
 

@@ -89,13 +89,23 @@ impl fmt::Display for Summary {
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
         }
-        if let Some(Moves { moved, resubmitted, resized, .. }) = self.moves {
+        if let Some(Moves { moved, resubmitted, resized, data_time, start_up_work, .. }) =
+            self.moves
+        {
             let moved = counted(moved, "move");
             writeln!(
                 f,
                 "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
                  same one, {resized} with another size"
             )?;
+            if data_time > 0.0 || start_up_work > 0.0 {
+                writeln!(
+                    f,
+                    "    their data were on their way for {:.1} h in all, and start-ups took {:.1} processor-hours",
+                    data_time / 3600.0,
+                    start_up_work / 3600.0
+                )?;
+            }
         }
         if let Some(transactions) = &self.transactions {
             transacted(f, transactions)?;

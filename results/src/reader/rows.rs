@@ -272,6 +272,10 @@ pub struct MoveRow {
     pub processors: (Option<i64>, Option<i64>),
     /// Its planned completion before and after.
     pub finish: (Option<f64>, Option<f64>),
+    /// When its data are there; `None` = it has none to wait for.
+    pub ready: Option<f64>,
+    /// For how long it holds its processors before it computes.
+    pub start_up: Option<f64>,
 }
 
 impl RunReader {
@@ -299,6 +303,8 @@ impl RunReader {
                     row.optional_real("planned_finish_time_before")?,
                     row.optional_real("planned_finish_time")?,
                 ),
+                ready: row.optional_real("ready_time")?,
+                start_up: row.optional_real("start_up_time")?,
             })
         })
     }

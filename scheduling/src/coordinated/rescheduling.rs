@@ -240,7 +240,7 @@ impl ConservativeBags {
         let &mut Entry { width, span, .. } = self.entry(slot);
         self.effort.searches += 1;
         let profile = self.plan.profile();
-        let Some(start) = self.openings.earlier_fit(profile, width, span, booked, now) else {
+        let Some(start) = self.openings.earlier_fit(profile, width, span, booked, now, now) else {
             return;
         };
         self.entry(slot).move_up(booked, start, 1);

@@ -229,7 +229,8 @@ impl Openings {
         self.classes.iter().map(longest).collect()
     }
 
-    /// The earliest place before `booked` for a job that is booked there, if there is one.
+    /// The earliest place before `booked` for a job that is booked there and may start from `from`
+    /// on, which is `now` or later, if there is one.
     ///
     /// It is either in front of the job's own place, so that the two overlap or touch, which the
     /// profile tells at a glance; or the whole of it is in a hull.
@@ -239,11 +240,12 @@ impl Openings {
         processors: u32,
         span: Span,
         booked: Time,
+        from: Time,
         now: Time,
     ) -> Option<Time> {
         // What was too full just before its place still is where nothing has been given back.
         let is_near = self.until.iter().any(|&until| booked <= until);
-        let near = is_near.then(|| profile.free_since(processors, booked, now)).flatten();
+        let near = is_near.then(|| profile.free_since(processors, booked, from)).flatten();
         let before = near.unwrap_or(booked);
         let moves = self.moves;
         let class = &mut self.classes[class_of(processors)];
@@ -259,11 +261,13 @@ impl Openings {
                 continue;
             }
             let latest = (hull.right - span).min(before - Span::TICK);
-            let far = profile.earliest_fit_by(processors, span, hull.left.max(now), latest);
+            let far = profile.earliest_fit_by(processors, span, hull.left.max(from), latest);
             if far.is_some() {
                 return far;
             }
-            if latest + span >= hull.right {
+            // Another one may start earlier than this one.
+            let all = latest + span >= hull.right && from <= hull.left.max(now);
+            if all {
                 hull.in_vain = Some((processors, span));
             }
             if hull.measured == moves {

@@ -164,7 +164,14 @@ fn moved(it: &Move) -> String {
         true => format!("submitted again to {to}"),
         false => format!("moved from {from} to {to}"),
     };
-    format!("{what} by {by}{size}{plan}")
+    let data = it.data.filter(|&data| data > it.time).map_or_else(String::new, |data| {
+        format!("; its data will be there at {} s", seconds(data))
+    });
+    let start_up = match it.start_up > 0.0 {
+        true => format!("; {} to start up", duration(it.start_up)),
+        false => String::new(),
+    };
+    format!("{what} by {by}{size}{plan}{data}{start_up}")
 }
 
 fn placed(story: &Story, events: &mut Vec<(f64, String)>) {

@@ -136,6 +136,8 @@ pub(super) struct Move {
     pub(super) to: String,
     pub(super) processors_before: Option<i64>,
     pub(super) processors: Option<i64>,
+    pub(super) ready: Option<Micros>,
+    pub(super) start_up: Option<Micros>,
 }
 
 /// A row of `failures`.
@@ -362,7 +364,16 @@ fn crashes(run: &RunReader) -> Result<Vec<Crash>, ResultsError> {
 }
 
 fn moves(run: &RunReader) -> Result<Vec<Move>, ResultsError> {
-    let names = ["time", "job", "sender", "receiver", "processors_before", "processors"];
+    let names = [
+        "time",
+        "job",
+        "sender",
+        "receiver",
+        "processors_before",
+        "processors",
+        "ready_time",
+        "start_up_time",
+    ];
     read(run, Table::Moves, &names, |row| {
         Ok(Move {
             time: row.time("time")?,
@@ -371,6 +382,8 @@ fn moves(run: &RunReader) -> Result<Vec<Move>, ResultsError> {
             to: row.text("receiver")?,
             processors_before: row.maybe_integer("processors_before")?,
             processors: row.maybe_integer("processors")?,
+            ready: row.maybe_time("ready_time")?,
+            start_up: row.maybe_time("start_up_time")?,
         })
     })
 }

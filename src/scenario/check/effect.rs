@@ -247,9 +247,6 @@ impl Check<'_> {
             self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
         }
         self.transaction_effects(path, metascheduler);
-        if let Some(reallocation) = metascheduler.reallocation {
-            self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
-        }
         self.uses(
             &path.key("negotiation"),
             composes.is_some(),
@@ -294,9 +291,15 @@ impl Check<'_> {
                 only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
             ),
             ("window", only(compares, "heuristic \"mct\" compares no jobs")),
+            ("start-up", only(true, still)),
+            ("data", only(true, still)),
+            ("bandwidth", only(reallocation.data.0 > 0, "no `data` move with a job")),
         ];
         for (key, (read, why)) in rows {
-            let remedy = "remove it, or choose another `algorithm` or `heuristic`";
+            let remedy = match key {
+                "bandwidth" if moves => "remove it, or say how much `data` a job has",
+                _ => "remove it, or choose another `algorithm` or `heuristic`",
+            };
             self.uses(&path.key(key), read, &owner, why, remedy);
         }
     }

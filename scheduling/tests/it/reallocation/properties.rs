@@ -18,13 +18,15 @@ struct Drawn {
     period: i64,
     threshold: i64,
     window: usize,
+    cost: (i64, i64),
 }
 
 fn worlds() -> impl Strategy<Value = Drawn> {
     let sites = prop::collection::vec((1..=8_u32, prop::sample::select(vec![1.0, 1.2, 1.4])), 1..4);
     let job = (0..30_i64, 1..=8_u32, 1..=120_i64, 0..=110_i64, 0..6_usize, 0..9_usize);
     let how = (any::<bool>(), any::<bool>(), 20..200_i64, 0..30_i64, 1..8_usize);
-    (sites, prop::collection::vec(job, 1..40), how).prop_map(|(sites, drawn, how)| {
+    let cost = (prop_oneof![Just(0), 1..90_i64], prop_oneof![Just(0), 1..20_i64]);
+    (sites, prop::collection::vec(job, 1..40), how, cost).prop_map(|(sites, drawn, how, cost)| {
         let (fcfs, exhaustive, period, threshold, window) = how;
         let mut submit = 0;
         let jobs = drawn.into_iter().map(|(gap, processors, requested, percent, kind, site)| {
@@ -42,7 +44,7 @@ fn worlds() -> impl Strategy<Value = Drawn> {
         });
         let jobs = jobs.collect();
         let tuning = if exhaustive { Tuning::Exhaustive } else { Tuning::Binary };
-        Drawn { sites, jobs, fcfs, tuning, period, threshold, window }
+        Drawn { sites, jobs, fcfs, tuning, period, threshold, window, cost }
     })
 }
 
@@ -51,7 +53,7 @@ proptest! {
 
     #[test]
     fn every_job_is_done_when_it_is_in_the_obvious_version(drawn in worlds()) {
-        let Drawn { sites, jobs, fcfs, tuning, period, threshold, window } = drawn;
+        let Drawn { sites, jobs, fcfs, tuning, period, threshold, window, cost } = drawn;
         let fast = |processors| -> Box<dyn Reserving> {
             if fcfs { Box::new(Fcfs::new(processors, Order::Arrival)) } else { conservative(processors) }
         };
@@ -62,12 +64,14 @@ proptest! {
                 let every = Some((period, Rule { algorithm, heuristic, threshold, window, resizes }));
                 let queues = sites.iter().map(|&(processors, speed)| (fast(processors), processors, speed));
                 let mut world = World::new(queues.collect(), tuning);
+                world.cost = cost;
                 world.run(&jobs, every, How::Fast);
                 prop_assert_eq!(world.completions.len(), jobs.len());
                 let queues = sites.iter().map(|&(processors, speed)| {
                     (Bookings::new(processors, fcfs), processors, speed)
                 });
                 let mut obvious = World::new(queues.collect(), tuning);
+                obvious.cost = cost;
                 obvious.run(&jobs, every, How::Obvious);
                 prop_assert_eq!(&world.completions, &obvious.completions, "{:?} {:?}", algorithm, heuristic);
                 prop_assert!(world.estimates <= obvious.estimates);
