@@ -131,6 +131,14 @@ impl Conservative {
         self.bookings[slot.index()].as_ref().expect("who waits has a booking")
     }
 
+    /// An instant before which one more job cannot start.
+    fn hint(&mut self, now: Time, processors: u32, span: Span) -> Time {
+        match self.waiting.len() < DEEP {
+            true => now,
+            false => self.hints.earliest(self.plan.profile(), processors, span, now),
+        }
+    }
+
     /// Books a new job at its earliest fit from `from` on.
     fn reserve(&mut self, from: Time, slot: Slot, processors: u32, span: Span, rank: Key) {
         let profile = self.plan.profile_mut();
@@ -442,7 +450,7 @@ impl LocalScheduler for Conservative {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        self.plan.profile().earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        self.estimate_after(now, processors, span, now)
     }
 
     fn queue_length(&self) -> usize {
@@ -506,7 +514,9 @@ impl Reserving for Conservative {
         span: Option<Span>,
         ready: Time,
     ) -> Option<Time> {
-        self.estimate_start(now.max(ready), processors, span)
+        let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
+        let from = self.hint(now, processors, span).max(ready);
+        self.plan.profile().earliest_or_never(processors, span, from)
     }
 
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
@@ -524,11 +534,7 @@ impl Reserving for Conservative {
         if request.ahead {
             self.replan_around(now, |queue| queue.reserve(first, slot, processors, span, rank));
         } else {
-            let from = if self.waiting.len() < DEEP {
-                first
-            } else {
-                self.hints.earliest(self.plan.profile(), processors, span, now).max(first)
-            };
+            let from = self.hint(now, processors, span).max(first);
             self.reserve(from, slot, processors, span, rank);
         }
         promise(self.booking(slot).end)
