@@ -67,4 +67,4 @@ pub use problem::{InvalidScenario, Position, Problem, Warning, Warnings};
 pub use schema::schema;
 pub use source::{ReadError, Source};
 pub use suggest::nearest;
-pub use sweep::{Experiment, Run, Setting, Variant};
+pub use sweep::{Experiment, References, Run, Setting, Variant};

@@ -84,9 +84,9 @@ fn another_policy_moves_jobs() {
       unfinished_jobs                      0       0        0        -
       promises_broken                      0       0        0        -
 
-    5 jobs in both: 0 start earlier in B, 1 later, 3 at the same time
+    5 jobs in both: 0 started earlier in B, 1 later, 3 at the same time
     1 of them started in neither
-    1 of 4 jobs that ended in both end at another time, 0 of these earlier in B; their mean turnaround time is 5.33 of that in A
+    4 jobs ended in both; 1 ended at another time in B (0 earlier, 1 later), with a mean turnaround time 5.33 times that in A
 
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       local!3                       1             20            150      +130  north
@@ -136,13 +136,13 @@ submits-to = "north"
         assert!(said.starts_with("exit code: 0"), "{said}");
     }
     let said = folder.haggle(&["compare", "one", "seven"]);
-    let from = said.find("20 jobs of").expect("the jobs are told");
+    let from = said.find("20 jobs with").expect("the jobs are told");
     insta::assert_snapshot!(&said[from..], @r#"
-    20 jobs of one number in both, but not the same: another submission, width, request or run time
+    20 jobs with the same number in both, but another submission, width, request or run time
       jobs: 0 of 20 are the same
       the seeds are 1 and 7, so what is drawn of a workload differs: only the metrics above
       compare the runs as a whole
-    1 job in both: 0 start earlier in B, 0 later, 1 at the same time
+    1 job in both: 0 started earlier in B, 0 later, 1 at the same time
     ----- stderr -----
     "#);
 }
@@ -236,7 +236,7 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
       unfinished_jobs                      0       0      0  -
       promises_broken                      0       0      0  -
 
-    2 jobs in both: 0 start earlier in B, 0 later, 1 at the same time
+    2 jobs in both: 0 started earlier in B, 0 later, 1 at the same time
     1 of them started in neither
     ----- stderr -----
     "#);
@@ -263,11 +263,11 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
         said[line..].to_owned()
     };
     insta::assert_snapshot!(from(&folder.haggle(&["compare", "one", "two"])), @r#"
-    4 jobs in both: 1 start earlier in B, 0 later, 2 at the same time
+    4 jobs in both: 1 started earlier in B, 0 later, 2 at the same time
     1 of them started only in A
     2 of them went to another provider
     1 job: completed in A, failed in B
-    3 of 3 jobs that ended in both end at another time, 2 of these earlier in B; their mean turnaround time is 1.36 of that in A
+    3 jobs ended in both; 3 ended at another time in B (2 earlier, 1 later), with a mean turnaround time 1.36 times that in A
 
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       jobs!3                        1           4860           4260      -600  alpha-1 -> beta-1
@@ -280,8 +280,8 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
     ----- stderr -----
     "#);
     insta::assert_snapshot!(from(&folder.haggle(&["compare", "three", "four"])), @r#"
-    1 job in both: 0 start earlier in B, 1 later, 0 at the same time
-    1 of 1 job that ended in both end at another time, 0 of these earlier in B; their mean turnaround time is 1.25 of that in A
+    1 job in both: 0 started earlier in B, 1 later, 0 at the same time
+    1 job ended in both; 1 ended at another time in B (0 earlier, 1 later), with a mean turnaround time 1.25 times that in A
 
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       jobs!1                        8          10800          18000     +7200  north

@@ -53,9 +53,9 @@ fn a_window_without_room_has_others_beside_it() {
     assert!(shown.contains(told), "{shown}");
     assert!(shown.contains("3 completed, 1 rejected (1 no window)"), "{shown}");
     insta::assert_snapshot!(folder.read("out/reservations.csv"), @"
-    job,provider,granted_time,ready_time,deadline,planned_time,planned_starting_time,distance_time,fixed_time,fixed_starting_time,broken
-    1,north,4.0,7.0,12.0,5.0,7.0,5.0,,,0
-    0,north,0.0,12.0,26.0,10.0,12.0,,6.0,12.0,0
+    job,provider,granted_time,ready_time,deadline,processors,planned_time,planned_starting_time,distance_time,fixed_time,fixed_starting_time,broken
+    1,north,4.0,7.0,12.0,2,5.0,7.0,5.0,,,0
+    0,north,0.0,12.0,26.0,2,10.0,12.0,,6.0,12.0,0
     ");
     // Nothing is said of the first job when it is asked for the second.
     insta::assert_snapshot!(folder.read("out/disclosures.csv"), @"
@@ -72,7 +72,7 @@ fn a_window_without_room_has_others_beside_it() {
     job 1 of the run, jobs!2: local, 2 processors, at most 5 s
 
        4 s  submitted by users to north
-       4 s  north had no room in the window, and told users of 2 intervals beside it
+       4 s  north had no room in the window, and told users of 2 intervals instead
        4 s  queued at north, with a promised completion at 12 s
        4 s  north granted an interval 5 s beside the window, from 7 s to 12 s; planned to start at 7 s
        7 s  may start from now on, says its user
@@ -139,6 +139,234 @@ fn keys_of_reservations_that_nobody_reads_are_named() {
     let shown = said("kind = \"reservations\"\naccepts = 100", "kind = \"run-times-as-requested\"");
     assert!(
         shown.contains("`fix-at` of the reservations of provider \"north\" has no effect"),
+        "{shown}"
+    );
+}
+
+/// One processor of four fails at 5 s. The first job runs on it, the second is to have all of them.
+const FAILS: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 1, run = "10s", requested = "10s", ready = "0s", deadline = "16s" },
+    { submit = "1s", processors = 4, run = "10s", requested = "10s", ready = "8s", deadline = "40s" },
+]
+
+[[workload.step]]
+kind = "moldable"
+parallel = 1.0
+
+[[workload.step]]
+kind = "reservations"
+narrowest = 50
+on-failure = "shrink"
+
+[[provider]]
+name = "north"
+processors = 4
+policy = "reservations"
+
+[[failures]]
+nodes = 1
+outages = [["5s", "60s"]]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[results]
+format = "csv"
+"#;
+
+fn run_failing(remedy: &str) -> (Folder, String) {
+    let folder = Folder::with(&[("fails.toml", &FAILS.replace("shrink", remedy))]);
+    let shown = folder.haggle(&["run", "fails.toml", "-o", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let verified = folder.haggle(&["verify", "out"]);
+    assert!(verified.starts_with("exit code: 0"), "{verified}");
+    (folder, shown)
+}
+
+#[test]
+fn a_window_whose_processors_fail_is_kept_on_fewer() {
+    let (folder, shown) = run_failing("shrink");
+    insta::assert_snapshot!(folder.read("out/displacements.csv"), @"
+    job,provider,time,cause,answer,processors,planned_time,planned_starting_time
+    0,north,5.0,failure,moved,1,10.0,5.0
+    1,north,5.0,failure,shrunk,3,14.0,15.0
+    ");
+    assert!(shown.contains("2 reservations granted, 1 moved in theirs, 1 shrunk"), "{shown}");
+    insta::assert_snapshot!(folder.haggle(&["explain", "out", "1"]), @r"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, jobs!2: local, 4 processors, at most 10 s
+
+       1 s  submitted by users to north
+       1 s  queued at north, with a promised completion at 40 s
+       1 s  north granted the window, from 8 s to 40 s; planned to start at 10 s
+       5 s  processors failed under its place: it has one in its window on 3 processors; planned to start at 15 s
+       8 s  may start from now on, says its user
+      15 s  started at north, 14 s after its submission
+      29 s  completed after running 14 s, 11 s earlier than promised
+
+      where its time went        waiting, s    running, s
+      before its earliest start           7
+      processors down                     7
+      computing                                        14
+      all                                14            14
+
+    It was in the queue of north (reservations, edf order, 4 processors) for 7 s
+      When it came, 0 jobs waited there already; 0 of them still did when it started.
+      It needs 3 processors; from 2 to 2 were free, 2 on average.
+      There never were enough free.
+      At the instant it started, 1 job gave back 1 processor.
+
+    1 job held 7 processor-seconds meanwhile:
+      job          processors  from, s  to, s  processor-seconds      %
+        0  jobs!1           1        5     15                  7  100.0
+
+    No job that was queued later started before this one started.
+    ----- stderr -----
+    ");
+    let shown = folder.haggle(&["explain", "out", "0"]);
+    assert!(shown.contains("it has another one in its window"), "{shown}");
+}
+
+#[test]
+fn a_window_whose_processors_fail_is_late_or_given_back() {
+    for (remedy, counts, displaced) in [
+        ("postpone", "2 of their windows broken", "failure,postponed,4"),
+        (
+            "substitute",
+            "1 of their windows broken, 1 moved in theirs, 1 given back",
+            "failure,revoked,4",
+        ),
+        ("revoke", "2 of their windows broken, 2 given back", "failure,revoked,4"),
+    ] {
+        let (folder, shown) = run_failing(remedy);
+        assert!(shown.contains(&format!("2 reservations granted; {counts}\n")), "{shown}");
+        assert!(folder.read("out/displacements.csv").contains(displaced), "{remedy}");
+    }
+    let (folder, _) = run_failing("revoke");
+    insta::assert_snapshot!(folder.haggle(&["explain", "out", "1"]), @r"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, jobs!2: local, 4 processors, at most 10 s
+
+      1 s  submitted by users to north
+      1 s  queued at north, with a promised completion at 40 s
+      1 s  north granted the window, from 8 s to 40 s; planned to start at 10 s
+      5 s  processors failed under its place: north gave it back
+      5 s  given back: it never started
+
+      where its time went        waiting, s    running, s
+      before its earliest start           4
+
+    It waited 4 s and never started.
+    ----- stderr -----
+    ");
+}
+
+/// A request that leaves its size open is offered others in its window: by 22 s there is no room for
+/// four processors, which would be free from 13 s on.
+#[test]
+fn a_window_without_room_may_have_room_for_fewer() {
+    let sizes = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 1, run = "13s", requested = "13s", ready = "0s", deadline = "13s" },
+    { submit = "1s", processors = 4, run = "10s", requested = "10s", ready = "8s", deadline = "22s" },
+]
+
+[[workload.step]]
+kind = "moldable"
+parallel = 1.0
+
+[[workload.step]]
+kind = "reservations"
+narrowest = 25
+widest = 200
+
+[[provider]]
+name = "north"
+processors = 4
+policy = "reservations"
+reservations = { threshold = 0 }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[results]
+format = "csv"
+"#;
+    let folder = Folder::with(&[("sizes.toml", sizes)]);
+    let shown = folder.haggle(&["run", "sizes.toml", "-o", "out", "--check"]);
+    let told = "2 reservations granted, 1 on another number of processors\n";
+    assert!(shown.contains(told), "{shown}");
+    insta::assert_snapshot!(folder.read("out/reservations.csv"), @"
+    job,provider,granted_time,ready_time,deadline,processors,planned_time,planned_starting_time,distance_time,fixed_time,fixed_starting_time,broken
+    0,north,0.0,0.0,13.0,1,13.0,0.0,,,,0
+    1,north,1.0,8.0,22.0,3,14.0,8.0,,,,0
+    ");
+    let shown = folder.haggle(&["explain", "out", "1"]);
+    let told =
+        "north granted the window, from 8 s to 22 s, on 3 processors; planned to start at 8 s";
+    assert!(shown.contains(told), "{shown}");
+}
+
+/// What says nothing about failures that can come is named.
+#[test]
+fn remedies_that_nothing_asks_for_are_named() {
+    let said = |from: &str, to: &str| {
+        assert!(FAILS.contains(from), "{from}");
+        let folder = Folder::with(&[("fails.toml", &FAILS.replace(from, to))]);
+        folder.haggle(&["validate", "fails.toml"])
+    };
+    let key =
+        |key: &str| format!("`{key}` of step \"reservations\" of workload \"jobs\" has no effect");
+    let shown = said("[[failures]]\nnodes = 1\noutages = [[\"5s\", \"60s\"]]\n", "");
+    assert!(shown.contains(&key("on-failure")) && shown.contains(&key("narrowest")), "{shown}");
+    let shown = said("[[workload.step]]\nkind = \"moldable\"\nparallel = 1.0\n", "");
+    assert!(shown.contains(&key("on-failure")) && shown.contains(&key("narrowest")), "{shown}");
+    let shown = said("narrowest = 50\non-failure = \"shrink\"", "");
+    assert!(shown.contains("step \"moldable\" of workload \"jobs\" has no effect"), "{shown}");
+}
+
+/// Who grants windows makes no offers for bags: one provider does not do both.
+#[test]
+fn bags_go_to_other_providers() {
+    let bags = r#"
+[[workload]]
+name = "bags"
+jobs = [{ submit = "0s", processors = 2, run = "5s", requested = "5s", deadline = "60s" }]
+
+[[workload.step]]
+kind = "bags"
+
+[[metascheduler]]
+name = "broker"
+composition = "offers-plb"
+
+[[user]]
+name = "others"
+workload = "bags"
+submits-to = "broker"
+"#;
+    let both = format!("{FAILS}{bags}");
+    let folder = Folder::with(&[("both.toml", &both)]);
+    let shown = folder.haggle(&["validate", "both.toml"]);
+    assert!(shown.contains("grants windows for rigid"), "{shown}");
+    assert!(shown.contains("leave \"north\" out of `providers`"), "{shown}");
+    let south = "\n[[provider]]\nname = \"south\"\nprocessors = 2\npolicy = \"edf\"\n";
+    let apart = both.replace("offers-plb\"", "offers-plb\"\nproviders = [\"south\"]") + south;
+    let folder = Folder::with(&[("apart.toml", &apart)]);
+    let shown = folder.haggle(&["run", "apart.toml", "-o", "out", "--check"]);
+    assert!(
+        shown.starts_with("exit code: 0") && shown.contains("1 bag on 1.00 providers"),
         "{shown}"
     );
 }

@@ -208,6 +208,7 @@ fn tables_hold_every_job_in_both_formats() {
             Table::MessageFaults,
             Table::Crashes,
             Table::Reservations,
+            Table::Displacements,
             Table::Moves,
             Table::Maintenance,
         ];

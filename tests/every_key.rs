@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use haggle::experiment::sweep::{SweepConduct, sweep};
-use haggle::experiment::{Conduct, Destination, Figures, Unwatched, run};
+use haggle::experiment::{Conduct, Destination, Figures, Outcome, Unwatched, run};
 use haggle::scenario::{Experiment, Logs, Source, schema};
 use haggle_results::Existing;
 use haggle_runtime::Driver;
@@ -55,6 +55,9 @@ const EXEMPT: [(&str, &str); 3] = [
     ("Header.extends", "names another file: tests/cli_extends.rs"),
     ("Sweep.max-runs", "is a bound: a sweep that exceeds it is refused"),
 ];
+
+/// Keys that tell how figures look.
+const FIGURES: [&str; 3] = ["Header.name", "Results.", "Figure"];
 
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| schema().to_value());
 
@@ -107,11 +110,46 @@ fn base(name: &str) -> Value {
     Value::Table(text.parse().expect("TOML"))
 }
 
+/// What a look at the summary of a scenario shows, which costs less than its results.
+#[derive(Clone, Debug, PartialEq)]
+enum Seen {
+    /// It is refused.
+    Refused,
+    /// Its summary, without warnings.
+    Summary(Json),
+    /// It has several.
+    Several,
+}
+
+fn read(scenario: &Value, folder: &Path) -> Option<Experiment> {
+    let text = toml::to_string(scenario).expect("TOML");
+    Experiment::read(Source::new(folder.join("scenario.toml"), text), Logs::MustExist).ok()
+}
+
+fn look(scenario: &Value, folder: &Path) -> Seen {
+    let Some(experiment) = read(scenario, folder) else { return Seen::Refused };
+    if experiment.scenario.sweep.is_some() {
+        return Seen::Several;
+    }
+    let one = experiment.runs().next().expect("a run");
+    match run(&one.scenario(), folder, None, &conduct(&AtomicBool::new(false))) {
+        Ok(Outcome { summary, .. }) => {
+            let mut summary = serde_json::to_value(summary).expect("JSON");
+            summary["warnings"] = Json::Null;
+            Seen::Summary(summary)
+        }
+        Err(_) => Seen::Refused,
+    }
+}
+
+fn conduct(stop: &AtomicBool) -> Conduct<'_> {
+    let driver = Driver::Sequential;
+    Conduct { driver, stop, watch: &Unwatched, check: false, warnings: &[] }
+}
+
 /// Carries out a scenario that lies in `folder`.
 fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
-    let text = toml::to_string(scenario).expect("TOML");
-    let source = Source::new(folder.join("scenario.toml"), text);
-    let Ok(experiment) = Experiment::read(source, Logs::MustExist) else { return Came::Refused };
+    let Some(experiment) = read(scenario, folder) else { return Came::Refused };
     let stop = AtomicBool::new(false);
     let results = tempfile::tempdir_in(folder).expect("a folder for the results");
     let output = results.path().join("results");
@@ -131,14 +169,7 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
     } else {
         let one = experiment.runs().next().expect("a run");
         let destination = Destination { folder: output.clone(), existing: Existing::Keep, figures };
-        let conduct = Conduct {
-            driver: Driver::Sequential,
-            stop: &stop,
-            watch: &Unwatched,
-            check: true,
-            warnings: &[],
-        };
-        match run(&one.scenario(), folder, Some(&destination), &conduct) {
+        match run(&one.scenario(), folder, Some(&destination), &conduct(&stop)) {
             Ok(outcome) => warnings.extend(outcome.warnings),
             Err(_) => return Came::Refused,
         }
@@ -381,6 +412,7 @@ fn attempt(
         Came::Results(files, warnings) => (files, warnings),
         Came::Refused => panic!("{name} is refused"),
     };
+    let seen = look(document, folder);
     let plain = base(Figures::Skip);
     let drawn = LazyCell::new(|| base(Figures::Draw));
     for place in places(document).into_iter().filter(|place| wanted(&place.key)) {
@@ -399,9 +431,21 @@ fn attempt(
         values.retain(|value| meant(value.as_ref()) != meant(now));
         for value in values {
             let changed = with(document, &place.path, value.clone());
+            match (&seen, look(&changed, folder)) {
+                (_, Seen::Refused) => {
+                    entry.told += 1;
+                    continue;
+                }
+                (Seen::Summary(before), Seen::Summary(after)) if *before != after => {
+                    entry.changed = true;
+                    break;
+                }
+                _ => {}
+            }
             let mut came = come(&changed, folder, Figures::Skip);
             let mut before = &plain;
-            if matches!(&came, Came::Results(after, _) if *after == before.0) {
+            let of_figures = FIGURES.iter().any(|it| place.key.starts_with(it));
+            if of_figures && matches!(&came, Came::Results(after, _) if *after == before.0) {
                 came = come(&changed, folder, Figures::Draw);
                 before = &drawn;
             }

@@ -1,4 +1,4 @@
-//! Scenarios drawn at random hold what every scenario must, and reach every key.
+//! Scenarios drawn at random hold what every scenario must.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -9,22 +9,29 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
+/// Cases that are drawn when tests run. The gate draws as many as there are keys, with the optimised
+/// command; so does who renews the page.
+const CASES: usize = 120;
+
 #[test]
-fn random_scenarios_hold_and_have_every_key() {
+fn random_scenarios_hold() {
     let folder = Folder::with(&[]);
-    // Each key is wanted once; `haggle verify --random` draws more.
     let all = keys();
-    let cases = all.len().to_string();
+    let renews = env::var_os("UPDATE_CROSSING").is_some();
+    let cases = if renews { all.len() } else { CASES }.to_string();
     let arguments = ["verify", "--random", "--seed", "1", "--cases", &cases, "--json", "--quiet"];
     let shown = folder.haggle(&arguments);
     let report: Value = serde_json::from_str(stdout_of(&shown)).expect("a report as JSON");
-    renew_page(&report);
     let count = |name: &str| report[name].as_u64().expect("a count");
     let failures = report["failures"].as_object().expect("failures by their marks");
     assert!(failures.is_empty(), "{failures:#?}");
     assert!(count("refused") * 20 <= count("cases"), "{} are refused", count("refused"));
     assert!(count("stopped") * 10 <= count("cases"), "{} are stopped", count("stopped"));
     assert!(count("long") * 50 <= count("cases"), "{} are too long to be looked at", count("long"));
+    if !renews {
+        return;
+    }
+    renew_page(&report);
     let had = |key: &str| report["keys"].get(key).is_some();
     let missing: Vec<&str> =
         all.iter().map(|key| key.shown.as_str()).filter(|key| !had(key)).collect();
@@ -81,11 +88,8 @@ fn the_page_on_crossings_has_every_feature() {
     assert_eq!(named, expected, "renew docs/crossing.md as it says");
 }
 
-/// Writes the counts into the page if `UPDATE_CROSSING` is set.
+/// Writes the counts into the page.
 fn renew_page(report: &Value) {
-    if env::var_os("UPDATE_CROSSING").is_none() {
-        return;
-    }
     let text = fs::read_to_string(page()).expect("the page can be read");
     let (before, rest) = text.split_once(MARKS[0]).expect("the first mark is there");
     let (_, after) = rest.split_once(MARKS[1]).expect("the second mark is there");

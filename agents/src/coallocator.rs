@@ -22,14 +22,15 @@ mod turns;
 use std::collections::{BTreeMap, VecDeque};
 
 use haggle_agreements::Coordinator;
-use haggle_model::workload::law::{Law, Sampler};
-use haggle_model::{ActorId, Job, JobId, JobShape, Refusal, Span, Time};
+use haggle_model::workload::law::Law;
+use haggle_model::{ActorId, Job, JobId, JobShape, Span, Time};
 use haggle_scheduling::coallocation::{Choice, Fill, FreeTimes, Moves};
 use rand::RngExt;
 
 use self::placed::Placed;
 use self::turns::Turn;
-use crate::desk::{Desk, Entry, Withdrawal};
+use crate::desk::{Desk, Entry, PartEnd};
+use crate::overhead::Overheads;
 use crate::protocol::coallocation::Parts;
 use crate::protocol::{
     CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage,
@@ -74,7 +75,7 @@ pub struct CoallocatorConfig {
 #[derive(Debug)]
 pub struct Coallocator {
     config: CoallocatorConfig,
-    overhead: Sampler,
+    overheads: Overheads,
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
     coordinator: Coordinator<Parts>,
@@ -123,7 +124,7 @@ impl Coallocator {
     pub fn new(config: CoallocatorConfig) -> Coallocator {
         let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
         Coallocator {
-            overhead: config.overhead.sampler().expect("a law that can be drawn from"),
+            overheads: Overheads::new(&config.overhead, config.overhead_max, config.seed),
             places,
             desk: Desk::default(),
             coordinator: agreement::coordinator(config.me),
@@ -143,16 +144,8 @@ impl Coallocator {
     ) -> bool {
         let job = &submission.job;
         let id = job.id;
-        let refusal = if job.shape != JobShape::Rigid || job.processors == 0 {
-            Some(Refusal::WrongShape)
-        } else {
-            // Nobody knows from when on others could have what may never end.
-            job.requested_time.is_none().then_some(Refusal::NoLimit)
-        };
-        let mut stream = job.lot.stream(self.config.seed, "overhead of co-allocation");
-        let overhead = self.overhead.sample(&mut stream).round();
-        let overhead = overhead.clamp(0.0, f64::from(self.config.overhead_max)) as u32;
-        let moves = self.moves_of(job);
+        let refusal = submission.unfit_for(JobShape::Rigid);
+        let (overhead, moves) = (self.overheads.of(job), self.moves_of(job));
         let traits = Traits { first: self.first, overhead, moves };
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
@@ -173,33 +166,10 @@ impl Coallocator {
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
-        if self.desk.withdraw(from, job, out) != Withdrawal::Here {
-            return;
-        }
         let its_turn = self.turn.as_ref().is_some_and(|turn| turn.is_of(job));
-        match self.desk.get(job).map(|entry| &entry.stage) {
-            // What is agreed on stands.
-            Some(Stage::Placed(_)) => out.send(from, SubmissionMessage::NotWithdrawn { job }),
-            Some(Stage::Open(_)) if !its_turn => self.desk.cancel(now, job, out),
-            // Answers are on their way: it is dropped when they are in.
-            Some(Stage::Open(_)) | None => {}
-        }
-    }
-
-    fn on_submission(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: SubmissionMessage,
-        out: &mut Outbox,
-    ) -> bool {
-        match message {
-            SubmissionMessage::Submit(submission) => self.on_submitted(now, from, submission, out),
-            SubmissionMessage::Withdraw { job } => {
-                self.on_withdrawn(now, from, job, out);
-                true
-            }
-            _ => false,
+        // Answers for the one whose turn it is are on their way: it is dropped when they are in.
+        if self.desk.withdraw_unless_agreed(from, job, out) && !its_turn {
+            self.desk.cancel(now, job, out);
         }
     }
 
@@ -223,11 +193,13 @@ impl Coallocator {
                 true
             }
             CoallocationMessage::Started { job } => {
-                self.on_part_started(from, job, out);
+                // It may be late, and the part over.
+                self.desk.part_started(from, job, out);
                 true
             }
             CoallocationMessage::Finished { job, outcome } => {
-                self.on_part_finished(now, from, job, outcome, out)
+                let end = self.desk.part_finished(now, from, (job, outcome), out);
+                end != PartEnd::Unexpected
             }
             CoallocationMessage::GetSlots { .. }
             | CoallocationMessage::Instruct { .. }
@@ -241,14 +213,20 @@ impl Actor for Coallocator {
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         let expected = match message {
-            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Submission(SubmissionMessage::Submit(submission)) => {
+                self.on_submitted(now, from, submission, out)
+            }
+            Message::Submission(SubmissionMessage::Withdraw { job }) => {
+                self.on_withdrawn(now, from, job, out);
+                true
+            }
             Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
             Message::Query(QueryMessage::NoAnswer { job, .. }) => {
                 let place = self.places.get(&from).copied();
                 place.is_some_and(|it| self.on_slots(now, it, job, FreeTimes::none(), out))
             }
             Message::Run(RunMessage::RunOver) => {
-                self.on_run_over(now, out);
+                self.desk.run_over(now, out);
                 true
             }
             // What it knows it knows again.

@@ -11,12 +11,16 @@
 //! no job. What is said about a job that is not on the desk, or by somebody who does not have it,
 //! changes nothing: the caller refuses it.
 
+mod parts;
+
 use haggle_model::observation::Refusal;
 use haggle_model::{ActorId, JobId, JobOutcome, Time};
 use rustc_hash::FxHashMap;
 
 use crate::Outbox;
 use crate::protocol::{Submission, SubmissionMessage};
+
+pub use parts::{InParts, PartEnd, Parts};
 
 /// Jobs that somebody answers for; `S` is what else is kept of each.
 ///

@@ -23,6 +23,7 @@ pub mod grid;
 pub mod metascheduler;
 pub mod nature;
 pub mod negotiator;
+mod overhead;
 pub mod protocol;
 pub mod provider;
 pub mod reallocator;
@@ -42,7 +43,7 @@ pub use provider::{
     Bargaining, Estimates, MAX_ATTEMPTS, Maintenance, OnFailure, Overrun, Provider, ProviderConfig,
     ReservingConfig,
 };
-pub use reallocator::{Reallocator, ReallocatorConfig};
+pub use reallocator::{MoveCost, Reallocator, ReallocatorConfig};
 pub use transaction::Transaction;
 pub use transactor::{Transactor, TransactorConfig};
 pub use user::{User, UserConfig};

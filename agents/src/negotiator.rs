@@ -29,7 +29,7 @@ use self::agreement::Preparing;
 use self::answers::Answer;
 use self::queue::Queue;
 use self::shares::Placed;
-use crate::desk::{Desk, Entry, Withdrawal};
+use crate::desk::{Desk, Entry};
 use crate::protocol::agreement::Bags;
 use crate::protocol::{
     AgreementMessage, BargainMessage, Message, QueryMessage, RunMessage, ShareMessage,
@@ -136,38 +136,17 @@ impl Negotiator {
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
-        if self.desk.withdraw(from, job, out) != Withdrawal::Here {
-            return;
-        }
-        match self.desk.get(job).map(|entry| &entry.stage) {
-            Some(Stage::Backlog) => self.desk.cancel(now, job, out),
-            // What is agreed on stands.
-            Some(Stage::Placed(_)) => out.send(from, SubmissionMessage::NotWithdrawn { job }),
-            // Its offers are on their way: it is dropped when they are in.
-            Some(Stage::Open(_)) | None => {}
+        let is_here = self.desk.withdraw_unless_agreed(from, job, out);
+        let waits = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Backlog);
+        // Offers for one that is open are on their way: it is dropped when they are in.
+        if is_here && self.desk.get(job).is_some_and(waits) {
+            self.desk.cancel(now, job, out);
         }
     }
 }
 
 /// What each protocol asks of a metascheduler that bargains; false if it does not expect that.
 impl Negotiator {
-    fn on_submission(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: SubmissionMessage,
-        out: &mut Outbox,
-    ) -> bool {
-        match message {
-            SubmissionMessage::Submit(submission) => self.on_submitted(now, from, submission, out),
-            SubmissionMessage::Withdraw { job } => {
-                self.on_withdrawn(now, from, job, out);
-                true
-            }
-            _ => false,
-        }
-    }
-
     fn on_bargain(
         &mut self,
         now: Time,
@@ -193,7 +172,7 @@ impl Negotiator {
         out: &mut Outbox,
     ) -> bool {
         match message {
-            ShareMessage::Started { job } => self.on_share_started(from, job, out),
+            ShareMessage::Started { job } => self.desk.part_started(from, job, out),
             ShareMessage::Finished { job, outcome } => {
                 self.on_share_finished(now, from, job, outcome, out)
             }
@@ -219,7 +198,13 @@ impl Actor for Negotiator {
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         let expected = match message {
-            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Submission(SubmissionMessage::Submit(submission)) => {
+                self.on_submitted(now, from, submission, out)
+            }
+            Message::Submission(SubmissionMessage::Withdraw { job }) => {
+                self.on_withdrawn(now, from, job, out);
+                true
+            }
             Message::Bargain(message) => self.on_bargain(now, from, message, out),
             Message::Query(QueryMessage::NoAnswer { job, .. }) => {
                 self.on_answer(now, from, job, Answer::None, out)
@@ -230,7 +215,7 @@ impl Actor for Negotiator {
             Message::Share(message) => self.on_share(now, from, message, out),
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Run(RunMessage::RunOver) => {
-                self.on_run_over(now, out);
+                self.desk.run_over(now, out);
                 true
             }
             // What it knows it knows again.

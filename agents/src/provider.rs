@@ -3,6 +3,7 @@
 
 mod agreement;
 mod coallocation;
+mod displaced;
 mod failures;
 mod load;
 mod maintenance;
@@ -17,11 +18,11 @@ mod unheard;
 
 use std::collections::BTreeMap;
 
-use haggle_model::observation::GrantedWindow;
 use haggle_model::random::Stream;
+use haggle_model::reservation::{Cause, GrantedWindow};
 use haggle_model::{
     ActorId, Disclosure, JobId, JobOutcome, JobRecord, Moldable, Observation, ProcessorSet,
-    ProviderId, Refusal, Span, Time,
+    ProviderId, Refusal, Span, StageIn, Time,
 };
 use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::Progress;
@@ -179,6 +180,8 @@ struct HeldJob {
     walltime: Option<Span>,
     /// How it runs on so many processors, if they are not those of its user.
     molded: Option<Moldable>,
+    /// What it needs beside processors, since it has moved.
+    stage_in: StageIn,
     promised_end: Option<Time>,
     /// What was granted to it in advance.
     granted: Option<Box<GrantedWindow>>,
@@ -214,6 +217,7 @@ impl HeldJob {
             processors: job.processors,
             walltime: job.requested_time.map(|time| time.at_speed(config.speed)),
             molded: None,
+            stage_in: StageIn::NOTHING,
             submission,
             submitter,
             queued: now,
@@ -248,20 +252,23 @@ impl HeldJob {
         self.saved > Span::ZERO
     }
 
-    /// What its next or present attempt is planned to take, checkpoints included.
+    /// What its next or present attempt is planned to take, start-up and checkpoints included.
     fn planned(&self, config: &ProviderConfig) -> Option<Span> {
         let mut limit = self.walltime?;
         // One that runs over its request may have saved more than that.
         while limit <= self.saved && self.resumes() {
             limit += limit.max(Span::TICK);
         }
-        Some(config.on_failure.checkpoints().lasts(limit - self.saved, self.resumes()))
+        let lasts = config.on_failure.checkpoints().lasts(limit - self.saved, self.resumes());
+        Some(self.stage_in.start_up + lasts)
     }
 
     /// How far its attempt has come.
     fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
-        let checkpoints = config.on_failure.checkpoints();
-        checkpoints.progress(now - run.start, run.computing, self.resumes())
+        let (elapsed, checkpoints) = (now - run.start, config.on_failure.checkpoints());
+        let start_up = self.stage_in.start_up.min(elapsed);
+        let progress = checkpoints.progress(elapsed - start_up, run.computing, self.resumes());
+        Progress { overhead: start_up + progress.overhead, ..progress }
     }
 
     /// Its story if it ends now, without having run.
@@ -342,7 +349,11 @@ impl Provider {
         let (id, submitter) = (held.submission.job.id, held.submitter);
         let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
-        held.promised_end = self.scheduler.submit(now, request);
+        let ready = held.stage_in.ready;
+        held.promised_end = match self.scheduler.reserving() {
+            Some(queue) if ready > now => queue.submit_after(now, request, ready),
+            _ => self.scheduler.submit(now, request),
+        };
         self.slots.insert(id, self.jobs.insert(Held::Job(held)));
         out.send(submitter, SubmissionMessage::Accepted { job: id });
         self.plan_changed(now, out);
@@ -385,6 +396,7 @@ impl Provider {
         self.load.extended(held.processors, planned_end - run.planned_end);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
+        self.answer_displaced(now, Cause::Overrun, out);
         out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         self.plan_changed(now, out);
     }
@@ -515,7 +527,7 @@ impl Provider {
     fn start_due(&mut self, now: Time, out: &mut Outbox) {
         let mut started = std::mem::take(&mut self.started);
         self.scheduler.start_due(now, &mut started);
-        self.tell_news(now, out);
+        self.tell_fixed(now, out);
         for &slot in &started {
             self.start(now, slot, out);
         }
@@ -564,6 +576,7 @@ impl Provider {
         };
         let computing = computes - held.saved;
         let lasts = self.config.on_failure.checkpoints().lasts(computing, held.resumes());
+        let lasts = held.stage_in.start_up + lasts;
         if now + lasts > planned_end {
             out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }

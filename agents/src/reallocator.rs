@@ -6,6 +6,7 @@
 //! and what it knows of providers is what they answered in the event that goes on.
 
 mod answers;
+mod data;
 mod jobs;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,6 +18,9 @@ use crate::protocol::reallocation::SizeRequest;
 use crate::protocol::{Message, ReallocationMessage, RunMessage, Timer};
 use crate::{Actor, Desk, Outbox};
 
+use data::DataPlaces;
+pub use data::MoveCost;
+
 /// A reallocator as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReallocatorConfig {
@@ -26,6 +30,8 @@ pub struct ReallocatorConfig {
     pub tuning: Tuning,
     /// How often what waits is looked at, from the start of the run on, and how; `None` = never.
     pub reallocation: Option<(Span, Rule)>,
+    /// What it costs to move a job.
+    pub cost: MoveCost,
 }
 
 /// Places moldable jobs on providers, and moves those that wait.
@@ -35,6 +41,7 @@ pub struct Reallocator {
     /// Where each provider stands in the list.
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
+    data: DataPlaces,
     /// Jobs to be placed after what goes on.
     backlog: VecDeque<JobId>,
     doing: Doing,
@@ -91,6 +98,7 @@ impl Reallocator {
     pub fn new(config: ReallocatorConfig) -> Reallocator {
         let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
         Reallocator {
+            data: DataPlaces::new(config.cost),
             config,
             places,
             desk: Desk::default(),
@@ -146,6 +154,7 @@ impl Reallocator {
     /// All providers have said what waits.
     fn begin(&mut self, said: Vec<Option<Vec<Waiting>>>, out: &mut Outbox) -> Doing {
         let Some((_, rule)) = self.config.reallocation else { return Doing::Nothing };
+        self.data.keep(|job| self.desk.get(job).is_some());
         let event = Event::new(rule, &Vec::from_iter(said.into_iter().flatten()));
         let mut open = BTreeSet::new();
         for (place, jobs) in event.to_cancel().into_iter().enumerate() {
@@ -162,7 +171,8 @@ impl Reallocator {
     fn decide(&mut self, now: Time, mut event: Box<Event>, out: &mut Outbox) -> Doing {
         let questions = event.questions();
         if !questions.is_empty() {
-            let open = questions.into_iter().filter(|&it| self.ask(it, &mut event, out)).collect();
+            let open =
+                questions.into_iter().filter(|&it| self.ask(now, it, &mut event, out)).collect();
             return Doing::Event(event, Waits::Answers(open));
         }
         let waits = match event.decide() {
@@ -188,14 +198,15 @@ impl Reallocator {
     }
 
     /// Asks a provider; false if the job is over, so that nothing remains to be known of it.
-    fn ask(&self, question: Question, event: &mut Event, out: &mut Outbox) -> bool {
+    fn ask(&self, now: Time, question: Question, event: &mut Event, out: &mut Outbox) -> bool {
         match question {
             Question::Estimate { job, cluster } => {
                 let Some(entry) = self.desk.get(job) else {
                     event.learn_estimate(job, cluster, None);
                     return false;
                 };
-                let request = SizeRequest::of(&entry.submission.job, self.config.tuning);
+                let stage_in = self.data.stage_in(now, job, cluster);
+                let request = SizeRequest::of(&entry.submission.job, self.config.tuning, stage_in);
                 let request = ReallocationMessage::SizeRequest(Box::new(request));
                 out.send(self.config.providers[cluster], request);
             }
@@ -231,7 +242,9 @@ impl Reallocator {
                 let (provider, tuning) = (self.config.providers[to], self.config.tuning);
                 entry.stage = Stage::Sent(provider);
                 let submission = entry.submission.clone();
-                out.send(provider, ReallocationMessage::Submit { submission, tuning });
+                let stage_in = self.data.stage_in(now, job, to);
+                self.data.sent(job, to, stage_in);
+                out.send(provider, ReallocationMessage::Submit { submission, tuning, stage_in });
                 Waits::Acceptance { job, from }
             }
         }

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_agreements::back_off::BackOff;
 use haggle_agreements::protocol::Verdict;
 use haggle_model::random::Stream;
-use haggle_model::workload::law::{Law, Sampler};
+use haggle_model::workload::law::Law;
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, JobId, JobShape, Observation, Refusal, Span, Time,
 };
@@ -26,7 +26,8 @@ use haggle_scheduling::coallocation::with_overhead;
 use rand::Rng;
 
 use self::placed::Placed;
-use crate::desk::{Desk, Withdrawal};
+use crate::desk::Desk;
+use crate::overhead::Overheads;
 use crate::protocol::transaction::{Ask, Room};
 use crate::protocol::{
     Message, RunMessage, Submission, SubmissionMessage, Timer, TransactionMessage,
@@ -63,7 +64,7 @@ pub struct TransactorConfig {
 #[derive(Debug)]
 pub struct Transactor {
     config: TransactorConfig,
-    overhead: Sampler,
+    overheads: Overheads,
     /// For waits between tries.
     stream: Stream,
     desk: Desk<Stage>,
@@ -96,7 +97,7 @@ impl Transactor {
     /// If the law of overheads is none, which scenarios are checked for.
     pub fn new(config: TransactorConfig, stream: Stream) -> Transactor {
         Transactor {
-            overhead: config.overhead.sampler().expect("a law that can be drawn from"),
+            overheads: Overheads::new(&config.overhead, config.overhead_max, config.seed),
             stream,
             desk: Desk::default(),
             seat: config.transaction.coordinator(config.me),
@@ -118,14 +119,8 @@ impl Transactor {
     ) -> bool {
         let job = &submission.job;
         let id = job.id;
-        let refusal = if job.shape != JobShape::Rigid || job.processors == 0 {
-            Some(Refusal::WrongShape)
-        } else {
-            job.requested_time.is_none().then_some(Refusal::NoLimit)
-        };
-        let mut stream = job.lot.stream(self.config.seed, "overhead of co-allocation");
-        let overhead = self.overhead.sample(&mut stream).round();
-        let overhead = overhead.clamp(0.0, f64::from(self.config.overhead_max)) as u32;
+        let refusal = submission.unfit_for(JobShape::Rigid);
+        let overhead = self.overheads.of(job);
         let stage = Stage { overhead, first: self.first, tries: 0, place: None };
         if self.desk.take_in(submitter, submission, stage).is_none() {
             return false;
@@ -165,7 +160,8 @@ impl Transactor {
         let asked: Vec<ActorId> = parts.iter().map(|&(who, _)| who).collect();
         let mut acts = Acts::new();
         let Some(number) = self.seat.open(now, parts, &mut acts) else { return };
-        entry.stage.place = Some(Placed::new(number, now, from, asked.clone()));
+        let id = AgreementId { coordinator: self.config.me, number };
+        entry.stage.place = Some(Placed::new(id, now, from, asked.clone()));
         self.jobs.insert(number, job);
         self.observe(number, job, AgreementEvent::Opened { asked }, out);
         self.carry_out(now, job, acts, out);
@@ -248,7 +244,7 @@ impl Transactor {
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
-        if self.desk.withdraw(from, job, out) != Withdrawal::Here {
+        if !self.desk.withdraw_unless_agreed(from, job, out) {
             return;
         }
         let Some(entry) = self.desk.get(job) else { return };
@@ -257,32 +253,11 @@ impl Transactor {
                 out.stop(Timer::TryAgain { job });
                 self.desk.cancel(now, job, out);
             }
-            // What is agreed on stands.
-            Some(placed) if placed.is_agreed() => {
-                out.send(from, SubmissionMessage::NotWithdrawn { job });
-            }
             Some(placed) => {
                 let mut acts = Acts::new();
-                self.seat.close(now, placed.number, &mut acts);
+                self.seat.close(now, placed.id.number, &mut acts);
                 self.carry_out(now, job, acts, out);
             }
-        }
-    }
-
-    fn on_submission(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: SubmissionMessage,
-        out: &mut Outbox,
-    ) -> bool {
-        match message {
-            SubmissionMessage::Submit(submission) => self.on_submitted(now, from, submission, out),
-            SubmissionMessage::Withdraw { job } => {
-                self.on_withdrawn(now, from, job, out);
-                true
-            }
-            _ => false,
         }
     }
 
@@ -324,7 +299,7 @@ impl Transactor {
         self.seat.crash();
         let placed = self.jobs.iter().filter(|(_, job)| {
             let place = self.desk.get(**job).and_then(|entry| entry.stage.place.as_ref());
-            place.is_some_and(|placed| !placed.is_agreed())
+            place.is_some_and(|placed| !placed.agreed)
         });
         self.in_doubt.extend(placed.map(|(&number, _)| number));
     }
@@ -355,7 +330,13 @@ impl Actor for Transactor {
             self.start(now, out);
         }
         let expected = match message {
-            Message::Submission(message) => self.on_submission(now, from, message, out),
+            Message::Submission(SubmissionMessage::Submit(submission)) => {
+                self.on_submitted(now, from, submission, out)
+            }
+            Message::Submission(SubmissionMessage::Withdraw { job }) => {
+                self.on_withdrawn(now, from, job, out);
+                true
+            }
             Message::Transaction(message) => self.on_transaction(now, from, message, out),
             Message::Wake(Timer::AgreementDue) => {
                 self.wake(now, out);
@@ -370,7 +351,7 @@ impl Actor for Transactor {
                 true
             }
             Message::Run(RunMessage::RunOver) => {
-                self.on_run_over(now, out);
+                self.desk.run_over(now, out);
                 true
             }
             Message::Run(RunMessage::Crashed) => {

@@ -70,6 +70,12 @@ impl User {
         }
     }
 
+    /// Who had the job says what became of it.
+    fn on_over(&mut self, job: JobId, out: &mut Outbox) {
+        self.settle(job, out);
+        self.desk.close(job);
+    }
+
     fn on_refused(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
         self.settle(job, out);
         if let Some(entry) = self.desk.close(job) {
@@ -88,8 +94,9 @@ impl User {
     ) -> bool {
         let Some(entry) = self.desk.get_mut(job) else { return false };
         let Job { reservation, requested_time, .. } = *entry.submission.job;
-        let accepts = reservation.and_then(|it| it.accepts).zip(requested_time);
-        let near = |it: &Alternative| accepts.is_some_and(|(most, time)| it.is_within(most, time));
+        // Who takes nothing beside the window may leave open how many processors it gets in it.
+        let most = reservation.and_then(|it| it.accepts).unwrap_or(0);
+        let near = |it: &Alternative| requested_time.is_some_and(|time| it.is_within(most, time));
         entry.stage = others.into_iter().filter(near).collect();
         entry.stage.sort_unstable_by(|a, b| b.cmp(a));
         self.take_next(now, job, out);
@@ -100,9 +107,10 @@ impl User {
     fn take_next(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
         let Some(entry) = self.desk.get_mut(job) else { return false };
         match entry.stage.pop() {
-            Some(Alternative { start, .. }) => {
+            Some(Alternative { start, processors, .. }) => {
                 let submission = entry.submission.as_told();
-                out.send(self.config.submits_to, ReservationMessage::Take { submission, start });
+                let take = ReservationMessage::Take { submission, start, processors };
+                out.send(self.config.submits_to, take);
             }
             None => self.on_refused(now, job, Refusal::NoWindow, out),
         }
@@ -117,7 +125,12 @@ impl User {
             ReservationMessage::Expired { job } => self.take_next(now, job, out),
             ReservationMessage::Granted { .. }
             | ReservationMessage::Fixed { .. }
-            | ReservationMessage::Broken { .. } => true,
+            | ReservationMessage::Broken { .. }
+            | ReservationMessage::Shrunk { .. } => true,
+            ReservationMessage::Revoked { job, .. } => {
+                self.on_over(job, out);
+                true
+            }
             ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => false,
         }
     }
@@ -135,10 +148,7 @@ impl User {
     fn on_news(&mut self, now: Time, message: SubmissionMessage, out: &mut Outbox) {
         match message {
             SubmissionMessage::Refused { job, reason } => self.on_refused(now, job, reason, out),
-            SubmissionMessage::Finished { job, .. } => {
-                self.settle(job, out);
-                self.desk.close(job);
-            }
+            SubmissionMessage::Finished { job, .. } => self.on_over(job, out),
             SubmissionMessage::Started { job } => self.settle(job, out),
             _ => {}
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::random::{self, Stream};
+use crate::reservation::Reservation;
 use crate::{JobId, Span, Speedup, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.
@@ -135,15 +136,6 @@ pub struct Job {
     pub key: i64,
     /// Numbers the log carries along; nothing in the engine reads them.
     pub origin: JobOrigin,
-}
-
-/// How its user has the window of a job reserved: from its ready time, or at once, to its deadline,
-/// if it has one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reservation {
-    /// How far from the window an interval may be that its user takes instead, in hundredths of
-    /// the requested time; `None` = takes none. Its provider is not told.
-    pub accepts: Option<u32>,
 }
 
 /// The log's fields that describe a job without changing how it is scheduled; -1 = unknown.

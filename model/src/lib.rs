@@ -19,6 +19,8 @@ pub mod observation;
 pub mod platform;
 pub mod processors;
 pub mod random;
+pub mod reservation;
+pub mod stage_in;
 pub mod time;
 pub mod work;
 pub mod workload;
@@ -35,4 +37,5 @@ pub use observation::{
 };
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 pub use processors::ProcessorSet;
+pub use stage_in::StageIn;
 pub use time::{Span, Time};

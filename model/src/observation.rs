@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use crate::agreement::{AgreementEvent, Waits};
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
+use crate::reservation::GrantedWindow;
 use crate::{
     ActorId, AgreementId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span,
-    Time,
+    StageIn, Time,
 };
 
 /// How a job ended.
@@ -24,7 +25,7 @@ pub enum JobOutcome {
     Rejected(Refusal),
     /// Its user withdrew it while it waited.
     Cancelled,
-    /// Its processors failed, and it was not started again.
+    /// Its processors failed, or those that were reserved for it, and it was not started again.
     Failed,
     /// The run stopped while it waited or ran.
     Unfinished,
@@ -109,39 +110,11 @@ pub struct JobRecord {
     pub bag: Option<Box<BagRecord>>,
     /// What failures ended, in order of time.
     pub lost: Vec<LostRun>,
-    /// Time in which its last attempt did not compute, but read or wrote checkpoints.
+    /// Time in which its last attempt did not compute, but was started up after a move, or read or
+    /// wrote checkpoints.
     pub checkpointing: Span,
     /// What was granted to it in advance; `None` if nothing was.
     pub granted: Option<Box<GrantedWindow>>,
-}
-
-/// A reservation that a provider has granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GrantedWindow {
-    /// When it was granted.
-    pub at: Time,
-    /// Earliest start; `None` = at once.
-    pub ready: Option<Time>,
-    /// Latest completion; [`Time::FOREVER`] = best effort.
-    pub deadline: Time,
-    /// Planned time on that provider's processors.
-    pub span: Span,
-    /// Start planned when it was granted.
-    pub planned: Time,
-    /// How far from the window that was asked for; `None` = in it.
-    pub distance: Option<Span>,
-    /// When its start became fixed, and where, if that was not when it was granted.
-    pub fixed: Option<(Time, Time)>,
-    /// Whether failures, or jobs that ran on, have left no room in it.
-    pub broken: bool,
-}
-
-impl GrantedWindow {
-    /// Whether work that starts at `start` is in it.
-    pub fn holds(&self, start: Time) -> bool {
-        let ready = self.ready.is_none_or(|ready| ready <= start);
-        ready && (self.deadline >= Time::FOREVER || start + self.span <= self.deadline)
-    }
 }
 
 /// A run of a job, or of tasks of a bag, whose processors failed: it came to nothing but for
@@ -158,7 +131,8 @@ pub struct LostRun {
     pub processors: ProcessorSet,
     /// Computing that the next attempt need not do again.
     pub saved: Span,
-    /// Time in which it did not compute, but read or wrote checkpoints.
+    /// Time in which it did not compute, but was started up after a move, or read or wrote
+    /// checkpoints.
     pub checkpointing: Span,
 }
 
@@ -552,6 +526,8 @@ pub enum Observation {
         job: JobId,
         /// Its size, and when it will be done as planned.
         sizing: Sizing,
+        /// What it needs there beside processors.
+        stage_in: StageIn,
     },
     /// A metascheduler has looked at all of its jobs that wait.
     WaitingReviewed(Review),

@@ -25,6 +25,8 @@ pub enum Table {
     Offers,
     /// One row a reservation that was granted.
     Reservations,
+    /// One row a time that a reservation lost its place.
+    Displacements,
     /// One row a move of a job that waited.
     Moves,
     /// One row a provider.
@@ -99,7 +101,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 18] = [
+    pub const ALL: [Table; 19] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -109,6 +111,7 @@ impl Table {
         Table::Disclosures,
         Table::Offers,
         Table::Reservations,
+        Table::Displacements,
         Table::Moves,
         Table::Resources,
         Table::Failures,
@@ -132,6 +135,7 @@ impl Table {
             Table::Disclosures => "disclosures",
             Table::Offers => "offers",
             Table::Reservations => "reservations",
+            Table::Displacements => "displacements",
             Table::Moves => "moves",
             Table::Resources => "resources",
             Table::Failures => "failures",
@@ -176,6 +180,11 @@ impl Table {
             }
             Table::Reservations => {
                 "One row a reservation that a provider granted, in the order of `jobs`. Only there if one was."
+            }
+            Table::Displacements => {
+                "One row a time that a reservation lost its place, or its processors while it ran, in the order of `jobs` \
+                 and of time. Only there if one did. One whose row in `reservations` says that it is not broken has run in the \
+                 window that was granted, or had it until its user withdrew it or the run stopped; any other is answered for here."
             }
             Table::Moves => {
                 "One row a time that a metascheduler has taken a job back that waited and submitted it again, to another \
@@ -230,6 +239,7 @@ impl Table {
             Table::Disclosures => DISCLOSURES,
             Table::Offers => OFFERS,
             Table::Reservations => RESERVATIONS,
+            Table::Displacements => DISPLACEMENTS,
             Table::Moves => MOVES,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
@@ -250,6 +260,8 @@ const NOT_STARTED: Missing = Empty("never started");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
 const NOT_QUEUED: Missing = Empty("never queued");
 const GONE: Missing = Empty("it was over before its metascheduler was told");
+const NO_DATA: Missing =
+    Empty("it has none to wait for, or was over before its metascheduler was told");
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 
 const fn column(
@@ -283,7 +295,7 @@ const JOBS: &[Column] = &[
     column("metadata", Word, "", "unused, as in Batsim", Empty("always")),
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
     column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
-    column("outcome", Word, "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never),
+    column("outcome", Word, "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed, or those that were reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never),
     column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
     column("attempts", Integer, "", "rows in `attempts`, or in `tries`", Never),
@@ -322,7 +334,7 @@ const ATTEMPTS: &[Column] = &[
     column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed` (its processors did) or `unfinished`", Never),
     column("promised_finish_time", Seconds, "s", "completion promised for this try", Empty("nothing was promised")),
     column("saved_time", Seconds, "s", "of what failed: computing that the next try need not do again", Never),
-    column("checkpointing_time", Seconds, "s", "time in which it did not compute, but read or wrote checkpoints", Never),
+    column("checkpointing_time", Seconds, "s", "time in which it did not compute, but was started up after a move, or read or wrote checkpoints", Never),
 ];
 
 #[rustfmt::skip]
@@ -396,12 +408,25 @@ const RESERVATIONS: &[Column] = &[
     column("granted_time", Seconds, "s", "when", Never),
     column("ready_time", Seconds, "s", "earliest start granted", Empty("at once")),
     column("deadline", Seconds, "s", "latest completion granted", Empty("best effort")),
+    column("processors", Integer, "processors", "processors granted; of a moldable job, the user may have taken another number than it asked for", Never),
     column("planned_time", Seconds, "s", "how long the job is planned to take there", Never),
     column("planned_starting_time", Seconds, "s", "start planned when it was granted; it may move in the window", Never),
     column("distance_time", Seconds, "s", "how far the interval that its user took is from the window that was asked for", Empty("in the window")),
     column("fixed_time", Seconds, "s", "when its start was fixed", Empty("it never was, or the window left no freedom")),
     column("fixed_starting_time", Seconds, "s", "that start", Empty("as `fixed_time`")),
-    column("broken", Integer, "", "1 if failures, or jobs that ran on, left no room in the window, else 0", Never),
+    column("broken", Integer, "", "1 if failures, or jobs that ran on, left no room in the window, else 0; why and what was done is in `displacements`", Never),
+];
+
+#[rustfmt::skip]
+const DISPLACEMENTS: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("provider", Word, "", "who had granted its window", Never),
+    column("time", Seconds, "s", "when its scheduler knew that the place is lost", Never),
+    column("cause", Word, "", "`failure`: processors failed; `overrun`: a job ran on past its plan; `maintenance`: processors are to be closed; `crash`: the scheduler was down at the planned start", Never),
+    column("answer", Word, "", "`moved`: it has another place in its window; `shrunk`: the same, on fewer processors; `postponed`: it waits for a place behind its window; `revoked`: it was given back", Never),
+    column("processors", Integer, "processors", "those of its new place; of what was revoked, of the one it had", Never),
+    column("planned_time", Seconds, "s", "how long it is planned to take there", Never),
+    column("planned_starting_time", Seconds, "s", "start of its new place", Empty("revoked, or it waits for jobs without a limit")),
 ];
 
 #[rustfmt::skip]
@@ -415,6 +440,8 @@ const MOVES: &[Column] = &[
     column("planned_finish_time_before", Seconds, "s", "completion planned when it was queued there", GONE),
     column("processors", Integer, "processors", "its size now", GONE),
     column("planned_finish_time", Seconds, "s", "completion planned now", GONE),
+    column("ready_time", Seconds, "s", "when its data are there: it starts no earlier", NO_DATA),
+    column("start_up_time", Seconds, "s", "for how long it will hold its processors before it computes", GONE),
 ];
 
 #[rustfmt::skip]

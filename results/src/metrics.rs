@@ -44,11 +44,12 @@ mod summary;
 mod text;
 mod transactions;
 
-use haggle_model::observation::{DisclosedItem, GrantedWindow, Review};
+use haggle_model::observation::{DisclosedItem, Review};
+use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun,
-    MaintenanceRecord, MessageFault, OffersMade, ProviderId, ShareRecord, Sizing, Span, TaskRun,
-    Time,
+    MaintenanceRecord, MessageFault, OffersMade, ProviderId, ShareRecord, Sizing, Span, StageIn,
+    TaskRun, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -293,13 +294,13 @@ impl Metrics {
     }
 
     /// Takes in that a job which waited at `from` has been submitted to `to`.
-    pub fn moved(&mut self, job: JobId, from: ActorId, to: ActorId) {
-        self.moves.moved(job, from, to);
+    pub fn moved(&mut self, now: Time, job: JobId, from: ActorId, to: ActorId) {
+        self.moves.moved(now, job, from, to);
     }
 
     /// Takes in the size that a provider has chosen for a job.
-    pub fn sized(&mut self, job: JobId, sizing: Sizing) {
-        self.moves.sizes.sized(job, sizing);
+    pub fn sized(&mut self, job: JobId, sizing: Sizing, stage_in: StageIn) {
+        self.moves.sizes.sized(job, sizing, stage_in);
     }
 
     /// Takes in that a metascheduler has looked at what waits.
@@ -411,7 +412,7 @@ impl Metrics {
         }
         let saved_in_vain = came_to_nothing(record.outcome);
         record.lost.iter().for_each(|run| self.failures.run_lost(run, saved_in_vain));
-        self.moves.sizes.over(record.job.id);
+        self.moves.job_over(record);
         self.jobs.push(Sample::of(record));
     }
 

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault, OffersMade,
-    ProcessorSet, ProviderId, ShareRecord, Sizing, Span, Time,
+    ProcessorSet, ProviderId, ShareRecord, Sizing, Span, StageIn, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -137,6 +137,8 @@ pub struct RunWriter {
     offers: TableFile,
     /// Open as soon as something has been granted.
     reservations: Option<TableFile>,
+    /// Open as soon as a reservation has lost its place.
+    displacements: Option<TableFile>,
     /// Open as soon as somebody has moved a job that waited.
     moves: Option<TableFile>,
     sizes: Sizes,
@@ -179,6 +181,7 @@ impl RunWriter {
             disclosures: open(Table::Disclosures)?,
             offers: open(Table::Offers)?,
             reservations: None,
+            displacements: None,
             moves: None,
             sizes: Sizes::default(),
             failures: open(Table::Failures)?,
@@ -236,8 +239,8 @@ impl RunWriter {
     }
 
     /// Records the size that a provider has chosen for a job.
-    pub fn sized(&mut self, job: JobId, sizing: Sizing) {
-        self.sizes.sized(job, sizing);
+    pub fn sized(&mut self, job: JobId, sizing: Sizing, stage_in: StageIn) {
+        self.sizes.sized(job, sizing, stage_in);
     }
 
     /// Records that a job loses an attempt with processors that fail now, as is about to be
@@ -431,6 +434,7 @@ impl RunWriter {
         }
         tables.extend([self.disclosures, self.offers]);
         tables.extend(self.reservations);
+        tables.extend(self.displacements);
         tables.extend(self.moves);
         tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {

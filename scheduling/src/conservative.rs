@@ -16,6 +16,7 @@ use haggle_model::{Span, Time};
 
 use crate::hints::Hints;
 use crate::index::Key;
+use crate::not_before::NotBefore;
 use crate::plan::openings::{Openings, Region};
 use crate::plan::pass::Pass;
 use crate::plan::waiting::{Entry, Waiting};
@@ -73,6 +74,8 @@ pub struct Conservative {
     bookings: Vec<Option<Booking>>,
     /// Waiting jobs in the order in which compression looks at them.
     waiting: Waiting,
+    /// Who of them cannot start yet, whatever is free.
+    not_before: NotBefore,
     /// Planned starts, earliest first; an entry whose booking has moved is
     /// stale. After a pass the first one is not.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
@@ -111,6 +114,7 @@ impl Conservative {
             plan: Plan::new(processors),
             bookings: Vec::new(),
             waiting: Waiting::default(),
+            not_before: NotBefore::default(),
             due: BinaryHeap::new(),
             hints: Hints::default(),
             openings: Openings::new(processors),
@@ -123,6 +127,14 @@ impl Conservative {
 
     fn booking(&self, slot: Slot) -> &Booking {
         self.bookings[slot.index()].as_ref().expect("who waits has a booking")
+    }
+
+    /// An instant before which one more job cannot start.
+    fn hint(&mut self, now: Time, processors: u32, span: Span) -> Time {
+        match self.waiting.len() < DEEP {
+            true => now,
+            false => self.hints.earliest(self.plan.profile(), processors, span, now),
+        }
     }
 
     /// Books a new job at its earliest fit from `from` on.
@@ -220,6 +232,7 @@ impl Conservative {
         if !booking.fixed {
             self.waiting.one_has_gone();
         }
+        self.not_before.forget(slot);
         let Booking { processors, start, end, .. } = booking;
         let start = start.max(now);
         self.plan.profile_mut().remove(start, end, processors);
@@ -279,9 +292,10 @@ impl Conservative {
         change(self);
         for entry in waiting {
             let Entry { span, processors, slot, .. } = *entry;
+            let from = self.not_before.from(now, slot);
             let profile = self.plan.profile_mut();
             let start = profile
-                .earliest_or_never(processors, span, now)
+                .earliest_or_never(processors, span, from)
                 .expect("a queued job fits the empty machine");
             profile.add(start, start + span, processors);
             if start != entry.booked {
@@ -319,9 +333,9 @@ impl Conservative {
         }
         self.settle();
         let by_start = self.compression == Compression::ByStart;
-        let Conservative { plan, openings, waiting, .. } = self;
+        let Conservative { plan, openings, not_before, waiting, .. } = self;
         let ends = if self.has_fixed { Time::FOREVER } else { plan.ends() };
-        let pass = Pass { plan, openings, now };
+        let pass = Pass { plan, openings, not_before, now };
         let list = waiting.list_mut();
         let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
         let tail = moved.tail..self.waiting.list().len();
@@ -343,26 +357,7 @@ impl Conservative {
 
 impl LocalScheduler for Conservative {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        self.plan.profile_from(now);
-        let span = request.planned_span();
-        let rank = self.order.key(&request, span, self.sequence);
-        self.sequence += 1;
-        let index = request.slot.index();
-        if index >= self.bookings.len() {
-            self.bookings.resize(index + 1, None);
-        }
-        let Request { slot, processors, .. } = request;
-        if request.ahead {
-            self.replan_around(now, |queue| queue.reserve(now, slot, processors, span, rank));
-        } else {
-            let from = if self.waiting.len() < DEEP {
-                now
-            } else {
-                self.hints.earliest(self.plan.profile(), processors, span, now)
-            };
-            self.reserve(from, slot, processors, span, rank);
-        }
-        promise(self.booking(slot).end)
+        self.submit_after(now, request, now)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
@@ -415,6 +410,7 @@ impl LocalScheduler for Conservative {
             if !booking.fixed {
                 self.waiting.one_has_gone();
             }
+            self.not_before.forget(slot);
             self.bookings[slot.index()] = None;
             started.push(slot);
         }
@@ -440,7 +436,7 @@ impl LocalScheduler for Conservative {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        self.plan.profile().earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        self.estimate_after(now, processors, span, now)
     }
 
     fn queue_length(&self) -> usize {
@@ -495,6 +491,39 @@ impl Maintaining for Conservative {
 impl Reserving for Conservative {
     fn planned_start(&mut self, _now: Time, slot: Slot) -> Option<Time> {
         self.bookings.get(slot.index())?.map(|booking| booking.start)
+    }
+
+    fn estimate_after(
+        &mut self,
+        now: Time,
+        processors: u32,
+        span: Option<Span>,
+        ready: Time,
+    ) -> Option<Time> {
+        let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
+        let from = self.hint(now, processors, span).max(ready);
+        self.plan.profile().earliest_or_never(processors, span, from)
+    }
+
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        self.plan.profile_from(now);
+        let span = request.planned_span();
+        let rank = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        let index = request.slot.index();
+        if index >= self.bookings.len() {
+            self.bookings.resize(index + 1, None);
+        }
+        let Request { slot, processors, .. } = request;
+        self.not_before.set(now, slot, ready);
+        let first = ready.max(now);
+        if request.ahead {
+            self.replan_around(now, |queue| queue.reserve(first, slot, processors, span, rank));
+        } else {
+            let from = self.hint(now, processors, span).max(first);
+            self.reserve(from, slot, processors, span, rank);
+        }
+        promise(self.booking(slot).end)
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

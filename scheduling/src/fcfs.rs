@@ -3,6 +3,7 @@
 use haggle_model::{Span, Time};
 
 use crate::index::{Entry, Index};
+use crate::not_before::NotBefore;
 use crate::plan::Plan;
 use crate::reserving::Reserving;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
@@ -14,6 +15,8 @@ pub struct Fcfs {
     order: Order,
     plan: Plan,
     waiting: Index,
+    /// Who stands before the others, and cannot start yet, keeps them from starting.
+    not_before: NotBefore,
     /// Width and key of each waiting job, by slot.
     entries: Vec<Option<Entry>>,
     sequence: u32,
@@ -33,14 +36,14 @@ struct Foreseen {
 }
 
 impl Foreseen {
-    /// The start of one more job.
-    fn start(&self, now: Time, processors: u32, span: Span) -> Option<Time> {
-        self.profile.earliest_or_never(processors, span, self.last.max(now))
+    /// The start of one more job that may start from then on.
+    fn start(&self, from: Time, processors: u32, span: Span) -> Option<Time> {
+        self.profile.earliest_or_never(processors, span, self.last.max(from))
     }
 
-    /// Puts one more job behind all others.
-    fn join(&mut self, now: Time, entry: &Entry) {
-        let start = self.start(now, entry.processors, entry.span).unwrap_or(Time::FOREVER);
+    /// Puts one more job behind all others, which may start from then on.
+    fn join(&mut self, from: Time, entry: &Entry) {
+        let start = self.start(from, entry.processors, entry.span).unwrap_or(Time::FOREVER);
         self.profile.add(start, start + entry.span, entry.processors);
         self.last = start;
         let index = entry.slot.index();
@@ -58,6 +61,7 @@ impl Fcfs {
             order,
             plan: Plan::new(processors),
             waiting: Index::new(processors),
+            not_before: NotBefore::default(),
             entries: Vec::new(),
             sequence: 0,
             foreseen: None,
@@ -71,11 +75,13 @@ impl Fcfs {
     }
 
     fn foreseen(&mut self, now: Time) -> &Foreseen {
-        let Fcfs { plan, waiting, foreseen, .. } = self;
+        let Fcfs { plan, waiting, not_before, foreseen, .. } = self;
         foreseen.get_or_insert_with(|| {
             let profile = plan.profile_from(now).clone();
             let mut queue = Foreseen { profile, last: now, starts: Vec::new() };
-            waiting.sorted().into_iter().for_each(|entry| queue.join(now, &entry));
+            for entry in waiting.sorted() {
+                queue.join(not_before.from(now, entry.slot), &entry);
+            }
             queue
         })
     }
@@ -83,19 +89,7 @@ impl Fcfs {
 
 impl LocalScheduler for Fcfs {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        let span = request.planned_span();
-        let key = self.order.key(&request, span, self.sequence);
-        self.sequence += 1;
-        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
-        store(&mut self.entries, entry);
-        self.waiting.insert(entry);
-        if self.order != Order::Arrival || request.ahead {
-            self.foreseen = None;
-        }
-        if let Some(queue) = &mut self.foreseen {
-            queue.join(now, &entry);
-        }
-        None
+        self.submit_after(now, request, now)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
@@ -123,6 +117,7 @@ impl LocalScheduler for Fcfs {
     fn withdraw(&mut self, _now: Time, slot: Slot) -> bool {
         take(&mut self.entries, slot).is_some_and(|entry| {
             self.foreseen = None;
+            self.not_before.forget(slot);
             self.waiting.remove(entry.key, entry.processors);
             true
         })
@@ -131,6 +126,10 @@ impl LocalScheduler for Fcfs {
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         // One ended job may make room for several, hence the loop.
         while let Some(&head) = self.waiting.first() {
+            if self.not_before.from(now, head.slot) > now {
+                break;
+            }
+            self.not_before.forget(head.slot);
             if head.processors > self.plan.free() || self.runs_into_a_window(now, &head) {
                 break;
             }
@@ -142,8 +141,9 @@ impl LocalScheduler for Fcfs {
         }
     }
 
+    /// Ends of jobs bring the next pass, unless the head of the queue waits for something else.
     fn next_start(&self) -> Option<Time> {
-        None
+        self.not_before.get(self.waiting.first()?.slot)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
@@ -190,6 +190,34 @@ impl Reserving for Fcfs {
     fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
         self.entries.get(slot.index())?.as_ref()?;
         Some(self.foreseen(now).starts[slot.index()])
+    }
+
+    fn estimate_after(
+        &mut self,
+        now: Time,
+        processors: u32,
+        span: Option<Span>,
+        ready: Time,
+    ) -> Option<Time> {
+        let from = ready.max(now);
+        self.foreseen(now).start(from, processors, span.unwrap_or(Span::FOREVER))
+    }
+
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        let span = request.planned_span();
+        let key = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
+        store(&mut self.entries, entry);
+        self.not_before.set(now, entry.slot, ready);
+        self.waiting.insert(entry);
+        if self.order != Order::Arrival || request.ahead {
+            self.foreseen = None;
+        }
+        if let Some(queue) = &mut self.foreseen {
+            queue.join(ready.max(now), &entry);
+        }
+        None
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

@@ -21,6 +21,7 @@ pub mod holder;
 pub mod index;
 mod interval;
 pub mod maintenance;
+mod not_before;
 pub mod placement;
 mod placing;
 mod plan;

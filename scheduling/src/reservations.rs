@@ -16,6 +16,7 @@
 
 mod admission;
 mod criterion;
+mod displacement;
 mod local;
 mod options;
 mod request;
@@ -28,7 +29,7 @@ use crate::scheduler::{LocalScheduler, Slot};
 
 pub use criterion::Criterion;
 pub use options::{After, Alternative};
-pub use request::{Percent, Reserve, Window};
+pub use request::{Percent, Reserve, Size, Window};
 
 use options::Anchor;
 
@@ -66,13 +67,16 @@ pub struct Granted {
     pub alternative: Option<Alternative>,
 }
 
-/// What becomes of a reservation while it waits, though nobody asks.
+/// What becomes of a reservation that has lost its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
-    /// Its start has become fixed.
-    Fixed(Time),
-    /// It cannot start within its window any more.
-    Broken,
+pub enum Displaced {
+    /// It has another one in its window.
+    Moved(Time),
+    /// It cannot start within its window any more, and waits for this place.
+    Postponed(Time),
+    /// There is none that its user wants while all others stay where they are, and it waits here no
+    /// more. This is what it asks for.
+    Out(Reserve),
 }
 
 /// A local scheduler that grants reservations.
@@ -82,11 +86,13 @@ pub enum News {
 /// is asked for numbers below its argument, by [`Criterion::Shuffle`] only.
 pub trait Granting: LocalScheduler {
     /// Grants a reservation in its window, or at the nearest alternative that its user accepts and
-    /// that is possible; others may move within their windows for it.
+    /// that is possible; others may move within their windows for it. Alternatives are of the size that
+    /// it asks for, or of one of the other `sizes`.
     fn ask(
         &mut self,
         now: Time,
         request: &Reserve,
+        sizes: &[Size],
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted>;
 
@@ -96,6 +102,7 @@ pub trait Granting: LocalScheduler {
         &mut self,
         now: Time,
         request: &Reserve,
+        sizes: &[Size],
         most: usize,
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Vec<Alternative>;
@@ -116,8 +123,11 @@ pub trait Granting: LocalScheduler {
     /// Fixes the planned start of a waiting reservation, and says what it is.
     fn fix(&mut self, now: Time, slot: Slot) -> Option<Time>;
 
-    /// Appends what has happened to reservations since this was last asked for, in order.
-    fn news(&mut self, news: &mut Vec<(Slot, News)>);
+    /// Appends whose starts have become fixed since this was last asked for, in order.
+    fn fixed(&mut self, fixed: &mut Vec<(Slot, Time)>);
+
+    /// Appends who has lost its place since this was last asked for, in order.
+    fn displaced(&mut self, displaced: &mut Vec<(Slot, Displaced)>);
 }
 
 /// A reservation that waits.
@@ -175,7 +185,8 @@ pub struct Reservations {
     /// Whether something has ended early, or has been given up, since waiting ones moved up.
     given_back: bool,
     asked: u64,
-    news: Vec<(Slot, News)>,
+    fixed: Vec<(Slot, Time)>,
+    displaced: Vec<(Slot, Displaced)>,
 }
 
 impl Reservations {
@@ -188,7 +199,8 @@ impl Reservations {
             running: Vec::new(),
             given_back: false,
             asked: 0,
-            news: Vec::new(),
+            fixed: Vec::new(),
+            displaced: Vec::new(),
         }
     }
 
@@ -197,7 +209,7 @@ impl Reservations {
         for booking in self.waiting.iter_mut().filter(|booking| !booking.is_fixed()) {
             if booking.request.fixed_at(booking.start).is_some_and(|time| time <= now) {
                 booking.fix();
-                self.news.push((booking.request.slot, News::Fixed(booking.start)));
+                self.fixed.push((booking.request.slot, booking.start));
             }
         }
     }
@@ -225,53 +237,6 @@ impl Reservations {
                 booking.start = fit.start;
             }
         }
-    }
-
-    /// Makes a `change` of the machine, and places again who is hit by it, in the order of planned
-    /// starts: within its window while there is room, and when all these have their places as early
-    /// as there is any.
-    fn plan_around(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
-        self.plan.profile_from(now);
-        let profile = self.plan.profile_mut();
-        for booking in &self.waiting {
-            let from = booking.start.max(now);
-            profile.remove(from, booking.end(), booking.request.processors);
-        }
-        change(&mut self.plan);
-        self.waiting.sort_unstable_by_key(Booking::by_start);
-        let profile = self.plan.profile_mut();
-        let mut hit = Vec::new();
-        for booking in &mut self.waiting {
-            if now <= booking.start && booking.fits(profile) {
-                profile.add(booking.start, booking.end(), booking.request.processors);
-            } else {
-                hit.push(booking);
-            }
-        }
-        hit.retain_mut(|booking| {
-            let Reserve { processors, span, window, .. } = booking.request;
-            let (from, latest) = (window.earliest(now), window.latest_start(span));
-            let start = profile.earliest_fit_by(processors, span, from, latest);
-            if let Some(start) = start {
-                profile.add(start, start + span, processors);
-                booking.start = start;
-            }
-            start.is_none()
-        });
-        for booking in hit {
-            let Reserve { slot, processors, span, window, .. } = booking.request;
-            booking.start = profile
-                .earliest_or_never(processors, span, window.earliest(now))
-                .expect("what waits fits the whole machine");
-            profile.add(booking.start, booking.end(), processors);
-            if window.deadline < Time::FOREVER {
-                // From now on it is promised no more than what it has.
-                booking.request.window.deadline = booking.end().min(Time::FOREVER);
-                booking.request.fix_at = None;
-                self.news.push((slot, News::Broken));
-            }
-        }
-        self.given_back = true;
     }
 
     fn place(&self, slot: Slot) -> Option<usize> {

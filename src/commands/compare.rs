@@ -76,7 +76,7 @@ fn as_text(args: &Args, comparison: &Comparison) -> String {
     let mut text = format!("A  {}\nB  {}\n\n", args.a.display(), args.b.display());
     text.push_str(&verdict(comparison));
     if !comparison.inputs.is_empty() {
-        text.push_str(&format!("other contents of {}\n", comparison.inputs.join(", ")));
+        text.push_str(&format!("inputs with other contents: {}\n", comparison.inputs.join(", ")));
     }
     if comparison.scenario.is_empty() {
         text.push_str("\nthe scenarios are the same\n");
@@ -161,7 +161,7 @@ fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
     let mut text = other_jobs(jobs, seeds);
     if jobs.in_both > 0 || jobs.other == 0 {
         text.push_str(&format!(
-            "{} in both: {} start earlier in B, {} later, {} at the same time\n",
+            "{} in both: {} started earlier in B, {} later, {} at the same time\n",
             count(jobs.in_both, "job"),
             jobs.earlier,
             jobs.later,
@@ -173,11 +173,14 @@ fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
         (jobs.started_only_in_b, "of them started only in B"),
         (jobs.started_in_neither, "of them started in neither"),
         (jobs.other_provider, "of them went to another provider"),
-        (jobs.only_in_a, "others are only in A"),
-        (jobs.only_in_b, "others are only in B"),
     ] {
         if number > 0 {
             text.push_str(&format!("{number} {what}\n"));
+        }
+    }
+    for (number, side) in [(jobs.only_in_a, "A"), (jobs.only_in_b, "B")] {
+        if number > 0 {
+            text.push_str(&format!("{} only in {side}\n", count(number, "other job")));
         }
     }
     for change in &jobs.outcomes {
@@ -190,11 +193,12 @@ fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
     }
     if impact.impacted > 0 {
         text.push_str(&format!(
-            "{} of {} that ended in both end at another time, {} of these earlier in B; their mean turnaround \
-             time is {} of that in A\n",
-            impact.impacted,
+            "{} ended in both; {} ended at another time in B ({} earlier, {} later), with a mean turnaround time \
+             {} times that in A\n",
             count(impact.jobs as usize, "job"),
+            impact.impacted,
             impact.earlier,
+            impact.impacted - impact.earlier,
             number(impact.response_ratio())
         ));
     }
@@ -219,7 +223,7 @@ fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
         return String::new();
     }
     let mut text = format!(
-        "{} of one number in both, but not the same: another submission, width, request or run time\n",
+        "{} with the same number in both, but another submission, width, request or run time\n",
         count(jobs.other, "job")
     );
     for pair in &jobs.workloads {

@@ -9,7 +9,7 @@
 //! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
-//! | `reservations` | whoever started did so in the window that was granted, unless it is said to be broken; sums are those of the summary |
+//! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |

@@ -2,13 +2,14 @@
 
 mod held;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     BagRecord, Cast, Coallocated, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord,
-    Moldable, ProcessorSet, ProviderId, Span, TaskRun, Time,
+    Moldable, ProcessorSet, ProviderId, Span, StageIn, TaskRun, Time,
 };
 use haggle_results::{Availability, GridViolation, SettledJob};
 use haggle_scheduling::coallocation::with_overhead;
@@ -24,6 +25,8 @@ pub struct Check {
     held: i128,
     /// Jobs of a grid that are done.
     done: BTreeSet<JobId>,
+    /// What jobs need that have moved, where they are.
+    staged: BTreeMap<JobId, StageIn>,
 }
 
 /// Something that must not be.
@@ -105,6 +108,26 @@ pub enum Violation {
         /// Its start.
         start: Time,
     },
+    /// A job that had moved started before its data had come.
+    #[error("job {job} started at {start} s, and its data came at {ready} s")]
+    WithoutData {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its start.
+        start: Time,
+        /// When its data were there.
+        ready: Time,
+    },
+    /// A job that had moved computed before it was started up.
+    #[error("job {job} was to be started up for {start_up} s, and spent {spent} s on that at most")]
+    NotStartedUp {
+        /// The job's number in its workload.
+        job: i64,
+        /// For how long it was to hold its processors before it computed.
+        start_up: Span,
+        /// For how long it did not compute.
+        spent: Span,
+    },
     /// A reservation started outside the window that was granted, and nobody has said that it is broken.
     #[error("job {job} started at {start} s, outside the window that was granted to it")]
     OutsideWindow {
@@ -112,6 +135,12 @@ pub enum Violation {
         job: i64,
         /// Its start.
         start: Time,
+    },
+    /// A reservation never started, and was neither withdrawn nor given back.
+    #[error("job {job} never started, and nobody has said what became of its window")]
+    Forgotten {
+        /// The job's number in its workload.
+        job: i64,
     },
     /// The parts of a rigid job did not run together.
     #[error("the parts of job {job} did not start and end together")]
@@ -169,7 +198,35 @@ impl Check {
             speeds: cast.providers.iter().map(|it| it.speed).collect(),
             held: 0,
             done: BTreeSet::new(),
+            staged: BTreeMap::new(),
         }
+    }
+
+    /// Takes in what a job needs that has been submitted to a provider.
+    pub fn staged(&mut self, job: JobId, stage_in: StageIn) {
+        if stage_in == StageIn::NOTHING {
+            self.staged.remove(&job);
+        } else {
+            self.staged.insert(job, stage_in);
+        }
+    }
+
+    /// What has moved starts when its data have come, and is started up; all of a job's attempts are
+    /// where it went last.
+    fn has_staged_in(&mut self, record: &JobRecord) -> Result<(), Violation> {
+        let Some(stage_in) = self.staged.remove(&record.job.id) else { return Ok(()) };
+        let (job, StageIn { ready, start_up }) = (record.job.number, stage_in);
+        let lost = record.lost.iter().map(|run| (run.start, run.end, run.checkpointing));
+        let last = record.start.map(|start| (start, record.end, record.checkpointing));
+        for (start, end, spent) in lost.chain(last) {
+            if start < ready {
+                return Err(Violation::WithoutData { job, start, ready });
+            }
+            if spent < start_up.min(end - start) {
+                return Err(Violation::NotStartedUp { job, start_up, spent });
+            }
+        }
+        Ok(())
     }
 
     /// Takes in that processors have failed or are back; what was lost with them has
@@ -226,6 +283,8 @@ impl Check {
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let (job, asked) = (record.job.number, record.job.processors);
         not_too_early(record)?;
+        not_forgotten(record)?;
+        self.has_staged_in(record)?;
         if let Some(bag) = &record.bag {
             // When and where each of its tasks ran was checked then.
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
@@ -339,15 +398,25 @@ fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
     if start < ready.unwrap_or(Time::ZERO).max(record.job.submit) {
         return Err(Violation::TooEarly { job, start });
     }
-    match granted.filter(|granted| !granted.broken && !granted.holds(start)) {
+    match granted.filter(|granted| !granted.is_broken() && !granted.holds(start)) {
         Some(_) => Err(Violation::OutsideWindow { job, start }),
         None => Ok(()),
     }
 }
 
+/// Whoever was granted a window has started, or it is known why not.
+fn not_forgotten(record: &JobRecord) -> Result<(), Violation> {
+    let waits = matches!(record.outcome, JobOutcome::Cancelled | JobOutcome::Unfinished);
+    let kept = |granted: &GrantedWindow| waits || record.start.is_some() || granted.is_revoked();
+    match record.granted.as_ref().is_none_or(|granted| kept(granted)) {
+        true => Ok(()),
+        false => Err(Violation::Forgotten { job: record.job.number }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use haggle_model::observation::GrantedWindow;
+    use haggle_model::reservation::{Answer, Cause, Displacement};
     use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
 
     use super::*;
@@ -433,14 +502,26 @@ mod tests {
             at,
             ready: Some(Time::from_secs(5)),
             deadline: Time::from_secs(20),
+            asked: 2,
+            processors: 2,
             span,
             planned: Time::from_secs(5),
             distance: None,
             fixed: None,
-            broken: false,
+            displaced: Vec::new(),
         };
+        let displaced = |answer, span| Displacement {
+            at,
+            cause: Cause::Failure,
+            answer,
+            processors: 2,
+            span,
+            start: None,
+        };
+        let postponed = displaced(Answer::Postponed, span);
         let started = |start: i64, broken| {
-            let granted = Some(Box::new(GrantedWindow { broken, ..granted }));
+            let displaced = if broken { vec![postponed] } else { Vec::new() };
+            let granted = Some(Box::new(GrantedWindow { displaced, ..granted.clone() }));
             let record = JobRecord { granted, ..record(0, start, start + 10, 0) };
             four_processors().job_over(&record)
         };
@@ -450,6 +531,33 @@ mod tests {
         assert_eq!(started(11, true), Ok(()), "it has been said");
         let start = Time::from_secs(4);
         assert_eq!(started(4, true), Err(Violation::TooEarly { job, start }));
+        let failed = |displaced| {
+            let granted = Some(Box::new(GrantedWindow { displaced, ..granted.clone() }));
+            let record = record(0, 5, 15, 0);
+            let record = JobRecord { granted, start: None, outcome: JobOutcome::Failed, ..record };
+            four_processors().job_over(&record)
+        };
+        assert_eq!(failed(Vec::new()), Err(Violation::Forgotten { job }));
+        assert_eq!(failed(vec![displaced(Answer::Revoked, span)]), Ok(()));
+    }
+
+    #[test]
+    fn a_job_that_has_moved_without_paying_is_found() {
+        let seconds = Span::from_secs;
+        let moved = |start: i64, start_up: i64, spent: i64| {
+            let mut check = four_processors();
+            let stage_in = StageIn { ready: Time::from_secs(5), start_up: seconds(start_up) };
+            check.staged(JobId(0), stage_in);
+            let mut record = record(0, start, start + 10, 0);
+            record.checkpointing = seconds(spent);
+            record.job = Job::new(0, Time::ZERO, 2, seconds(10 - spent)).into();
+            check.job_over(&record)
+        };
+        assert_eq!(moved(5, 3, 3), Ok(()));
+        let (job, start, ready) = (1, Time::from_secs(4), Time::from_secs(5));
+        assert_eq!(moved(4, 3, 3), Err(Violation::WithoutData { job, start, ready }));
+        let (start_up, spent) = (seconds(3), seconds(2));
+        assert_eq!(moved(5, 3, 2), Err(Violation::NotStartedUp { job, start_up, spent }));
     }
 
     #[test]

@@ -15,15 +15,17 @@ mod provider;
 mod queue;
 mod spent;
 mod supply;
+mod windows;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, MaintenanceRow, MessageRow, MoveRow,
-    OfferRow, OutageRow, ReservationRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, MaintenanceRow,
+    MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
 
 use self::supply::Market;
+pub use self::windows::{Displaced, Granted};
 use super::figures::scenario_of;
 use crate::scenario::Scenario;
 
@@ -210,25 +212,10 @@ pub struct Move {
     pub processors: (Option<i64>, Option<i64>),
     /// Its completion as planned when it was queued, before and after.
     pub planned_end: (Option<f64>, Option<f64>),
-}
-
-/// What a provider granted a job in advance.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Granted {
-    /// When.
-    pub time: f64,
-    /// Earliest start; `None` = at once.
-    pub ready: Option<f64>,
-    /// Latest completion; `None` = best effort.
-    pub deadline: Option<f64>,
-    /// Start planned then.
-    pub planned_start: f64,
-    /// How far from the window that was asked for its interval is; `None` = in it.
-    pub distance: Option<f64>,
-    /// When its start was fixed, and where.
-    pub fixed: Option<(f64, f64)>,
-    /// Whether no room was left in the window.
-    pub broken: bool,
+    /// When its data are there; `None` = it has none to wait for.
+    pub data: Option<f64>,
+    /// For how long it is to be started up there, s.
+    pub start_up: f64,
 }
 
 /// All that a run's tables hold of its jobs, read once.
@@ -246,6 +233,7 @@ pub struct Chronicle {
     market: Market,
     offers: Vec<OfferRow>,
     reservations: Vec<ReservationRow>,
+    displacements: Vec<DisplacementRow>,
     moves: Vec<MoveRow>,
     messages: Option<Vec<MessageRow>>,
     disclosures: Option<Vec<DisclosureRow>>,
@@ -287,6 +275,7 @@ impl Chronicle {
             market,
             offers: run.offers()?,
             reservations: run.reservations()?,
+            displacements: run.displacements()?,
             moves: run.moves()?,
             messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
             disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
@@ -343,7 +332,7 @@ impl Chronicle {
             parts: Vec::new(),
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
-            granted: self.reservations.iter().find(|row| row.job == job.job).map(granted),
+            granted: windows::of(job.job, &self.reservations, &self.displacements),
             moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
             shares: Vec::new(),
             lost_tasks: Vec::new(),
@@ -394,18 +383,8 @@ fn moved(row: &MoveRow) -> Move {
         to: row.to.clone(),
         processors: row.processors,
         planned_end: row.finish,
-    }
-}
-
-fn granted(row: &ReservationRow) -> Granted {
-    Granted {
-        time: row.granted,
-        ready: row.ready,
-        deadline: row.deadline,
-        planned_start: row.planned_start,
-        distance: row.distance,
-        fixed: row.fixed.zip(row.fixed_start),
-        broken: row.broken,
+        data: row.ready,
+        start_up: row.start_up.unwrap_or(0.0),
     }
 }
 

@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, process, thread};
 
+use haggle_model::JobClass;
 use haggle_results::sweep::{SweepRun, aggregate, to_csv};
 use haggle_results::{Existing, Input, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
 use serde_json::{Value, json};
 
+use super::compare::impact::{ALL, Impact, Impacts, impacts};
 use super::figures::{SweepData, draw_sweep, file_name};
 use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Unwatched, run};
-use crate::scenario::{Experiment, Run, log_path};
+use crate::scenario::{Experiment, References, Run, log_path};
 
 /// How a sweep is carried out; nothing here changes its results.
 pub struct SweepConduct<'a> {
@@ -274,12 +276,17 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     let mut runs = Vec::new();
     let mut table = Vec::new();
     let mut warnings = Merged::default();
+    let references = References::of(experiment);
     for run in experiment.runs() {
         let reader = RunReader::open(&output.join(run.folder()))?;
         let summary = reader.summary()?;
         warnings.add(&run, &summary, reader.provenance()?.digest.overall);
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
-        let metrics = metrics(&summary);
+        let mut metrics = metrics(&summary);
+        if let Some(reference) = references.as_ref().and_then(|it| it.folder(&run)) {
+            let base = RunReader::open(&output.join(reference))?;
+            impact(&impacts(&base, &reader)?, &mut metrics);
+        }
         table.push((run.number, run.seed, point.clone(), metrics.clone()));
         runs.push(SweepRun { point, metrics });
     }
@@ -408,6 +415,7 @@ pub fn metrics(summary: &Summary) -> Vec<(String, f64)> {
         ("bags", json!(all.bags)),
         ("coallocated", json!(all.coallocated)),
         ("failures", json!(summary.failures)),
+        ("moves", json!(summary.moves)),
         ("transactions", json!(summary.transactions)),
         ("grid", json!(summary.grid)),
     ];
@@ -415,6 +423,20 @@ pub fn metrics(summary: &Summary) -> Vec<(String, f64)> {
         push_numbers(name, part, &mut metrics);
     }
     metrics
+}
+
+/// What became of jobs relative to the run that is the reference: of all, and where there are two classes,
+/// of each.
+fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
+    let classes = [JobClass::Local, JobClass::External].map(JobClass::name);
+    let both = classes.iter().all(|class| impacts.contains_key(*class));
+    let groups = [ALL].into_iter().chain(classes.into_iter().filter(|_| both));
+    for group in groups {
+        let Some(impact) = impacts.get(group) else { continue };
+        let place = if group == ALL { String::new() } else { format!("{group}.") };
+        let values = Impact::NAMES.into_iter().filter_map(|name| Some((name, impact.value(name)?)));
+        metrics.extend(values.map(|(name, value)| (format!("impact.{place}{name}"), value)));
+    }
 }
 
 /// All numbers below a place in a summary, but for those of list members: they are named by

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
     Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS,
-    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
-    OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer,
-    Transactor, TransactorConfig, User, UserConfig,
+    Maintenance, Message, Metascheduler, MetaschedulerConfig, MoveCost, Nature, Negotiator,
+    NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig,
+    Timer, Transactor, TransactorConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
@@ -628,6 +628,7 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
             file::Tuning::Exhaustive => Tuning::Exhaustive,
         },
         reallocation: rule.map(|rule| (reallocation.period.0, rule)),
+        cost: MoveCost { transfer: reallocation.transfer(), start_up: reallocation.start_up.0 },
     }
 }
 

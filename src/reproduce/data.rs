@@ -34,6 +34,8 @@ pub struct Data {
     pub runs: Vec<DataRun>,
     /// What a quick reproduction has left out.
     pub cuts: Cuts,
+    /// Where the runs are that others are compared with, unless a value says so.
+    reference: Option<Point>,
     /// What has been asked for of runs relative to others.
     known: impact::Known,
 }
@@ -86,6 +88,7 @@ impl Data {
             axes,
             runs: Vec::new(),
             cuts: Cuts::default(),
+            reference: None,
             known: impact::Known::default(),
         }
     }
@@ -115,6 +118,7 @@ impl Data {
         let settings = experiment.variants.first().map(|it| it.settings.as_slice());
         let names = settings.unwrap_or_default().iter().map(|setting| setting.axis.as_str());
         let mut data = Data::table(name, &names.collect::<Vec<_>>());
+        data.reference = experiment.reference();
         for run in experiment.runs() {
             let folder = folder.join(run.folder());
             let reader = RunReader::open(&folder)?;
@@ -154,6 +158,16 @@ impl Data {
         group: Option<&str>,
         at: &Point,
     ) -> Result<Sample, DataError> {
+        if impact::name(metric).map_err(DataError::Unknown)?.is_some() {
+            let Some(reference) = &self.reference else {
+                let what = format!("\"{metric}\" is relative to other runs of {}", self.name);
+                let way = "give their point behind this one, or the sweep a `reference`";
+                return Err(DataError::Unknown(format!("{what}: {way}")));
+            };
+            let mut base = at.clone();
+            base.extend(reference.clone());
+            return self.sample_by(metric, group.unwrap_or_default(), at, &base);
+        }
         let runs = self.runs_at(at)?;
         let mut pairs = Vec::with_capacity(runs.len());
         for run in runs {

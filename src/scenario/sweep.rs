@@ -16,8 +16,11 @@ use super::resolve::{fill_rules, resolve};
 use super::{InvalidScenario, Logs, Problem, Scenario, Source, Warning, Warnings};
 
 mod axis;
+mod reference;
 
-use axis::Place;
+use axis::{Place, text_of};
+
+pub use reference::References;
 
 /// A scenario file, read, checked and expanded: the variants of a sweep, or just one.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +62,7 @@ pub struct Setting {
 impl Setting {
     /// The value as a column of the results has it: strings without quotes.
     pub fn text(&self) -> String {
-        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
+        text_of(&self.value)
     }
 }
 
@@ -78,8 +81,7 @@ impl Run<'_> {
     /// Folder of the run inside the experiment's: `scenario=…/seed=…`, which
     /// pandas, Polars and DuckDB read as columns.
     pub fn folder(&self) -> PathBuf {
-        PathBuf::from(format!("scenario={}", self.variant.label))
-            .join(format!("seed={}", self.seed))
+        folder(&self.variant.label, self.seed)
     }
 
     /// The scenario of exactly this run, its seed included.
@@ -112,6 +114,7 @@ impl Experiment {
             }
         };
         let places = axis::places(&scenario, &root, &mut findings);
+        reference::check(&scenario, &root, &places, &mut findings);
         let combinations = combinations(&scenario, &places, &mut findings);
         let reading = Reading { source: &source, logs, root: &root, places: &places };
         let (variants, warnings) = reading.variants(&combinations, &mut findings);
@@ -155,6 +158,10 @@ impl Experiment {
             Run { number, variant, seed: variant.scenario.scenario.seed + u64::from(replication) }
         })
     }
+}
+
+fn folder(label: &str, seed: u64) -> PathBuf {
+    PathBuf::from(format!("scenario={label}")).join(format!("seed={seed}"))
 }
 
 impl Axis {

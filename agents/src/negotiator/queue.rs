@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use haggle_model::{ActorId, JobId, JobShape, Refusal, Span, Time};
+use haggle_model::{ActorId, JobId, JobShape, Span, Time};
 use haggle_scheduling::composition::CompositionPolicy;
 
 use super::answers::Answer;
@@ -30,14 +30,8 @@ impl Negotiator {
         submission: Submission,
         out: &mut Outbox,
     ) -> bool {
-        let job = &submission.job;
-        let id = job.id;
-        let refusal = if job.shape != JobShape::Bag {
-            Some(Refusal::WrongShape)
-        } else {
-            // Nobody can offer a completion of what may never end.
-            job.requested_time.is_none().then_some(Refusal::NoLimit)
-        };
+        let id = submission.job.id;
+        let refusal = submission.unfit_for(JobShape::Bag);
         if self.desk.take_in(submitter, submission, Stage::Backlog).is_none() {
             return false;
         }

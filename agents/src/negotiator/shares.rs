@@ -1,13 +1,12 @@
 //! Bags at providers: what is promised of them, how their shares fare, and how they end.
 
-use haggle_model::{ActorId, BagRecord, JobId, JobOutcome, JobRecord, Observation, Time};
+use haggle_model::{ActorId, BagRecord, JobId, JobOutcome, JobRecord, Time};
 use haggle_scheduling::promise;
 
 use super::{Negotiator, Stage};
 use crate::Outbox;
-use crate::desk::Entry;
-use crate::protocol::{AgreementMessage, Submission, SubmissionMessage};
-use crate::provider::worse;
+use crate::desk::{InParts, PartEnd, Parts};
+use crate::protocol::{AgreementMessage, SubmissionMessage};
 
 /// A bag at providers.
 #[derive(Debug)]
@@ -20,10 +19,7 @@ pub(super) struct Placed {
     /// held may have expired.
     pub(super) promised_end: Option<Time>,
     placed: Time,
-    /// Providers that have not finished their share.
-    left: Vec<ActorId>,
-    started: bool,
-    outcome: JobOutcome,
+    shares: Parts,
     record: Box<BagRecord>,
 }
 
@@ -50,9 +46,7 @@ impl Negotiator {
             expected,
             promised_end: None,
             placed: now,
-            left: providers.iter().map(|&it| self.config.providers[it]).collect(),
-            started: false,
-            outcome: JobOutcome::Completed,
+            shares: Parts::at(providers.iter().map(|&it| self.config.providers[it])),
             record: Box::new(record),
         }));
     }
@@ -70,18 +64,6 @@ impl Negotiator {
         }
     }
 
-    pub(super) fn on_share_started(&mut self, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
-        let Some(entry) = self.desk.get_mut(job) else { return false };
-        let submitter = entry.submitter;
-        let Some(placed) = entry.placed().filter(|it| it.left.contains(&from)) else {
-            return false;
-        };
-        if !std::mem::replace(&mut placed.started, true) {
-            out.send(submitter, SubmissionMessage::Started { job });
-        }
-        true
-    }
-
     pub(super) fn on_share_finished(
         &mut self,
         now: Time,
@@ -90,50 +72,34 @@ impl Negotiator {
         outcome: JobOutcome,
         out: &mut Outbox,
     ) -> bool {
-        let Some(placed) = self.desk.get_mut(job).and_then(Entry::placed) else { return false };
-        if !strike(&mut placed.left, from) {
-            return false;
-        }
-        placed.outcome = worse(placed.outcome, outcome);
-        let outcome = placed.outcome;
-        if placed.left.is_empty() {
+        let end = self.desk.part_finished(now, from, (job, outcome), out);
+        if end == PartEnd::Last {
             self.table.forget(job);
-            if let Some(entry) = self.desk.finish(job, outcome, out) {
-                out.observe(over(entry, outcome, now));
-            }
         }
-        true
-    }
-
-    /// Bags at providers are unfinished; the others are on their users' desks, too.
-    pub(super) fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
-        for job in self.desk.jobs() {
-            if let Some(entry) = self.desk.close(job)
-                && matches!(entry.stage, Stage::Placed(_))
-            {
-                out.observe(over(entry, JobOutcome::Unfinished, now));
-            }
-        }
+        end != PartEnd::Unexpected
     }
 }
 
-/// Strikes somebody off a list; false if they are not on it.
-fn strike(list: &mut Vec<ActorId>, who: ActorId) -> bool {
-    let place = list.iter().position(|&it| it == who);
-    place.map(|place| list.swap_remove(place)).is_some()
-}
+impl InParts for Stage {
+    fn parts(&mut self) -> Option<&mut Parts> {
+        match self {
+            Stage::Placed(placed) => Some(&mut placed.shares),
+            Stage::Backlog | Stage::Open(_) => None,
+        }
+    }
 
-/// The story of a bag that is over in this way.
-fn over(entry: Entry<Stage>, outcome: JobOutcome, now: Time) -> Observation {
-    let Submission { job, class, .. } = entry.submission;
-    let walltime = job.requested_time;
-    let record = JobRecord::never_queued(job, class, outcome, now);
-    let Stage::Placed(placed) = entry.stage else { return Observation::JobOver(Box::new(record)) };
-    Observation::JobOver(Box::new(JobRecord {
-        queued: Some(placed.placed),
-        promised_end: placed.promised_end,
-        walltime,
-        bag: Some(placed.record),
-        ..record
-    }))
+    fn is_agreed(&self) -> bool {
+        matches!(self, Stage::Placed(_))
+    }
+
+    fn complete(self, record: JobRecord) -> JobRecord {
+        let Stage::Placed(placed) = self else { return record };
+        JobRecord {
+            queued: Some(placed.placed),
+            promised_end: placed.promised_end,
+            walltime: record.job.requested_time,
+            bag: Some(placed.record),
+            ..record
+        }
+    }
 }

@@ -16,11 +16,14 @@
 //!       │ ◀───────────────────── Back ─ │  those that still waited; the others stay
 //! ```
 //!
+//! What a job needs that has moved before, or would move ([`StageIn`]), goes with every question: so
+//! the cost of a move is part of what a provider answers, and nobody else adds to it.
+//!
 //! A job that is taken back is not over. It is nowhere but on the desks of its reallocator and its user
 //! until another provider accepts it.
 
 use haggle_model::observation::DisclosedItem;
-use haggle_model::{Job, JobId, JobShape, Refusal, Sizing, Span, Time};
+use haggle_model::{Job, JobId, JobShape, Refusal, Sizing, Span, StageIn, Time};
 use haggle_scheduling::reallocation::Tuning;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +61,8 @@ protocol! {
             submission: Submission,
             /// How to search for the size.
             tuning: Tuning,
+            /// What it needs there beside processors.
+            stage_in: StageIn,
         } => said("submit_moldable")
             .of(&submission.job.id)
             .during(Phase::Submission)
@@ -107,12 +112,14 @@ pub struct SizeRequest {
     pub requested_time: Option<Span>,
     /// How to search for the size.
     pub tuning: Tuning,
+    /// What it would need there beside processors.
+    pub stage_in: StageIn,
 }
 
 impl SizeRequest {
     /// What is asked about a job.
-    pub fn of(job: &Job, tuning: Tuning) -> SizeRequest {
+    pub fn of(job: &Job, tuning: Tuning, stage_in: StageIn) -> SizeRequest {
         let &Job { id, shape, processors, requested_time, .. } = job;
-        SizeRequest { job: id, shape, processors, requested_time, tuning }
+        SizeRequest { job: id, shape, processors, requested_time, tuning, stage_in }
     }
 }

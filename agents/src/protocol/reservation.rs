@@ -6,15 +6,18 @@
 //!       │ ◀── Granted, Alternatives ─── │  or Refused
 //!       │ ── Take ────────────────────▶ │  one of the alternatives, if it is near enough
 //!       │ ◀───────── Granted, Expired ─ │  the plan may have changed
-//!       │ ◀──────────── Fixed, Broken ─ │  while it waits
+//!       │ ◀──────────── Fixed, Broken ─ │  while it waits, or when its processors fail
+//!       │ ◀────────── Shrunk, Revoked ─ │
 //! ```
 //!
 //! What is granted is a start within the window, which may move there until it is fixed. The user
-//! never sees the queue, and the provider never hears what the user would have taken. An
+//! never sees the queue, and the provider never hears what the user would have taken. It hears what the user
+//! wants when processors fail under it ([`Remedy`](haggle_model::reservation::Remedy)). An
 //! alternative is kept for nobody, so that a provider need not remember whom it told what. What
 //! becomes of the job after that is said as of every other: it is withdrawn, starts and ends.
 
 use haggle_model::observation::DisclosedItem;
+use haggle_model::reservation::Cause;
 use haggle_model::{JobId, Time};
 use haggle_scheduling::reservations::Alternative;
 use serde::{Deserialize, Serialize};
@@ -57,6 +60,8 @@ protocol! {
             submission: Submission,
             /// Start of the interval.
             start: Time,
+            /// Processors in it.
+            processors: u32,
         } => said("take").of(&submission.job.id).tells(Tells::UnlessUser(DisclosedItem::Job)),
         /// Provider to user: there is no room any more in the interval that was to be taken.
         /// Discloses that something has changed.
@@ -77,5 +82,25 @@ protocol! {
             /// The job.
             job: JobId,
         } => said("broken").of(job).tells(DisclosedItem::Change),
+        /// The same, but there is room in the window for the job on fewer processors. Discloses when,
+        /// as planned now.
+        Shrunk {
+            /// The job.
+            job: JobId,
+            /// Processors.
+            processors: u32,
+            /// Planned start.
+            start: Time,
+            /// Planned completion.
+            completion: Time,
+        } => said("shrunk").of(job).tells(DisclosedItem::Estimate),
+        /// The same, and the job is given back: it waits and runs no more. Discloses that something
+        /// has changed.
+        Revoked {
+            /// The job.
+            job: JobId,
+            /// Why.
+            cause: Cause,
+        } => said("revoked").of(job).tells(DisclosedItem::Change),
     }
 }

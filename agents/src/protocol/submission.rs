@@ -15,10 +15,10 @@
 
 use std::sync::Arc;
 
-use haggle_model::job::Reservation;
 use haggle_model::observation::DisclosedItem;
+use haggle_model::reservation::Reservation;
 use haggle_model::{
-    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Time,
+    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, JobShape, Observation, Refusal, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -110,20 +110,33 @@ pub struct Submission {
 impl Submission {
     /// As its provider is to know it: how far a reservation may be from its window stays with the user.
     pub fn as_told(&self) -> Submission {
-        let freedom = self.job.reservation.and_then(|it| it.accepts);
-        let job = match freedom {
-            Some(_) => {
-                Arc::new(Job { reservation: Some(Reservation::default()), ..Job::clone(&self.job) })
+        let job = match self.job.reservation {
+            Some(reservation) if reservation.accepts.is_some() => {
+                let told = Reservation { accepts: None, ..reservation };
+                Arc::new(Job { reservation: Some(told), ..Job::clone(&self.job) })
             }
-            None => Arc::clone(&self.job),
+            _ => Arc::clone(&self.job),
         };
         Submission { job, ..*self }
     }
 
+    /// Why it is refused by who places jobs of `shape` at several providers.
+    pub fn unfit_for(&self, shape: JobShape) -> Option<Refusal> {
+        if self.job.shape != shape || self.job.processors == 0 {
+            return Some(Refusal::WrongShape);
+        }
+        // Nobody knows from when on others could have what may never end.
+        self.job.requested_time.is_none().then_some(Refusal::NoLimit)
+    }
+
     /// The job is over in this way before any provider has queued it.
     pub fn never_queued(self, outcome: JobOutcome, now: Time) -> Observation {
+        Observation::JobOver(Box::new(self.record(outcome, now)))
+    }
+
+    /// What is known of a job that is over in this way, as long as nobody has said more.
+    pub fn record(self, outcome: JobOutcome, now: Time) -> JobRecord {
         let Submission { job, class, .. } = self;
-        let record = JobRecord::never_queued(job, class, outcome, now);
-        Observation::JobOver(Box::new(record))
+        JobRecord::never_queued(job, class, outcome, now)
     }
 }

@@ -7,6 +7,7 @@
 //! failed as if it never came back, for nobody foresees when it does. It hears at once of all that
 //! fails and comes back at one instant, so that nothing starts on what fails next (`unheard.rs`).
 
+use haggle_model::reservation::{Answer, Cause};
 use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
 use haggle_scheduling::{BagRequest, Checkpoints, Killed, Slot};
 
@@ -125,10 +126,8 @@ impl Provider {
             unreachable!("a lost job is held until it is over")
         };
         held.lost += 1;
-        if let Some(granted) = &mut held.granted {
-            granted.broken = true;
-        }
         if self.config.on_failure == OnFailure::Fail || held.lost >= self.config.max_attempts {
+            self.displace(now, slot, Cause::Failure, Answer::Revoked, None);
             let Some(held) = self.release_job(slot) else { return };
             let outcome = JobOutcome::Failed;
             let job = held.submission.job.id;
@@ -137,12 +136,18 @@ impl Provider {
             out.observe(Observation::JobOver(Box::new(over)));
             return;
         }
+        if self.lost_window(now, slot, out) {
+            return;
+        }
+        let Some(Held::Job(held)) = self.jobs.get(slot) else { return };
         let ahead = self.config.on_failure != OnFailure::Requeue;
         let request = held.request(slot, ahead, &self.config);
         self.load.waiting += work(request.processors, request.span);
-        // What was promised first stands: if it is broken now, that is to be seen. A reservation
-        // goes on as a job without a window.
+        // What was promised first stands: if it is broken now, that is to be seen. A reservation that may
+        // be late goes on as a job without a window.
         self.scheduler.submit(now, request);
+        let start = self.scheduler.granting().and_then(|it| it.planned(slot));
+        self.displace(now, slot, Cause::Failure, Answer::Postponed, start);
     }
 
     /// Tasks of a share have lost their processors. Tasks have no names, so how often

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_model::reservation::Cause;
 use haggle_model::{MaintenanceRecord, Observation, ProcessorSet, Time};
 use haggle_scheduling::{Interval, Overlap};
 
@@ -56,6 +57,7 @@ impl Provider {
         let accepted = scheduler.is_some_and(|it| it.announce(now, number, window, overlap));
         if accepted {
             self.windows.0.insert(number, None);
+            self.answer_displaced(now, Cause::Maintenance, out);
             out.wake(window.start, Timer::MaintenanceBegins { number });
             self.plan_changed(now, out);
         } else {
@@ -102,6 +104,7 @@ impl Provider {
         self.tell_maintenance_over(now, number);
         if !down.is_empty() {
             self.scheduler.failed(now, down.count(), &[]);
+            self.answer_displaced(now, Cause::Failure, out);
         }
         self.plan_changed(now, out);
         true

@@ -3,9 +3,10 @@
 //! Only a queue that reserves can: what it says of a job that might come is what the job may
 //! count on. Any other says that it has no size for it.
 
-use haggle_model::{ActorId, JobId, JobShape, Moldable, Observation, Refusal, Sizing, Span, Time};
+use haggle_model::{
+    ActorId, JobId, JobShape, Moldable, Observation, Refusal, Sizing, Span, StageIn, Time,
+};
 use haggle_scheduling::Slot;
-use haggle_scheduling::reallocation::Tuning;
 
 use super::load::work;
 use super::{Held, HeldJob, Provider};
@@ -32,8 +33,9 @@ impl Provider {
                     },
                 );
             }
-            ReallocationMessage::Submit { submission, tuning } => {
-                return self.on_moldable_submitted(now, from, submission, tuning, out);
+            ReallocationMessage::Submit { submission, tuning, stage_in } => {
+                let request = SizeRequest::of(&submission.job, tuning, stage_in);
+                return self.on_moldable_submitted(now, from, submission, &request, out);
             }
             ReallocationMessage::WaitingRequest => {
                 // Who is due does not wait.
@@ -63,10 +65,11 @@ impl Provider {
         if job.shape == JobShape::Bag || job.processors == 0 {
             return Err(Refusal::WrongShape);
         }
+        let StageIn { ready, start_up } = job.stage_in;
         let queue = self.scheduler.reserving().ok_or(Refusal::WrongShape)?;
         let mut evaluate = |processors, walltime: Option<Span>| {
-            let planned = walltime.map(|walltime| checkpoints.lasts(walltime, false));
-            let start = queue.estimate_start(now, processors, planned)?;
+            let planned = walltime.map(|walltime| start_up + checkpoints.lasts(walltime, false));
+            let start = queue.estimate_after(now, processors, planned, ready)?;
             Some(Sizing { processors, start, planned: planned.unwrap_or(Span::FOREVER) })
         };
         let sizing = match Moldable::described(job.shape, job.processors, job.requested_time) {
@@ -83,14 +86,14 @@ impl Provider {
         now: Time,
         submitter: ActorId,
         submission: Submission,
-        tuning: Tuning,
+        request: &SizeRequest,
         out: &mut Outbox,
     ) -> bool {
         let (id, speed) = (submission.job.id, self.config.speed);
         if self.slots.contains_key(&id) {
             return false;
         }
-        let sizing = match self.size(now, &SizeRequest::of(&submission.job, tuning)) {
+        let sizing = match self.size(now, request) {
             Ok(sizing) => sizing,
             Err(reason) => {
                 out.send(submitter, SubmissionMessage::Refused { job: id, reason });
@@ -99,7 +102,8 @@ impl Provider {
         };
         let mut held = HeldJob::new(submission, submitter, now, &self.config);
         held.mold(sizing.processors, speed);
-        out.observe(Observation::JobSized { job: id, sizing });
+        held.stage_in = request.stage_in;
+        out.observe(Observation::JobSized { job: id, sizing, stage_in: request.stage_in });
         self.queue(now, held, out);
         true
     }

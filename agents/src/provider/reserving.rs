@@ -8,17 +8,18 @@
 //!     Alternatives, or Refused                   Expired
 //! ```
 //!
-//! Whom it has told of alternatives it forgets at once: who takes one sends the job again.
+//! Whom it has told of alternatives it forgets at once: who takes one sends the job again. What becomes of
+//! a window whose processors fail is in `displaced.rs`.
 
-use haggle_model::observation::GrantedWindow;
 use haggle_model::random::Stream;
-use haggle_model::{ActorId, Job, JobId, Refusal, Span, Time};
+use haggle_model::reservation::GrantedWindow;
+use haggle_model::{ActorId, Job, JobId, Moldable, Refusal, Span, Time};
 use haggle_scheduling::Slot;
-use haggle_scheduling::reservations::{Granted, News, Percent, Reserve, Window};
+use haggle_scheduling::reservations::{Granted, Percent, Reserve, Size, Window};
 use rand::RngExt;
 
 use super::load::work;
-use super::{Held, HeldJob, Provider};
+use super::{Held, HeldJob, Provider, ProviderConfig};
 use crate::Outbox;
 use crate::protocol::{ReservationMessage, SubmissionMessage};
 
@@ -43,13 +44,13 @@ impl Default for ReservingConfig {
 #[derive(Debug)]
 pub(super) struct Reserving {
     /// For orders that are drawn.
-    stream: Stream,
-    news: Vec<(Slot, News)>,
+    pub(super) stream: Stream,
+    fixed: Vec<(Slot, Time)>,
 }
 
 impl Reserving {
     pub(super) fn new(stream: Stream) -> Reserving {
-        Reserving { stream, news: Vec::new() }
+        Reserving { stream, fixed: Vec::new() }
     }
 }
 
@@ -61,9 +62,11 @@ impl Provider {
         message: ReservationMessage,
         out: &mut Outbox,
     ) -> bool {
-        let (submission, start) = match message {
+        let (submission, taken) = match message {
             ReservationMessage::Reserve(submission) => (submission, None),
-            ReservationMessage::Take { submission, start } => (submission, Some(start)),
+            ReservationMessage::Take { submission, start, processors } => {
+                (submission, Some((start, processors)))
+            }
             _ => return false,
         };
         let id = submission.job.id;
@@ -78,40 +81,29 @@ impl Provider {
         // What is due has started before anybody else is considered.
         self.start_due(now, out);
         let held = HeldJob::new(submission, from, now, &self.config);
-        let request = self.asks_for(now, &held);
-        match start {
+        let Job { ready, deadline, .. } = *held.submission.job;
+        let window = Window { ready, deadline: deadline.unwrap_or(Time::FOREVER) };
+        let request = held.asks_for(now, self.jobs.next(), window, &self.config);
+        match taken {
             None => self.reserve(now, held, &request, out),
-            Some(start) => self.reserve_beside(now, held, &request, start, out),
+            Some((start, processors)) => {
+                self.reserve_beside(now, held, &request, (start, processors), out);
+            }
         }
         true
-    }
-
-    /// What a job in the provider's hands asks its scheduler for.
-    fn asks_for(&self, now: Time, held: &HeldJob) -> Reserve {
-        let Job { submit, processors, ready, deadline, .. } = *held.submission.job;
-        Reserve {
-            slot: self.jobs.next(),
-            // A request may have been under way, but nobody has asked later than now.
-            submitted: submit.min(now),
-            processors,
-            span: held.planned(&self.config).unwrap_or(Span::FOREVER).max(Span::TICK),
-            window: Window { ready, deadline: deadline.unwrap_or(Time::FOREVER) },
-            fix_at: self.config.reserving.fix_at,
-            // The user chooses.
-            accepts: None,
-        }
     }
 
     fn reserve(&mut self, now: Time, held: HeldJob, request: &Reserve, out: &mut Outbox) {
         let most = self.config.reserving.alternatives as usize;
         let granting = self.scheduler.granting().expect("it grants reservations");
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
-        if let Some(granted) = granting.ask(now, request, draw) {
+        if let Some(granted) = granting.ask(now, request, &[], draw) {
             self.grant(now, held, request, granted, out);
             return;
         }
         let (to, job) = (held.submitter, held.submission.job.id);
-        let others = granting.alternatives(now, request, most, draw);
+        let sizes = held.sizes(&self.config);
+        let others = granting.alternatives(now, request, &sizes, most, draw);
         if others.is_empty() {
             out.send(to, SubmissionMessage::Refused { job, reason: Refusal::NoWindow });
         } else {
@@ -119,18 +111,21 @@ impl Provider {
         }
     }
 
-    /// Reserves the interval from `start` on.
+    /// Reserves the interval from `start` on, on so many processors.
     fn reserve_beside(
         &mut self,
         now: Time,
         held: HeldJob,
         request: &Reserve,
-        start: Time,
+        (start, processors): (Time, u32),
         out: &mut Outbox,
     ) {
+        let mut sizes = std::iter::once(request.size()).chain(held.sizes(&self.config));
+        let size = sizes.find(|size| size.processors == processors);
         let granting = self.scheduler.granting().expect("it grants reservations");
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
-        match granting.take(now, request, request.beside(start), draw) {
+        let taken = size.map(|size| request.beside(size, start));
+        match taken.and_then(|taken| granting.take(now, request, taken, draw)) {
             Some(granted) => self.grant(now, held, request, granted, out),
             None => {
                 let job = held.submission.job.id;
@@ -148,44 +143,85 @@ impl Provider {
         out: &mut Outbox,
     ) {
         let Granted { start, alternative } = granted;
-        let span = request.span;
-        let window = alternative.map_or(request.window, |it| Window::from((request, it)));
+        let Reserve { processors, span, window, .. } =
+            alternative.map_or(*request, |it| request.at(it));
+        if processors != request.processors {
+            held.mold(processors, self.config.speed);
+        }
         held.promised_end = Some(window.deadline).filter(|&deadline| deadline < Time::FOREVER);
         held.granted = Some(Box::new(GrantedWindow {
             at: now,
             ready: window.ready,
             deadline: window.deadline,
+            asked: request.processors,
+            processors,
             span,
             planned: start,
-            distance: alternative.map(|it| it.distance),
+            distance: alternative.map(|it| it.distance).filter(|&it| it > Span::ZERO),
             fixed: None,
-            broken: false,
+            displaced: Vec::new(),
         }));
         let (to, job): (ActorId, JobId) = (held.submitter, held.submission.job.id);
-        self.load.waiting += work(request.processors, Some(span));
+        self.load.waiting += work(processors, Some(span));
         self.slots.insert(job, self.jobs.insert(Held::Job(held)));
         out.send(to, ReservationMessage::Granted { job, start, completion: start + span });
         self.plan_changed(now, out);
     }
 
-    /// Tells users whose start is fixed, or whose window is broken.
-    pub(super) fn tell_news(&mut self, now: Time, out: &mut Outbox) {
+    /// Tells users whose starts have become fixed.
+    pub(super) fn tell_fixed(&mut self, now: Time, out: &mut Outbox) {
         let Some(granting) = self.scheduler.granting() else { return };
-        granting.news(&mut self.reserving.news);
-        for (slot, news) in self.reserving.news.drain(..) {
+        granting.fixed(&mut self.reserving.fixed);
+        for (slot, start) in self.reserving.fixed.drain(..) {
             let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { continue };
-            let (to, job) = (held.submitter, held.submission.job.id);
             let Some(granted) = &mut held.granted else { continue };
-            match news {
-                News::Fixed(start) => {
-                    granted.fixed = Some((now, start));
-                    out.send(to, ReservationMessage::Fixed { job, start });
-                }
-                News::Broken => {
-                    granted.broken = true;
-                    out.send(to, ReservationMessage::Broken { job });
-                }
-            }
+            granted.fixed = Some((now, start));
+            let job = held.submission.job.id;
+            out.send(held.submitter, ReservationMessage::Fixed { job, start });
         }
+    }
+}
+
+impl HeldJob {
+    /// What it asks its scheduler for, to start in this window.
+    pub(super) fn asks_for(
+        &self,
+        now: Time,
+        slot: Slot,
+        window: Window,
+        config: &ProviderConfig,
+    ) -> Reserve {
+        Reserve {
+            slot,
+            // A request may have been under way, but nobody has asked later than now.
+            submitted: self.submission.job.submit.min(now),
+            processors: self.processors,
+            span: self.planned(config).unwrap_or(Span::FOREVER).max(Span::TICK),
+            window,
+            fix_at: config.reserving.fix_at,
+            // The user chooses.
+            accepts: None,
+            remedy: self.remedy(),
+        }
+    }
+
+    /// The other numbers of processors on which its user lets it run, the fewest first, and how long it is
+    /// planned to take there. There are none once it goes on from a checkpoint, which is one of as many
+    /// processes as it had.
+    pub(super) fn sizes(&self, config: &ProviderConfig) -> Vec<Size> {
+        let job = &self.submission.job;
+        let (Some(moldable), Some(reservation)) = (Moldable::of(job), job.reservation) else {
+            return Vec::new();
+        };
+        let (fewest, most) = reservation.range(job.processors);
+        let most = most.min(moldable.widest(config.processors));
+        let checkpoints = config.on_failure.checkpoints();
+        let others = (fewest..=most).filter(|&it| it != self.processors && !self.resumes());
+        others
+            .map(|processors| {
+                let planned = moldable.requested(processors, config.speed);
+                Size { processors, span: checkpoints.lasts(planned, false).max(Span::TICK) }
+            })
+            .collect()
     }
 }

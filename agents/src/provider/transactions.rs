@@ -13,7 +13,7 @@
 //!               given back                                     stopped, in vain
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::AgreementId;
 use haggle_agreements::protocol::Duty;
@@ -58,8 +58,13 @@ pub(super) struct Transactions {
     waits: Waits,
     /// The jobs of agreements that wait or are held.
     jobs: BTreeMap<AgreementId, JobId>,
+    /// With more of them those that are over are forgotten.
+    most_jobs: usize,
     started: bool,
 }
+
+/// Jobs of agreements that are kept before it is looked which are over.
+const MOST_JOBS: usize = 256;
 
 #[derive(Debug)]
 struct Party {
@@ -104,8 +109,24 @@ impl Transactions {
             watches: BTreeMap::new(),
             waits: Waits::new(),
             jobs: BTreeMap::new(),
+            most_jobs: MOST_JOBS,
             started: false,
         }
+    }
+
+    /// Of agreements that are over nothing is said any more, unless somebody asks, who names the job.
+    fn forget_jobs(&mut self) {
+        if self.jobs.len() <= self.most_jobs {
+            return;
+        }
+        let mut live: BTreeSet<AgreementId> = self.bookings.keys().copied().collect();
+        live.extend(self.reports.keys().chain(self.watches.keys()));
+        for Party { seat, .. } in &self.parties {
+            live.extend(seat.bound().into_iter().map(|bound| bound.id));
+            live.extend(seat.waits().into_iter().map(|(who, _)| who));
+        }
+        self.jobs.retain(|id, _| live.contains(id));
+        self.most_jobs = (2 * self.jobs.len()).max(MOST_JOBS);
     }
 
     /// Whose rules an agreement follows.
@@ -206,7 +227,7 @@ impl Provider {
         let mut acts = Acts::new();
         let heard = self.transactions.parties[party].seat.hear(now, from, message, &mut acts);
         self.act(now, party, acts, out);
-        self.forget_jobs();
+        self.transactions.forget_jobs();
         self.look_around(now, out);
         heard
     }
@@ -556,14 +577,6 @@ impl Provider {
         match machines.chain(reports).min() {
             Some(at) => out.set(at.max(now), Timer::AgreementDue),
             None => out.stop(Timer::AgreementDue),
-        }
-    }
-
-    /// Of agreements that are long over nobody will ask.
-    fn forget_jobs(&mut self) {
-        const KEPT: usize = 4096;
-        while self.transactions.jobs.len() > KEPT {
-            self.transactions.jobs.pop_first();
         }
     }
 

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_model::reservation::Cause;
 use haggle_model::{ActorId, ProcessorSet, Time};
 use haggle_scheduling::{Killed, Slot};
 
@@ -124,7 +125,8 @@ impl Provider {
         self.unheard = Some(Box::new(Unheard { is_down, ..Unheard::default() }));
         over.into_iter().for_each(|number| self.tell_maintenance_over(now, number));
         let missed = is_down && self.scheduler.next_start().is_some_and(|start| start < now);
-        if missed || !failed.is_empty() || !lost.is_empty() {
+        let fails = !failed.is_empty() || !lost.is_empty();
+        if missed || fails {
             let gone = [jobs, tasks, lost].concat();
             self.scheduler.failed(now, failed.count(), &gone);
         } else {
@@ -138,9 +140,12 @@ impl Provider {
             let scheduler = self.scheduler.maintaining().expect("it was announced to it");
             scheduler.begin(now, number, processors);
         }
-        for slot in lost_jobs {
-            self.lost_job(now, slot, out);
-        }
+        // Those who ran in a window and are to have another place in it; then those who wait.
+        let (in_windows, others): (Vec<Slot>, Vec<Slot>) =
+            lost_jobs.into_iter().partition(|&slot| self.keeps_window(slot));
+        in_windows.into_iter().for_each(|slot| self.lost_job(now, slot, out));
+        self.answer_displaced(now, if fails { Cause::Failure } else { Cause::Crash }, out);
+        others.into_iter().for_each(|slot| self.lost_job(now, slot, out));
         for (slot, tasks) in lost_tasks {
             self.lost_tasks(now, slot, tasks, out);
         }

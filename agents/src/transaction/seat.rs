@@ -1,6 +1,6 @@
 //! A machine of a protocol, and what it leaves to whoever drives it: durable records and timers.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 use haggle_agreements::protocol::{
@@ -35,9 +35,52 @@ pub struct Seat<P: Speaks, M: Machine<P>> {
     /// `None` before it is started, and after a crash.
     machine: Option<M>,
     records: Vec<M::Record>,
+    timers: Timers<M::Timer>,
+}
+
+/// Timers that are set, each once.
+struct Timers<T> {
     /// When each goes off, and in which order they were set.
-    timers: BTreeMap<M::Timer, (Time, u64)>,
-    set: u64,
+    set: BTreeMap<T, (Time, u64)>,
+    /// The same in order of time, for there may be one for each agreement.
+    due: BTreeSet<(Time, u64, T)>,
+    /// How many have been set so far.
+    count: u64,
+}
+
+impl<T: Copy + Ord> Timers<T> {
+    fn new() -> Timers<T> {
+        Timers { set: BTreeMap::new(), due: BTreeSet::new(), count: 0 }
+    }
+
+    fn set(&mut self, timer: T, at: Time) {
+        self.stop(timer);
+        self.count += 1;
+        self.set.insert(timer, (at, self.count));
+        self.due.insert((at, self.count, timer));
+    }
+
+    fn stop(&mut self, timer: T) {
+        if let Some((at, count)) = self.set.remove(&timer) {
+            self.due.remove(&(at, count, timer));
+        }
+    }
+
+    /// Takes the next one that is due.
+    fn take(&mut self, now: Time) -> Option<T> {
+        let &(_, _, timer) = self.due.first().filter(|&&(at, ..)| at <= now)?;
+        self.stop(timer);
+        Some(timer)
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.due.first().map(|&(at, ..)| at)
+    }
+
+    fn clear(&mut self) {
+        self.set.clear();
+        self.due.clear();
+    }
 }
 
 impl<P: Speaks, M: Machine<P>> fmt::Debug for Seat<P, M> {
@@ -53,8 +96,7 @@ impl<P: Speaks, M: Machine<P>> Seat<P, M> {
     /// A machine that has yet to be started.
     pub fn new(me: ActorId, rules: &P::Rules) -> Seat<P, M> {
         let rules = rules.clone();
-        let (records, timers) = (Vec::new(), BTreeMap::new());
-        Seat { me, rules, machine: None, records, timers, set: 0 }
+        Seat { me, rules, machine: None, records: Vec::new(), timers: Timers::new() }
     }
 
     /// Has the machine do something, if it is there.
@@ -77,13 +119,8 @@ impl<P: Speaks, M: Machine<P>> Seat<P, M> {
                     acts.push_back(Act::Send { to, message: P::wrap(message) });
                 }
                 Output::Persist(record) => self.records.push(record),
-                Output::Set { timer, at } => {
-                    self.set += 1;
-                    self.timers.insert(timer, (at, self.set));
-                }
-                Output::Stop(timer) => {
-                    self.timers.remove(&timer);
-                }
+                Output::Set { timer, at } => self.timers.set(timer, at),
+                Output::Stop(timer) => self.timers.stop(timer),
                 Output::Tell(news) => acts.push_back(Act::Tell(news)),
             }
         }
@@ -135,16 +172,12 @@ where
     }
 
     fn wake(&mut self, now: Time, acts: &mut Acts<M::News>) -> bool {
-        let due = self.timers.iter().filter(|(_, (at, _))| *at <= now);
-        let next = due.min_by_key(|&(_, when)| *when).map(|(&timer, _)| timer);
-        let Some(timer) = next else { return false };
-        self.timers.remove(&timer);
+        let Some(timer) = self.timers.take(now) else { return false };
         self.with(acts, |machine, out| machine.on_timer(now, timer, out)).is_some()
     }
 
     fn next_wake(&self) -> Option<Time> {
-        let times = self.timers.values().map(|&(at, _)| at);
-        times.min().filter(|&at| at < Time::FOREVER)
+        self.timers.next().filter(|&at| at < Time::FOREVER)
     }
 }
 

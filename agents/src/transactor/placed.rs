@@ -5,41 +5,42 @@ use std::collections::BTreeMap;
 use haggle_agreements::protocol::Verdict;
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, BagRecord, Coallocated, JobId, JobOutcome, JobRecord,
-    Observation, Time,
+    Time,
 };
 
 use super::{Stage, Transactor};
 use crate::Outbox;
-use crate::desk::Entry;
+use crate::desk::{InParts, Parts};
 use crate::protocol::transaction::Room;
-use crate::protocol::{Submission, SubmissionMessage, Timer, TransactionMessage};
-use crate::provider::worse;
+use crate::protocol::{SubmissionMessage, Timer, TransactionMessage};
 use crate::transaction::Acts;
 use haggle_scheduling::coallocation::with_overhead;
 
 /// A job that is being tried, or whose parts are agreed on.
 #[derive(Debug)]
 pub(super) struct Placed {
-    pub(super) number: u64,
+    /// The number of the agreement.
+    pub(super) id: AgreementId,
     opened: Time,
     /// The start that was asked for, then the latest that was agreed on.
     start: Time,
     /// Who was asked; once it is agreed, who has a part.
-    parts: Vec<ActorId>,
-    agreed: bool,
+    providers: Vec<ActorId>,
+    pub(super) agreed: bool,
     begun: Vec<ActorId>,
-    /// Whose part is over: of short jobs some are before all have agreed.
-    over: BTreeMap<ActorId, JobOutcome>,
+    /// Of short jobs some are over before all have agreed.
+    parts: Parts,
 }
 
 impl Placed {
-    pub(super) fn new(number: u64, opened: Time, start: Time, parts: Vec<ActorId>) -> Placed {
-        let (begun, over) = (Vec::new(), BTreeMap::new());
-        Placed { number, opened, start, parts, agreed: false, begun, over }
-    }
-
-    pub(super) fn is_agreed(&self) -> bool {
-        self.agreed
+    pub(super) fn new(
+        id: AgreementId,
+        opened: Time,
+        start: Time,
+        providers: Vec<ActorId>,
+    ) -> Placed {
+        let parts = Parts::at(providers.iter().copied());
+        Placed { id, opened, start, providers, agreed: false, begun: Vec::new(), parts }
     }
 }
 
@@ -56,16 +57,18 @@ impl Transactor {
     ) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         let submitter = entry.submitter;
-        let Some(placed) = entry.stage.place.as_mut().filter(|it| it.number == number) else {
+        let Some(placed) = entry.stage.place.as_mut().filter(|it| it.id.number == number) else {
             return;
         };
         if std::mem::replace(&mut placed.agreed, true) {
             return;
         }
         // Of candidates, those that were selected.
-        placed.parts.retain(|who| terms.is_empty() || terms.contains_key(who));
+        let is_selected = |who: &ActorId| terms.is_empty() || terms.contains_key(who);
+        placed.providers.retain(is_selected);
+        placed.parts.retain(is_selected);
         placed.start = terms.values().copied().max().unwrap_or(placed.start);
-        let event = AgreementEvent::Agreed { parts: placed.parts.clone() };
+        let event = AgreementEvent::Agreed { parts: placed.providers.clone() };
         self.observe(number, job, event, out);
         out.send(submitter, SubmissionMessage::Accepted { job });
         if self.config.transaction.traits().closes {
@@ -82,9 +85,9 @@ impl Transactor {
         if !placed.agreed {
             return;
         }
-        let id = AgreementId { coordinator: self.config.me, number: placed.number };
+        let id = placed.id;
         let is_silent = |who: &&ActorId| !placed.begun.contains(who);
-        let silent: Vec<ActorId> = placed.parts.iter().filter(is_silent).copied().collect();
+        let silent: Vec<ActorId> = placed.providers.iter().filter(is_silent).copied().collect();
         if let Some(retry) = self.config.transaction.retry().filter(|_| !silent.is_empty()) {
             out.set(now + retry, Timer::BeginAgain { job });
         }
@@ -101,16 +104,17 @@ impl Transactor {
         id: AgreementId,
         out: &mut Outbox,
     ) {
-        let Some(entry) = self.desk.get_mut(job) else { return };
-        let submitter = entry.submitter;
-        let Some(placed) = entry.stage.place.as_mut() else { return };
-        if placed.number != id.number || placed.begun.contains(&from) {
-            return;
+        if let Some(placed) = self.placed(job, id)
+            && !placed.begun.contains(&from)
+        {
+            placed.begun.push(from);
+            self.desk.part_started(from, job, out);
         }
-        placed.begun.push(from);
-        if placed.begun.len() == 1 {
-            out.send(submitter, SubmissionMessage::Started { job });
-        }
+    }
+
+    /// The job, if it is being tried or placed by this agreement.
+    fn placed(&mut self, job: JobId, id: AgreementId) -> Option<&mut Placed> {
+        self.desk.get_mut(job)?.stage.place.as_mut().filter(|placed| placed.id == id)
     }
 
     /// A part is over; that of a try which failed is nobody's any more.
@@ -130,9 +134,8 @@ impl Transactor {
             out.send(from, TransactionMessage::Heard { job, id });
         }
         self.on_part_begun(from, job, id, out);
-        let place = self.desk.get_mut(job).and_then(|entry| entry.stage.place.as_mut());
-        if let Some(placed) = place.filter(|it| it.number == id.number) {
-            placed.over.insert(from, outcome);
+        if let Some(placed) = self.placed(job, id) {
+            placed.parts.end(from, outcome);
             let mut acts = Acts::new();
             self.close_if_over(now, job, &mut acts, out);
             self.carry_out(now, job, acts, out);
@@ -151,57 +154,45 @@ impl Transactor {
         let Some(placed) = self.desk.get(job).and_then(|entry| entry.stage.place.as_ref()) else {
             return;
         };
-        if !placed.agreed || placed.parts.iter().any(|who| !placed.over.contains_key(who)) {
-            return;
-        }
-        let ended = placed.over.values().copied();
-        let outcome = ended.fold(JobOutcome::Completed, worse);
-        let number = placed.number;
+        let Some(outcome) = placed.parts.ended().filter(|_| placed.agreed) else { return };
+        let number = placed.id.number;
         out.stop(Timer::BeginAgain { job });
         if self.config.transaction.traits().closes {
             self.seat.close(now, number, acts);
         }
-        if let Some(entry) = self.desk.finish(job, outcome, out) {
-            out.observe(over(self.config.me, entry, outcome, now));
-        }
+        self.desk.finish_whole(now, job, outcome, out);
         self.jobs.remove(&number);
-    }
-
-    /// Jobs at providers are unfinished; the others are on their users' desks, too.
-    pub(super) fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
-        for job in self.desk.jobs() {
-            let Some(entry) = self.desk.close(job) else { continue };
-            if entry.stage.place.as_ref().is_some_and(|placed| placed.agreed) {
-                out.observe(over(self.config.me, entry, JobOutcome::Unfinished, now));
-            }
-        }
     }
 }
 
-/// The story of a job that is over in this way.
-fn over(me: ActorId, entry: Entry<Stage>, outcome: JobOutcome, now: Time) -> Observation {
-    let Submission { job, class, .. } = entry.submission;
-    let requested = job.requested_time;
-    let record = JobRecord::never_queued(job, class, outcome, now);
-    let Stage { overhead, tries, place: Some(placed), .. } = entry.stage else {
-        return Observation::JobOver(Box::new(record));
-    };
-    let parts = placed.parts.len() as u32;
-    let first = Coallocated {
-        first_start: placed.start,
-        first_providers: parts,
-        moves: 0,
-        overhead,
-        agreement: Some(AgreementId { coordinator: me, number: placed.number }),
-    };
-    let bag = BagRecord {
-        parts,
-        recompositions: tries.saturating_sub(1),
-        coallocated: Some(first),
-        ..BagRecord::default()
-    };
-    let overhead = if parts > 1 { overhead } else { 0 };
-    let walltime = requested.map(|time| with_overhead(time, overhead));
-    let (queued, bag) = (Some(placed.opened), Some(Box::new(bag)));
-    Observation::JobOver(Box::new(JobRecord { queued, walltime, bag, ..record }))
+impl InParts for Stage {
+    fn parts(&mut self) -> Option<&mut Parts> {
+        self.place.as_mut().map(|placed| &mut placed.parts)
+    }
+
+    fn is_agreed(&self) -> bool {
+        self.place.as_ref().is_some_and(|placed| placed.agreed)
+    }
+
+    fn complete(self, record: JobRecord) -> JobRecord {
+        let Stage { overhead, tries, place: Some(placed), .. } = self else { return record };
+        let parts = placed.providers.len() as u32;
+        let first = Coallocated {
+            first_start: placed.start,
+            first_providers: parts,
+            moves: 0,
+            overhead,
+            agreement: Some(placed.id),
+        };
+        let bag = BagRecord {
+            parts,
+            recompositions: tries.saturating_sub(1),
+            coallocated: Some(first),
+            ..BagRecord::default()
+        };
+        let overhead = if parts > 1 { overhead } else { 0 };
+        let walltime = record.job.requested_time.map(|time| with_overhead(time, overhead));
+        let (queued, bag) = (Some(placed.opened), Some(Box::new(bag)));
+        JobRecord { queued, walltime, bag, ..record }
+    }
 }

@@ -1,5 +1,6 @@
 //! What was granted in advance.
 
+use haggle_model::reservation::Answer;
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Sample};
@@ -21,6 +22,18 @@ pub struct Reservations {
     pub fixed: u64,
     /// Those for which failures, or jobs that ran on, left no room in their windows.
     pub broken: u64,
+    /// Reservations that were granted on another number of processors than was asked for.
+    #[serde(default)]
+    pub resized: u64,
+    /// Those that lost a place and got another one in their windows, at least once.
+    #[serde(default)]
+    pub moved: u64,
+    /// Those that got one on fewer processors.
+    #[serde(default)]
+    pub shrunk: u64,
+    /// Those of the broken ones that were given back.
+    #[serde(default)]
+    pub revoked: u64,
 }
 
 impl Reservations {
@@ -33,12 +46,21 @@ impl Reservations {
             total_distance_percent: 0.0,
             fixed: 0,
             broken: 0,
+            resized: 0,
+            moved: 0,
+            shrunk: 0,
+            revoked: 0,
         };
         let mut distances = Vec::new();
         for granted in jobs.filter_map(|job| job.granted.as_ref()) {
+            let was = |answer| u64::from(granted.displaced.iter().any(|it| it.answer == answer));
             sum.granted += 1;
             sum.fixed += u64::from(granted.fixed.is_some());
-            sum.broken += u64::from(granted.broken);
+            sum.broken += u64::from(granted.is_broken());
+            sum.resized += u64::from(granted.processors != granted.asked);
+            sum.moved += was(Answer::Moved);
+            sum.shrunk += was(Answer::Shrunk);
+            sum.revoked += was(Answer::Revoked);
             if let Some(distance) = granted.distance {
                 let span = granted.span.as_micros().max(1) as f64;
                 distances.push(100.0 * distance.as_micros() as f64 / span);

@@ -89,13 +89,23 @@ impl fmt::Display for Summary {
         if let Some(grid) = &self.grid {
             time_shared(f, grid)?;
         }
-        if let Some(Moves { moved, resubmitted, resized, .. }) = self.moves {
+        if let Some(Moves { moved, resubmitted, resized, data_time, start_up_work, .. }) =
+            self.moves
+        {
             let moved = counted(moved, "move");
             writeln!(
                 f,
                 "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
                  same one, {resized} with another size"
             )?;
+            if data_time > 0.0 || start_up_work > 0.0 {
+                writeln!(
+                    f,
+                    "    their data were on their way for {:.1} h in all, and start-ups took {:.1} processor-hours",
+                    data_time / 3600.0,
+                    start_up_work / 3600.0
+                )?;
+            }
         }
         if let Some(transactions) = &self.transactions {
             transacted(f, transactions)?;
@@ -159,10 +169,18 @@ fn reserved(f: &mut fmt::Formatter<'_>, it: &Reservations) -> fmt::Result {
             it.beside
         )?;
     }
-    match it.broken {
-        0 => writeln!(f),
-        broken => writeln!(f, "; {broken} of their windows broken"),
+    if it.resized > 0 {
+        write!(f, ", {} on another number of processors", it.resized)?;
     }
+    if it.broken > 0 {
+        write!(f, "; {} of their windows broken", it.broken)?;
+    }
+    let answers =
+        [(it.moved, "moved in theirs"), (it.shrunk, "shrunk"), (it.revoked, "given back")];
+    for (many, answer) in answers.into_iter().filter(|(many, _)| *many > 0) {
+        write!(f, ", {many} {answer}")?;
+    }
+    writeln!(f)
 }
 
 fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {

@@ -232,6 +232,27 @@ pub struct ReservationRow {
     pub fixed_start: Option<f64>,
     /// Whether no room was left in the window.
     pub broken: bool,
+    /// Processors granted.
+    pub processors: i64,
+}
+
+/// A row of `displacements`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DisplacementRow {
+    /// The job, number in this run.
+    pub job: i64,
+    /// When it lost its place.
+    pub time: f64,
+    /// Why, as in the table.
+    pub cause: String,
+    /// What was done about it, as in the table.
+    pub answer: String,
+    /// Processors of its new place.
+    pub processors: i64,
+    /// How long it is planned to take there.
+    pub span: f64,
+    /// Start of its new place.
+    pub planned_start: Option<f64>,
 }
 
 /// A row of `moves`, s.
@@ -251,6 +272,10 @@ pub struct MoveRow {
     pub processors: (Option<i64>, Option<i64>),
     /// Its planned completion before and after.
     pub finish: (Option<f64>, Option<f64>),
+    /// When its data are there; `None` = it has none to wait for.
+    pub ready: Option<f64>,
+    /// For how long it holds its processors before it computes.
+    pub start_up: Option<f64>,
 }
 
 impl RunReader {
@@ -278,6 +303,8 @@ impl RunReader {
                     row.optional_real("planned_finish_time_before")?,
                     row.optional_real("planned_finish_time")?,
                 ),
+                ready: row.optional_real("ready_time")?,
+                start_up: row.optional_real("start_up_time")?,
             })
         })
     }
@@ -301,6 +328,7 @@ impl RunReader {
             "fixed_time",
             "fixed_starting_time",
             "broken",
+            "processors",
         ];
         self.rows(Table::Reservations, &names)?.map(|row| {
             Ok(ReservationRow {
@@ -314,6 +342,37 @@ impl RunReader {
                 fixed: row.optional_real("fixed_time")?,
                 fixed_start: row.optional_real("fixed_starting_time")?,
                 broken: row.integer("broken")? != 0,
+                processors: row.integer("processors")?,
+            })
+        })
+    }
+
+    /// All rows of `displacements`; none if no reservation lost its place.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn displacements(&self) -> Result<Vec<DisplacementRow>, ResultsError> {
+        if !self.has(Table::Displacements) {
+            return Ok(Vec::new());
+        }
+        let names = [
+            "job",
+            "time",
+            "cause",
+            "answer",
+            "processors",
+            "planned_time",
+            "planned_starting_time",
+        ];
+        self.rows(Table::Displacements, &names)?.map(|row| {
+            Ok(DisplacementRow {
+                job: row.integer("job")?,
+                time: row.real("time")?,
+                cause: row.text("cause")?,
+                answer: row.text("answer")?,
+                processors: row.integer("processors")?,
+                span: row.real("planned_time")?,
+                planned_start: row.optional_real("planned_starting_time")?,
             })
         })
     }

@@ -30,11 +30,15 @@ impl RunWriter {
         let mut row = file.buffer.row();
         row.micros(now.as_micros()).code(actor.0).integer(i64::from(job.0));
         row.code(from.0).code(to.0);
-        for sizing in [before, after] {
+        for chosen in [before, after] {
+            let sizing = chosen.map(|it| it.sizing);
             let completion = sizing.map_or(NO_INTEGER, |it| it.completion().as_micros());
             row.integer(sizing.map_or(NO_INTEGER, |it| i64::from(it.processors)));
             row.micros(completion);
         }
+        let ready = after.and_then(|it| it.stage_in.data());
+        row.micros(ready.map_or(NO_INTEGER, |it| it.as_micros()));
+        row.micros(after.map_or(NO_INTEGER, |it| it.stage_in.start_up.as_micros()));
         row.done();
         file.flush_if_full()
     }

@@ -1,6 +1,7 @@
 //! Metrics have the values that their definitions give by hand.
 
-use haggle_model::observation::{BagRecord, GrantedWindow, ShareRecord, TaskRun};
+use haggle_model::observation::{BagRecord, ShareRecord, TaskRun};
+use haggle_model::reservation::{Answer, Cause, Displacement, GrantedWindow};
 use haggle_model::{
     Cast, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, Refusal,
     Span, Time,
@@ -79,15 +80,31 @@ fn utilisation_in_a_window_is_that_of_what_was_granted() {
     for (record, distance) in records.iter_mut().zip(distances) {
         let start = record.start.expect("it ran");
         let span = record.end - start;
+        let processors = record.job.processors;
+        let displacement = |answer| Displacement {
+            at,
+            cause: Cause::Failure,
+            answer,
+            processors,
+            span,
+            start: record.start,
+        };
+        let displaced = match distance {
+            Some(3) => vec![Answer::Moved, Answer::Moved, Answer::Postponed],
+            Some(_) => vec![Answer::Moved],
+            None => Vec::new(),
+        };
         record.granted = Some(Box::new(GrantedWindow {
             at,
             ready: record.start,
             deadline: record.end,
+            asked: processors + u32::from(distance == Some(1)),
+            processors,
             span,
             planned: start,
             distance: distance.map(Span::from_secs),
             fixed: distance.map(|_| (at, start)),
-            broken: distance == Some(3),
+            displaced: displaced.into_iter().map(displacement).collect(),
         }));
     }
     let window = Some((Time::ZERO, Time::from_secs(20)));
@@ -100,6 +117,8 @@ fn utilisation_in_a_window_is_that_of_what_was_granted() {
     let reservations = it.all.reservations.expect("some were granted");
     let counts = [reservations.granted, reservations.beside, reservations.fixed];
     assert_eq!((counts, reservations.broken), ([4, 2, 2], 1));
+    let answers = [reservations.moved, reservations.shrunk, reservations.revoked];
+    assert_eq!((answers, reservations.resized), ([2, 0, 0], 1));
     // 1 of 5 s and 3 of 4 s.
     let distance = reservations.distance_percent.expect("two are beside their windows");
     assert_eq!((distance.count, distance.max, distance.mean), (2, 75.0, 47.5));

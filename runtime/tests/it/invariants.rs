@@ -102,7 +102,10 @@ pub(crate) fn assert_processors_are_held_once(records: &[JobRecord]) {
     let mut held: BTreeMap<(u32, u32), Vec<(i64, i64)>> = BTreeMap::new();
     for record in records {
         let (Some(start), Some(provider)) = (record.start, record.provider) else { continue };
-        assert_eq!(record.processors.count(), record.job.processors);
+        let granted = record.granted.as_ref();
+        let granted =
+            granted.map(|it| it.displaced.last().map_or(it.processors, |last| last.processors));
+        assert_eq!(record.processors.count(), granted.unwrap_or(record.job.processors));
         for &(first, last) in record.processors.intervals() {
             for processor in first..=last {
                 let times = (start.as_micros(), record.end.as_micros());

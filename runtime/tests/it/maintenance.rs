@@ -8,7 +8,7 @@ use haggle_scheduling::{Compression, Interval, Overlap, Policy, SchedulerConfig,
 use proptest::prelude::*;
 
 use crate::invariants::{assert_processors_are_held_once, drawn, setup};
-use crate::reserving::reserving;
+use crate::reserving::{assert_kept_or_answered, reserving};
 use crate::setup::{Ran, Setup, job};
 use crate::trouble::trouble;
 
@@ -253,9 +253,10 @@ proptest! {
         let ran = setup.run_on_both();
         assert_closed(&ran);
         assert_processors_are_held_once(&ran.records);
+        assert_kept_or_answered(&ran.records);
         for record in &ran.records {
             let (Some(granted), Some(start)) = (&record.granted, record.start) else { continue };
-            prop_assert!(granted.broken || granted.holds(start), "{record:?}");
+            prop_assert!(granted.is_broken() || granted.holds(start), "{record:?}");
         }
     }
 }

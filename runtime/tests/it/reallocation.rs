@@ -1,5 +1,6 @@
 //! Moldable jobs that move between providers, by messages.
 
+use haggle_agents::MoveCost;
 use haggle_agents::protocol::{Message, ReallocationMessage};
 use haggle_model::{Job, JobOutcome, JobShape, Refusal, Span, Speedup, Time};
 use haggle_runtime::{Driver, EventOrder};
@@ -75,6 +76,25 @@ fn jobs_are_done_when_they_are_without_messages() {
             ran.assert_disclosures();
             assert!(ran.records.iter().all(|record| record.processors.count() == 4));
         }
+    }
+}
+
+/// The same where moved jobs wait 200 s for their data and are started up for 100 s. Data that come
+/// while the processors are taken cost nothing; the fourth job, which had gained 300 s of what it was
+/// promised, gains 100 s, and that is more than the threshold.
+#[test]
+fn what_a_move_costs_is_part_of_what_it_brings() {
+    let second = |seconds| Span::from_secs(seconds);
+    let cost = MoveCost { transfer: second(200), start_up: second(100) };
+    let rule = Some((Algorithm::Regular, Heuristic::Mct));
+    let ran = six_jobs(rule).moving_costs(cost).run_on_both();
+    assert_eq!(moves(&ran), (2, 0));
+    assert_eq!(ends(&ran), [7_200, 3_000, 7_000, 7_400, 5_700, 7_800]);
+    let moved =
+        ran.records.iter().filter(|record| ran.staged[&record.job.id].start_up > Span::ZERO);
+    for record in moved {
+        assert_eq!(ran.staged[&record.job.id].ready, Time::from_secs(3_800));
+        assert_eq!(record.checkpointing, second(100));
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::{OnFailure, Overrun};
+use haggle_agents::{MoveCost, OnFailure, Overrun};
 use haggle_model::{
-    JobClass, JobOutcome, JobRecord, JobShape, Moldable, ProcessorSet, Span, Speedup, Time,
+    JobClass, JobOutcome, JobRecord, JobShape, Moldable, ProcessorSet, Span, Speedup, StageIn, Time,
 };
 use haggle_runtime::{Driver, EventOrder};
 use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
@@ -26,6 +26,8 @@ struct Drawn {
     moldable: Vec<(Described, usize)>,
     rule: (usize, usize, i64, usize),
     period: Option<i64>,
+    /// For how long data are on their way, and jobs are started up.
+    cost: (i64, i64),
     tuning: usize,
     patience: Option<i64>,
     latency: i64,
@@ -43,14 +45,16 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     let moldable = prop::collection::vec((job(), 0..6_usize), 1..25);
     let provider = (1..=6_u32, 0..4_usize, any::<bool>(), 1..=4_u8);
     let rule = (0..2_usize, 0..6_usize, 0..10_i64, 1..6_usize);
-    let how = (prop::option::weighted(0.9, 3..60_i64), 0..2_usize, prop::option::of(5..60_i64));
+    let cost = (prop_oneof![Just(0), 1..40_i64], prop_oneof![Just(0), 1..9_i64]);
+    let how =
+        (prop::option::weighted(0.9, 3..60_i64), 0..2_usize, prop::option::of(5..60_i64), cost);
     let network = (0..3_i64, prop_oneof![Just(0), 1..9_i64], any::<bool>(), any::<bool>());
     let failing = prop::collection::vec((any::<u32>(), 0..90_i64, 1..40_i64), 0..3);
     let providers = prop::collection::vec(provider, 1..4);
     let horizon = prop::option::weighted(0.2, 20..200_i64);
     (providers, local, moldable, rule, how, network, failing, horizon).prop_map(
         |(providers, local, moldable, rule, how, network, failing, horizon)| {
-            let (period, tuning, patience) = how;
+            let (period, tuning, patience, cost) = how;
             let (latency, jitter, reordering, completions_first) = network;
             Drawn {
                 providers,
@@ -58,6 +62,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 moldable,
                 rule,
                 period,
+                cost,
                 tuning,
                 patience,
                 latency,
@@ -98,7 +103,10 @@ fn setup(drawn: &Drawn) -> Setup {
         resizes: window % 2 == 0,
     };
     let reallocation = drawn.period.map(|period| (Span::from_secs(period), rule));
-    setup = setup.reallocator(Tuning::ALL[drawn.tuning], reallocation);
+    let (transfer, start_up) = drawn.cost;
+    let cost =
+        MoveCost { transfer: Span::from_secs(transfer), start_up: Span::from_secs(start_up) };
+    setup = setup.reallocator(Tuning::ALL[drawn.tuning], reallocation).moving_costs(cost);
     let providers = drawn.providers.len();
     let patience = drawn.patience.map(Span::from_secs);
     let mut number = 0;
@@ -193,6 +201,11 @@ proptest! {
             };
             let (job, processors) = (&record.job, record.processors.count());
             prop_assert!(start >= job.submit);
+            let staged = ran.staged.get(&job.id).copied();
+            let StageIn { ready, start_up } = staged.unwrap_or(StageIn::NOTHING);
+            prop_assert!(start >= ready);
+            prop_assert!(record.lost.iter().all(|run| run.start >= ready));
+            prop_assert_eq!(record.checkpointing, start_up);
             let moldable = Moldable::of(job).filter(|_| record.class == JobClass::External);
             let full = match moldable {
                 Some(moldable) => {
@@ -205,7 +218,8 @@ proptest! {
                 }
             };
             let limit = record.walltime.filter(|_| provider.overrun == Overrun::Kill);
-            prop_assert_eq!(record.end - start, limit.map_or(full, |limit| full.min(limit)));
+            let computing = limit.map_or(full, |limit| full.min(limit));
+            prop_assert_eq!(record.end - start, start_up + computing);
         }
     }
 }

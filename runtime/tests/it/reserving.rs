@@ -1,13 +1,15 @@
 //! Reservations with windows, from the user to the start: what is said, and what always holds.
 
-use haggle_agents::Overrun;
 use haggle_agents::protocol::{Message, ReservationMessage, SubmissionMessage};
-use haggle_model::job::Reservation;
+use haggle_agents::{Maintenance, OnFailure, Overrun};
 use haggle_model::random::stream;
-use haggle_model::{Job, JobOutcome, ProcessorSet, Refusal, Span, Time};
+use haggle_model::reservation::{Answer, Cause, Remedy, Reservation};
+use haggle_model::{
+    Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Refusal, Span, Speedup, Time,
+};
 use haggle_runtime::{Driver, EventOrder};
 use haggle_scheduling::reservations::{Criterion, ReservationConfig};
-use haggle_scheduling::{Policy, Scheduling};
+use haggle_scheduling::{Checkpoints, Interval, Overlap, Policy, Scheduling};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -35,7 +37,8 @@ fn asks(number: i64, submit: i64, work: (u32, i64), window: (i64, i64)) -> Job {
 }
 
 fn accepts(percent: u32, job: Job) -> Job {
-    Job { reservation: Some(Reservation { accepts: Some(percent) }), ..job }
+    let reservation = job.reservation.unwrap_or_default();
+    Job { reservation: Some(Reservation { accepts: Some(percent), ..reservation }), ..job }
 }
 
 /// Jobs with and without windows, too many for all to have room, with failures and overruns.
@@ -45,6 +48,24 @@ pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
         it.overrun = if seed.is_multiple_of(2) { Overrun::Kill } else { Overrun::Extend };
         it.reserving.fix_at = [None, Some(0), Some(50)][(seed % 3) as usize];
         it.reserving.alternatives = 1 + (seed % 4) as u32;
+        it.on_failure = match seed / 5 % 4 {
+            0 => OnFailure::Requeue,
+            1 => OnFailure::Resume(Checkpoints {
+                interval: Span::from_secs(2),
+                cost: Span::ZERO,
+                recovery: Span::ZERO,
+            }),
+            _ => OnFailure::Restart,
+        };
+        let closes = |announced, start, overlap| Maintenance {
+            announced: at(announced),
+            window: Interval { start: at(start), span: Span::from_secs(5), processors: 3 },
+            overlap,
+        };
+        if seed % 4 == 3 {
+            it.maintenance =
+                vec![closes(0, 12, Overlap::Refuse), closes(seed as i64 % 20, 25, Overlap::Break)];
+        }
     });
     let patience = seed.is_multiple_of(7).then(|| Span::from_secs(10));
     setup = setup.user_with_patience(0, patience, drawn(jobs, seed));
@@ -74,6 +95,14 @@ fn drawn(jobs: i64, seed: u64) -> Vec<Job> {
         }
         if job.reservation.is_some() && dice.random_range(0..2) == 0 {
             job = accepts(dice.random_range(0..200), job);
+        }
+        if let Some(reservation) = &mut job.reservation {
+            let remedies = [Remedy::Postpone, Remedy::Substitute, Remedy::Shrink, Remedy::Revoke];
+            reservation.remedy = remedies[dice.random_range(0..4)];
+            reservation.sizes = (dice.random_range(1..=100), dice.random_range(100..=200));
+            if dice.random_range(0..2) == 0 {
+                job.shape = JobShape::Moldable(Speedup::new(0.9, 4).expect("a speedup"));
+            }
         }
         // Some run on past their plan, some end early.
         let ran = Span::from_secs((time * dice.random_range(1..12)) / 10);
@@ -179,6 +208,75 @@ fn patience_begins_when_the_window_does() {
     assert_eq!(withdrawn.map(|it| it.0), Some(at(30)));
 }
 
+/// Whoever was granted a window has started in it, left of itself, or was answered as it wished.
+pub(crate) fn assert_kept_or_answered(records: &[JobRecord]) {
+    for record in records {
+        let Some(granted) = &record.granted else { continue };
+        let reservation = record.job.reservation.expect("it was to be reserved");
+        let waits = matches!(record.outcome, JobOutcome::Cancelled | JobOutcome::Unfinished);
+        assert!(record.start.is_some() || waits || granted.is_revoked(), "{record:?}");
+        assert_eq!(granted.is_revoked(), record.outcome == JobOutcome::Failed, "{record:?}");
+        let (fewest, most) = reservation.range(record.job.processors);
+        let sizes = granted.displaced.iter().map(|it| it.processors).chain([granted.processors]);
+        for processors in sizes {
+            assert!((fewest..=most).contains(&processors), "{record:?}");
+        }
+        for it in &granted.displaced {
+            let wanted = match it.answer {
+                Answer::Postponed => reservation.remedy == Remedy::Postpone,
+                Answer::Shrunk => reservation.remedy == Remedy::Shrink,
+                Answer::Moved => it.cause != Cause::Failure || reservation.remedy != Remedy::Revoke,
+                Answer::Revoked => reservation.remedy != Remedy::Postpone,
+            };
+            assert!(wanted, "{it:?}: {record:?}");
+        }
+    }
+}
+
+/// The second of two processors fails at 5 s for 20 s, under a job that waits for both or runs on
+/// both: what it asked for becomes of it.
+#[test]
+fn who_loses_its_processors_is_answered_as_it_wishes() {
+    let speedup = JobShape::Moldable(Speedup::new(1.0, 8).expect("a speedup"));
+    let wishes = [
+        (Remedy::Postpone, "broken", Some(25)),
+        (Remedy::Substitute, "revoked", None),
+        (Remedy::Shrink, "shrunk", Some(10)),
+        (Remedy::Revoke, "revoked", None),
+    ];
+    for ((remedy, said, start), early) in wishes.into_iter().flat_map(|it| [(it, 0), (it, 1)]) {
+        let reservation = Reservation { remedy, sizes: (50, 100), ..Reservation::default() };
+        let ready = if early == 1 { 2 } else { 10 };
+        let job = asks(1, 0, (2, 8), (ready, 30));
+        let job = Job { reservation: Some(reservation), shape: speedup, ..job };
+        let mut setup = provider(2, Criterion::Edf, None).user(0, vec![job]);
+        setup.failing = vec![(0, ProcessorSet::range(1, 1), vec![(5, 25)])];
+        let ran = setup.run_on_both();
+        // What runs is lost and starts again at once.
+        let start =
+            if early == 1 { start.map(|start| if start == 10 { 5 } else { start }) } else { start };
+        assert_eq!(ran.starts(), [start], "{remedy:?}");
+        let told = ran.messages.iter().filter(|it| it.3.kind() == said).map(|it| it.0);
+        // Who has run and may be late waits as any other job.
+        let waits = remedy == Remedy::Postpone && early == 1;
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            if waits { vec![] } else { vec![at(5)] },
+            "{remedy:?}"
+        );
+        ran.assert_disclosures();
+        assert_kept_or_answered(&ran.records);
+        let record = &ran.records[0];
+        let end = if remedy == Remedy::Shrink {
+            start.map(|it| at(it + 16))
+        } else {
+            start.map(|it| at(it + 8))
+        };
+        assert_eq!(record.end, end.unwrap_or(at(5)), "{remedy:?}");
+        assert_eq!(record.lost.len(), early, "{remedy:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -204,6 +302,7 @@ proptest! {
         prop_assert_eq!(stats.jobs as usize, ran.records.len(), "{}", ran.log);
         ran.assert_disclosures();
         let breaks = !setup.failing.is_empty()
+            || !setup.providers[0].maintenance.is_empty()
             || setup.providers[0].overrun == Overrun::Extend
             || setup.provider_crashes();
         let told = ran.messages.iter().filter_map(|it| match &it.3 {
@@ -216,22 +315,28 @@ proptest! {
         for reservation in told {
             prop_assert_eq!(reservation.accepts, None, "what a user would take is its own");
         }
+        assert_kept_or_answered(&ran.records);
         for record in &ran.records {
             let Some(granted) = &record.granted else { continue };
-            prop_assert!(!granted.broken || breaks, "{record:?}");
+            prop_assert!(granted.displaced.is_empty() || breaks, "{record:?}");
+            prop_assert!(!granted.is_broken() || breaks, "{record:?}");
             let Some(start) = record.start else { continue };
             prop_assert!(granted.ready.is_none_or(|ready| ready <= start), "{record:?}");
-            prop_assert!(granted.broken || granted.holds(start), "{record:?}");
-            if let Some((_, fixed)) = granted.fixed.filter(|_| !granted.broken && !breaks) {
+            prop_assert!(granted.is_broken() || granted.holds(start), "{record:?}");
+            if let Some((_, fixed)) = granted.fixed.filter(|_| !granted.is_broken() && !breaks) {
                 prop_assert_eq!(fixed, start, "what is fixed moves no more: {:?}", record);
             }
             let asked = &record.job;
             match granted.distance {
-                None => prop_assert!(granted.ready == asked.ready),
+                None if granted.asked == granted.processors => {
+                    prop_assert!(granted.ready == asked.ready);
+                }
+                None => prop_assert!(granted.ready >= asked.ready),
                 Some(distance) => {
                     let most = would_take(asked.number);
-                    let near = distance.as_micros() * 100
-                        <= granted.span.as_micros() * i64::from(most);
+                    let time = asked.requested_time.expect("it has a limit");
+                    let near =
+                        distance.as_micros() * 100 <= time.as_micros() * i64::from(most);
                     prop_assert!(near, "farther than {most} %: {record:?}");
                 }
             }

@@ -91,10 +91,17 @@ table! {
         Reserve { 0: Tells(Item::Job) },
         Granted { job: Names, start: Tells(Item::Estimate), completion: Tells(Item::Estimate) },
         Alternatives { job: Names, others: Tells(Item::Interval) },
-        Take { submission: Tells(Item::Job), start: Returned },
+        Take { submission: Tells(Item::Job), start: Returned, processors: Returned },
         Expired { job: Tells(Item::Change) },
         Fixed { job: Names, start: Tells(Item::Estimate) },
         Broken { job: Tells(Item::Change) },
+        Shrunk {
+            job: Names,
+            processors: Tells(Item::Estimate),
+            start: Tells(Item::Estimate),
+            completion: Tells(Item::Estimate),
+        },
+        Revoked { job: Tells(Item::Change), cause: Tells(Item::Change) },
     }
     query(QueryMessage) {
         EstimateRequest {
@@ -111,7 +118,7 @@ table! {
         SizeRequest { 0: Tells(Item::Job) },
         Size { job: Names, sizing: Tells(Item::Estimate) },
         NoSize { job: Names, reason: Tells(Item::Refusal) },
-        Submit { submission: Tells(Item::Job), tuning: Asks },
+        Submit { submission: Tells(Item::Job), tuning: Asks, stage_in: Tells(Item::Job) },
         WaitingRequest {},
         Waiting { jobs: TellsUpTo(&[Item::ExpectedCompletion]) },
         CompletionRequest { job: Names },
@@ -244,7 +251,7 @@ contents! {
     submitted(Submission) { job: Tells(Item::Job), class: Tells(Item::Job), user: Tells(Item::Job) }
     size_request(SizeRequest) {
         job: Names, shape: Tells(Item::Job), processors: Tells(Item::Job),
-        requested_time: Tells(Item::Job), tuning: Asks,
+        requested_time: Tells(Item::Job), tuning: Asks, stage_in: Tells(Item::Job),
     }
     call(Call) {
         job: Names, tasks: Tells(Item::Bag), task_time: Tells(Item::Bag), program: Program,

@@ -1,5 +1,6 @@
 //! Builds small worlds and writes down all that happens in them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +15,7 @@ use haggle_agents::protocol::{
 use haggle_agents::provider::Transacting;
 use haggle_agents::{
     Acceptor, AnyActor, Coallocator, CoallocatorConfig, Maintenance, Message, Metascheduler,
-    MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider, ProviderConfig,
+    MetaschedulerConfig, MoveCost, Nature, Negotiator, NegotiatorConfig, Provider, ProviderConfig,
     Reallocator, ReallocatorConfig, Timer, Transaction, Transactor, TransactorConfig, User,
     UserConfig,
 };
@@ -26,8 +27,8 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
 use haggle_model::workload::law::Law;
 use haggle_model::{
-    ActorId, ActorKind, Disclosure, Job, JobClass, JobOutcome, JobRecord, LostRun,
-    MaintenanceRecord, Observation, ProcessorSet, ProviderId, Span, Time,
+    ActorId, ActorKind, Disclosure, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun,
+    MaintenanceRecord, Observation, ProcessorSet, ProviderId, Span, StageIn, Time,
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
@@ -87,6 +88,8 @@ pub(crate) struct Ran {
     pub(crate) lost: Vec<(u32, Time, Time, ProcessorSet)>,
     /// Windows of maintenance that began or were refused.
     pub(crate) windows: Vec<MaintenanceRecord>,
+    /// What jobs needed where they were submitted last, if they had moved.
+    pub(crate) staged: BTreeMap<JobId, StageIn>,
     /// What kind of actor each is.
     kinds: Vec<ActorKind>,
 }
@@ -249,7 +252,14 @@ impl Setup {
         reallocation: Option<(Span, Rule)>,
     ) -> Setup {
         let providers = Vec::new(); // known when the world is made
-        self.reallocators.push(ReallocatorConfig { providers, tuning, reallocation });
+        let cost = MoveCost::default();
+        self.reallocators.push(ReallocatorConfig { providers, tuning, reallocation, cost });
+        self
+    }
+
+    /// What it costs the last one of these to move a job.
+    pub(crate) fn moving_costs(mut self, cost: MoveCost) -> Setup {
+        self.reallocators.last_mut().expect("a reallocator").cost = cost;
         self
     }
 
@@ -415,9 +425,9 @@ impl Setup {
         let kinds: Vec<ActorKind> = world.actors.iter().map(kind).collect();
         let mut log = Log { kinds, ..Log::default() };
         let result = run(world, driver, &mut log, &AtomicBool::new(false));
-        let Log { text: log, records, messages, lost, windows, kinds, refused } = log;
+        let Log { text: log, records, messages, lost, windows, staged, kinds, refused } = log;
         assert!(refused.is_empty(), "nobody expected this: {refused:#?} in\n{log}");
-        Ran { result, log, records, messages, lost, windows, kinds }
+        Ran { result, log, records, messages, lost, windows, staged, kinds }
     }
 
     /// Whether a provider's scheduler crashes: then promises may be broken.
@@ -495,6 +505,7 @@ struct Log {
     messages: Vec<(Time, ActorId, ActorId, Message)>,
     lost: Vec<(u32, Time, Time, ProcessorSet)>,
     windows: Vec<MaintenanceRecord>,
+    staged: BTreeMap<JobId, StageIn>,
     kinds: Vec<ActorKind>,
     refused: Vec<String>,
 }
@@ -570,10 +581,11 @@ impl Sink for Log {
             Observation::JobMoved { job, from, to } => {
                 writeln!(self.text, "{now} {} | {} moves {}>{}", actor.0, job.0, from.0, to.0)?;
             }
-            Observation::JobSized { job, sizing } => {
+            Observation::JobSized { job, sizing, stage_in } => {
                 let haggle_model::Sizing { processors, start, planned } = sizing;
                 let at = (processors, start, planned);
                 writeln!(self.text, "{now} {} | {} sized {at:?}", actor.0, job.0)?;
+                self.staged.insert(*job, *stage_in);
             }
             Observation::WaitingReviewed(review) => {
                 writeln!(self.text, "{now} {} | {review:?}", actor.0)?;
@@ -624,13 +636,13 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 return Vec::new();
             }
             ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => DisclosedItem::Job,
-            ReservationMessage::Granted { .. } | ReservationMessage::Fixed { .. } => {
-                DisclosedItem::Estimate
-            }
+            ReservationMessage::Granted { .. }
+            | ReservationMessage::Fixed { .. }
+            | ReservationMessage::Shrunk { .. } => DisclosedItem::Estimate,
             ReservationMessage::Alternatives { .. } => DisclosedItem::Interval,
-            ReservationMessage::Expired { .. } | ReservationMessage::Broken { .. } => {
-                DisclosedItem::Change
-            }
+            ReservationMessage::Expired { .. }
+            | ReservationMessage::Broken { .. }
+            | ReservationMessage::Revoked { .. } => DisclosedItem::Change,
         },
         Message::Query(QueryMessage::EstimateRequest { .. }) => DisclosedItem::Job,
         Message::Query(QueryMessage::Estimate { .. }) => DisclosedItem::Estimate,

@@ -5,6 +5,7 @@ use haggle_model::Time;
 
 use super::entry::Kind;
 use super::{ConservativeBags, Rescheduling};
+use crate::not_before::NotBefore;
 use crate::plan::openings::Region;
 use crate::plan::pass::Pass;
 use crate::plan::waiting::{Entry, Waiting};
@@ -60,7 +61,7 @@ impl ConservativeBags {
             waits.then_some(Entry { key, ..job })
         });
         let ends = plan.ends();
-        let pass = Pass { plan, openings, now };
+        let pass = Pass { plan, openings, not_before: &NotBefore::default(), now };
         let list = line.list_mut();
         let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
         let tail = moved.tail..list.len();

@@ -190,7 +190,8 @@ impl Openings {
         self.classes.iter().map(longest).collect()
     }
 
-    /// The earliest place before `booked` for a job that is booked there, if there is one.
+    /// The earliest place before `booked` for a job that is booked there and may start from `from`
+    /// on, which is `now` or later, if there is one.
     ///
     /// It is either in front of the job's own place, so that the two overlap or touch, which the
     /// profile tells at a glance; or the whole of it is in a hull.
@@ -200,35 +201,37 @@ impl Openings {
         processors: u32,
         span: Span,
         booked: Time,
+        from: Time,
         now: Time,
     ) -> Option<Time> {
         // What was too full just before its place still is where nothing has been given back.
         let is_near = self.until.iter().any(|&until| booked <= until);
-        let near = is_near.then(|| profile.free_since(processors, booked, now)).flatten();
+        let near = is_near.then(|| profile.free_since(processors, booked, from)).flatten();
         let before = near.unwrap_or(booked);
         let moves = self.moves;
         let class = &mut self.classes[class_of(processors)];
         if !class.has_room(span) {
             return near;
         }
-        let (mut from, mut behind) = (0, class.before(before));
-        while let Some(at) = class.next(from, behind, span) {
-            from = at + 1;
+        let (mut next, mut behind) = (0, class.before(before));
+        while let Some(at) = class.next(next, behind, span) {
+            next = at + 1;
             let hull = class.hulls()[at];
             if hull.is_vain(processors, span) {
                 continue;
             }
             let latest = (hull.right - span).min(before - Span::TICK);
-            let far = profile.earliest_fit_by(processors, span, hull.left.max(now), latest);
+            let far = profile.earliest_fit_by(processors, span, hull.left.max(from), latest);
             if far.is_some() {
                 return far;
             }
-            if latest + span >= hull.right {
+            // Another one may start earlier than this one.
+            if latest + span >= hull.right && from <= hull.left.max(now) {
                 class.is_in_vain(at, processors, span);
             }
             if hull.measured < moves {
                 behind = behind + class.measure(at, profile, now, moves) - 1;
-                from = at;
+                next = at;
             }
         }
         near

@@ -11,12 +11,14 @@ use self::tail::Tail;
 use super::Plan;
 use super::openings::Openings;
 use super::waiting::Entry;
+use crate::not_before::NotBefore;
 
 /// What a pass works on.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     pub(crate) plan: &'a mut Plan,
     pub(crate) openings: &'a mut Openings,
+    pub(crate) not_before: &'a NotBefore,
     pub(crate) now: Time,
 }
 
@@ -72,9 +74,11 @@ impl Pass<'_> {
 
     /// Moves a job, if it can; says by how much.
     fn move_up(&mut self, entry: &mut Entry, in_next_pass: bool) -> Option<Span> {
-        let Pass { plan, openings, now } = self;
-        let Entry { booked, span, processors, .. } = *entry;
-        let earlier = openings.earlier_fit(plan.profile(), processors, span, booked, *now)?;
+        let Pass { plan, openings, not_before, now } = self;
+        let Entry { booked, span, processors, slot, .. } = *entry;
+        let from = not_before.from(*now, slot);
+        let profile = plan.profile();
+        let earlier = openings.earlier_fit(profile, processors, span, booked, from, *now)?;
         let left_behind = plan.move_up(processors, span, booked, earlier);
         openings.moved(plan.profile(), left_behind, *now, in_next_pass);
         entry.booked = earlier;

@@ -8,7 +8,7 @@
 use haggle_model::Time;
 
 use super::options::{self, Alternative, Anchor};
-use super::request::{Percent, Reserve, Window};
+use super::request::{Percent, Reserve, Size};
 use super::{After, Booking, Granted, Reservations};
 use crate::Profile;
 
@@ -29,11 +29,12 @@ impl Reservations {
         &mut self,
         now: Time,
         request: &Reserve,
+        sizes: &[Size],
         threshold: Option<Percent>,
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted> {
         let mut first = None;
-        self.search(now, request, threshold, draw, |placed| {
+        self.search(now, request, sizes, threshold, draw, |placed| {
             first = Some(placed);
             true
         });
@@ -50,12 +51,13 @@ impl Reservations {
         &mut self,
         now: Time,
         request: &Reserve,
+        sizes: &[Size],
         threshold: Percent,
         most: usize,
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Vec<Alternative> {
         let mut found: Vec<Alternative> = Vec::new();
-        self.search(now, request, Some(threshold), draw, |placed| {
+        self.search(now, request, sizes, Some(threshold), draw, |placed| {
             // The same may be possible behind somebody else, too.
             found.extend(placed.alternative.filter(|it| !found.contains(it)));
             found.len() >= most
@@ -69,6 +71,7 @@ impl Reservations {
         &mut self,
         now: Time,
         request: &Reserve,
+        sizes: &[Size],
         threshold: Option<Percent>,
         draw: &mut dyn FnMut(usize) -> usize,
         mut enough: impl FnMut(Placed) -> bool,
@@ -85,17 +88,22 @@ impl Reservations {
             let base = self.beside(now, &list[place + 1..]);
             let alternatives = || {
                 let anchors = self.anchors(&list[..place]);
-                threshold.map(|it| options::alternatives(request, now, anchors, it))
+                threshold
+                    .map(|most| options::alternatives(request, sizes, now, &base, &anchors, most))
             };
             // As it was asked for first; alternatives are worked out when that has failed.
             let asked = std::iter::once(None);
             let others = std::iter::once_with(alternatives).flatten().flatten().map(Some);
             let mut displaced = None;
             for alternative in asked.chain(others) {
-                let window = alternative
-                    .map_or(request.window, |alternative| Window::from((request, alternative)));
+                // Most have no room, and nobody needs to be placed again to see that.
+                let has_room =
+                    |it: Alternative| it.processors <= base.min_free(it.start, it.completion);
+                if !alternative.is_none_or(has_room) {
+                    continue;
+                }
                 let mut list = list.clone();
-                list[place].request.window = window;
+                list[place].request = alternative.map_or(*request, |it| request.at(it));
                 let mut profile = base.clone();
                 match place_again(&mut profile, &mut list[place..], now) {
                     Ok(()) => {
@@ -126,7 +134,7 @@ impl Reservations {
     }
 
     /// What runs and what waits of `before`, as what alternatives may touch.
-    fn anchors(&self, before: &[Booking]) -> impl Iterator<Item = Anchor> {
+    fn anchors(&self, before: &[Booking]) -> Vec<Anchor> {
         let waiting = before.iter().map(|booking| Anchor {
             start: booking.start,
             completion: booking.end(),
@@ -135,7 +143,7 @@ impl Reservations {
                 After::Completion => booking.end(),
             },
         });
-        self.firm_anchors().chain(waiting)
+        self.firm_anchors().chain(waiting).collect()
     }
 }
 

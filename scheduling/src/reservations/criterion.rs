@@ -74,6 +74,7 @@ impl Criterion {
 #[cfg(test)]
 mod tests {
     use haggle_model::Span;
+    use haggle_model::reservation::Remedy;
 
     use super::*;
     use crate::reservations::{Reserve, Window};
@@ -100,6 +101,7 @@ mod tests {
                 window,
                 fix_at: None,
                 accepts: None,
+                remedy: Remedy::Postpone,
             };
             Booking { request, id, start: Time::ZERO }
         };

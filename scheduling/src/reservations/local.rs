@@ -1,8 +1,11 @@
 //! Reservations as a local scheduler.
 
+use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
 
-use super::{Active, Alternative, Booking, Granted, Granting, News, Reservations, Reserve, Window};
+use super::{
+    Active, Alternative, Booking, Displaced, Granted, Granting, Reservations, Reserve, Size, Window,
+};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
 use crate::{Interval, Maintaining, Overlap};
 
@@ -11,21 +14,23 @@ impl Granting for Reservations {
         &mut self,
         now: Time,
         request: &Reserve,
+        sizes: &[Size],
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted> {
         let threshold = self.config.threshold.min(request.accepts);
-        self.admit(now, request, threshold, draw)
+        self.admit(now, request, sizes, threshold, draw)
     }
 
     fn alternatives(
         &mut self,
         now: Time,
         request: &Reserve,
+        sizes: &[Size],
         most: usize,
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Vec<Alternative> {
         let Some(threshold) = self.config.threshold else { return Vec::new() };
-        self.possible(now, request, threshold, most, draw)
+        self.possible(now, request, sizes, threshold, most, draw)
     }
 
     fn take(
@@ -35,8 +40,7 @@ impl Granting for Reservations {
         alternative: Alternative,
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted> {
-        let window = Window::from((request, alternative));
-        let granted = self.admit(now, &Reserve { window, ..*request }, None, draw)?;
+        let granted = self.admit(now, &request.at(alternative), &[], None, draw)?;
         Some(Granted { alternative: Some(alternative), ..granted })
     }
 
@@ -51,8 +55,12 @@ impl Granting for Reservations {
         Some(self.waiting[place].start)
     }
 
-    fn news(&mut self, news: &mut Vec<(Slot, News)>) {
-        news.append(&mut self.news);
+    fn fixed(&mut self, fixed: &mut Vec<(Slot, Time)>) {
+        fixed.append(&mut self.fixed);
+    }
+
+    fn displaced(&mut self, displaced: &mut Vec<(Slot, Displaced)>) {
+        displaced.append(&mut self.displaced);
     }
 }
 
@@ -75,6 +83,7 @@ impl LocalScheduler for Reservations {
             window: Window::ANY,
             fix_at: None,
             accepts: None,
+            remedy: Remedy::Postpone,
         };
         self.waiting.push(Booking { request, id: self.asked, start });
         self.asked += 1;
@@ -90,7 +99,7 @@ impl LocalScheduler for Reservations {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.plan_around(now, |plan| plan.overran(now, slot, end));
+        self.plan_around(now, false, |plan| plan.overran(now, slot, end));
         for active in self.running.iter_mut().filter(|active| active.slot == slot) {
             active.planned_end = end;
         }
@@ -98,7 +107,7 @@ impl LocalScheduler for Reservations {
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
         self.running.retain(|active| killed.iter().all(|it| it.slot != active.slot));
-        self.plan_around(now, |plan| {
+        self.plan_around(now, true, |plan| {
             plan.failed(now, processors, killed);
             killed.iter().for_each(|it| plan.forget(it.slot));
         });
@@ -173,9 +182,10 @@ impl Maintaining for Reservations {
             return true;
         }
         let (mut anew, mut has_room) = (self.clone(), false);
-        anew.plan_around(now, |plan| has_room = plan.announce(now, number, window, overlap));
-        let new = &anew.news[self.news.len()..];
-        has_room &= overlap == Overlap::Break || new.is_empty();
+        anew.plan_around(now, false, |plan| has_room = plan.announce(now, number, window, overlap));
+        let mut new = anew.displaced[self.displaced.len()..].iter();
+        let are_kept = new.all(|(_, it)| matches!(it, Displaced::Moved(_)));
+        has_room &= overlap == Overlap::Break || are_kept;
         if has_room {
             *self = anew;
         }

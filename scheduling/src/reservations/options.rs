@@ -1,30 +1,44 @@
 //! Other intervals for a reservation that does not find a place in its window.
 //!
 //! The best places are those that touch what is booked around the window: just before it starts,
-//! or just after it must have ended (Netto 2009, section 3.3.2, the list Psi).
+//! or just after it must have ended (Netto 2009, section 3.3.2, the list Psi). Work that may run on
+//! more or fewer processors is tried on each number of them, in the window first: there may be room
+//! for fewer, or for more that are done sooner.
 
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::request::{Percent, Reserve, Window};
+use super::request::{Percent, Reserve, Size};
+use crate::Profile;
 
-/// An interval outside the window.
+/// An interval outside the window, or in it on another number of processors. In order of distance,
+/// then of completion, then of size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Alternative {
     /// How far from the window it is.
     pub distance: Span,
-    /// Start of the interval, which is no longer than the work.
+    /// Its end: it is no longer than the work.
+    pub completion: Time,
+    /// Processors.
+    pub processors: u32,
+    /// Its start.
     pub start: Time,
 }
 
 impl Alternative {
-    /// Whether it is no farther than so many hundredths of the time `span` that the work takes.
+    /// How long the work takes.
+    pub fn span(&self) -> Span {
+        self.completion - self.start
+    }
+
+    /// Whether it is no farther than so many hundredths of the time `span` that the work takes on as
+    /// many processors as were asked for.
     pub fn is_within(&self, threshold: Percent, span: Span) -> bool {
         let wide = |span: Span| i128::from(span.as_micros());
         wide(self.distance) * 100 <= wide(span) * i128::from(threshold)
     }
 
-    /// The distance as a share of the time `span` that the work takes; for output only.
+    /// The distance as a share of this time; for output only.
     pub fn phi(&self, span: Span) -> f64 {
         self.distance.as_secs_f64() / span.as_secs_f64()
     }
@@ -49,43 +63,47 @@ pub(super) struct Anchor {
     pub(super) after: Time,
 }
 
-/// Alternatives to `request` beside `anchors` no farther than `threshold`, nearest first.
+/// Alternatives to `request` no farther than `threshold`, nearest first: beside `anchors`, and on each
+/// of the other `sizes` also at the first fit in the window, where others leave `free` what they do.
 pub(super) fn alternatives(
     request: &Reserve,
+    sizes: &[Size],
     now: Time,
-    anchors: impl Iterator<Item = Anchor>,
+    free: &Profile,
+    anchors: &[Anchor],
     threshold: Percent,
 ) -> Vec<Alternative> {
-    let Reserve { window, span, submitted, .. } = *request;
-    let ready = window.ready.unwrap_or(submitted);
-    let latest = window.latest_start(span);
-    let around =
-        anchors.filter(|it| it.start < window.deadline && window.earliest(now) < it.completion);
-    let mut found: Vec<Alternative> = around
-        .flat_map(|it| {
-            let before = it.start - span;
-            let before = Alternative { distance: ready - before, start: before };
-            let after =
-                Alternative { distance: it.after + span - window.deadline, start: it.after };
-            [before, after]
-        })
-        // What lies in the window has been tried.
-        .filter(|it| it.start >= now && (it.start < ready || latest < it.start))
-        .filter(|it| it.start < Time::FOREVER && it.is_within(threshold, span))
-        .collect();
-    found.sort_unstable();
-    // The nearest of those that start together comes first.
-    let mut kept: Vec<Alternative> = Vec::with_capacity(found.len());
-    for alternative in found {
-        if kept.iter().all(|other| other.start != alternative.start) {
-            kept.push(alternative);
-        }
+    let mut found: Vec<Alternative> = Vec::new();
+    for &size in sizes {
+        let (from, latest) = (request.window.earliest(now), request.window.latest_start(size.span));
+        let start = free.earliest_fit_by(size.processors, size.span, from, latest);
+        found.extend(start.map(|start| request.beside(size, start)));
     }
-    kept
+    for &size in [request.size()].iter().chain(sizes) {
+        found.extend(touching(request, size, now, anchors));
+    }
+    found.retain(|it| it.start < Time::FOREVER && it.is_within(threshold, request.span));
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
-impl From<(&Reserve, Alternative)> for Window {
-    fn from((request, alternative): (&Reserve, Alternative)) -> Window {
-        Window::strict(alternative.start, request.span)
-    }
+/// The intervals outside the window that touch what is booked around it.
+fn touching(
+    request: &Reserve,
+    size: Size,
+    now: Time,
+    anchors: &[Anchor],
+) -> impl Iterator<Item = Alternative> {
+    let Reserve { window, submitted, .. } = *request;
+    let ready = window.ready.unwrap_or(submitted);
+    let latest = window.latest_start(size.span);
+    let around = anchors
+        .iter()
+        .filter(move |it| it.start < window.deadline && window.earliest(now) < it.completion);
+    around
+        .flat_map(move |it| [it.start - size.span, it.after])
+        // What lies in the window has been tried.
+        .filter(move |&start| start >= now && (start < ready || latest < start))
+        .map(move |start| request.beside(size, start))
 }

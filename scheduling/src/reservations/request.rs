@@ -1,5 +1,6 @@
 //! What a user asks for: processors for some time, within a window.
 
+use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
 
 use super::options::Alternative;
@@ -68,14 +69,40 @@ pub struct Reserve {
     /// How far from the window an alternative may be that its user takes, in hundredths of the
     /// time it needs; `None` = takes none.
     pub accepts: Option<Percent>,
+    /// What its user wants when its place is lost.
+    pub remedy: Remedy,
+}
+
+/// So many processors, and how long the work takes on them: one point of the moldability function
+/// f_mol (Netto 2009, section 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Processors.
+    pub processors: u32,
+    /// Planned time on them.
+    pub span: Span,
 }
 
 impl Reserve {
-    /// The interval from `start` on, as an alternative to the window.
-    pub fn beside(&self, start: Time) -> Alternative {
+    /// What it asks for.
+    pub fn size(&self) -> Size {
+        Size { processors: self.processors, span: self.span }
+    }
+
+    /// The interval from `start` on, on so many processors, as an alternative to the window.
+    pub fn beside(&self, size: Size, start: Time) -> Alternative {
+        let completion = start + size.span;
         let before = self.window.ready.unwrap_or(self.submitted) - start;
-        let behind = start + self.span - self.window.deadline;
-        Alternative { distance: before.max(behind).max(Span::ZERO), start }
+        let behind = completion - self.window.deadline;
+        let distance = before.max(behind).max(Span::ZERO);
+        Alternative { distance, completion, processors: size.processors, start }
+    }
+
+    /// The request for just this alternative.
+    pub fn at(&self, alternative: Alternative) -> Reserve {
+        let Alternative { processors, start, .. } = alternative;
+        let span = alternative.span();
+        Reserve { processors, span, window: Window::strict(start, span), ..*self }
     }
 
     /// When its start is fixed if it is planned for `start`.

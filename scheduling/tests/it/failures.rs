@@ -42,6 +42,8 @@ struct Work {
     requested: i64,
     run: i64,
     deadline: Option<i64>,
+    /// For how long it cannot start, where the scheduler reserves.
+    data: i64,
 }
 
 /// (fails at, back after, processors).
@@ -49,11 +51,12 @@ type Failure = (i64, i64, u32);
 
 fn work() -> impl Strategy<Value = Work> {
     let times = (0_i64..60, 1..=PROCESSORS, 1_i64..20, 1_i64..=100);
-    (times, prop::option::of(0_i64..50)).prop_map(
-        |((submit, processors, requested, share), late)| {
+    let data = prop_oneof![2 => Just(0), 1 => 1_i64..40];
+    (times, prop::option::of(0_i64..50), data).prop_map(
+        |((submit, processors, requested, share), late, data)| {
             let run = (requested * share / 100).max(1);
             let deadline = late.map(|late| submit + requested + late);
-            Work { submit, processors, requested, run, deadline }
+            Work { submit, processors, requested, run, deadline, data }
         },
     )
 }
@@ -84,19 +87,21 @@ impl Machine<'_> {
     }
 
     fn submit(&mut self, now: Time, slot: Slot) {
-        let Work { processors, requested, deadline, .. } = self.work[slot.index()];
-        self.scheduler.submit(
-            now,
-            Request {
-                slot,
-                processors,
-                span: Some(Span::from_secs(requested)),
-                key: 0,
-                deadline: deadline.map(Time::from_secs),
-                // What was killed keeps its place every other time.
-                ahead: self.starts[slot.index()] % 2 == 1,
-            },
-        );
+        let Work { processors, requested, deadline, data, .. } = self.work[slot.index()];
+        let starts = self.starts[slot.index()];
+        let request = Request {
+            slot,
+            processors,
+            span: Some(Span::from_secs(requested)),
+            key: 0,
+            deadline: deadline.map(Time::from_secs),
+            // What was killed keeps its place every other time.
+            ahead: starts % 2 == 1,
+        };
+        match self.scheduler.reserving().filter(|_| data > 0 && starts == 0) {
+            Some(queue) => queue.submit_after(now, request, now + Span::from_secs(data)),
+            None => self.scheduler.submit(now, request),
+        };
     }
 
     /// Kills the youngest jobs until enough processors are free to fail.
@@ -250,8 +255,8 @@ proptest! {
 #[test]
 fn what_was_free_all_the_while_is_not_missed() {
     let work = [
-        Work { submit: 0, processors: 4, requested: 10, run: 8, deadline: None },
-        Work { submit: 1, processors: 2, requested: 10, run: 5, deadline: None },
+        Work { submit: 0, processors: 4, requested: 10, run: 8, deadline: None, data: 0 },
+        Work { submit: 1, processors: 2, requested: 10, run: 5, deadline: None, data: 0 },
     ];
     for scheduling in schedulers() {
         assert_eq!(run(&scheduling, &work, &[(2, 3, 2)]), [1, 1], "{scheduling}");
@@ -296,8 +301,8 @@ fn a_lost_job_can_go_ahead_of_all_that_waits() {
 #[test]
 fn a_job_that_is_too_wide_for_what_is_left_waits() {
     let work = [
-        Work { submit: 1, processors: 8, requested: 5, run: 5, deadline: None },
-        Work { submit: 2, processors: 2, requested: 5, run: 5, deadline: None },
+        Work { submit: 1, processors: 8, requested: 5, run: 5, deadline: None, data: 0 },
+        Work { submit: 2, processors: 2, requested: 5, run: 5, deadline: None, data: 0 },
     ];
     for scheduling in schedulers() {
         assert_eq!(run(&scheduling, &work, &[(0, 100, 4)]), [1, 1], "{scheduling}");

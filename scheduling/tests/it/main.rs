@@ -6,6 +6,7 @@ mod composition;
 mod composition_properties;
 mod coordinated;
 mod coordination;
+mod displaced;
 mod edf;
 mod edf_history;
 mod failures;

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
-use haggle_scheduling::reservations::{Granting, ReservationConfig, Reserve, Window};
+use haggle_scheduling::reservations::{Displaced, Granting, ReservationConfig, Reserve, Window};
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Interval, Killed, LocalScheduler, Order, Overlap, Policy,
     Request, Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Shares, Slot,
@@ -340,6 +341,22 @@ fn no_job_starts_that_would_run_into_maintenance() {
     }
 }
 
+/// Forty jobs as wide as the machine end early one after the other, and those behind move up; the
+/// window in the middle of them stays where it is.
+#[test]
+fn maintenance_stays_where_it_is_when_the_end_of_a_long_queue_moves() {
+    let work = [Work { submit: 0, processors: PROCESSORS, requested: 10, run: 6 }; 40];
+    let (announced, overlap) = (0, Overlap::Refuse);
+    let closing = Closing { announced, notice: 105, lasts: 10, processors: 4, overlap };
+    for config in queues().into_iter().filter(|it| it.order == Order::Arrival) {
+        let SchedulerConfig { policy, order, compression } = config;
+        let (fast, _) = run(config.build(PROCESSORS), &work, &[closing], &[]);
+        let obvious = Obvious::new(PROCESSORS, policy, order, compression);
+        let (expected, _) = run(Box::new(obvious), &work, &[closing], &[]);
+        assert_eq!(fast, expected, "{config}");
+    }
+}
+
 /// Half of the machine is closed: the other half goes on.
 #[test]
 fn what_is_not_closed_is_used() {
@@ -372,14 +389,16 @@ fn a_window_in_the_way_of_a_reservation_is_refused_or_told() {
             window: Window { ready: Some(at(10)), deadline },
             fix_at: None,
             accepts: None,
+            remedy: Remedy::Postpone,
         };
-        assert!(queue.ask(at(0), &request, &mut |_| 0).is_some());
+        assert!(queue.ask(at(0), &request, &[], &mut |_| 0).is_some());
         let window = Interval { start: at(15), span: Span::from_secs(5), processors: 2 };
         let maintaining = queue.maintaining().expect("it does");
         assert_eq!(maintaining.announce(at(1), 0, window, overlap), accepted);
-        let mut news = Vec::new();
-        queue.news(&mut news);
-        assert_eq!(news.len(), told, "{news:?}");
+        let mut displaced = Vec::new();
+        queue.displaced(&mut displaced);
+        displaced.retain(|(_, it)| !matches!(it, Displaced::Moved(_)));
+        assert_eq!(displaced.len(), told, "{displaced:?}");
         let planned = if accepted { at(20) } else { at(10) };
         assert_eq!(queue.planned(Slot(0)), Some(planned));
     }

@@ -4,7 +4,7 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
     Compression, Interval, Killed, LocalScheduler, Maintaining, Order, Overlap, Policy, Request,
-    Slot,
+    Reserving, Slot,
 };
 
 /// One booking: `[start, end)` and processors.
@@ -66,6 +66,8 @@ struct Waiting {
     span: i64,
     rank: (i64, u32),
     start: i64,
+    /// It cannot start before.
+    ready: i64,
 }
 
 /// Any of the policies, done the obvious way.
@@ -84,6 +86,8 @@ pub(crate) struct Obvious {
     /// Announced maintenance: number, when, whether it has begun, processors that were announced.
     windows: Vec<(u32, Booked, bool, u32)>,
     sequence: u32,
+    /// When it last started what was due.
+    passed: i64,
 }
 
 impl Obvious {
@@ -104,6 +108,7 @@ impl Obvious {
             down: 0,
             windows: Vec::new(),
             sequence: 0,
+            passed: 0,
         }
     }
 
@@ -137,7 +142,7 @@ impl Obvious {
         self.waiting = stay;
         anew.sort_by_key(|w| w.rank);
         for mut w in anew {
-            w.start = self.fit(None, w.processors, w.span, now);
+            w.start = self.fit(None, w.processors, w.span, now.max(w.ready));
             self.waiting.push(w);
         }
     }
@@ -161,7 +166,8 @@ impl Obvious {
                     order.sort_by_key(|w| w.rank);
                 }
                 for job in order {
-                    let start = self.fit(Some(job.slot), job.processors, job.span, now);
+                    let from = now.max(job.ready);
+                    let start = self.fit(Some(job.slot), job.processors, job.span, from);
                     let waiting = self.waiting.iter_mut().find(|w| w.slot == job.slot);
                     waiting.expect("it waits").start = start;
                 }
@@ -204,25 +210,7 @@ impl Obvious {
 
 impl LocalScheduler for Obvious {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
-        let span = request.span.unwrap_or(Span::FOREVER).as_micros();
-        let primary = match self.order {
-            _ if request.ahead => i64::MIN,
-            Order::Arrival => 0,
-            Order::Shortest => span,
-            Order::Largest => -i64::from(request.processors),
-            Order::Key => request.key,
-        };
-        let rank = (primary, self.sequence);
-        self.sequence += 1;
-        let (slot, processors) = (request.slot, request.processors);
-        let others = if request.ahead { std::mem::take(&mut self.waiting) } else { Vec::new() };
-        let start = self.fit(None, processors, span, now.as_micros());
-        self.waiting.push(Waiting { slot, processors, span, rank, start });
-        // What goes ahead of the others is planned before them.
-        self.waiting.extend(others.iter().map(|&other| Waiting { start: NEVER, ..other }));
-        self.plan_anew(now.as_micros(), |w| others.iter().any(|other| other.slot == w.slot));
-        let promised = self.policy == Policy::Conservative && end(start, span) < BEYOND_ALL_LIMITS;
-        promised.then(|| Time::from_micros(start + span))
+        self.submit_after(now, request, now)
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
@@ -268,6 +256,7 @@ impl LocalScheduler for Obvious {
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         let now = now.as_micros();
+        self.passed = now;
         let mut queue = self.queue();
         if self.policy == Policy::Conservative {
             queue.sort_by_key(|w| (w.start, w.rank));
@@ -280,6 +269,9 @@ impl LocalScheduler for Obvious {
         }
         if self.policy == Policy::Fcfs {
             for head in queue {
+                if head.ready > now {
+                    break;
+                }
                 let planned = self.profile(None).min_free(now, end(now, head.span));
                 if head.processors > planned.min(self.capacity - self.used()) {
                     break;
@@ -323,6 +315,10 @@ impl LocalScheduler for Obvious {
     }
 
     fn next_start(&self) -> Option<Time> {
+        if self.policy == Policy::Fcfs {
+            let head = *self.queue().first()?;
+            return (head.ready > self.passed).then(|| Time::from_micros(head.ready));
+        }
         let planned = (self.policy == Policy::Conservative).then_some(&self.waiting)?;
         let starts = planned.iter().map(|w| w.start).filter(|&start| start < BEYOND_ALL_LIMITS);
         starts.min().map(Time::from_micros)
@@ -336,8 +332,57 @@ impl LocalScheduler for Obvious {
         self.waiting.len() + self.decided.len()
     }
 
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        let reserves = match self.policy {
+            Policy::Fcfs => self.order == Order::Arrival,
+            Policy::Easy => false,
+            Policy::Conservative => self.compression != Compression::Replan,
+        };
+        reserves.then_some(self)
+    }
+
     fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
         Some(self)
+    }
+}
+
+impl Reserving for Obvious {
+    fn planned_start(&mut self, _: Time, slot: Slot) -> Option<Time> {
+        let job = self.waiting.iter().find(|w| w.slot == slot)?;
+        Some(Time::from_micros(job.start))
+    }
+
+    fn estimate_after(&mut self, _: Time, _: u32, _: Option<Span>, _: Time) -> Option<Time> {
+        None
+    }
+
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        let span = request.span.unwrap_or(Span::FOREVER).as_micros();
+        let primary = match self.order {
+            _ if request.ahead => i64::MIN,
+            Order::Arrival => 0,
+            Order::Shortest => span,
+            Order::Largest => -i64::from(request.processors),
+            Order::Key => request.key,
+        };
+        let rank = (primary, self.sequence);
+        self.sequence += 1;
+        let (slot, processors) = (request.slot, request.processors);
+        let others = if request.ahead { std::mem::take(&mut self.waiting) } else { Vec::new() };
+        let ready = ready.as_micros();
+        let start = self.fit(None, processors, span, now.as_micros().max(ready));
+        self.waiting.push(Waiting { slot, processors, span, rank, start, ready });
+        // What goes ahead of the others is planned before them.
+        self.waiting.extend(others.iter().map(|&other| Waiting { start: NEVER, ..other }));
+        self.plan_anew(now.as_micros(), |w| others.iter().any(|other| other.slot == w.slot));
+        let promised = self.policy == Policy::Conservative && end(start, span) < BEYOND_ALL_LIMITS;
+        promised.then(|| Time::from_micros(start + span))
+    }
+
+    fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
+        for &slot in slots {
+            self.withdraw(now, slot);
+        }
     }
 }
 

@@ -37,8 +37,11 @@ impl Job {
     }
 }
 
-/// (start, distance), nearest first.
-type Options = Vec<(i64, i64)>;
+/// Another interval: distance, completion, processors and start, nearest first.
+pub(crate) type Other = (i64, i64, u32, i64);
+
+/// Processors, and the time on them.
+pub(crate) type Size = (u32, i64);
 
 #[derive(Clone, Debug)]
 pub(crate) struct ObviousReservations {
@@ -85,14 +88,15 @@ impl ObviousReservations {
         None
     }
 
-    /// Start and distance of the alternative taken, if any.
+    /// Start and the alternative taken, if any.
     pub(crate) fn ask(
         &mut self,
         now: i64,
         job: Job,
+        sizes: &[Size],
         accepts: Option<u32>,
         draw: &mut dyn FnMut(usize) -> usize,
-    ) -> Option<(i64, Option<i64>)> {
+    ) -> Option<(i64, Option<Other>)> {
         let job = Job { id: self.asked, ..job };
         self.asked += 1;
         let saved = self.waiting.clone();
@@ -115,7 +119,7 @@ impl ObviousReservations {
                 if !itself {
                     list.swap(i, k);
                 }
-                self.second(now, &mut list, job, i, itself, threshold, &restore)
+                self.second(now, &mut list, (job, sizes), i, itself, threshold, &restore)
             }
         }?;
         let start = list.iter().find(|other| other.id == job.id).expect("there").start;
@@ -128,31 +132,33 @@ impl ObviousReservations {
         &self,
         now: i64,
         list: &mut [Job],
-        job: Job,
+        (job, sizes): (Job, &[Size]),
         k: usize,
         original_tested: bool,
         threshold: Option<u32>,
         restore: &dyn Fn(&mut [Job]),
-    ) -> Option<Option<i64>> {
-        let mut options: Vec<Option<(i64, i64)>> = Vec::new();
+    ) -> Option<Option<Other>> {
+        let mut options: Vec<Option<Other>> = Vec::new();
         if !original_tested {
             options.push(None);
         }
         if let Some(threshold) = threshold {
-            options.extend(self.options(now, &list[..k], &job, threshold).into_iter().map(Some));
+            let others = self.options(now, &list[..k], &job, sizes, threshold);
+            options.extend(others.into_iter().map(Some));
         }
         for option in options {
-            if let Some((start, _)) = option {
-                (list[k].ready, list[k].deadline) = (Some(start), start + job.span);
+            if let Some((_, completion, processors, start)) = option {
+                (list[k].ready, list[k].deadline) = (Some(start), completion);
+                (list[k].processors, list[k].span) = (processors, completion - start);
             }
             match self.pass(now, list, k) {
-                None => return Some(option.map(|(_, distance)| distance)),
+                None => return Some(option),
                 Some(i) => {
                     restore(list);
                     list[k] = job;
                     if i != k {
                         list.swap(i, k);
-                        return self.second(now, list, job, i, false, threshold, restore);
+                        return self.second(now, list, (job, sizes), i, false, threshold, restore);
                     }
                 }
             }
@@ -160,37 +166,46 @@ impl ObviousReservations {
         None
     }
 
-    fn options(&self, now: i64, before: &[Job], job: &Job, threshold: u32) -> Options {
+    /// On each number of processors: in the window at the first fit, unless that was asked for; and
+    /// outside, before and after all that is booked around it.
+    fn options(
+        &self,
+        now: i64,
+        before: &[Job],
+        job: &Job,
+        sizes: &[Size],
+        threshold: u32,
+    ) -> Vec<Other> {
         let ready = job.ready.unwrap_or(job.submitted);
-        let mut found: Options = Vec::new();
-        let running = self.running.iter().map(|it| (it, it.start + it.span));
-        let waiting = before.iter().map(|it| match self.after {
-            After::Deadline => (it, it.deadline),
-            After::Completion => (it, it.start + it.span),
-        });
-        for (anchor, after) in running.chain(waiting) {
-            if anchor.start >= job.deadline || anchor.start + anchor.span <= job.from(now) {
-                continue;
+        let mut found: Vec<Other> = Vec::new();
+        let own = (job.processors, job.span);
+        for &(processors, span) in [own].iter().chain(sizes) {
+            let sized = Job { processors, span, ..*job };
+            let mut starts = Vec::new();
+            if (processors, span) != own {
+                starts.extend(self.first_fit(now, &sized, before));
             }
-            for start in [anchor.start - job.span, after] {
-                let covered = ready <= start && start <= job.latest();
-                if start < now || covered || start >= FOREVER {
+            let running = self.running.iter().map(|it| (it, it.start + it.span));
+            let waiting = before.iter().map(|it| match self.after {
+                After::Deadline => (it, it.deadline),
+                After::Completion => (it, it.start + it.span),
+            });
+            for (anchor, after) in running.chain(waiting) {
+                if anchor.start >= job.deadline || anchor.start + anchor.span <= job.from(now) {
                     continue;
                 }
-                let distance =
-                    if start < ready { ready - start } else { start + job.span - job.deadline };
+                let outside = |start: &i64| *start < ready || sized.latest() < *start;
+                starts.extend([anchor.start - span, after].iter().filter(|it| outside(it)));
+            }
+            for start in starts.into_iter().filter(|&start| now <= start && start < FOREVER) {
+                let distance = (ready - start).max(start + span - job.deadline).max(0);
                 if distance * 100 <= i64::from(threshold) * job.span {
-                    found.push((start, distance));
+                    found.push((distance, start + span, processors, start));
                 }
             }
         }
-        found.sort_by_key(|&(start, distance)| (distance, start));
-        let mut seen: Vec<i64> = Vec::new();
-        found.retain(|&(start, _)| {
-            let new = !seen.contains(&start);
-            seen.push(start);
-            new
-        });
+        found.sort();
+        found.dedup();
         found
     }
 

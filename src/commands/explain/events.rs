@@ -1,6 +1,6 @@
 //! What happened to a job, in order of time.
 
-use haggle::experiment::explain::{Attempt, Disclosed, LostTasks, Move, Story, Try};
+use haggle::experiment::explain::{Attempt, Disclosed, Displaced, LostTasks, Move, Story, Try};
 
 use super::whole;
 use crate::commands::table::{clock, count, duration, lines, number, seconds};
@@ -12,7 +12,7 @@ const TOLD: usize = 60;
 pub(super) fn told(story: &Story) -> String {
     let mut events: Vec<(f64, String)> = vec![(story.submit, submitted(story))];
     let ready = story.granted.as_ref().map_or(story.ready, |granted| granted.ready);
-    if let Some(ready) = ready.filter(|&ready| ready > story.submit) {
+    if let Some(ready) = ready.filter(|&ready| story.submit < ready && ready <= story.left) {
         events.push((ready, "may start from now on, says its user".to_owned()));
     }
     asked(story, &mut events);
@@ -54,6 +54,8 @@ fn submitted(story: &Story) -> String {
 
 /// What a metascheduler learned before it placed a rigid job, and who refused.
 fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
+    let displaced = story.granted.iter().flat_map(|it| &it.displaced);
+    let displaced: Vec<f64> = displaced.map(|it| it.time).collect();
     for Disclosed { time, sender, receiver, item, count: intervals } in
         story.disclosures.iter().flatten()
     {
@@ -68,9 +70,11 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
             "interval" => {
                 let intervals = count(*intervals as usize, "interval");
                 format!(
-                    "{sender} had no room in the window, and told {receiver} of {intervals} beside it"
+                    "{sender} had no room in the window, and told {receiver} of {intervals} instead"
                 )
             }
+            // Why is said below.
+            "change" if displaced.contains(time) => continue,
             "change" if story.shape != "bag" => {
                 format!("{sender} told {receiver} that its plan has changed")
             }
@@ -104,14 +108,42 @@ fn reserved(story: &Story, events: &mut Vec<(f64, String)>) {
         None => "at once".to_owned(),
     };
     let by = granted.deadline.map_or_else(String::new, |by| format!(" to {} s", seconds(by)));
+    let size = match granted.processors == story.processors {
+        true => String::new(),
+        false => format!(", on {}", whole(granted.processors, "processor")),
+    };
     let planned = seconds(granted.planned_start);
     events.push((
         granted.time,
-        format!("{provider} granted {place}, {from}{by}; planned to start at {planned} s"),
+        format!("{provider} granted {place}, {from}{by}{size}; planned to start at {planned} s"),
     ));
     if let Some((time, start)) = granted.fixed {
         events.push((time, format!("its start was fixed: {} s", seconds(start))));
     }
+    events.extend(granted.displaced.iter().map(|it| (it.time, displaced(it, provider))));
+}
+
+/// Its place was lost.
+fn displaced(it: &Displaced, provider: &str) -> String {
+    let why = match it.cause.as_str() {
+        "failure" => "processors failed under its place",
+        "overrun" => "a job that ran on took its place",
+        "maintenance" => "maintenance took its place",
+        _ => "the scheduler was down when it was to start",
+    };
+    let planned = it
+        .planned_start
+        .map_or_else(String::new, |start| format!("; planned to start at {} s", seconds(start)));
+    let what = match it.answer.as_str() {
+        "moved" => format!("it has another one in its window{planned}"),
+        "shrunk" => {
+            let size = whole(it.processors, "processor");
+            format!("it has one in its window on {size}{planned}")
+        }
+        "postponed" => format!("its window has no room left, and it waits on{planned}"),
+        _ => format!("{provider} gave it back"),
+    };
+    format!("{why}: {what}")
 }
 
 /// A move while it waited.
@@ -132,7 +164,14 @@ fn moved(it: &Move) -> String {
         true => format!("submitted again to {to}"),
         false => format!("moved from {from} to {to}"),
     };
-    format!("{what} by {by}{size}{plan}")
+    let data = it.data.filter(|&data| data > it.time).map_or_else(String::new, |data| {
+        format!("; its data will be there at {} s", seconds(data))
+    });
+    let start_up = match it.start_up > 0.0 {
+        true => format!("; {} to start up", duration(it.start_up)),
+        false => String::new(),
+    };
+    format!("{what} by {by}{size}{plan}{data}{start_up}")
 }
 
 fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
@@ -255,6 +294,9 @@ fn ending(story: &Story) -> String {
         "rejected" => {
             let reason = story.refusal.as_deref().unwrap_or("for no given reason");
             format!("rejected: {}", reason.replace('_', " "))
+        }
+        "failed" if story.attempts.is_empty() && story.granted.is_some() => {
+            "given back: it never started".to_owned()
         }
         "failed" => "given up: it is not started again".to_owned(),
         "unfinished" if story.start.is_some() => {

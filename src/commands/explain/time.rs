@@ -55,6 +55,7 @@ fn word(part: Part, story: &Story) -> &'static str {
         Part::SchedulerDown => "scheduler down",
         Part::Transfers => "data transfers",
         Part::Lost => "computing in vain",
+        Part::StartUp => "start-up after a move",
         Part::Checkpoints => "checkpoints",
         Part::Computing => "computing",
     }

@@ -1,6 +1,6 @@
 //! `attempts` and `tries` against `jobs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Books;
 use super::findings::Findings;
@@ -16,13 +16,15 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for it in &books.rows.tries {
         *tries.entry(it.job).or_default() += 1;
     }
+    let shrunk = books.rows.displacements.iter().filter(|it| it.answer == "shrunk");
+    let shrunk: BTreeSet<i64> = shrunk.map(|it| it.job).collect();
     for job in &books.rows.jobs {
         let mine = by_job.remove(&job.job).unwrap_or_default();
         let count = mine.len() as i64 + tries.remove(&job.job).unwrap_or(0);
         findings.equal("`jobs` counts the rows in `attempts`", named(job), count, job.attempts);
         each(job, &mine, findings);
         if !job.is_bag {
-            rigid(job, &mine, findings);
+            rigid(job, &mine, shrunk.contains(&job.job), findings);
         }
     }
     let strangers = by_job.into_keys().chain(tries.into_keys());
@@ -53,7 +55,7 @@ fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
 }
 
 /// A rigid job is tried again after a try was over, and its last one is what `jobs` shows.
-fn rigid(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
+fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Findings) {
     for pair in attempts.windows(2) {
         let apart = match (pair[0].finished, pair[1].started) {
             (Some(over), Some(next)) => over <= next,
@@ -77,7 +79,7 @@ fn rigid(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
     // Its provider chooses those of a moldable job, and keeps to that.
     let width = if job.is_moldable { last.width } else { job.width };
     findings.expect(
-        attempts.iter().all(|it| it.width == width),
+        has_shrunk || attempts.iter().all(|it| it.width == width),
         "attempts have the processors of their job",
         || named(job),
     );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::{Job, Move};
+use super::rows::{Attempt, Job, Move};
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
@@ -31,6 +31,9 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let is_there = job.provider.as_ref().is_none_or(|provider| *provider == it.to);
         findings.expect(is_there, "what was moved was queued last where it went", place);
     }
+    if exact {
+        paid(books, &last, findings);
+    }
     let count = |is: &dyn Fn(&Move) -> bool| rows.iter().filter(|it| is(it)).count() as u64;
     let stays = |it: &Move| it.from == it.to;
     let counted = [
@@ -44,5 +47,19 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         ["moved", "resubmitted", "resized"].into_iter().zip(sums).zip(counted)
     {
         findings.equal("the summary counts all moves", name.to_owned(), counted, sum);
+    }
+}
+
+/// What moves cost was paid in each attempt: data had come, and start-up takes its time.
+fn paid(books: &Books, last: &BTreeMap<i64, &Move>, findings: &mut Findings) {
+    for it in &books.rows.attempts {
+        let Some(moved) = last.get(&it.job) else { continue };
+        let place = || format!("job {}, attempt {}", it.job, it.attempt);
+        let &Attempt { started: Some(started), finished, checkpointing, .. } = it else { continue };
+        let arrived = moved.ready.is_none_or(|ready| ready <= started);
+        findings.expect(arrived, "what was moved starts when its data have come", place);
+        let ran = finished.map_or(0, |finished| finished - started);
+        let start_up = moved.start_up.unwrap_or(0).min(ran);
+        findings.expect(start_up <= checkpointing, "what was moved is started up", place);
     }
 }

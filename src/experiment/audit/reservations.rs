@@ -1,46 +1,132 @@
-//! `reservations` against `jobs` and the summary.
+//! `reservations` and `displacements` against `jobs`, what fails, and the summary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::{Job, Reservation};
+use super::rows::{Displacement, Job, Micros, Reservation};
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
-    let rows = &books.rows.reservations;
-    for it in rows {
-        let place = || format!("job {}", it.job);
+    let mut displaced: BTreeMap<i64, Vec<&Displacement>> = BTreeMap::new();
+    for it in &books.rows.displacements {
+        displaced.entry(it.job).or_default().push(it);
+    }
+    let widths: BTreeMap<i64, i64> =
+        books.rows.attempts.iter().map(|it| (it.job, it.width)).collect();
+    for it in &books.rows.reservations {
         let Some(job) = jobs.get(&it.job) else {
+            let place = || format!("job {}", it.job);
             findings.expect(false, "what was granted is in `jobs`", place);
             continue;
         };
-        let in_window = |start: i64| {
-            it.ready.is_none_or(|ready| ready <= start)
-                && it.deadline.is_none_or(|deadline| start + it.span <= deadline)
-        };
-        let holds = in_window(it.planned);
-        findings.expect(holds, "what is granted is planned in its window", place);
-        let holds = it.broken || job.started.is_none_or(in_window);
-        findings.expect(holds, "what is granted starts in its window", place);
-        let holds = it.broken || it.fixed.zip(job.started).is_none_or(|(a, b)| a == b);
-        findings.expect(holds, "what is fixed moves no more", place);
+        let mine = displaced.remove(&it.job).unwrap_or_default();
+        kept_or_answered(it, job, &mine, findings);
+        let granted = mine.last().map_or(it.processors, |it| it.processors);
+        let held = widths.get(&it.job).filter(|_| job.started.is_some());
+        let rule = "a reservation runs on as many processors as it was granted last";
+        let place = || format!("job {}", it.job);
+        findings.expect(held.is_none_or(|&held| held == granted), rule, place);
     }
+    for job in displaced.into_keys() {
+        let place = || format!("job {job}");
+        findings.expect(false, "what loses its place was granted one", place);
+    }
+    causes(books, findings);
+    sums(books, findings);
+}
+
+/// No window is broken in silence.
+fn kept_or_answered(
+    it: &Reservation,
+    job: &Job,
+    displaced: &[&Displacement],
+    findings: &mut Findings,
+) {
+    let place = || format!("job {}", it.job);
+    let last = displaced.last();
+    let in_window = |start: Micros, span: Micros| {
+        it.ready.is_none_or(|ready| ready <= start)
+            && it.deadline.is_none_or(|deadline| start + span <= deadline)
+    };
+    let holds = in_window(it.planned, it.span);
+    findings.expect(holds, "what is granted is planned in its window", place);
+    let span = last.map_or(it.span, |it| it.span);
+    let holds = it.broken || job.started.is_none_or(|start| in_window(start, span));
+    findings.expect(holds, "what is granted starts in its window", place);
+    let waits = ["cancelled", "unfinished"].contains(&job.outcome.as_str());
+    let holds = it.broken || job.started.is_some() || waits;
+    findings.expect(holds, "what is granted starts, unless it is said why not", place);
+    // What failed while it ran has started again.
+    let holds = it.broken
+        || job.attempts > 1
+        || it.fixed.zip(job.started).is_none_or(|(fixed, start)| fixed == start);
+    findings.expect(holds, "what is fixed moves no more", place);
+    let is = |answer: &str| displaced.iter().any(|it| it.answer == answer);
+    let holds = it.broken == (is("postponed") || is("revoked"));
+    findings.expect(holds, "what is broken was postponed or revoked, and the reverse", place);
+    let holds = is("revoked") == (job.outcome == "failed")
+        && displaced.iter().rev().skip(1).all(|it| it.answer != "revoked");
+    findings.expect(holds, "what was revoked is over, and what failed was revoked", place);
+    for it in displaced.iter().filter(|it| ["moved", "shrunk"].contains(&it.answer.as_str())) {
+        let holds = it.planned.is_some_and(|start| in_window(start, it.span));
+        findings.expect(holds, "what was moved was moved in its window", place);
+    }
+    let times = displaced.iter().map(|it| it.time);
+    let times: Vec<Micros> = [it.granted].into_iter().chain(times).chain([job.left]).collect();
+    findings.expect(times.is_sorted(), "places are lost after they were granted", place);
+}
+
+/// What is said to have failed or been closed when a place was lost was.
+fn causes(books: &Books, findings: &mut Findings) {
+    let rows = &books.rows;
+    let failed = rows.failures.iter().filter(|it| it.event == "failed");
+    let failed: BTreeSet<_> = failed.map(|it| (it.provider.as_str(), it.time)).collect();
+    // Who was down hears of failures when it is back, and of what fails in a window at its end.
+    let back = rows.crashes.iter().filter_map(|it| Some((it.actor.as_str(), it.restarted?)));
+    let back: BTreeSet<_> = back.collect();
+    let windows = || rows.maintenance.iter().filter(|it| it.outcome != "refused");
+    let opened: BTreeSet<_> = windows().map(|it| (it.provider.as_str(), it.finished)).collect();
+    let announced: BTreeSet<_> = windows().map(|it| (it.provider.as_str(), it.announced)).collect();
+    for it in &rows.displacements {
+        let when = (it.provider.as_str(), it.time);
+        let holds = match it.cause.as_str() {
+            "failure" => failed.contains(&when) || back.contains(&when) || opened.contains(&when),
+            "crash" => back.contains(&when),
+            "maintenance" => announced.contains(&when),
+            _ => true,
+        };
+        findings.expect(holds, "what makes a reservation lose its place is in the tables", || {
+            format!("job {} at {} us: {}", it.job, it.time, it.cause)
+        });
+    }
+}
+
+fn sums(books: &Books, findings: &mut Findings) {
     // Jobs that a summary leaves out have rows all the same.
     if books.summary.jobs_cut > 0 {
         return;
     }
-    let all = books.summary.all.reservations.as_ref();
-    let sums = all.map_or([0; 4], |it| [it.granted, it.beside, it.fixed, it.broken]);
+    let rows = &books.rows.reservations;
     let count = |is: &dyn Fn(&Reservation) -> bool| rows.iter().filter(|it| is(it)).count() as u64;
+    let answered = |answer: &str| {
+        let mine = books.rows.displacements.iter().filter(|it| it.answer == answer);
+        mine.map(|it| it.job).collect::<BTreeSet<_>>().len() as u64
+    };
+    let all = books.summary.all.reservations.as_ref();
+    let sums = all.map_or([0; 7], |it| {
+        [it.granted, it.beside, it.fixed, it.broken, it.moved, it.shrunk, it.revoked]
+    });
     let counted = [
-        rows.len() as u64,
-        count(&|it| it.beside),
-        count(&|it| it.fixed.is_some()),
-        count(&|it| it.broken),
+        ("granted", rows.len() as u64),
+        ("beside", count(&|it| it.beside)),
+        ("fixed", count(&|it| it.fixed.is_some())),
+        ("broken", count(&|it| it.broken)),
+        ("moved", answered("moved")),
+        ("shrunk", answered("shrunk")),
+        ("revoked", answered("revoked")),
     ];
-    let names = ["granted", "beside", "fixed", "broken"];
-    for ((name, sum), counted) in names.into_iter().zip(sums).zip(counted) {
+    for ((name, counted), sum) in counted.into_iter().zip(sums) {
         let rule = "the summary counts all reservations";
         findings.equal(rule, name.to_owned(), counted, sum);
     }

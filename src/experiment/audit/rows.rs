@@ -99,6 +99,8 @@ pub(super) struct Disclosure {
 /// A row of `reservations`.
 pub(super) struct Reservation {
     pub(super) job: i64,
+    pub(super) granted: Micros,
+    pub(super) processors: i64,
     pub(super) ready: Option<Micros>,
     pub(super) deadline: Option<Micros>,
     pub(super) span: Micros,
@@ -106,6 +108,24 @@ pub(super) struct Reservation {
     pub(super) beside: bool,
     pub(super) fixed: Option<Micros>,
     pub(super) broken: bool,
+}
+
+/// A row of `displacements`.
+pub(super) struct Displacement {
+    pub(super) job: i64,
+    pub(super) provider: String,
+    pub(super) time: Micros,
+    pub(super) cause: String,
+    pub(super) answer: String,
+    pub(super) processors: i64,
+    pub(super) span: Micros,
+    pub(super) planned: Option<Micros>,
+}
+
+/// A row of `crashes`.
+pub(super) struct Crash {
+    pub(super) actor: String,
+    pub(super) restarted: Option<Micros>,
 }
 
 /// A row of `moves`.
@@ -116,6 +136,8 @@ pub(super) struct Move {
     pub(super) to: String,
     pub(super) processors_before: Option<i64>,
     pub(super) processors: Option<i64>,
+    pub(super) ready: Option<Micros>,
+    pub(super) start_up: Option<Micros>,
 }
 
 /// A row of `failures`.
@@ -180,6 +202,8 @@ pub(super) struct Rows {
     /// Rows of `offers` by the provider's name.
     pub(super) offers: Vec<String>,
     pub(super) reservations: Vec<Reservation>,
+    pub(super) displacements: Vec<Displacement>,
+    pub(super) crashes: Vec<Crash>,
     pub(super) moves: Vec<Move>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
@@ -200,6 +224,8 @@ impl Rows {
             disclosures: disclosures(run)?,
             offers: read(run, Table::Offers, &["sender"], |row| row.text("sender"))?,
             reservations: reservations(run)?,
+            displacements: displacements(run)?,
+            crashes: crashes(run)?,
             moves: moves(run)?,
             failures: failures(run)?,
             outages: outages(run)?,
@@ -288,6 +314,8 @@ fn attempts(run: &RunReader) -> Result<Vec<Attempt>, ResultsError> {
 fn reservations(run: &RunReader) -> Result<Vec<Reservation>, ResultsError> {
     let names = [
         "job",
+        "granted_time",
+        "processors",
         "ready_time",
         "deadline",
         "planned_time",
@@ -299,6 +327,8 @@ fn reservations(run: &RunReader) -> Result<Vec<Reservation>, ResultsError> {
     read(run, Table::Reservations, &names, |row| {
         Ok(Reservation {
             job: row.integer("job")?,
+            granted: row.time("granted_time")?,
+            processors: row.integer("processors")?,
             ready: row.maybe_time("ready_time")?,
             deadline: row.maybe_time("deadline")?,
             span: row.time("planned_time")?,
@@ -310,8 +340,40 @@ fn reservations(run: &RunReader) -> Result<Vec<Reservation>, ResultsError> {
     })
 }
 
+fn displacements(run: &RunReader) -> Result<Vec<Displacement>, ResultsError> {
+    let columns = Table::Displacements.columns();
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    read(run, Table::Displacements, &names, |row| {
+        Ok(Displacement {
+            job: row.integer("job")?,
+            provider: row.text("provider")?,
+            time: row.time("time")?,
+            cause: row.text("cause")?,
+            answer: row.text("answer")?,
+            processors: row.integer("processors")?,
+            span: row.time("planned_time")?,
+            planned: row.maybe_time("planned_starting_time")?,
+        })
+    })
+}
+
+fn crashes(run: &RunReader) -> Result<Vec<Crash>, ResultsError> {
+    read(run, Table::Crashes, &["actor", "restart_time"], |row| {
+        Ok(Crash { actor: row.text("actor")?, restarted: row.maybe_time("restart_time")? })
+    })
+}
+
 fn moves(run: &RunReader) -> Result<Vec<Move>, ResultsError> {
-    let names = ["time", "job", "sender", "receiver", "processors_before", "processors"];
+    let names = [
+        "time",
+        "job",
+        "sender",
+        "receiver",
+        "processors_before",
+        "processors",
+        "ready_time",
+        "start_up_time",
+    ];
     read(run, Table::Moves, &names, |row| {
         Ok(Move {
             time: row.time("time")?,
@@ -320,6 +382,8 @@ fn moves(run: &RunReader) -> Result<Vec<Move>, ResultsError> {
             to: row.text("receiver")?,
             processors_before: row.maybe_integer("processors_before")?,
             processors: row.maybe_integer("processors")?,
+            ready: row.maybe_time("ready_time")?,
+            start_up: row.maybe_time("start_up_time")?,
         })
     })
 }

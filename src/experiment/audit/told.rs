@@ -11,7 +11,7 @@ use super::rows::Disclosure;
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
     (
         "estimate",
-        &["estimate", "ready", "granted", "fixed", "size", "tx_booked"],
+        &["estimate", "ready", "granted", "fixed", "shrunk", "size", "tx_booked"],
         &["committed", "tx_refused"],
     ),
     (
@@ -20,6 +20,7 @@ const SAYS: [(&str, &[&str], &[&str]); 3] = [
             "probe",
             "expired",
             "broken",
+            "revoked",
             "reschedule_request",
             "part_not_ready",
             "tx_not_ready",

@@ -79,7 +79,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let supply = all.market.supply(1, own.iter().map(|it| it.provider.as_str()));
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
         let waiting = Waiting::new(supply, job.ready, Part::Order);
-        tell_rigid(&mut ledger, job, waiting, &own[..own.len().min(1)]);
+        tell_rigid(&mut ledger, job, waiting, &own[..own.len().min(1)], 0);
     } else if story.shape == "bag" {
         let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
         story.shares = shares.iter().copied().map(share).collect();
@@ -95,7 +95,10 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let processors = own.last().map_or(job.processors, |it| it.processors);
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
-        let mut waiting = Waiting::new(supply, job.ready, Part::Order);
+        let moved = story.moves.last();
+        let mut waiting = Waiting::new(supply, job.ready, Part::Order)
+            .for_data(moved.and_then(|moved| moved.data));
+        let start_up = moved.map_or(0, |moved| micros(moved.start_up));
         // Nobody has said how long a moldable job was planned to take.
         if story.shape == "rigid" {
             let planned = planned(all, job);
@@ -104,7 +107,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
             waiting = waiting.before_windows(planned, here);
             story.maintenance = maintenance(all, job, planned);
         }
-        let waiting = tell_rigid(&mut ledger, job, waiting, &own);
+        let waiting = tell_rigid(&mut ledger, job, waiting, &own, start_up);
         if !waiting.stretches.is_empty() {
             let others = others(all, job);
             story.wait = others.and_then(|it| it.during(job, waiting.stretches, &waiting.free));
@@ -172,25 +175,31 @@ fn tell_placing(ledger: &mut Ledger, queued: i64, crashes: &[Crash]) {
     ledger.until(queued, Part::Placing);
 }
 
-/// A rigid job: what is not an attempt is waiting.
+/// A rigid job: what is not an attempt is waiting. Each attempt begins with its start-up.
 fn tell_rigid<'a>(
     ledger: &mut Ledger,
     job: &JobRow,
     mut waiting: Waiting<'a>,
     attempts: &[&AttemptRow],
+    start_up: i64,
 ) -> Waiting<'a> {
     for attempt in attempts {
         let (Some(start), Some(end)) = (attempt.start, attempt.end) else { continue };
         waiting.until(ledger, micros(start));
-        let checkpoints = micros(attempt.checkpointing);
+        let start_up = start_up.min(micros(attempt.checkpointing));
+        let checkpoints = micros(attempt.checkpointing) - start_up;
         if attempt.outcome == "failed" {
             let known = [
+                (Part::StartUp, Column::Waiting, start_up),
                 (Part::Computing, Column::Running, micros(attempt.saved)),
                 (Part::Checkpoints, Column::Waiting, checkpoints),
             ];
             ledger.mixed(micros(end), &known, (Part::Lost, Column::Waiting));
         } else {
-            let known = [(Part::Checkpoints, Column::Running, checkpoints)];
+            let known = [
+                (Part::StartUp, Column::Running, start_up),
+                (Part::Checkpoints, Column::Running, checkpoints),
+            ];
             ledger.mixed(micros(end), &known, (Part::Computing, Column::Running));
         }
     }

@@ -29,10 +29,12 @@ pub enum Part {
     /// Whoever had it was down: its user or metascheduler before it was queued, and the scheduler of
     /// its provider, too, while enough processors were free.
     SchedulerDown,
-    /// It had a slot of a grid and waited for data.
+    /// It had a slot of a grid and waited for data; or it had moved, and its data were on their way.
     Transfers,
     /// It computed in vain, in an attempt that was lost or not needed.
     Lost,
+    /// It had moved, and held processors to be started up.
+    StartUp,
     /// It read or wrote checkpoints.
     Checkpoints,
     /// It computed what counts.

@@ -225,6 +225,8 @@ pub(super) struct Waiting<'a> {
     supply: Supply<'a>,
     /// Earliest start its user allows.
     ready: Option<i64>,
+    /// When its data are there.
+    data: Option<i64>,
     /// Why it waits where it could start.
     can_start: Part,
     /// From when until when it could not, for a window of maintenance was too near; in any order.
@@ -238,7 +240,14 @@ pub(super) struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, can_start: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
-        Waiting { supply, ready, can_start, windows: Vec::new(), stretches: Vec::new(), free }
+        let (windows, stretches) = (Vec::new(), Vec::new());
+        Waiting { supply, ready, data: None, can_start, windows, stretches, free }
+    }
+
+    /// The same of a job whose data are there at `data` only.
+    pub(super) fn for_data(mut self, data: Option<f64>) -> Waiting<'a> {
+        self.data = data.map(micros);
+        self
     }
 
     /// The same of a job that is planned to take `planned` seconds, or for ever, at a provider with these
@@ -276,6 +285,9 @@ impl<'a> Waiting<'a> {
         let until = until.min(ledger.left());
         if let Some(ready) = self.ready {
             ledger.until(until.min(ready), Part::NotReady);
+        }
+        if let Some(data) = self.data {
+            ledger.until(until.min(data), Part::Transfers);
         }
         let from = ledger.told();
         if from >= until {

@@ -38,8 +38,10 @@ impl Listener for Metrics {
         match fact {
             Fact::Observed { actor, observation } => match observation {
                 Observation::JobOver(record) => self.job_over(record),
-                Observation::JobMoved { job, from, to } => self.moved(*job, *from, *to),
-                Observation::JobSized { job, sizing } => self.sized(*job, *sizing),
+                Observation::JobMoved { job, from, to } => self.moved(now, *job, *from, *to),
+                Observation::JobSized { job, sizing, stage_in } => {
+                    self.sized(*job, *sizing, *stage_in);
+                }
                 Observation::WaitingReviewed(review) => self.reviewed(review),
                 Observation::Agreement { id, job, event } => {
                     self.agreement(now, actor, *id, *job, event);
@@ -78,6 +80,7 @@ impl Listener for Check {
                     self.tasks_over(*job, *provider, run)?;
                 }
                 Observation::RunLost { job, run } => self.run_lost(*job, run)?,
+                Observation::JobSized { job, stage_in, .. } => self.staged(*job, *stage_in),
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::GridJobOver(record) => self.grid_job_over(record)?,
                 Observation::ProcessorsFailed { provider, processors } => {
@@ -124,7 +127,9 @@ impl Listener for RunWriter {
                 Observation::ResourceAccount(account) => self.resource_account(account)?,
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer)?,
-                Observation::JobSized { job, sizing } => self.sized(*job, *sizing),
+                Observation::JobSized { job, sizing, stage_in } => {
+                    self.sized(*job, *sizing, *stage_in);
+                }
                 Observation::JobMoved { job, from, to } => {
                     self.moved(now, actor, *job, (*from, *to))?;
                 }

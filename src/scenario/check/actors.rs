@@ -5,7 +5,7 @@ use haggle_model::Span;
 use super::names::Names;
 use super::{Check, list};
 use crate::scenario::document::Path;
-use crate::scenario::file::{JobCheckpoints, Metascheduler, OnFailure, Role, Step};
+use crate::scenario::file::{JobCheckpoints, Metascheduler, OnFailure, Policy, Role, Step};
 use crate::scenario::quantity::TimeSpan;
 
 impl Check<'_> {
@@ -201,18 +201,30 @@ impl Check<'_> {
                     && !provider.policy.bargains()
                     && !self.is_replaced(&policy)
                 {
+                    let name = &provider.name;
+                    let reserves = provider.policy == Policy::Reservations;
                     self.report(
                         &path.key(key),
-                        format!(
-                            "composition \"{word}\" needs offers, and provider \"{}\" makes none",
-                            provider.name
-                        ),
+                        match reserves {
+                            true => format!(
+                                "composition \"{word}\" needs offers for bags, and provider \"{name}\" \
+                                 grants windows for rigid jobs only"
+                            ),
+                            false => format!(
+                                "composition \"{word}\" needs offers, and provider \"{name}\" makes none"
+                            ),
+                        },
                         "asks for offers",
-                        format!(
-                            "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{}\", or \
-                             place rigid jobs with `placement`",
-                            provider.name
-                        ),
+                        match reserves {
+                            true => format!(
+                                "leave \"{name}\" out of `providers`, or set `policy = \"edf\"` or \
+                                 `policy = \"bags\"` for it and reserve nothing there"
+                            ),
+                            false => format!(
+                                "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{name}\", \
+                                 or place rigid jobs with `placement`"
+                            ),
+                        },
                     );
                 }
                 self.check_reserves(&path, metascheduler, place, names);

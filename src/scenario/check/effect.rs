@@ -7,6 +7,7 @@ mod flow;
 mod grid;
 mod maintenance;
 mod network;
+mod reservations;
 mod round_trip;
 mod seed;
 
@@ -20,6 +21,7 @@ use crate::scenario::file::{
     Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step, Workload,
 };
 use flow::{Flow, Serves};
+use reservations::Reserves;
 
 impl Check<'_> {
     pub(super) fn check_effects(&mut self, names: &Names) {
@@ -34,9 +36,10 @@ impl Check<'_> {
             self.metascheduler_effects(&path, metascheduler);
         }
         let sorts = scenario.providers.iter().any(|it| it.order == Order::Key);
+        let reserves = Reserves::of(scenario, &flow);
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
-            self.workload_effects(&path, workload, sorts, flow.molded[index]);
+            self.workload_effects(&path, workload, sorts, flow.molded[index], reserves);
         }
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);
@@ -170,26 +173,6 @@ impl Check<'_> {
         }
     }
 
-    /// What is read only where something is reserved, or offered beside a window.
-    fn reservation_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
-        let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
-        let owner = format!("the reservations of provider \"{}\"", provider.name);
-        let reserved = serves.reserved;
-        let nothing = "nobody has jobs reserved here";
-        let none = "without `threshold` it offers nothing beside a window";
-        let rows = [
-            ("criterion", reserved, nothing),
-            ("fix-at", reserved, nothing),
-            ("threshold", reserved, nothing),
-            ("alternatives", reserved && offers, if reserved { none } else { nothing }),
-            ("after", reserved && offers, if reserved { none } else { nothing }),
-        ];
-        for (key, read, why) in rows {
-            let remedy = "remove it, or add a [[workload.step]] with `kind = \"reservations\"`";
-            self.uses(&at.key(key), read, &owner, why, if reserved { "remove it" } else { remedy });
-        }
-    }
-
     /// A provider may tell more than anybody asks it for.
     fn disclosure_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
         let told = provider.disclosure.level();
@@ -264,9 +247,6 @@ impl Check<'_> {
             self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
         }
         self.transaction_effects(path, metascheduler);
-        if let Some(reallocation) = metascheduler.reallocation {
-            self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
-        }
         self.uses(
             &path.key("negotiation"),
             composes.is_some(),
@@ -311,14 +291,27 @@ impl Check<'_> {
                 only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
             ),
             ("window", only(compares, "heuristic \"mct\" compares no jobs")),
+            ("start-up", only(true, still)),
+            ("data", only(true, still)),
+            ("bandwidth", only(reallocation.data.0 > 0, "no `data` move with a job")),
         ];
         for (key, (read, why)) in rows {
-            let remedy = "remove it, or choose another `algorithm` or `heuristic`";
+            let remedy = match key {
+                "bandwidth" if moves => "remove it, or say how much `data` a job has",
+                _ => "remove it, or choose another `algorithm` or `heuristic`",
+            };
             self.uses(&path.key(key), read, &owner, why, remedy);
         }
     }
 
-    fn workload_effects(&mut self, path: &Path, workload: &Workload, sorts: bool, molds: bool) {
+    fn workload_effects(
+        &mut self,
+        path: &Path,
+        workload: &Workload,
+        sorts: bool,
+        molds: bool,
+        reserves: Reserves,
+    ) {
         let owner = format!("workload \"{}\"", workload.name);
         let merges = workload.merge.is_some();
         let why = if merges {
@@ -341,27 +334,18 @@ impl Check<'_> {
             self.uses(&at, sorts, &format!("the jobs of {owner}"), why, remedy);
         }
         for (index, step) in workload.steps.iter().enumerate() {
-            if let Step::Reservations { flexibility, accepts, .. } = step {
+            if let Step::Reservations { .. } = step {
                 let at = path.key("step").index(index);
-                let owner = format!("step \"reservations\" of {owner}");
-                let leaves = flexibility.is_some() || accepts.is_some();
-                let why = "it is not said what freedom users leave";
-                let remedy = "remove it, or add `flexibility` or `accepts`";
-                self.uses(&at.key("flexible"), leaves, &owner, why, remedy);
-                let offers =
-                    |it: &Provider| it.reservations.is_some_and(|it| it.threshold.is_some());
-                let offered = self.scenario.providers.iter().any(offers);
-                let why = "no provider offers anything beside a window";
-                let remedy = "remove it, or set `threshold` in the `reservations` of a provider";
-                self.uses(&at.key("accepts"), offered, &owner, why, remedy);
+                self.reserving_effects(&at, step, &owner, reserves);
             }
             if let Step::Moldable { .. } = step {
                 let at = path.key("step").index(index).key("kind");
-                let why = "no metascheduler with `reallocation` gets its jobs, and who does takes \
-                           them as rigid";
-                let remedy = "remove the step, or submit to a metascheduler with `reallocation`";
+                let why = "no metascheduler with `reallocation` gets its jobs, no reservation leaves \
+                           their sizes open, and who gets them takes them as rigid";
+                let remedy = "remove the step, submit to a metascheduler with `reallocation`, or add \
+                              `narrowest` or `widest` to a step \"reservations\"";
                 let what = format!("step \"moldable\" of {owner}");
-                self.has_effect(&at, molds, &what, why, remedy);
+                self.has_effect(&at, molds || reserves.sizes, &what, why, remedy);
             }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Coallocation, Protocol, Transaction};
-use crate::scenario::quantity::{Name, TimeSpan};
+use crate::scenario::quantity::{Bandwidth, Bytes, Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +101,13 @@ pub struct Reallocation {
     pub resizes: bool,
     /// How providers search for the size of a job.
     pub tuning: Tuning,
+    /// For how long a job that has moved holds its processors before it computes, each time that it
+    /// starts.
+    pub start_up: TimeSpan,
+    /// What has to be where a job starts, and is sent there whenever it moves.
+    pub data: Bytes,
+    /// Bandwidth of each of these transfers, beside all others.
+    pub bandwidth: Bandwidth,
 }
 
 impl Default for Reallocation {
@@ -113,7 +120,18 @@ impl Default for Reallocation {
             window: 20,
             resizes: false,
             tuning: Tuning::default(),
+            start_up: TimeSpan::ZERO,
+            data: Bytes(0),
+            bandwidth: Bandwidth(1e9),
         }
+    }
+}
+
+impl Reallocation {
+    /// For how long the data of a job are on their way when it moves.
+    pub fn transfer(&self) -> Span {
+        let seconds = self.data.0 as f64 * 8.0 / self.bandwidth.0;
+        Span::from_micros((seconds * 1e6).ceil() as i64).min(Span::FOREVER)
     }
 }
 

@@ -139,6 +139,17 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0, max = 1_000_000))]
         accepts: Option<u32>,
+        /// Fewest processors on which a moldable job may run, in percent of those that it asks for.
+        #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+        #[schemars(range(min = 1, max = 100))]
+        narrowest: u32,
+        /// Most processors on which a moldable job may run, in percent of those that it asks for.
+        #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+        #[schemars(range(min = 100, max = 1_000_000))]
+        widest: u32,
+        /// What users want when processors fail under the place of a reservation, or others take it.
+        #[serde(default, skip_serializing_if = "Remedy::is_default")]
+        on_failure: Remedy,
     },
     /// Sets the priority key of each job.
     Key {
@@ -242,6 +253,14 @@ fn is_one(count: &u32) -> bool {
     *count == 1
 }
 
+fn hundred() -> u32 {
+    100
+}
+
+fn is_hundred(percent: &u32) -> bool {
+    *percent == 100
+}
+
 fn two_thousandths() -> f64 {
     0.002
 }
@@ -260,6 +279,27 @@ fn requested_time() -> TimeOf {
 
 fn pool() -> Name {
     "split".parse().expect("letters make a name")
+}
+
+/// What a user wants when the place of a reservation is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// Another place in its window, or else as soon as there is room.
+    #[default]
+    Postpone,
+    /// Other processors or another time in its window, or else the job is given back.
+    Substitute,
+    /// The same, also on fewer processors if the job is moldable.
+    Shrink,
+    /// The job is given back at once when processors fail under it.
+    Revoke,
+}
+
+impl Remedy {
+    fn is_default(&self) -> bool {
+        *self == Remedy::default()
+    }
 }
 
 /// What becomes time zero after a window was cut.

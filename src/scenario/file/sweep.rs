@@ -1,5 +1,7 @@
 //! `[sweep]`: what is varied, and how often each variant is run.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,12 @@ pub struct Sweep {
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_runs: u32,
+    /// The runs that others are compared with, job by job: one value of an axis, or of several, such as
+    /// `{ policy = "fcfs" }`. Each run is compared with the one there that has its seed and its other
+    /// values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub reference: Option<BTreeMap<String, toml::Value>>,
     /// What is varied.
     #[serde(rename = "axis", default)]
     pub axes: Vec<Axis>,

@@ -184,6 +184,9 @@ impl Places {
                 }
             }
         }
+        if let Some(sweep) = document.get_mut("sweep").and_then(Value::as_table_mut) {
+            fill_reference(sweep, draw);
+        }
     }
 
     fn fill_axis(&self, axis: &mut toml::Table, names: &Names, draw: &mut Draw<'_>) {
@@ -211,6 +214,23 @@ impl Places {
                 set.insert(place.path.clone(), place.value(names, draw));
             }
         }
+    }
+}
+
+/// One value of one axis is what others are compared with.
+fn fill_reference(sweep: &mut toml::Table, draw: &mut Draw<'_>) {
+    let axes = Vec::from_iter(tables(sweep, "axis").cloned());
+    let Some(reference) = sweep.get_mut("reference").and_then(Value::as_table_mut) else { return };
+    if axes.is_empty() {
+        return;
+    }
+    let axis = draw.dice.pick(&axes);
+    let values = axis.get("values").and_then(Value::as_array).cloned().unwrap_or_default();
+    let variants = tables(axis, "variant").map(|variant| Value::String(name_of(variant)));
+    let all: Vec<Value> = values.into_iter().chain(variants).collect();
+    reference.clear();
+    if !all.is_empty() {
+        reference.insert(title(axis), draw.dice.pick(&all).clone());
     }
 }
 

@@ -33,6 +33,11 @@ impl Place {
     }
 }
 
+/// A value as results have it: strings without quotes.
+pub(super) fn text_of(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Where a sweep is written, as far as its axes show.
 pub(super) fn sweep_place(places: &[Place]) -> Range<usize> {
     places.first().map_or(0..0, |place| place.span.clone())

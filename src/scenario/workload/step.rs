@@ -1,5 +1,6 @@
 //! The steps.
 
+use haggle_model::reservation;
 use haggle_model::workload::steps::{
     self, Bounds, Draws, EstimateBase, Estimates, FillWindow, Filter, ScaleGaps, Split, TimingBase,
     Window,
@@ -7,7 +8,7 @@ use haggle_model::workload::steps::{
 use haggle_model::workload::{WorkloadError, law};
 
 use super::instant;
-use crate::scenario::file::{KeyField, KeyOrder, SplitBy, Step, TimeOf, WindowStart};
+use crate::scenario::file::{KeyField, KeyOrder, Remedy, SplitBy, Step, TimeOf, WindowStart};
 use crate::scenario::quantity::EstimateRule;
 
 impl Step {
@@ -94,14 +95,27 @@ impl Step {
                     delay: delay.as_ref().map_or(law::Law::Constant(0.0), |it| it.to_model()),
                 },
             }),
-            Step::Reservations { lead, flexible, flexibility, accepts } => {
-                steps::Step::Reservations(steps::Reservations {
-                    lead: lead.as_ref().map(|law| law.to_model()),
-                    flexible: flexible.fraction(),
-                    flexibility: flexibility.as_ref().map(|law| law.to_model()),
-                    accepts: *accepts,
-                })
-            }
+            Step::Reservations {
+                lead,
+                flexible,
+                flexibility,
+                accepts,
+                narrowest,
+                widest,
+                on_failure,
+            } => steps::Step::Reservations(steps::Reservations {
+                lead: lead.as_ref().map(|law| law.to_model()),
+                flexible: flexible.fraction(),
+                flexibility: flexibility.as_ref().map(|law| law.to_model()),
+                accepts: *accepts,
+                sizes: (*narrowest, *widest),
+                remedy: match on_failure {
+                    Remedy::Postpone => reservation::Remedy::Postpone,
+                    Remedy::Substitute => reservation::Remedy::Substitute,
+                    Remedy::Shrink => reservation::Remedy::Shrink,
+                    Remedy::Revoke => reservation::Remedy::Revoke,
+                },
+            }),
             Step::Key { by, order } => steps::Step::Key(steps::Key {
                 field: match by {
                     KeyField::User => steps::KeyField::User,

@@ -5,14 +5,14 @@ use super::super::law::{Law, Sampler};
 use super::super::{JobStream, StreamItem};
 use super::draws::Draws;
 use super::{percent_of, step_error};
-use crate::job::Reservation;
+use crate::reservation::{Remedy, Reservation};
 use crate::{Job, Span, Time};
 
 /// Has jobs reserved in advance, from ready time to deadline (Netto 2009, section 3.4.1).
 ///
 /// What is drawn for a job is drawn from three streams, so that a law that changes shifts no other
 /// draw: workloads that differ in their flexibility have the same flexible jobs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reservations {
     /// Makes the window an interval that is just long enough: deadline = submission + requested
     /// time x max(1, this factor), ready time = deadline - requested time. `None` leaves ready
@@ -26,6 +26,18 @@ pub struct Reservations {
     /// How far from the window an interval may be that the user of a flexible job takes instead,
     /// in percent of its requested time.
     pub accepts: Option<u32>,
+    /// Fewest and most processors on which a job may run that is moldable, in percent of those that
+    /// it asks for.
+    pub sizes: (u32, u32),
+    /// What users want when the place of a reservation is lost.
+    pub remedy: Remedy,
+}
+
+impl Default for Reservations {
+    fn default() -> Reservations {
+        let Reservation { accepts, sizes, remedy } = Reservation::default();
+        Reservations { lead: None, flexible: 0.0, flexibility: None, accepts, sizes, remedy }
+    }
 }
 
 impl Reservations {
@@ -46,7 +58,7 @@ impl Reservations {
         let coin = sampler(&Law::Uniform { low: 0.0, high: 1.0 })?;
         let lead = self.lead.as_ref().map(sampler).transpose()?;
         let flexibility = self.flexibility.as_ref().map(sampler).transpose()?;
-        let (flexible, accepts) = (self.flexible, self.accepts);
+        let &Reservations { flexible, accepts, sizes, remedy, .. } = self;
         Ok(Box::new(jobs.map(move |job: StreamItem| {
             let mut job = job?;
             if let (Some(law), Some(time)) = (&lead, job.requested_time) {
@@ -58,7 +70,8 @@ impl Reservations {
                 let percent = law.sample(lengths.of(&job));
                 job.deadline = later(&job, percent);
             }
-            job.reservation = Some(Reservation { accepts: accepts.filter(|_| is_flexible) });
+            let accepts = accepts.filter(|_| is_flexible);
+            job.reservation = Some(Reservation { accepts, sizes, remedy });
             Ok(job)
         })))
     }

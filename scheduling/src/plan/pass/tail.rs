@@ -64,7 +64,7 @@ impl Pass<'_> {
         // Between what has moved and what has not, this is taken out.
         let end = starts - Span::TICK;
         let start = end - tail.by;
-        if let Some(other) = self.first_other(rest, tail.from - tail.by, start) {
+        if let Some(other) = self.first_other(rest, tail, start) {
             tail.first = place + other + 1;
             return false;
         }
@@ -86,9 +86,11 @@ impl Pass<'_> {
         true
     }
 
-    /// The first of the `rest` that may not move with the others: it finds a place before `limit`,
-    /// if all that is free from there to `cut` can be used, and what follows it.
-    fn first_other(&self, rest: &[Entry], limit: Time, cut: Time) -> Option<usize> {
+    /// The first of the `rest` that may not move with the others: it cannot start so early, or finds
+    /// a place before all that has moved otherwise, if all that is free from there to `cut` can be
+    /// used, and what follows it.
+    fn first_other(&self, rest: &[Entry], tail: &Tail, cut: Time) -> Option<usize> {
+        let limit = tail.from - tail.by;
         let profile = self.plan.profile();
         let mut rooms = self.openings.longest_before(limit);
         for (class, room) in rooms.iter_mut().enumerate() {
@@ -100,9 +102,12 @@ impl Pass<'_> {
         // Nor does what is no smaller than one that has found no place.
         let mut vain: Vec<Option<(u32, Span)>> = vec![None; rooms.len()];
         rest.iter().position(|entry| {
-            let Entry { span, processors, booked, .. } = *entry;
+            let Entry { span, processors, booked, slot, .. } = *entry;
             // The end of all time does not come earlier.
             if booked + span >= Time::FOREVER {
+                return true;
+            }
+            if self.not_before.get(slot).is_some_and(|ready| booked - tail.by < ready) {
                 return true;
             }
             let class = class_of(processors);

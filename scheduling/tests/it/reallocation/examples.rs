@@ -191,6 +191,42 @@ fn a_job_moves_if_it_gains_more_than_the_threshold() {
     }
 }
 
+/// M-5 with data that take 300 s, and start-ups of 100 s or 500 s. The first job could have two
+/// processors at 3,900 s or four at 4,200 s, and fewer are better. The second gets those two that
+/// are free at 4,200 s, and the third those that the first leaves, unless that takes too long.
+#[test]
+fn a_job_moves_if_it_gains_more_than_that_costs() {
+    for (start_up, completions, moved) in
+        [(100, [4_900, 6_100, 5_900], 3), (500, [5_300, 6_500, 6_000], 2)]
+    {
+        let (mut world, jobs) = a_full_cluster_and_a_half_empty_one();
+        world.cost = (300, start_up);
+        let done = world.reallocate(MCT_REGULAR, How::Fast);
+        assert_eq!(Vec::from_iter(done.iter().map(|it| it.job)), jobs[..moved]);
+        assert_eq!(world.place(jobs[0]), (1, 2));
+        assert!(!world.runs(jobs[0]), "its data are on their way");
+        assert_eq!(planned(&mut world, &jobs), completions);
+    }
+}
+
+/// What has moved goes on when its data have come: it stays where they are on their way to.
+#[test]
+fn data_on_their_way_have_to_come_first() {
+    let mut world = clusters(&[4, 4, 4], 0);
+    world.cost = (1_000, 0);
+    world.add(local(0, 4, 9_000));
+    world.add(local(1, 4, 2_000));
+    world.add(local(2, 4, 2_500));
+    let job = world.put(0, alone(1_500));
+    assert_eq!(world.reallocate(MCT_REGULAR, How::Fast).len(), 1);
+    assert_eq!((world.place(job), planned(&mut world, &[job])), ((1, 4), vec![2_600]));
+    // Were it cancelled, it would come to the third cluster at 2,000 s, and be done there at 3,100 s.
+    let all = rule(Algorithm::AllCancellation, Heuristic::Mct);
+    world.now = at(500);
+    assert_eq!(world.reallocate(all, How::Fast), [Reallocated { job, from: 1, to: 1 }]);
+    assert_eq!(planned(&mut world, &[job]), [2_600]);
+}
+
 /// M-6 and M-7: a job of 1,500 s waits at a cluster that is full until 7,200 s, one of 6,000 s at one
 /// that is full until 4,200 s. Which one is older?
 fn one_job_each(short_is_older: bool) -> (World<Box<dyn Reserving>>, [JobId; 2]) {

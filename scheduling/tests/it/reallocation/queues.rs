@@ -13,6 +13,8 @@ struct Booking {
     start: i64,
     end: i64,
     runs: bool,
+    /// It cannot start before.
+    ready: i64,
 }
 
 /// First come, first served or conservative backfilling with compression in the order of the queue.
@@ -58,7 +60,8 @@ impl Bookings {
             self.all.retain(|it| it.runs);
             for it in waiting {
                 let span = it.end - it.start;
-                let start = self.fit(&self.all, self.floor(now), it.processors, span);
+                let from = self.floor(now).max(it.ready);
+                let start = self.fit(&self.all, from, it.processors, span);
                 self.all.push(Booking { start, end: start + span, ..it });
             }
             return;
@@ -71,7 +74,7 @@ impl Bookings {
             let mut others = self.all.clone();
             others.remove(place);
             let span = it.end - it.start;
-            let start = self.fit(&others, now, it.processors, span);
+            let start = self.fit(&others, now.max(it.ready), it.processors, span);
             assert!(start <= it.start, "nothing is moved to later");
             self.all[place] = Booking { start, end: start + span, ..it };
         }
@@ -79,15 +82,16 @@ impl Bookings {
 }
 
 impl Queue for Bookings {
-    fn earliest(&mut self, now: Time, processors: u32, span: Span) -> Time {
-        let now = seconds(now);
-        at(self.fit(&self.all, self.floor(now), processors, span.as_micros() / 1_000_000))
+    fn earliest(&mut self, now: Time, processors: u32, span: Span, ready: Time) -> Time {
+        let from = self.floor(seconds(now)).max(seconds(ready));
+        at(self.fit(&self.all, from, processors, span.as_micros() / 1_000_000))
     }
 
-    fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span) {
-        let start = seconds(self.earliest(now, processors, span));
+    fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span, ready: Time) {
+        let start = seconds(self.earliest(now, processors, span, ready));
         let end = start + span.as_micros() / 1_000_000;
-        self.all.push(Booking { slot, processors, start, end, runs: false });
+        let ready = seconds(ready);
+        self.all.push(Booking { slot, processors, start, end, runs: false, ready });
     }
 
     fn cancel(&mut self, now: Time, slots: &[Slot]) {

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{Job, JobId, Moldable, Sizing, Span, Time};
+use haggle_model::{Job, JobId, Moldable, Sizing, Span, StageIn, Time};
 use haggle_scheduling::reallocation::{
     Clusters, Reallocated, Rule, Tuning, Waiting, first_done, reallocate,
 };
-use haggle_scheduling::{Conservative, LocalScheduler, Request, Reserving, Slot};
+use haggle_scheduling::{Conservative, Request, Reserving, Slot};
 
 use super::obvious;
 
@@ -23,8 +23,8 @@ pub(super) fn seconds(time: Time) -> i64 {
 
 /// What of a cluster's queue is under test.
 pub(super) trait Queue {
-    fn earliest(&mut self, now: Time, processors: u32, span: Span) -> Time;
-    fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span);
+    fn earliest(&mut self, now: Time, processors: u32, span: Span, ready: Time) -> Time;
+    fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span, ready: Time);
     fn cancel(&mut self, now: Time, slots: &[Slot]);
     fn start(&mut self, now: Time, slot: Slot) -> Option<Time>;
     fn end(&mut self, now: Time, slot: Slot);
@@ -33,17 +33,13 @@ pub(super) trait Queue {
 }
 
 impl Queue for Box<dyn Reserving> {
-    fn earliest(&mut self, now: Time, processors: u32, span: Span) -> Time {
-        self.estimate_start(now, processors, Some(span)).expect("it fits")
+    fn earliest(&mut self, now: Time, processors: u32, span: Span, ready: Time) -> Time {
+        self.estimate_after(now, processors, Some(span), ready).expect("it fits")
     }
 
-    fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span) {
+    fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span, ready: Time) {
         let (span, key, deadline, ahead) = (Some(span), 0, None, false);
-        LocalScheduler::submit(
-            &mut **self,
-            now,
-            Request { slot, processors, span, key, deadline, ahead },
-        );
+        self.submit_after(now, Request { slot, processors, span, key, deadline, ahead }, ready);
     }
 
     fn cancel(&mut self, now: Time, slots: &[Slot]) {
@@ -93,6 +89,7 @@ struct Placed {
     processors: u32,
     requested: Span,
     runs: bool,
+    stage_in: StageIn,
 }
 
 pub(super) struct World<Q> {
@@ -105,6 +102,10 @@ pub(super) struct World<Q> {
     running: Vec<(Time, JobId)>,
     pub(super) completions: BTreeMap<JobId, i64>,
     pub(super) estimates: usize,
+    /// For how long the data of a job that moves are on their way, and for how long it is started up.
+    pub(super) cost: (i64, i64),
+    /// Where a job was submitted last, and what it needs there.
+    staged: BTreeMap<JobId, (usize, StageIn)>,
 }
 
 /// How jobs are reallocated in a run, if they are.
@@ -125,6 +126,8 @@ impl<Q: Queue> World<Q> {
             running: Vec::new(),
             completions: BTreeMap::new(),
             estimates: 0,
+            cost: (0, 0),
+            staged: BTreeMap::new(),
         }
     }
 
@@ -158,22 +161,33 @@ impl<Q: Queue> World<Q> {
     /// The size and place that a job would get: its own if it is rigid.
     pub(super) fn size(&mut self, site: usize, job: JobId) -> Sizing {
         self.estimates += 1;
+        let StageIn { ready, start_up } = self.stage_in(site, job);
         let Site { queue, machine } = &mut self.sites[site];
         let job = &self.jobs[job.index()].job;
         match Moldable::of(job) {
             Some(moldable) => {
                 let evaluate = |processors| {
-                    let planned = moldable.requested(processors, machine.speed);
-                    let start = queue.earliest(self.now, processors, planned);
+                    let planned = start_up + moldable.requested(processors, machine.speed);
+                    let start = queue.earliest(self.now, processors, planned, ready);
                     Some(Sizing { processors, start, planned })
                 };
                 machine.tuning.best(moldable.widest(machine.processors), evaluate).expect("a size")
             }
             None => {
-                let planned = job.requested_time.expect("it has a limit");
-                let start = queue.earliest(self.now, job.processors, planned);
+                let planned = start_up + job.requested_time.expect("it has a limit");
+                let start = queue.earliest(self.now, job.processors, planned, ready);
                 Sizing { processors: job.processors, start, planned }
             }
+        }
+    }
+
+    /// What moves once more waits until its data have come.
+    fn stage_in(&self, site: usize, job: JobId) -> StageIn {
+        let (transfer, start_up) = (Span::from_secs(self.cost.0), Span::from_secs(self.cost.1));
+        match self.staged.get(&job) {
+            None => StageIn::NOTHING,
+            Some(&(there, stage_in)) if there == site => stage_in,
+            Some((_, before)) => StageIn { ready: self.now.max(before.ready) + transfer, start_up },
         }
     }
 
@@ -183,15 +197,18 @@ impl<Q: Queue> World<Q> {
             let placed = self.placed.get_mut(&id).expect("who starts has been placed");
             assert!(!std::mem::replace(&mut placed.runs, true), "it starts once");
             assert_eq!(placed.site, site);
+            let StageIn { ready, start_up } = placed.stage_in;
+            assert!(ready <= self.now, "its data have come");
+            let limit = placed.requested - start_up;
             let job = &self.jobs[id.index()].job;
             let run = match Moldable::of(job) {
                 Some(it) => {
                     let speed = self.sites[site].machine.speed;
-                    it.run_time(job, placed.processors, speed).min(placed.requested)
+                    it.run_time(job, placed.processors, speed).min(limit)
                 }
-                None => job.run_time.reveal_to_machine().min(placed.requested),
+                None => job.run_time.reveal_to_machine().min(limit),
             };
-            self.running.push((self.now + run, id));
+            self.running.push((self.now + start_up + run, id));
         }
         let runs = self.placed.values().filter(|it| it.runs && it.site == site);
         let used: u32 = runs.map(|it| it.processors).sum();
@@ -291,9 +308,12 @@ impl<Q: Queue> Clusters for World<Q> {
 
     fn submit(&mut self, cluster: usize, job: JobId) {
         let Sizing { processors, planned: requested, .. } = self.size(cluster, job);
-        let placed = Placed { site: cluster, processors, requested, runs: false };
+        let stage_in = self.stage_in(cluster, job);
+        self.staged.insert(job, (cluster, stage_in));
+        let placed = Placed { site: cluster, processors, requested, runs: false, stage_in };
         assert!(self.placed.insert(job, placed).is_none(), "a job is in one place");
-        self.sites[cluster].queue.submit(self.now, Slot(job.0), processors, requested);
+        let queue = &mut self.sites[cluster].queue;
+        queue.submit(self.now, Slot(job.0), processors, requested, stage_in.ready);
         self.pass(cluster);
     }
 

@@ -72,7 +72,7 @@ fn step_draws(step: &Step) -> bool {
         Step::ReadyTimes { delay, lead } => {
             [delay, lead].into_iter().flatten().any(|law| law.draws())
         }
-        Step::Reservations { lead, flexible, flexibility, accepts } => {
+        Step::Reservations { lead, flexible, flexibility, accepts, .. } => {
             let part = 0.0 < flexible.fraction() && flexible.fraction() < 1.0;
             let draws = [lead, flexibility].into_iter().flatten().any(|law| law.draws());
             draws || part && (flexibility.is_some() || accepts.is_some())

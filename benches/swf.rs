@@ -11,7 +11,7 @@ use haggle_model::workload::swf::{Malformed, SwfHeader, SwfReader, SwfRecord, Sw
 
 /// As many jobs as the CTC log has where something is measured, few in a test run.
 fn jobs() -> u64 {
-    // `cargo bench` passes --bench, `cargo test` does not.
+    // `cargo bench -- --test` runs each once.
     let arguments: Vec<String> = std::env::args().collect();
     let given = |name: &str| arguments.iter().any(|argument| argument == name);
     if given("--bench") && !given("--test") { 77_222 } else { 500 }

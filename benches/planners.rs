@@ -17,7 +17,7 @@ use haggle_planning::{
 
 /// As large as it says where something is measured, small in a test run.
 fn sizes<const N: usize>(measured: [usize; N], tried: usize) -> Vec<usize> {
-    // `cargo bench` passes --bench, `cargo test` does not.
+    // `cargo bench -- --test` runs each once.
     let arguments: Vec<String> = std::env::args().collect();
     let given = |name: &str| arguments.iter().any(|argument| argument == name);
     if given("--bench") && !given("--test") { measured.to_vec() } else { vec![tried] }

@@ -158,7 +158,7 @@ fn expected() -> BTreeMap<&'static str, i64> {
 fn rescheduling(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("rescheduling");
     group.sample_size(10);
-    // `cargo test` runs each once and asks for no figures.
+    // `cargo bench -- --test` runs each once and asks for no figures.
     let small = !std::env::args().any(|argument| argument == "--bench");
     let count = if small { SHARES / 8 } else { SHARES };
     let lists = [

@@ -1,0 +1,141 @@
+//! Jobs whose parts are at several providers: how the parts fare, and how the whole job ends.
+//!
+//! A job starts with its first part and is over with its last; its outcome is the worst of theirs.
+
+use haggle_model::{ActorId, JobId, JobOutcome, JobRecord, Observation, Time};
+
+use super::{Desk, Entry, Withdrawal};
+use crate::Outbox;
+use crate::protocol::SubmissionMessage;
+use crate::provider::worse;
+
+/// The parts of one job.
+#[derive(Debug)]
+pub struct Parts {
+    /// Providers that have not finished theirs.
+    left: Vec<ActorId>,
+    started: bool,
+    /// The worst of those that are over.
+    outcome: JobOutcome,
+}
+
+impl Parts {
+    /// A part at each of these providers.
+    pub fn at(providers: impl IntoIterator<Item = ActorId>) -> Parts {
+        let left = Vec::from_iter(providers);
+        Parts { left, started: false, outcome: JobOutcome::Completed }
+    }
+
+    /// Whether one of them has started.
+    pub fn have_started(&self) -> bool {
+        self.started
+    }
+
+    /// How the job ended, if all parts are over.
+    pub fn ended(&self) -> Option<JobOutcome> {
+        self.left.is_empty().then_some(self.outcome)
+    }
+
+    /// Only those who are `kept` have a part after all.
+    pub fn retain(&mut self, kept: impl FnMut(&ActorId) -> bool) {
+        self.left.retain(kept);
+    }
+
+    /// A part is over; false if whoever says so has none.
+    pub fn end(&mut self, who: ActorId, outcome: JobOutcome) -> bool {
+        let Some(place) = self.left.iter().position(|&it| it == who) else { return false };
+        self.left.swap_remove(place);
+        self.outcome = worse(self.outcome, outcome);
+        true
+    }
+}
+
+/// What is kept of a job that may have parts at several providers.
+pub trait InParts {
+    /// Its parts, as soon as it may have any.
+    fn parts(&mut self) -> Option<&mut Parts>;
+
+    /// Whether providers have agreed to run it, so that it is not given up any more.
+    fn is_agreed(&self) -> bool;
+
+    /// Adds to the record of the job what is told only here.
+    fn complete(self, record: JobRecord) -> JobRecord;
+}
+
+/// What has become of a job after one of its parts was said to be over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartEnd {
+    /// Whoever said so has no part.
+    Unexpected,
+    /// Others are left.
+    OthersLeft,
+    /// The job is over.
+    Last,
+}
+
+impl<S: InParts> Desk<S> {
+    /// `from` wants a job back. True if it is here, and marked; what is agreed on stands.
+    pub fn withdraw_unless_agreed(&mut self, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
+        if self.withdraw(from, job, out) != Withdrawal::Here {
+            return false;
+        }
+        let agreed = self.get(job).is_some_and(|entry| entry.stage.is_agreed());
+        if agreed {
+            out.send(from, SubmissionMessage::NotWithdrawn { job });
+        }
+        !agreed
+    }
+
+    /// A part has started: of the first one its submitter hears. False if whoever says so has none.
+    pub fn part_started(&mut self, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
+        let Some(Entry { submitter, stage, .. }) = self.get_mut(job) else { return false };
+        let Some(parts) = stage.parts().filter(|it| it.left.contains(&from)) else { return false };
+        if !std::mem::replace(&mut parts.started, true) {
+            out.send(*submitter, SubmissionMessage::Started { job });
+        }
+        true
+    }
+
+    /// A part is over.
+    pub fn part_finished(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        (job, outcome): (JobId, JobOutcome),
+        out: &mut Outbox,
+    ) -> PartEnd {
+        let Some(parts) = self.get_mut(job).and_then(|entry| entry.stage.parts()) else {
+            return PartEnd::Unexpected;
+        };
+        if !parts.end(from, outcome) {
+            return PartEnd::Unexpected;
+        }
+        let Some(outcome) = parts.ended() else { return PartEnd::OthersLeft };
+        self.finish_whole(now, job, outcome, out);
+        PartEnd::Last
+    }
+
+    /// The whole job is over: its submitter is told, and its story.
+    pub fn finish_whole(&mut self, now: Time, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
+        if let Some(entry) = self.finish(job, outcome, out) {
+            out.observe(story(entry, outcome, now));
+        }
+    }
+
+    /// The run is over: jobs at providers are unfinished. The others are on their users' desks, too.
+    pub fn run_over(&mut self, now: Time, out: &mut Outbox) {
+        for job in self.jobs() {
+            if let Some(entry) = self.close(job)
+                && entry.stage.is_agreed()
+            {
+                out.observe(story(entry, JobOutcome::Unfinished, now));
+            }
+        }
+    }
+}
+
+/// The story of a job that is over in this way.
+fn story<S: InParts>(entry: Entry<S>, outcome: JobOutcome, now: Time) -> Observation {
+    let record = entry.submission.record(outcome, now);
+    Observation::JobOver(Box::new(entry.stage.complete(record)))
+}

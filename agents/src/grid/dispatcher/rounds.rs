@@ -1,0 +1,233 @@
+//! Rounds of the grid's scheduler: when one is due, what is asked before it, and what is done after.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_model::network::Node;
+use haggle_model::work::Work;
+use haggle_model::{Job, JobId, Span, Time};
+use haggle_scheduling::grid::scheduler::Questions;
+use haggle_scheduling::grid::{Action, Insight, ResourceId, Round, Session, User};
+use rand::RngExt;
+
+use super::{Dispatcher, DispatcherConfig, Moving, Tries, length};
+use crate::Outbox;
+use crate::desk::Desk;
+use crate::grid::Traffic;
+use crate::protocol::{DataMessage, DispatchMessage, GridTimer};
+
+/// The round that comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextRound {
+    /// None is needed.
+    None,
+    /// It wakes up for one.
+    Awaited,
+    /// It was due then, and has not been decided; whether something has happened since.
+    UnderWay(Time, Meanwhile),
+}
+
+/// Whether something has happened that asks for another round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meanwhile {
+    Nothing,
+    Something,
+}
+
+/// What resources and network have answered before a round.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// Whose progress has been asked for, and where.
+    asked: BTreeSet<(JobId, ResourceId)>,
+    /// Whether the network has been asked.
+    asked_traffic: bool,
+    progress: BTreeMap<(JobId, ResourceId), (Work, bool)>,
+    traffic: Option<Traffic>,
+}
+
+/// The answers, and what moving costs.
+struct Insights<'a> {
+    answers: &'a Answers,
+    config: &'a DispatcherConfig,
+    desk: &'a Desk<Tries>,
+}
+
+impl Insight for Insights<'_> {
+    fn progress(&self, job: JobId, resource: ResourceId) -> Work {
+        self.answers.progress.get(&(job, resource)).map_or(Work::ZERO, |&(done, _)| done)
+    }
+
+    fn session(&self, job: JobId) -> Session {
+        let entry = self.desk.get(job).expect("a policy asks about jobs that are not done");
+        let Job { workload, origin, .. } = &*entry.submission.job;
+        let share = self.config.data[usize::from(*workload)].share;
+        Session { user: User(origin.user), share }
+    }
+
+    fn moving_time(&self, job: JobId, from: ResourceId, to: ResourceId) -> Option<Span> {
+        let &(_, computes) = self.answers.progress.get(&(job, from))?;
+        let traffic = self.answers.traffic.as_ref()?;
+        let submission = &self.desk.get(job)?.submission;
+        let data = self.config.data[usize::from(submission.job.workload)];
+        let (cost, recovery) = self
+            .config
+            .checkpoints
+            .map_or((Span::ZERO, Span::ZERO), |it| (it.cost.of(length(submission)), it.recovery));
+        let node = |id: ResourceId| Node::Resource(id.index());
+        let transfer = traffic.predicted(node(from), node(to), data.input + data.checkpoint);
+        computes.then_some(cost + transfer + recovery)
+    }
+}
+
+impl Dispatcher {
+    /// Sees to it that a round takes place, at the latest when the next one is due. None
+    /// begins while one is under way.
+    pub(super) fn await_round(&mut self, now: Time, out: &mut Outbox) {
+        if self.open == 0 && self.superseded.copies.is_empty() {
+            return;
+        }
+        match self.next {
+            NextRound::None => self.wake_for_round(self.config.rounds.due(now), out),
+            NextRound::Awaited => {}
+            NextRound::UnderWay(due, _) => {
+                self.next = NextRound::UnderWay(due, Meanwhile::Something);
+            }
+        }
+    }
+
+    fn wake_for_round(&mut self, at: Time, out: &mut Outbox) {
+        self.next = NextRound::Awaited;
+        out.wake(at, GridTimer::Round);
+    }
+
+    /// Something has happened that an event-driven scheduler reacts to.
+    pub(super) fn react(&mut self, now: Time, out: &mut Outbox) {
+        if self.config.rounds.are_event_driven() {
+            self.await_round(now, out);
+        }
+    }
+
+    /// A round begins: what is known of the resources?
+    pub(super) fn on_round(&mut self, now: Time, out: &mut Outbox) {
+        self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
+        match self.config.rounds.query {
+            Span::ZERO => self.on_answered(now, out),
+            query => out.wake(now + query, GridTimer::Answered),
+        }
+    }
+
+    /// What the information service knows now is all that the round will know of failures,
+    /// repairs and load.
+    pub(super) fn on_answered(&mut self, now: Time, out: &mut Outbox) {
+        for loss in self.view.consult() {
+            self.forget_try(loss.job, loss.resource);
+        }
+        match self.config.rounds.schedule {
+            Span::ZERO => self.on_decided(now, out),
+            schedule => out.wake(now + schedule, GridTimer::Decided),
+        }
+    }
+
+    /// The round decides now that its time has passed: jobs may have come or ended meanwhile.
+    pub(super) fn on_decided(&mut self, now: Time, out: &mut Outbox) {
+        let Questions { progress, traffic } = self.policy.questions(&self.view);
+        self.answers = Answers { asked_traffic: traffic, ..Answers::default() };
+        for (job, resource) in progress {
+            self.answers.asked.insert((job, resource));
+            self.tell(resource, DispatchMessage::ProgressRequest { job }, out);
+        }
+        if traffic {
+            out.send(self.config.network, DataMessage::TrafficRequest);
+        }
+        self.decide_if_answered(now, out);
+    }
+
+    pub(super) fn on_progress(
+        &mut self,
+        now: Time,
+        (job, resource): (JobId, ResourceId),
+        progress: (Work, bool),
+        out: &mut Outbox,
+    ) -> bool {
+        let asked = self.answers.asked.remove(&(job, resource));
+        if asked {
+            self.answers.progress.insert((job, resource), progress);
+            self.decide_if_answered(now, out);
+        }
+        asked
+    }
+
+    pub(super) fn on_traffic(&mut self, now: Time, traffic: Traffic, out: &mut Outbox) -> bool {
+        let asked = std::mem::take(&mut self.answers.asked_traffic);
+        if asked {
+            self.answers.traffic = Some(traffic);
+            self.decide_if_answered(now, out);
+        }
+        asked
+    }
+
+    fn decide_if_answered(&mut self, now: Time, out: &mut Outbox) {
+        if self.answers.asked.is_empty() && !self.answers.asked_traffic {
+            self.decide(now, out);
+        }
+    }
+
+    fn decide(&mut self, now: Time, out: &mut Outbox) {
+        self.cancel_superseded(out);
+        let insight = Insights { answers: &self.answers, config: &self.config, desk: &self.desk };
+        let stream = &mut self.stream;
+        let mut draw = |bound: usize| stream.random_range(0..bound);
+        let mut round = Round::new(now, &insight, &mut draw);
+        self.policy.round(&mut self.view, &mut round);
+        for action in round.into_actions() {
+            self.carry_out(now, action, out);
+        }
+        self.account.rounds += 1;
+        self.account.with_queue += u64::from(self.view.jobs().waiting() > 0);
+        self.await_round_after(now, out);
+    }
+
+    /// A round is over: the next one takes place if it is needed.
+    fn await_round_after(&mut self, now: Time, out: &mut Outbox) {
+        let NextRound::UnderWay(due, meanwhile) = self.next else { return };
+        self.next = NextRound::None;
+        if !self.config.rounds.are_event_driven() {
+            if self.open > 0 {
+                self.wake_for_round(self.config.rounds.due_after(due, now), out);
+            }
+        } else if meanwhile == Meanwhile::Something {
+            self.await_round(now, out);
+        }
+    }
+
+    fn carry_out(&mut self, now: Time, action: Action, out: &mut Outbox) {
+        match action {
+            Action::Cancel { job, resource } => {
+                self.forget_try(job, resource);
+                self.tell(resource, DispatchMessage::Cancel { job }, out);
+            }
+            Action::GiveUp { job } => self.give_up(now, job, out),
+            Action::Checkpointing { job, on } => {
+                let tries = self.desk.get(job).map(|entry| &entry.stage);
+                for &(resource, _) in tries.into_iter().flat_map(|tries| &tries.alive) {
+                    self.tell(resource, DispatchMessage::Checkpointing { job, on }, out);
+                }
+            }
+            Action::Dispatch { job, resource, from } => {
+                self.dispatch(job, resource, from, false, out);
+            }
+            Action::Migrate { job, from, to, save } => {
+                self.forget_try(job, from);
+                if save {
+                    self.moving.insert(job, Moving { since: now, from, to });
+                    self.dispatch(job, to, Work::ZERO, true, out);
+                    let to = self.actor(to);
+                    self.tell(from, DispatchMessage::Move { job, to }, out);
+                } else {
+                    self.tell(from, DispatchMessage::Cancel { job }, out);
+                    self.view.leave(job, from);
+                    self.dispatch(job, to, Work::ZERO, false, out);
+                }
+            }
+        }
+    }
+}

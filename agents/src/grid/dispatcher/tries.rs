@@ -1,0 +1,217 @@
+//! Tries of a job at resources: how each fares, by what resources tell of it.
+
+use haggle_model::grid::GridOutcome;
+use haggle_model::work::Work;
+use haggle_model::{JobId, JobOutcome, Observation, Time};
+use haggle_scheduling::grid::{Checkpointing, ResourceId};
+
+use super::{Dispatcher, Moving, Tries};
+use crate::Outbox;
+use crate::desk::Entry;
+use crate::grid::superseded::{CancelMode, Superseded};
+use crate::protocol::{CheckpointMessage, Dispatch, DispatchMessage, SubmissionMessage};
+
+impl Dispatcher {
+    pub(super) fn dispatch(
+        &mut self,
+        job: JobId,
+        to: ResourceId,
+        from: Work,
+        moves: bool,
+        out: &mut Outbox,
+    ) {
+        let checkpointing = match self.policy.checkpointing() {
+            Checkpointing::Never => false,
+            Checkpointing::Always => true,
+            Checkpointing::Switched => self.view.job(job).checkpointing,
+        };
+        let Some(Entry { submission, submitter, stage: tries, .. }) = self.desk.get_mut(job) else {
+            return;
+        };
+        tries.tries += 1;
+        tries.alive.push((to, tries.tries));
+        if !self.policy.queues() {
+            out.send(*submitter, SubmissionMessage::Accepted { job });
+        }
+        let dispatch = Dispatch {
+            job,
+            number: tries.tries,
+            workload: submission.job.workload,
+            run_time: submission.job.run_time,
+            from,
+            parent: tries.saved_by.filter(|_| from > Work::ZERO),
+            checkpointing,
+            moves,
+        };
+        self.tell(to, DispatchMessage::Dispatch(Box::new(dispatch)), out);
+    }
+
+    /// The tries of a job that is not done.
+    pub(super) fn tries(&mut self, job: JobId) -> Option<&mut Tries> {
+        self.desk.get_mut(job).map(|entry| &mut entry.stage)
+    }
+
+    /// Whether no try of the job has been computed yet.
+    fn is_open(&self, job: JobId) -> bool {
+        self.desk.get(job).is_some_and(|entry| entry.stage.winner.is_none())
+    }
+
+    /// Whether this try of a job is believed alive there.
+    fn is_alive(&self, job: JobId, at: ResourceId, number: impl Into<Option<u32>>) -> bool {
+        let number = number.into();
+        self.desk.get(job).is_some_and(|entry| {
+            let is_it = |&(resource, its): &(ResourceId, u32)| {
+                resource == at && number.is_none_or(|number| number == its)
+            };
+            entry.stage.alive.iter().any(is_it)
+        })
+    }
+
+    pub(super) fn forget_try(&mut self, job: JobId, resource: ResourceId) {
+        if let Some(tries) = self.tries(job) {
+            tries.alive.retain(|&(at, _)| at != resource);
+        }
+    }
+
+    pub(super) fn on_refused(
+        &mut self,
+        now: Time,
+        job: JobId,
+        resource: ResourceId,
+        out: &mut Outbox,
+    ) {
+        // One that had been noticed as lost, or is done, is refused to nobody.
+        let expected = self.is_open(job) && self.is_alive(job, resource, None);
+        if expected {
+            self.view.refuse(job, resource);
+            self.forget_try(job, resource);
+            // It waits for the next round, unless it cannot wait.
+            if !self.policy.queues() {
+                self.await_round(now, out);
+            }
+        }
+    }
+
+    pub(super) fn on_computed(
+        &mut self,
+        now: Time,
+        (job, number): (JobId, u32),
+        resource: ResourceId,
+        delivered: bool,
+        out: &mut Outbox,
+    ) -> bool {
+        if !self.is_open(job) {
+            // Another try was faster, in this very instant.
+            if !delivered {
+                self.tell(resource, DispatchMessage::Cancel { job }, out);
+            }
+            return true;
+        }
+        if !self.is_alive(job, resource, number) {
+            return false;
+        }
+        self.policy.computed(now, job);
+        if delivered || self.config.output_survives {
+            if let Some(tries) = self.tries(job) {
+                tries.winner = Some((number, now));
+            }
+            self.complete(now, job, resource, out);
+            if delivered {
+                self.done(now, job, out);
+            }
+        } else {
+            self.view.computed(job, resource);
+        }
+        self.react(now, out);
+        true
+    }
+
+    /// A job cannot be lost any more: its copies are not needed.
+    fn complete(&mut self, now: Time, job: JobId, resource: ResourceId, out: &mut Outbox) {
+        self.open -= 1;
+        if let Some(Moving { from, to, .. }) = self.moving.remove(&job) {
+            self.tell(from, DispatchMessage::Cancel { job }, out);
+            self.tell(to, DispatchMessage::Cancel { job }, out);
+        }
+        // No round sees that those which go on hold their slots: it cancels them first.
+        let copies = self.view.complete(job, resource).into_iter().map(|copy| (job, copy));
+        self.superseded.copies.extend(copies);
+        match self.config.cancel_mode {
+            CancelMode::Immediate => self.cancel_superseded(out),
+            CancelMode::NextRound => self.await_round(now, out),
+        }
+    }
+
+    /// Cancels the copies of jobs that are done, which is the end of these.
+    pub(super) fn cancel_superseded(&mut self, out: &mut Outbox) {
+        let Superseded { copies, over } = std::mem::take(&mut self.superseded);
+        for (job, copy) in copies {
+            self.forget_try(job, copy);
+            self.tell(copy, DispatchMessage::Cancel { job }, out);
+        }
+        for record in over {
+            out.observe(Observation::GridJobOver(Box::new(record)));
+        }
+    }
+
+    pub(super) fn on_delivered(
+        &mut self,
+        now: Time,
+        job: JobId,
+        resource: ResourceId,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(tries) = self.tries(job) else { return true };
+        if tries.winner.is_none() {
+            let number = tries.alive.iter().find(|&&(at, _)| at == resource);
+            let Some(&(_, number)) = number else { return false };
+            // It has been computed before; when exactly stands in the try's record.
+            tries.winner = Some((number, now));
+            self.complete(now, job, resource, out);
+            self.react(now, out);
+        }
+        self.done(now, job, out);
+        true
+    }
+
+    fn done(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get(job) else { return };
+        if entry.stage.saved_by.is_some() {
+            out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
+        }
+        let Some((winner, computed)) = entry.stage.winner else { return };
+        let outcome = GridOutcome::Done { winner, computed, end: now };
+        self.over(job, outcome, JobOutcome::Completed, out);
+    }
+
+    pub(super) fn on_left(
+        &mut self,
+        now: Time,
+        job: JobId,
+        resource: ResourceId,
+        out: &mut Outbox,
+    ) -> bool {
+        if self.moving.get(&job).is_some_and(|moving| moving.from == resource) {
+            self.moving.remove(&job);
+        }
+        self.view.leave(job, resource);
+        self.react(now, out);
+        true
+    }
+
+    /// What a job was to start from has not arrived.
+    pub(super) fn on_stranded(
+        &mut self,
+        now: Time,
+        job: JobId,
+        resource: ResourceId,
+        out: &mut Outbox,
+    ) -> bool {
+        if self.is_open(job) && self.is_alive(job, resource, None) {
+            self.view.cancel(job, resource);
+            self.forget_try(job, resource);
+            self.react(now, out);
+        }
+        true
+    }
+}

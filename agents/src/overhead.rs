@@ -1,0 +1,31 @@
+//! How much longer a rigid job takes at several providers than at one: drawn for each job by its lot, so
+//! that other jobs change nothing.
+
+use haggle_model::Job;
+use haggle_model::workload::law::{Law, Sampler};
+
+/// Draws overheads.
+#[derive(Debug)]
+pub(crate) struct Overheads {
+    law: Sampler,
+    /// The largest, in percent.
+    most: u32,
+    seed: u64,
+}
+
+impl Overheads {
+    /// Percent drawn from `law`, none more than `most`.
+    ///
+    /// # Panics
+    /// If the law is none, which scenarios are checked for.
+    pub(crate) fn new(law: &Law, most: u32, seed: u64) -> Overheads {
+        Overheads { law: law.sampler().expect("a law that can be drawn from"), most, seed }
+    }
+
+    /// By how many percent a job takes longer.
+    pub(crate) fn of(&self, job: &Job) -> u32 {
+        let mut stream = job.lot.stream(self.seed, "overhead of co-allocation");
+        let percent = self.law.sample(&mut stream).round();
+        percent.clamp(0.0, f64::from(self.most)) as u32
+    }
+}

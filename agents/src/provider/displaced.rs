@@ -1,0 +1,151 @@
+//! Reservations that lose their places: processors fail under them, jobs run on past their plan, or a window
+//! of maintenance is in the way.
+//!
+//! ```text
+//!   place lost ──▶ another one in the window ──▶ behind it    (postpone)
+//!       │                   │
+//!       │                   ├──▶ on fewer processors ──▶ revoked    (shrink)
+//!       │                   └──▶ revoked    (substitute)
+//!       └──▶ revoked    (revoke, if processors have failed)
+//! ```
+//!
+//! Which way it goes is what the request says ([`Remedy`]). That a window was kept or why it was not is
+//! taken down with it, and its user hears of everything but of another place in the window, which was
+//! never promised.
+
+use haggle_model::reservation::{Answer, Cause, Displacement, Remedy};
+use haggle_model::{JobOutcome, Observation, Span, Time};
+use haggle_scheduling::Slot;
+use haggle_scheduling::reservations::{Displaced, Reserve, Window};
+use rand::RngExt;
+
+use super::load::work;
+use super::{Held, HeldJob, Provider};
+use crate::Outbox;
+use crate::protocol::ReservationMessage;
+
+impl Provider {
+    /// Answers those whose places are lost by this cause.
+    pub(super) fn answer_displaced(&mut self, now: Time, cause: Cause, out: &mut Outbox) {
+        let Some(granting) = self.scheduler.granting() else { return };
+        let mut displaced = Vec::new();
+        granting.displaced(&mut displaced);
+        for (slot, displaced) in displaced {
+            let Some(Held::Job(held)) = self.jobs.get(slot) else { continue };
+            match displaced {
+                // It was never told where it is.
+                Displaced::Moved(start) => {
+                    self.displace(now, slot, cause, Answer::Moved, Some(start));
+                }
+                Displaced::Postponed(start) => {
+                    let job = held.submission.job.id;
+                    out.send(held.submitter, ReservationMessage::Broken { job });
+                    self.displace(now, slot, cause, Answer::Postponed, Some(start));
+                }
+                Displaced::Out(request) => {
+                    self.load.waiting -= work(request.processors, Some(request.span));
+                    self.find_place(now, &request, cause, out);
+                }
+            }
+        }
+    }
+
+    /// Whether what is in a slot is to run in its window or not at all.
+    pub(super) fn keeps_window(&self, slot: Slot) -> bool {
+        let Some(Held::Job(held)) = self.jobs.get(slot) else { return false };
+        held.remedy() != Remedy::Postpone && held.window().is_some()
+    }
+
+    /// A job that ran in a window is lost with its processors, and has not been given up: `false` if it
+    /// goes on as a job without a window.
+    pub(super) fn lost_window(&mut self, now: Time, slot: Slot, out: &mut Outbox) -> bool {
+        let Some(Held::Job(held)) = self.jobs.get(slot) else { return false };
+        let Some(window) = held.window().filter(|_| held.remedy() != Remedy::Postpone) else {
+            return false;
+        };
+        let request = held.asks_for(now, slot, window, &self.config);
+        self.find_place(now, &request, Cause::Failure, out);
+        true
+    }
+
+    /// Finds a place in its window for who waits for none, and for whom others may move in theirs; on
+    /// fewer processors if its user lets it, as many as possible.
+    fn find_place(&mut self, now: Time, request: &Reserve, cause: Cause, out: &mut Outbox) {
+        let slot = request.slot;
+        let Some(Held::Job(held)) = self.jobs.get(slot) else { return };
+        let seeks = cause != Cause::Failure || request.remedy != Remedy::Revoke;
+        let shrinks = request.remedy == Remedy::Shrink;
+        let sizes = if shrinks { held.sizes(&self.config) } else { Vec::new() };
+        let fewer = sizes.into_iter().rev().filter(|it| it.processors < request.processors);
+        let wishes = seeks.then(|| request.size()).into_iter().chain(fewer);
+        let granting = self.scheduler.granting().expect("it has granted this one");
+        let draw = &mut |below| self.reserving.stream.random_range(0..below);
+        let found = wishes.into_iter().find_map(|size| {
+            let wish = Reserve { processors: size.processors, span: size.span, ..*request };
+            granting.ask(now, &wish, &[], draw).map(|granted| (granted.start, size))
+        });
+        let Some((start, size)) = found else { return self.revoke(now, slot, cause, out) };
+        self.load.waiting += work(size.processors, Some(size.span));
+        if size.processors == request.processors {
+            return self.displace(now, slot, cause, Answer::Moved, Some(start));
+        }
+        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
+        held.mold(size.processors, self.config.speed);
+        out.send(
+            held.submitter,
+            ReservationMessage::Shrunk {
+                job: held.submission.job.id,
+                processors: size.processors,
+                start,
+                completion: start + size.span,
+            },
+        );
+        self.displace(now, slot, cause, Answer::Shrunk, Some(start));
+    }
+
+    /// Gives back a job that waits nowhere any more.
+    fn revoke(&mut self, now: Time, slot: Slot, cause: Cause, out: &mut Outbox) {
+        self.displace(now, slot, cause, Answer::Revoked, None);
+        let Some(held) = self.release_job(slot) else { return };
+        let job = held.submission.job.id;
+        out.send(held.submitter, ReservationMessage::Revoked { job, cause });
+        let over = held.over(self.config.id, JobOutcome::Failed, now);
+        out.observe(Observation::JobOver(Box::new(over)));
+    }
+
+    /// Takes down that a reservation has lost its place.
+    pub(super) fn displace(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        cause: Cause,
+        answer: Answer,
+        start: Option<Time>,
+    ) {
+        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
+        let span = held.planned(&self.config).unwrap_or(Span::FOREVER).max(Span::TICK);
+        let start = start.filter(|&start| start < Time::FOREVER);
+        let processors = held.processors;
+        let displacement = Displacement { at: now, cause, answer, processors, span, start };
+        if let Some(granted) = &mut held.granted {
+            granted.displaced.push(displacement);
+        }
+    }
+}
+
+impl HeldJob {
+    /// What its user wants when it loses its place.
+    pub(super) fn remedy(&self) -> Remedy {
+        self.submission.job.reservation.unwrap_or_default().remedy
+    }
+
+    /// The window in which it is to run, if it is still to run in one: what was granted, or where its
+    /// start was fixed.
+    fn window(&self) -> Option<Window> {
+        let granted = self.granted.as_ref().filter(|granted| !granted.is_broken())?;
+        Some(match granted.fixed {
+            Some((_, start)) => Window::strict(start, granted.span),
+            None => Window { ready: granted.ready, deadline: granted.deadline },
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! Jobs in a queue that cannot start before some time: nearly always none.
+
+use std::collections::BTreeMap;
+
+use haggle_model::Time;
+
+use crate::scheduler::Slot;
+
+/// Since when each job that waits may start, where that is not at once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NotBefore(BTreeMap<Slot, Time>);
+
+impl NotBefore {
+    /// A job that comes `now` cannot start before `ready`.
+    pub(crate) fn set(&mut self, now: Time, slot: Slot, ready: Time) {
+        if ready > now {
+            self.0.insert(slot, ready);
+        } else {
+            self.0.remove(&slot);
+        }
+    }
+
+    /// A job waits no longer, or for nothing but processors.
+    pub(crate) fn forget(&mut self, slot: Slot) {
+        self.0.remove(&slot);
+    }
+
+    /// The time before which a job cannot start.
+    pub(crate) fn get(&self, slot: Slot) -> Option<Time> {
+        self.0.get(&slot).copied()
+    }
+
+    /// The earliest time from `now` on at which a job may start.
+    pub(crate) fn from(&self, now: Time, slot: Slot) -> Time {
+        if self.0.is_empty() {
+            return now;
+        }
+        self.get(slot).map_or(now, |ready| ready.max(now))
+    }
+}

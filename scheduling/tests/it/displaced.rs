@@ -1,0 +1,256 @@
+//! Reservations on a machine whose processors fail, are closed, and run jobs on past their plans: what is
+//! granted is kept, or answered as its user wants.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_model::reservation::Remedy;
+use haggle_scheduling::reservations::{
+    Criterion, Displaced, Granting, ReservationConfig, Reservations, Reserve, Size, Window,
+};
+use haggle_scheduling::{Interval, Killed, LocalScheduler, Maintaining, Overlap, Slot};
+use proptest::prelude::*;
+
+use crate::reservations::{
+    Asked, ask, asked, at, displaced, planned, request, reserve, span, started,
+};
+
+/// When processors fail, how many, and for how long.
+type Break = (i64, u32, i64);
+
+/// When a window of maintenance is announced, how long before it begins, how many processors it closes,
+/// and for how long.
+type Close = (i64, i64, u32, i64);
+
+const CAPACITY: u32 = 5;
+
+/// What a provider does for its scheduler, in a world of ticks.
+struct Machine<'a> {
+    queue: Reservations,
+    asked: &'a [Asked],
+    overruns: &'a [bool],
+    /// Of what runs: slot, end, planned end.
+    running: Vec<(usize, i64, i64)>,
+    /// Processors and time of each slot.
+    sizes: Vec<(u32, i64)>,
+    /// The windows that are to be kept.
+    windows: Vec<Option<Window>>,
+    down: u32,
+    closed: BTreeMap<u32, u32>,
+    disturbed: bool,
+    accepted: usize,
+    over: usize,
+}
+
+impl<'a> Machine<'a> {
+    fn new(criterion: Criterion, asked: &'a [Asked], overruns: &'a [bool]) -> Machine<'a> {
+        let config = ReservationConfig { criterion, ..ReservationConfig::default() };
+        Machine {
+            queue: Reservations::new(CAPACITY, config),
+            asked,
+            overruns,
+            running: Vec::new(),
+            sizes: asked.iter().map(|it| (it.job.processors, it.job.span)).collect(),
+            windows: vec![None; asked.len()],
+            down: 0,
+            closed: BTreeMap::new(),
+            disturbed: false,
+            accepted: 0,
+            over: 0,
+        }
+    }
+
+    fn used(&self) -> u32 {
+        let running: u32 = self.running.iter().map(|it| self.sizes[it.0].0).sum();
+        running + self.down + self.closed.values().sum::<u32>()
+    }
+
+    /// Those that are killed wait again, in their windows if that is wanted.
+    fn fails(&mut self, now: i64, count: u32) -> Result<(), TestCaseError> {
+        self.disturbed = true;
+        let mut killed = Vec::new();
+        while self.used() + count > CAPACITY {
+            let (slot, _, end) = self.running.pop().expect("something runs");
+            killed.push(Killed {
+                slot: Slot(slot as u32),
+                processors: self.sizes[slot].0,
+                planned_end: at(end),
+            });
+        }
+        self.queue.failed(at(now), count, &killed);
+        self.down += count;
+        self.answer(now, true)?;
+        for it in killed {
+            let slot = it.slot.index();
+            let (processors, time) = self.sizes[slot];
+            match self.windows[slot].filter(|_| self.asked[slot].remedy != Remedy::Postpone) {
+                Some(window) => {
+                    let Asked { job, remedy, .. } = &self.asked[slot];
+                    let request = reserve(it.slot.0, job.submitted, (processors, time), None, 0);
+                    let request = Reserve { window, remedy: *remedy, ..request };
+                    self.find_place(now, &request, true);
+                }
+                None => {
+                    self.windows[slot] = None;
+                    self.queue.submit(at(now), request(it.slot.0, processors, time));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, now: i64, fails: bool) -> Result<(), TestCaseError> {
+        for (slot, displaced) in displaced(&mut self.queue) {
+            prop_assert!(self.disturbed, "nothing has hit {slot}: {displaced:?}");
+            let place = slot as usize;
+            let Asked { remedy, .. } = self.asked[place];
+            match displaced {
+                Displaced::Moved(start) => {
+                    let revoked =
+                        fails && remedy == Remedy::Revoke && self.windows[place].is_some();
+                    prop_assert!(!revoked, "{slot} was not to be moved");
+                    // What others leave as they find places moves it up again.
+                    prop_assert!(self.queue.planned(Slot(slot)) <= Some(start));
+                }
+                Displaced::Postponed(start) => {
+                    prop_assert_eq!(remedy, Remedy::Postpone);
+                    prop_assert!(self.queue.planned(Slot(slot)) <= Some(start));
+                    self.windows[place] = None;
+                }
+                Displaced::Out(request) => {
+                    prop_assert_ne!(remedy, Remedy::Postpone);
+                    prop_assert_eq!(self.queue.planned(Slot(slot)), None);
+                    self.find_place(now, &request, fails);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn find_place(&mut self, now: i64, request: &Reserve, fails: bool) {
+        let slot = request.slot.index();
+        let seeks = !fails || request.remedy != Remedy::Revoke;
+        let own = seeks.then(|| request.size());
+        let fewer = self.asked[slot].sizes.iter().rev();
+        let fewer =
+            fewer.filter(|it| request.remedy == Remedy::Shrink && it.0 < request.processors);
+        let fewer = fewer.map(|&(processors, time)| Size { processors, span: span(time) });
+        for size in own.into_iter().chain(fewer) {
+            let wish = Reserve { processors: size.processors, span: size.span, ..*request };
+            if self.queue.ask(at(now), &wish, &[], &mut |below| below / 2).is_some() {
+                self.sizes[slot] = (size.processors, size.span.as_micros());
+                return;
+            }
+        }
+        self.windows[slot] = None;
+        self.over += 1;
+    }
+
+    fn ends(&mut self, now: i64) -> Result<(), TestCaseError> {
+        let ended: Vec<_> = self.running.extract_if(.., |&mut (_, end, _)| end == now).collect();
+        for (slot, ..) in ended {
+            self.queue.finished(at(now), Slot(slot as u32));
+            self.over += 1;
+        }
+        for place in 0..self.running.len() {
+            let (slot, _, planned) = self.running[place];
+            if planned == now {
+                self.disturbed = true;
+                self.running[place].2 += self.sizes[slot].1;
+                self.queue.overran(at(now), Slot(slot as u32), at(self.running[place].2));
+                self.answer(now, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn starts(&mut self, now: i64) -> Result<(), TestCaseError> {
+        for slot in started(&mut self.queue, now) {
+            let place = slot as usize;
+            let (asked, time) = (&self.asked[place], self.sizes[place].1);
+            if let Some(window) = self.windows[place] {
+                prop_assert!(window.earliest(at(asked.job.submitted)) <= at(now));
+                prop_assert!(at(now) <= window.latest_start(span(time)));
+            }
+            let run = if self.overruns[place] { 2 * time } else { asked.runs(time) };
+            self.running.push((place, now + run, now + time));
+        }
+        prop_assert!(self.used() <= CAPACITY);
+        Ok(())
+    }
+
+    fn lives(mut self, breaks: &[Break], closes: &[Close]) -> Result<(), TestCaseError> {
+        let mut next = 0;
+        // Those of the breaks that found enough processors to fail, and are not over.
+        let mut failed = BTreeSet::new();
+        let mut announced = BTreeSet::new();
+        for now in 0..3_000 {
+            for (number, &(told, lead, count, lasts)) in (0..).zip(closes) {
+                let start = told + lead;
+                let window = Interval { start: at(start), span: span(lasts), processors: count };
+                if now == start + lasts && announced.remove(&number) {
+                    self.closed.remove(&number);
+                    self.queue.end(at(now), number);
+                }
+                let overlap = if number == 0 { Overlap::Refuse } else { Overlap::Break };
+                if now == told && self.queue.announce(at(now), number, window, overlap) {
+                    self.disturbed = true;
+                    announced.insert(number);
+                    self.answer(now, false)?;
+                }
+            }
+            for (place, &(from, count, lasts)) in breaks.iter().enumerate() {
+                if from + lasts == now && failed.remove(&place) {
+                    self.queue.restored(at(now), count);
+                    self.down -= count;
+                }
+                let closed: u32 = self.closed.values().sum();
+                if from == now && self.down + closed + count < CAPACITY {
+                    failed.insert(place);
+                    self.fails(now, count)?;
+                }
+            }
+            self.ends(now)?;
+            for (number, &(told, lead, ..)) in (0..).zip(closes) {
+                if now == told + lead && announced.contains(&number) {
+                    let kept = self.queue.kept(at(now), number).min(CAPACITY - self.used());
+                    self.queue.begin(at(now), number, kept);
+                    self.closed.insert(number, kept);
+                }
+            }
+            while let Some(Asked { job, remedy, .. }) =
+                self.asked.get(next).filter(|it| it.at == now)
+            {
+                let request =
+                    reserve(job.slot, now, (job.processors, job.span), job.ready, job.deadline);
+                let request = Reserve { remedy: *remedy, ..request };
+                if self.queue.ask(at(now), &request, &[], &mut |below| below / 2).is_some() {
+                    self.windows[next] = Some(request.window);
+                    self.accepted += 1;
+                }
+                next += 1;
+            }
+            self.starts(now)?;
+        }
+        let left = (self.over, self.queue.queue_length());
+        prop_assert_eq!(left, (self.accepted, 0), "all come to their end");
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever fails, overruns and is closed: who is granted a window starts in it, unless it is told
+    /// otherwise, and nothing runs that has no processors.
+    #[test]
+    fn windows_are_kept_or_answered(
+        asked in asked(),
+        breaks in prop::collection::vec((1..60_i64, 1..=3_u32, 1..40_i64), 0..4),
+        closes in prop::collection::vec((1..60_i64, 0..30_i64, 1..=3_u32, 1..20_i64), 0..3),
+        overruns in prop::collection::vec(prop::bool::weighted(0.2), 25),
+    ) {
+        for criterion in [Criterion::Shuffle, Criterion::Edf] {
+            Machine::new(criterion, &asked, &overruns).lives(&breaks, &closes)?;
+        }
+    }
+}

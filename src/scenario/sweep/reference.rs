@@ -1,0 +1,85 @@
+//! The runs of a sweep that the others are compared with, job by job.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::axis::{Place, text_of};
+use super::{Experiment, Run, Setting};
+use crate::scenario::conform::Findings;
+use crate::scenario::document::{Node, Path};
+use crate::scenario::suggest::nearest;
+use crate::scenario::{Problem, Scenario};
+
+/// Reports what of `[sweep] reference` is no axis, or none of its values, and a reference that
+/// has nothing to be compared with.
+pub(super) fn check(scenario: &Scenario, root: &Node, places: &[Place], findings: &mut Findings) {
+    let Some(sweep) = scenario.sweep.as_ref() else { return };
+    let Some(reference) = &sweep.reference else { return };
+    let at = Path::root().key("sweep").key("reference");
+    let mut report = |path: &Path, message: String, label: &str, help: String| {
+        let (span, label) = (root.place(path), label.into());
+        findings.problems.push(Problem { message, span, label, help: Some(help) });
+    };
+    let mut others = 0;
+    for (axis, value) in reference {
+        let Some(place) = places.iter().find(|place| place.axis == *axis) else {
+            let known = || places.iter().map(|place| place.axis.as_str());
+            let help = match nearest(axis, known()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("there is {}", Vec::from_iter(known()).join(", ")),
+            };
+            report(&at.key(axis), format!("the sweep has no axis \"{axis}\""), "no axis", help);
+            continue;
+        };
+        let values = Vec::from_iter(place.values.iter().map(|value| text_of(&value.to_toml())));
+        others += values.len() - 1;
+        if !values.contains(&text_of(value)) {
+            let message = format!("axis \"{axis}\" has no value {}", text_of(value));
+            let help = format!("it has {}", values.join(", "));
+            report(&at.key(axis), message, "not there", help);
+        }
+    }
+    if others == 0 && reference.keys().all(|axis| places.iter().any(|it| it.axis == *axis)) {
+        let message = "every run would be its own reference".to_owned();
+        let help = "name an axis that has other values, such as `{ policy = \"fcfs\" }`";
+        report(&at, message, "compares nothing", help.to_owned());
+    }
+}
+
+impl Experiment {
+    /// The values of axes at which the runs are that others are compared with, if any.
+    pub fn reference(&self) -> Option<BTreeMap<String, String>> {
+        let reference = self.scenario.sweep.as_ref()?.reference.as_ref()?;
+        Some(reference.iter().map(|(axis, value)| (axis.clone(), text_of(value))).collect())
+    }
+}
+
+/// Which run each run of a sweep is compared with.
+pub struct References<'e> {
+    /// The axes of the reference, and their values there.
+    at: BTreeMap<String, String>,
+    /// Folders of variants, by the values on all axes.
+    labels: BTreeMap<Vec<String>, &'e str>,
+}
+
+impl<'e> References<'e> {
+    /// Those of a sweep; `None` if it has no `reference`.
+    pub fn of(experiment: &'e Experiment) -> Option<References<'e>> {
+        let at = experiment.reference()?;
+        let label = |variant: &'e super::Variant| {
+            let point = variant.settings.iter().map(Setting::text).collect();
+            (point, variant.label.as_str())
+        };
+        let labels = experiment.variants.iter().map(label).collect();
+        Some(References { at, labels })
+    }
+
+    /// The folder of the run with which `run` is compared, inside the experiment's; `None` for a
+    /// reference itself.
+    pub fn folder(&self, run: &Run<'_>) -> Option<PathBuf> {
+        let text = |it: &Setting| self.at.get(&it.axis).cloned().unwrap_or_else(|| it.text());
+        let point: Vec<String> = run.variant.settings.iter().map(text).collect();
+        let label = self.labels.get(&point).filter(|label| **label != run.variant.label)?;
+        Some(super::folder(label, run.seed))
+    }
+}
