@@ -69,10 +69,6 @@ impl Chart for BarChart {
         &self.title
     }
 
-    fn x_label(&self) -> &str {
-        &self.x_label
-    }
-
     fn y_label(&self) -> &str {
         &self.y_label
     }

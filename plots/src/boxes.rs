@@ -150,10 +150,6 @@ impl Chart for BoxChart {
         &self.title
     }
 
-    fn x_label(&self) -> &str {
-        &self.x_label
-    }
-
     fn y_label(&self) -> &str {
         &self.y_label
     }
@@ -230,7 +226,9 @@ fn draw_box(
     }
     let y = panel.y(spread.median);
     scene.line(vec![(start, y), (end, y)], INK, 4);
-    scene.dot((middle, panel.y(spread.mean)), 5.0, INK);
+    // Where all values are close, it is all that shows which series the box is of.
+    scene.dot((middle, panel.y(spread.mean)), 6.5, INK);
+    scene.dot((middle, panel.y(spread.mean)), 4.5, colour);
     for &value in &spread.beyond {
         scene.dot((middle, panel.y(value)), 4.0, colour);
     }

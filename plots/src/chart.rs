@@ -12,8 +12,6 @@ use crate::scene::{Colour, Scene};
 pub(crate) trait Chart {
     /// Above the figure, or above the panel.
     fn title(&self) -> &str;
-    /// Label of the x axis.
-    fn x_label(&self) -> &str;
     /// Label of the y axis.
     fn y_label(&self) -> &str;
     /// The lowest and highest value of the y axis, or why there is nothing to draw.

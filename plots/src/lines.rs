@@ -91,10 +91,6 @@ impl Chart for LineChart {
         &self.title
     }
 
-    fn x_label(&self) -> &str {
-        &self.x_label
-    }
-
     fn y_label(&self) -> &str {
         &self.y_label
     }

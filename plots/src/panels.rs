@@ -195,7 +195,9 @@ impl Grid {
         let between = GAP + if share.axis { 0.0 } else { first };
         let wide = f64::from(scene.size.width) - MARGIN - first - MARGIN - 10.0;
         let width = (wide - between * (columns as f64 - 1.0)) / columns as f64;
-        let same_x = charts.iter().all(|chart| chart.x_label() == charts[0].x_label());
+        // With its unit, which goes by the range.
+        let labels = Vec::from_iter(charts.iter().map(|chart| chart.x_axis(width).label));
+        let same_x = labels.iter().all(|label| *label == labels[0]);
         let label_room = LABEL_SIZE + 14.0;
         let below = MARGIN / 2.0 + if same_x { label_room } else { 0.0 };
         let bottom = f64::from(scene.size.height) - below;
@@ -207,7 +209,7 @@ impl Grid {
             height: (bottom - top) / rows,
             width,
             ticks: (first, between),
-            x_label: same_x.then(|| charts[0].x_label().to_owned()),
+            x_label: labels.into_iter().next().filter(|_| same_x),
             label_at: (f64::from(scene.size.width) / 2.0, bottom + LABEL_SIZE / 2.0),
         }
     }
@@ -240,7 +242,7 @@ impl Grid {
         }
         frame::draw_x_ticks(scene, &panel.x, (left, right, bottom));
         if self.x_label.is_none() {
-            let label = fitted(chart.x_label(), LABEL_SIZE, right - left);
+            let label = fitted(&panel.x.label, LABEL_SIZE, right - left);
             let middle = bottom + 12.0 + TICK_SIZE + 12.0 + LABEL_SIZE / 2.0;
             scene.text(((left + right) / 2.0, middle), &label, LABEL_SIZE, INK, Anchor::Middle);
         }

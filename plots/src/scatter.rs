@@ -57,10 +57,6 @@ impl Chart for ScatterChart {
         &self.title
     }
 
-    fn x_label(&self) -> &str {
-        &self.x_label
-    }
-
     fn y_label(&self) -> &str {
         &self.y_label
     }
