@@ -60,7 +60,7 @@ impl Compression {
 /// Waiting jobs from which on hints pay.
 const DEEP: usize = 64;
 
-/// Planned starts that are kept in order.
+/// Planned starts that are kept in order, at least.
 const NEXT: usize = 64;
 
 /// Gives every waiting job a reservation.
@@ -160,6 +160,12 @@ impl Conservative {
         }
     }
 
+    /// How many planned starts are filed at a time: a part of a long queue, for to file them is to
+    /// look at all of it.
+    fn next_filed(&self) -> usize {
+        NEXT.max(self.waiting.len() / 32)
+    }
+
     /// Files the planned starts that come next anew: the others will move before they are due.
     fn file_next(&mut self) {
         self.settle();
@@ -167,8 +173,9 @@ impl Conservative {
         let planned = self.waiting.list().iter().filter(|it| it.booked < BEYOND_ALL_LIMITS);
         let mut starts: Vec<_> = planned.map(start).collect();
         self.filed = Time::FOREVER;
-        if starts.len() > 2 * NEXT {
-            self.filed = starts.select_nth_unstable(NEXT).1.0 + Span::TICK;
+        let next = self.next_filed();
+        if starts.len() > 2 * next {
+            self.filed = starts.select_nth_unstable(next).1.0 + Span::TICK;
             starts.retain(|it| it.0 < self.filed);
         }
         let mut due = std::mem::take(&mut self.due).into_vec();
@@ -423,7 +430,7 @@ impl LocalScheduler for Conservative {
             self.due.pop();
         }
         let next = self.due.peek().map_or(Time::FOREVER, |&Reverse((start, ..))| start);
-        if self.filed <= next.min(BEYOND_ALL_LIMITS) || self.due.len() > 8 * NEXT {
+        if self.filed <= next.min(BEYOND_ALL_LIMITS) || self.due.len() > 8 * self.next_filed() {
             self.file_next();
         }
         if self.waiting.most_have_gone() {
