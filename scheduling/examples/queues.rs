@@ -29,8 +29,12 @@ use haggle_scheduling::{
 /// Of the machine for jobs that are drawn.
 const PROCESSORS: u32 = 256;
 
-/// A reproducible stream of numbers; the work needs no better one.
+/// A reproducible stream of numbers below 2^31; the work needs no better one.
 struct Numbers(u64);
+
+/// Of so many instants each is drawn as often as any other: were some drawn more often, the queue
+/// would grow then, at whatever load.
+const INSTANTS: u64 = 1 << 31;
 
 impl Numbers {
     fn below(&mut self, bound: u64) -> u64 {
@@ -63,7 +67,7 @@ fn works(count: u32, load: Option<f64>, shares: bool) -> Vec<Work> {
             let size = u32::min(numbers.magnitude(1, doublings) as u32, PROCESSORS);
             let span = run + run / 256 * numbers.below(1_024) as i64;
             Work {
-                arrival: Time::from_secs(numbers.below(1_000_000_000) as i64),
+                arrival: Time::from_secs(numbers.below(INSTANTS) as i64),
                 size,
                 run: Span::from_micros(run),
                 span: Span::from_micros(span),
@@ -71,7 +75,7 @@ fn works(count: u32, load: Option<f64>, shares: bool) -> Vec<Work> {
         })
         .collect();
     let area: f64 = works.iter().map(|it| it.run.as_secs_f64() * f64::from(it.size)).sum();
-    let scale = load.map_or(0.0, |load| area / f64::from(PROCESSORS) / load / 1e9);
+    let scale = load.map_or(0.0, |load| area / f64::from(PROCESSORS) / load / INSTANTS as f64);
     for work in &mut works {
         work.arrival = Time::from_micros((work.arrival.as_micros() as f64 * scale) as i64);
     }

@@ -5,22 +5,20 @@
 //! it to an earlier time (except [`Compression::Replan`], which says so). When
 //! a job ends before its plan, the time it gives back is used by *compression*.
 //!
-//! Which jobs can move, and where to, say the openings (`plan/openings.rs`): the schedules are those
-//! of the obvious version, which tries all of them, job for job; the tests compare them.
+//! How it passes over the waiting jobs says `plan/pass.rs`.
 
 mod fixed;
-mod tail;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use haggle_model::{Span, Time};
 
-use self::tail::Tail;
 use crate::hints::Hints;
 use crate::index::Key;
 use crate::not_before::NotBefore;
 use crate::plan::openings::{Openings, Region};
+use crate::plan::pass::Pass;
 use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
 use crate::reserving::Reserving;
@@ -84,8 +82,8 @@ pub struct Conservative {
     hints: Hints,
     openings: Openings,
     sequence: u32,
-    /// Nothing that does not wait is booked to end after this.
-    ends: Time,
+    /// Whether something else is booked, who knows until when.
+    has_fixed: bool,
     /// Planned starts before this are in `due`.
     filed: Time,
     /// Whether what has been given back is kept until it is asked to compress.
@@ -121,7 +119,7 @@ impl Conservative {
             hints: Hints::default(),
             openings: Openings::new(processors),
             sequence: 0,
-            ends: Time::ZERO,
+            has_fixed: false,
             filed: Time::FOREVER,
             defers: false,
         }
@@ -129,6 +127,14 @@ impl Conservative {
 
     fn booking(&self, slot: Slot) -> &Booking {
         self.bookings[slot.index()].as_ref().expect("who waits has a booking")
+    }
+
+    /// An instant before which one more job cannot start.
+    fn hint(&mut self, now: Time, processors: u32, span: Span) -> Time {
+        match self.waiting.len() < DEEP {
+            true => now,
+            false => self.hints.earliest(self.plan.profile(), processors, span, now),
+        }
     }
 
     /// Books a new job at its earliest fit from `from` on.
@@ -326,36 +332,26 @@ impl Conservative {
             return;
         }
         self.settle();
-        let noted = self.openings.noted().iter();
-        let given_back = noted.map(|region| region.end).max().unwrap_or(now);
-        let jobs = self.waiting.list().iter().map(|entry| (entry.processors, entry.span));
-        self.openings.begin_pass(self.plan.profile(), now, jobs);
-        let mut moved = Vec::new();
-        let mut tail = Tail::new(given_back.max(self.ends));
-        for place in 0..self.waiting.list().len() {
-            if self.compression == Compression::ByStart && self.move_tail(now, place, &mut tail) {
-                break;
-            }
-            let Entry { booked, span, processors, slot, .. } = self.waiting.list()[place];
-            let from = self.not_before.from(now, slot);
-            let profile = self.plan.profile();
-            let fit = self.openings.earlier_fit(profile, processors, span, booked, from, now);
-            tail.moved(booked + span, fit.map_or(Span::ZERO, |earlier| booked - earlier));
-            let Some(earlier) = fit else { continue };
+        let by_start = self.compression == Compression::ByStart;
+        let Conservative { plan, openings, not_before, waiting, .. } = self;
+        let ends = if self.has_fixed { Time::FOREVER } else { plan.ends() };
+        let pass = Pass { plan, openings, not_before, now };
+        let list = waiting.list_mut();
+        let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
+        let tail = moved.tail..self.waiting.list().len();
+        if moved.places.is_empty() && tail.is_empty() {
+            return;
+        }
+        self.hints.forget();
+        for place in moved.places.iter().copied().chain(tail) {
+            let Entry { slot, booked, span, .. } = self.waiting.list()[place];
             let booking = self.bookings[slot.index()].as_mut().expect("it waits");
-            (booking.start, booking.end) = (earlier, earlier + span);
+            (booking.start, booking.end) = (booked, booked + span);
             self.file(slot);
-            let left_behind = self.plan.move_up(processors, span, booked, earlier);
-            // Jobs before this one in the queue get their chance in the next pass.
-            let in_next_pass = self.compression == Compression::JobByJob;
-            self.openings.moved(self.plan.profile(), left_behind, now, in_next_pass);
-            self.waiting.list_mut()[place].booked = earlier;
-            moved.push(place);
         }
-        if !moved.is_empty() {
-            self.hints.forget();
+        if by_start {
+            self.waiting.sort_again(&moved.places);
         }
-        self.sort_again(&moved);
     }
 }
 
@@ -372,7 +368,6 @@ impl LocalScheduler for Conservative {
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // The job takes time that may be booked: everything that waits is planned anew around it.
-        self.ends = self.ends.max(end);
         self.replan_around(now, |queue| queue.plan.overran(now, slot, end));
     }
 
@@ -412,7 +407,6 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.plan.start(slot, booking.processors, booking.end);
-            self.ends = self.ends.max(booking.end);
             if !booking.fixed {
                 self.waiting.one_has_gone();
             }
@@ -442,7 +436,7 @@ impl LocalScheduler for Conservative {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        self.plan.profile().earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
+        self.estimate_after(now, processors, span, now)
     }
 
     fn queue_length(&self) -> usize {
@@ -506,7 +500,9 @@ impl Reserving for Conservative {
         span: Option<Span>,
         ready: Time,
     ) -> Option<Time> {
-        self.estimate_start(now.max(ready), processors, span)
+        let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
+        let from = self.hint(now, processors, span).max(ready);
+        self.plan.profile().earliest_or_never(processors, span, from)
     }
 
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
@@ -524,11 +520,7 @@ impl Reserving for Conservative {
         if request.ahead {
             self.replan_around(now, |queue| queue.reserve(first, slot, processors, span, rank));
         } else {
-            let from = if self.waiting.len() < DEEP {
-                first
-            } else {
-                self.hints.earliest(self.plan.profile(), processors, span, now).max(first)
-            };
+            let from = self.hint(now, processors, span).max(first);
             self.reserve(from, slot, processors, span, rank);
         }
         promise(self.booking(slot).end)

@@ -15,6 +15,7 @@
 
 mod blocks;
 mod entry;
+mod jobs;
 mod order;
 mod relay;
 mod rescheduling;
@@ -29,6 +30,7 @@ use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offe
 use crate::composition::QueueEntry;
 use crate::placing::{free_slots, place};
 use crate::plan::openings::Openings;
+use crate::plan::waiting::Waiting;
 use crate::plan::{Part, Plan};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Interval, Maintaining, Overlap};
@@ -54,6 +56,8 @@ pub struct ConservativeBags {
     /// Whether nobody knows what has been given back since waiting work was last tried.
     all_open: bool,
     openings: Openings,
+    /// Rigid jobs as the first and the second pass looked at them last, while there are no shares.
+    lines: [Waiting; 2],
     effort: Effort,
 }
 
@@ -74,6 +78,7 @@ impl ConservativeBags {
             ended_early: false,
             all_open: false,
             openings: Openings::new(processors),
+            lines: Default::default(),
             effort: Effort::default(),
         }
     }
@@ -121,6 +126,7 @@ impl ConservativeBags {
         }
         let completion = entry.promised;
         self.entries[slot.index()] = Some(entry);
+        self.join_lines(slot);
         completion
     }
 

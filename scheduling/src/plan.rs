@@ -15,6 +15,7 @@
 
 pub(crate) mod extra;
 pub(crate) mod openings;
+pub(crate) mod pass;
 mod running;
 pub(crate) mod waiting;
 mod windows;
@@ -36,6 +37,8 @@ pub(crate) struct Plan {
     profile: Profile,
     running: Running,
     windows: Windows,
+    /// Nothing that runs, or has run, is planned to end after this.
+    latest_end: Time,
 }
 
 impl Plan {
@@ -45,6 +48,7 @@ impl Plan {
             profile: Profile::new(processors),
             running: Running::new(processors),
             windows: Windows::default(),
+            latest_end: Time::ZERO,
         }
     }
 
@@ -101,6 +105,7 @@ impl Plan {
     /// Starts what is booked until `planned_end`.
     pub(crate) fn start(&mut self, slot: Slot, processors: u32, planned_end: Time) {
         self.running.start(slot, Part { processors, planned_end });
+        self.latest_end = self.latest_end.max(planned_end);
     }
 
     /// Books a job from now on and starts it.
@@ -148,6 +153,7 @@ impl Plan {
     /// What was planned to end by now goes on until `end`.
     pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         let processors = self.running.extend(slot, now, end);
+        self.latest_end = self.latest_end.max(end);
         self.take_from_windows(now, |profile| profile.add(now, end, processors));
     }
 
@@ -158,6 +164,11 @@ impl Plan {
         windows.lift(profile, now);
         change(profile);
         windows.lay(profile, now);
+    }
+
+    /// Nothing that runs is booked to end after this, and no window of maintenance.
+    pub(crate) fn ends(&self) -> Time {
+        self.windows().map(|window| window.end()).fold(self.latest_end, Time::max)
     }
 
     /// Whether a window of maintenance is announced, or goes on.

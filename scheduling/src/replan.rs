@@ -4,8 +4,10 @@
 //! whenever something ends early, hardly any reservation lives to be used. So the plan is made
 //! only as far as somebody asks: a submission and an estimate ask for all of it, for they are told
 //! a time behind everything that waits; a scheduling pass asks what starts now and when something
-//! starts next. The rest of the queue need not be planned for that as long as none of it fits
-//! before then beside what is planned, for more reservations leave less room.
+//! starts next. Who finds no place before then waits unplanned, for more reservations leave less room
+//! (`replan/later.rs`).
+
+mod later;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,6 +21,8 @@ use crate::plan::waiting::{Entry, Waiting};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Interval, Maintaining, Order, Overlap, Profile};
 
+use self::later::{Later, Until};
+
 /// Gives every waiting job a reservation, and another one when there is time to give away.
 #[derive(Debug)]
 pub struct Replan {
@@ -30,9 +34,8 @@ pub struct Replan {
     entries: Vec<Option<Entry>>,
     /// What runs and what of the queue is planned.
     profile: Profile,
-    /// Jobs in the list of those that wait that are planned: the first so many, and all that
-    /// have joined since the list was brought in order.
-    planned: usize,
+    /// Those in the list of jobs that wait that are not planned yet, in order.
+    later: Vec<Later>,
     /// Planned starts, earliest first.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
     hints: Hints,
@@ -52,7 +55,7 @@ impl Replan {
             waiting: Waiting::default(),
             entries: Vec::new(),
             profile: Profile::new(processors),
-            planned: 0,
+            later: Vec::new(),
             due: BinaryHeap::new(),
             hints: Hints::default(),
             outdated: false,
@@ -73,7 +76,9 @@ impl Replan {
     fn drop_plan(&mut self, now: Time) {
         self.settle();
         self.profile.clone_from(self.plan.profile_from(now));
-        self.planned = 0;
+        self.later.clear();
+        let places = 0..self.waiting.list().len();
+        self.later.extend(places.map(|place| Later { place, not_before: now }));
         self.due.clear();
         self.hints.forget();
     }
@@ -84,41 +89,17 @@ impl Replan {
         waiting.settle(|entry| entries[entry.slot.index()].is_some_and(|it| it.key == entry.key));
     }
 
-    /// Plans the first `count` of the list.
-    fn plan_first(&mut self, count: usize, now: Time) {
-        for place in self.planned..count {
-            let Entry { key, span, processors, slot, .. } = self.waiting.list()[place];
-            self.reserve(now, slot, processors, span, key);
-        }
-        self.planned = self.planned.max(count);
+    /// Plans all that waits.
+    fn plan_all(&mut self, now: Time) {
+        self.plan_until(Until::Instant(Time::FOREVER), now);
     }
 
-    /// Books a job at its earliest fit and says where that is.
-    fn reserve(&mut self, now: Time, slot: Slot, processors: u32, span: Span, rank: Key) -> Time {
-        let from = self.hints.earliest(&self.profile, processors, span, now);
-        let start = self
-            .profile
-            .earliest_or_never(processors, span, from)
-            .expect("the provider refuses jobs wider than the machine");
+    /// Books a job and makes sure that it starts then.
+    fn book(&mut self, start: Time, slot: Slot, processors: u32, span: Span, rank: Key) {
         self.profile.add(start, start + span, processors);
         // What has no planned start is due when it gets one.
         if start < BEYOND_ALL_LIMITS {
             self.due.push(Reverse((start, rank, slot)));
-        }
-        start
-    }
-
-    /// Plans as far as it takes to know all that starts by `latest`.
-    fn plan_until(&mut self, latest: impl Fn(&Replan) -> Time, now: Time) {
-        for place in self.planned..self.waiting.list().len() {
-            let latest = latest(self);
-            let Entry { span, processors, .. } = self.waiting.list()[place];
-            let from = self.hints.earliest_by(&self.profile, processors, span, now, latest);
-            if from <= latest
-                && self.profile.earliest_fit_by(processors, span, from, latest).is_some()
-            {
-                self.plan_first(place + 1, now);
-            }
         }
     }
 }
@@ -133,9 +114,14 @@ impl LocalScheduler for Replan {
         self.outdated |= ahead;
         self.bring_up_to_date(now);
         if !ahead {
-            self.plan_first(self.waiting.list().len(), now);
+            self.plan_all(now);
         }
-        let start = self.reserve(now, slot, processors, span, rank);
+        let from = self.hints.earliest(&self.profile, processors, span, now);
+        let start = self
+            .profile
+            .earliest_or_never(processors, span, from)
+            .expect("the provider refuses jobs wider than the machine");
+        self.book(start, slot, processors, span, rank);
         let entry = Entry { key: rank, booked: start, span, slot, processors };
         if slot.index() >= self.entries.len() {
             self.entries.resize(slot.index() + 1, None);
@@ -179,7 +165,7 @@ impl LocalScheduler for Replan {
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.bring_up_to_date(now);
-        self.plan_until(|_| now, now);
+        self.plan_until(Until::Instant(now), now);
         let mut not_yet = Vec::new();
         while let Some(&Reverse((start, rank, slot))) = self.due.peek()
             && start <= now
@@ -199,14 +185,9 @@ impl LocalScheduler for Replan {
             started.push(slot);
         }
         self.due.extend(not_yet);
-        let before_next = |queue: &Replan| {
-            let next = queue.next_start().unwrap_or(BEYOND_ALL_LIMITS);
-            now.max(next - Span::TICK)
-        };
-        self.plan_until(before_next, now);
-        if self.waiting.most_have_gone() && self.planned == self.waiting.list().len() {
+        self.plan_until(Until::NextStart, now);
+        if self.waiting.most_have_gone() && self.later.is_empty() {
             self.settle();
-            self.planned = self.waiting.list().len();
         }
     }
 
@@ -216,7 +197,7 @@ impl LocalScheduler for Replan {
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
         self.bring_up_to_date(now);
-        self.plan_first(self.waiting.list().len(), now);
+        self.plan_all(now);
         self.profile.earliest_or_never(processors, span.unwrap_or(Span::FOREVER), now)
     }
 
@@ -232,7 +213,7 @@ impl LocalScheduler for Replan {
 impl Maintaining for Replan {
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
         self.bring_up_to_date(now);
-        self.plan_first(self.waiting.list().len(), now);
+        self.plan_all(now);
         let fits = window.processors <= self.profile.min_free(window.start, window.end());
         if fits {
             self.profile.add(window.start, window.end(), window.processors);

@@ -28,7 +28,7 @@ impl Conservative {
         let rank = (i64::MIN, i64::MIN, self.sequence);
         self.sequence += 1;
         let end = interval.end();
-        self.ends = Time::FOREVER;
+        self.has_fixed = true;
         self.plan.profile_mut().add(start, end, processors);
         if slot.index() >= self.bookings.len() {
             self.bookings.resize(slot.index() + 1, None);
@@ -109,8 +109,7 @@ impl Conservative {
 
     /// To keep more than what is booked.
     pub(crate) fn profile_mut(&mut self) -> &mut Profile {
-        // Who knows when what is booked there ends?
-        self.ends = Time::FOREVER;
+        self.has_fixed = true;
         self.plan.profile_mut()
     }
 

@@ -11,7 +11,6 @@ use super::relay::Relay;
 use crate::bags::Batch;
 use crate::placing::place;
 use crate::plan::Plan;
-use crate::plan::openings::Region;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 /// In which order waiting work is moved up.
@@ -134,29 +133,20 @@ impl ConservativeBags {
             return;
         }
         self.effort.reschedules += 1;
-        let order = self.order(
-            // What starts now has its processors, unless all is planned anew.
-            if rebuild { BEFORE_ALL } else { now },
-            |slot, entry| match (rule, entry.kind) {
-                (Rescheduling::Compress | Rescheduling::None, _) => Key::AfterStart(Span::ZERO),
-                (Rescheduling::Coordinated, Kind::Share) => {
-                    let expected = entry.bag_expected;
-                    Key::Fixed(expected.unwrap_or_else(|| self.completion(slot, entry)))
-                }
-                (Rescheduling::Local, Kind::Share) => Key::Fixed(self.completion(slot, entry)),
-                (
-                    Rescheduling::Coordinated | Rescheduling::Uncoordinated | Rescheduling::Local,
-                    _,
-                ) => Key::AfterStart(entry.span),
-            },
-            |entry| (Span::ZERO, entry.sequence),
-        );
         if rebuild {
-            self.rebuild(now, &self.turns(order));
+            self.rebuild(now, &self.turns(self.first_order(BEFORE_ALL)));
+        } else if self.keeps_books(now) {
+            self.move_jobs_up(now, rule == Rescheduling::Compress);
         } else {
-            self.move_up(now, order);
+            // What starts now has its processors.
+            self.move_up(now, self.first_order(now));
         }
-        if second_pass && rule != Rescheduling::Compress {
+        if !second_pass || rule == Rescheduling::Compress {
+            return;
+        }
+        if self.keeps_books(now) {
+            self.move_jobs_up(now, true);
+        } else {
             let open = self.plan.profile().first_free(now);
             let order = self.order(
                 open,
@@ -165,6 +155,22 @@ impl ConservativeBags {
             );
             self.move_up(now, order);
         }
+    }
+
+    /// In what order the first pass looks at all that waits to start after `after`.
+    fn first_order(&self, after: Time) -> Order {
+        let key = |slot, entry: &Entry| match (self.rescheduling.rule, entry.kind) {
+            (Rescheduling::Compress | Rescheduling::None, _) => Key::AfterStart(Span::ZERO),
+            (Rescheduling::Coordinated, Kind::Share) => {
+                let expected = entry.bag_expected;
+                Key::Fixed(expected.unwrap_or_else(|| self.completion(slot, entry)))
+            }
+            (Rescheduling::Local, Kind::Share) => Key::Fixed(self.completion(slot, entry)),
+            (Rescheduling::Coordinated | Rescheduling::Uncoordinated | Rescheduling::Local, _) => {
+                Key::AfterStart(entry.span)
+            }
+        };
+        self.order(after, key, |entry| (Span::ZERO, entry.sequence))
     }
 
     /// All that waits to start after `after`, ordered by `key`, then by `tie`, then by start.
@@ -196,7 +202,6 @@ impl ConservativeBags {
         // Nothing is free before this: moves fill what they find and leave holes
         // behind it only. Most that waits is planned without a gap before it.
         let mut open = self.plan.profile().first_free(now);
-        self.open(now);
         let mut batches = Vec::new();
         let mut relay = Relay::default();
         while let Some((slot, run)) = order.next(&self.entries, open) {
@@ -204,9 +209,7 @@ impl ConservativeBags {
             batches.extend_from_slice(&self.entry(slot).waiting[run]);
             self.effort.turns += batches.len() as u64;
             let moves = self.effort.moves;
-            if !self.all_open {
-                self.move_job_up(now, slot, batches[0].start);
-            } else if self.is_in_blocks(slot) {
+            if self.is_in_blocks(slot) {
                 self.move_blocks_up(open, slot, &batches);
             } else {
                 self.move_entry_up(open, slot, &mut batches, &mut relay);
@@ -216,38 +219,6 @@ impl ConservativeBags {
             }
             debug_assert_eq!(open, self.plan.profile().first_free(now), "a hole before all others");
         }
-    }
-
-    /// Opens what has been given back, unless there are shares: nearly all of their tasks move
-    /// when something does, and to keep books of that costs more than it saves.
-    fn open(&mut self, now: Time) {
-        let shares = self.entries.iter().flatten().any(|entry| entry.kind == Kind::Share);
-        let nobody_knows = std::mem::replace(&mut self.all_open, shares);
-        if nobody_knows {
-            let everything = Region::everything(self.plan.profile(), now);
-            self.openings.note_region(Some(everything));
-        }
-        if shares {
-            self.openings.forget();
-        }
-        let jobs = self.entries.iter().flatten().filter(|it| !it.waiting.is_empty());
-        let jobs = jobs.map(|it| (it.width, it.span));
-        self.openings.begin_pass(self.plan.profile(), now, jobs);
-    }
-
-    /// A rigid job, while there are no shares.
-    fn move_job_up(&mut self, now: Time, slot: Slot, booked: Time) {
-        let &mut Entry { width, span, .. } = self.entry(slot);
-        self.effort.searches += 1;
-        let profile = self.plan.profile();
-        let Some(start) = self.openings.earlier_fit(profile, width, span, booked, now, now) else {
-            return;
-        };
-        self.entry(slot).move_up(booked, start, 1);
-        let left_behind = self.plan.move_up(width, span, booked, start);
-        self.openings.moved(self.plan.profile(), left_behind, now, true);
-        self.effort.moves += 1;
-        self.effort.moved += 1;
     }
 
     /// Batches of one entry, in order of start, where nothing is free before `open`.

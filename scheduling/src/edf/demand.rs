@@ -4,7 +4,7 @@ use haggle_model::{Span, Time};
 
 use crate::bags::Batch;
 
-use super::steps::Steps;
+use super::steps::{Steps, Window};
 
 /// Work to be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,7 @@ impl Demand {
     }
 
     /// Books this in `steps` at the earliest starts from `now` on and adds the
-    /// batches to `batches`; `None` as soon as it is clear that it would be
-    /// completed after `limit`, with some of it booked.
-    ///
-    /// Tasks go in batches as wide as what is free at the earliest start, which
-    /// is the same as placing them one by one.
+    /// batches to `batches`; `None`, with nothing booked, if it would be completed after `limit`.
     pub(super) fn place(
         self,
         steps: &mut Steps,
@@ -45,23 +41,37 @@ impl Demand {
         limit: Time,
         batches: &mut Vec<Batch>,
     ) -> Option<()> {
+        let kept = batches.len();
+        match self.find(steps, now, limit, batches)? {
+            Some(window) => steps.book(window, self.units),
+            None => add(steps, &batches[kept..], self.span),
+        }
+        Some(())
+    }
+
+    /// The same without booking it; says where a rigid job fits.
+    ///
+    /// Tasks go in batches as wide as what is free at the earliest start, which
+    /// is the same as placing them one by one.
+    pub(super) fn find(
+        self,
+        steps: &Steps,
+        now: Time,
+        limit: Time,
+        batches: &mut Vec<Batch>,
+    ) -> Option<Option<Window>> {
         let now = now.max(self.earliest);
         let latest = if limit < Time::FOREVER { limit - self.span } else { Time::FOREVER };
         if !self.rigid {
-            let kept = batches.len();
             steps.sweep(self.units, self.span, now, latest, batches)?;
-            steps.book_batches(&batches[kept..], self.span);
-            return Some(());
+            return Some(None);
         }
         let window = steps.earliest(self.units, self.span, now, latest);
         // Jobs without a limit hold their processors for ever.
         let never = (limit >= Time::FOREVER).then_some(Time::FOREVER);
         let start = window.map(|window| window.start).or(never)?;
-        if let Some(window) = window {
-            steps.book(window, self.units);
-        }
         batches.push(Batch { start, tasks: self.units });
-        Some(())
+        Some(window)
     }
 
     /// When the last of these batches is done; [`Time::FOREVER`] at the latest.
@@ -76,5 +86,12 @@ pub(super) fn add(steps: &mut Steps, batches: &[Batch], span: Span) {
     match batches {
         [batch] => steps.add(batch.start, batch.start + span, batch.tasks),
         _ => steps.book_batches(batches, span),
+    }
+}
+
+/// Gives batches of work that takes `span` back.
+pub(super) fn remove(steps: &mut Steps, batches: &[Batch], span: Span) {
+    for batch in batches {
+        steps.remove(batch.start, batch.start + span, batch.tasks);
     }
 }

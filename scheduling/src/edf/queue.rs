@@ -7,7 +7,7 @@ use haggle_model::Time;
 use crate::bags::Batch;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
-use super::demand::{Demand, add};
+use super::demand::{Demand, add, remove};
 use super::steps::Steps;
 use crate::hints::Hints;
 use crate::plan::{Part, Plan};
@@ -15,6 +15,9 @@ use crate::{Interval, Overlap};
 
 /// Entries between two saved prefixes when they are made.
 const STRIDE: usize = 16;
+
+/// Batches that are taken out of steps one by one.
+const FEW: usize = 64;
 
 /// Entries placed again from which on hints of their own pay: most attempts fail before.
 const DEEP: usize = 256;
@@ -61,6 +64,30 @@ pub(super) struct Moves {
     /// (index, number of batches), by index.
     entries: Vec<(usize, usize)>,
     batches: Vec<Batch>,
+}
+
+impl Moves {
+    /// (index, batches), by index.
+    fn iter(&self) -> impl Iterator<Item = (usize, &[Batch])> {
+        let mut rest = &self.batches[..];
+        self.entries.iter().map(move |&(index, count)| {
+            let (batches, behind) = rest.split_at(count);
+            rest = behind;
+            (index, batches)
+        })
+    }
+}
+
+/// Whether what these have booked is given back sooner than a saved prefix is copied.
+fn are_few(entries: &[Entry]) -> bool {
+    entries.iter().map(|entry| entry.batches.len()).sum::<usize>() <= FEW
+}
+
+/// The first entry that would be late, and what has been booked for those before it.
+#[derive(Debug)]
+pub(super) struct Late {
+    pub(super) entry: usize,
+    before: Moves,
 }
 
 /// What waits, and what runs.
@@ -145,6 +172,21 @@ impl Queue {
         }
     }
 
+    /// Makes of what the first `from` entries leave what the first `to` leave, unless they differ by
+    /// too much.
+    pub(super) fn go_on(&self, steps: &mut Steps, from: usize, to: usize) -> bool {
+        let between = &self.entries[from.min(to)..from.max(to)];
+        let few = are_few(between);
+        if few && from < to {
+            self.book(steps, from, to);
+        } else if few {
+            for entry in between.iter().filter(|entry| !entry.pinned) {
+                remove(steps, &entry.batches, entry.demand.span);
+            }
+        }
+        few
+    }
+
     /// Places the entries from `from` on again, in key order, in what `steps`
     /// leave, which is no more than the entries before them do: their moves, or the first entry
     /// that would be late.
@@ -153,7 +195,7 @@ impl Queue {
         steps: &mut Steps,
         now: Time,
         from: usize,
-    ) -> Result<Moves, usize> {
+    ) -> Result<Moves, Late> {
         let mut moves = Moves::default();
         let mut hints = Hints::default();
         for index in from..self.entries.len() {
@@ -168,7 +210,10 @@ impl Queue {
                 earliest = steps.earliest_hinted(&mut hints, demand, earliest);
             }
             let entry = &self.entries[index];
-            demand.place(steps, earliest, entry.limit, &mut moves.batches).ok_or(index)?;
+            if demand.place(steps, earliest, entry.limit, &mut moves.batches).is_none() {
+                moves.batches.truncate(kept);
+                return Err(Late { entry: index, before: moves });
+            }
             let placed = &moves.batches[kept..];
             if placed == entry.batches {
                 moves.batches.truncate(kept);
@@ -179,17 +224,29 @@ impl Queue {
         Ok(moves)
     }
 
+    /// Gives back what [`Queue::place_again`] has booked from `from` on, unless that is too much.
+    pub(super) fn take_back(&self, steps: &mut Steps, from: usize, late: &Late) -> bool {
+        let again = &self.entries[from..late.entry];
+        let few = are_few(again);
+        if few {
+            let mut moved = late.before.iter().peekable();
+            for (index, entry) in (from..).zip(again).filter(|(_, entry)| !entry.pinned) {
+                let elsewhere = moved.next_if(|&(place, _)| place == index);
+                let batches = elsewhere.map_or(&entry.batches[..], |(_, batches)| batches);
+                remove(steps, batches, entry.demand.span);
+            }
+        }
+        few
+    }
+
     pub(super) fn apply(&mut self, moves: &Moves) {
         if let Some(&(first, _)) = moves.entries.first() {
             self.saved.retain(|saved| saved.count <= first);
         }
-        let mut rest = &moves.batches[..];
-        for &(index, count) in &moves.entries {
-            let (batches, behind) = rest.split_at(count);
+        for (index, batches) in moves.iter() {
             let entry = &mut self.entries[index].batches;
             entry.clear();
             entry.extend_from_slice(batches);
-            rest = behind;
         }
     }
 
@@ -209,6 +266,9 @@ impl Queue {
             batches.last().is_some_and(|batch| batch.start >= BEYOND_ALL_LIMITS)
         };
         let Queue { plan, entries, saved } = self;
+        if !entries.iter().any(|it| unplanned(&it.batches)) {
+            return;
+        }
         let mut steps = Steps::from(plan.profile());
         for entry in entries.iter().filter(|it| !it.pinned && !unplanned(&it.batches)) {
             add(&mut steps, &entry.batches, entry.demand.span);

@@ -14,7 +14,7 @@ use crate::Profile;
 use crate::hints::Hints;
 
 /// Steps of availability; the last one is for ever.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
     /// By start; the first one stands for all time before it, too.
     steps: Vec<Step>,
@@ -66,6 +66,13 @@ impl Steps {
     pub(super) fn add(&mut self, start: Time, end: Time, processors: u32) {
         if let Some(window) = self.window(start, end) {
             self.book(window, processors);
+        }
+    }
+
+    /// Gives processors back.
+    pub(super) fn remove(&mut self, start: Time, end: Time, processors: u32) {
+        if let Some(window) = self.window(start, end) {
+            self.change(window, |free| *free += processors);
         }
     }
 

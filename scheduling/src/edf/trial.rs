@@ -3,14 +3,17 @@
 //! An attempt puts the work behind the first k entries and places the rest
 //! again; if one of these would be late, k moves behind it and the next round
 //! begins. What comes of a round depends on k only, not on the deadline that
-//! led there, so that all attempts of a search share their rounds.
+//! led there, so that all attempts of a search share their rounds. Behind more entries the work is
+//! done no earlier; so many attempts are known to fail before their first round is made.
+
+use std::collections::BTreeMap;
 
 use haggle_model::{Span, Time};
 
 use crate::bags::Batch;
 use crate::scheduler::promise;
 
-use super::demand::Demand;
+use super::demand::{Demand, add, remove};
 use super::queue::{Moves, Queue};
 use super::steps::Steps;
 use super::{EdfConfig, EdfMode, EdfStats};
@@ -21,7 +24,9 @@ pub(super) struct Trial<'a> {
     demand: Demand,
     config: &'a EdfConfig,
     /// By k; those that were needed.
-    rounds: Vec<Option<Round>>,
+    rounds: BTreeMap<usize, Round>,
+    /// What the first so many entries leave: for the next round, as a rule, few are to be added.
+    beside: Option<(usize, Steps)>,
 }
 
 /// The work placed behind the first k entries.
@@ -35,8 +40,8 @@ struct Round {
 /// The entries behind the work.
 #[derive(Debug)]
 enum Rest {
-    /// Nobody has asked yet; so much is free for them.
-    Unknown(Steps),
+    /// Nobody has asked yet.
+    Unknown,
     /// How they are placed again.
     Placed(Moves),
     /// Which of them would be late.
@@ -53,7 +58,7 @@ pub(super) struct Chain {
 
 impl<'a> Trial<'a> {
     pub(super) fn new(demand: Demand, config: &'a EdfConfig) -> Trial<'a> {
-        Trial { demand, config, rounds: Vec::new() }
+        Trial { demand, config, rounds: BTreeMap::new(), beside: None }
     }
 
     /// The earliest completion from `wished` on that can be promised: `wished`
@@ -101,7 +106,10 @@ impl<'a> Trial<'a> {
     ) -> Option<Chain> {
         let mut chain = Chain { round: queue.position(deadline), repairs: 0 };
         loop {
-            if self.round(queue, now, chain.round).completion > deadline {
+            let fewer = self.rounds.range(..=chain.round).next_back();
+            if fewer.is_some_and(|(_, round)| round.completion > deadline)
+                || self.round(queue, now, chain.round).completion > deadline
+            {
                 return None;
             }
             match self.victim(queue, now, chain.round) {
@@ -117,39 +125,57 @@ impl<'a> Trial<'a> {
 
     /// Moves the other entries out of the way and says where the work goes.
     pub(super) fn apply(mut self, queue: &mut Queue, chain: Chain) -> Vec<Batch> {
-        let round = self.rounds[chain.round].take().expect("the chain ended in it");
+        let round = self.rounds.remove(&chain.round).expect("the chain ended in it");
         if let Rest::Placed(moves) = round.rest {
             queue.apply(&moves);
         }
         round.batches
     }
 
-    fn round(&mut self, queue: &mut Queue, now: Time, k: usize) -> &mut Round {
-        if self.rounds.len() <= k {
-            self.rounds.resize_with(k + 1, || None);
-        }
-        let demand = self.demand;
-        self.rounds[k].get_or_insert_with(|| {
+    fn round(&mut self, queue: &mut Queue, now: Time, k: usize) -> &Round {
+        if !self.rounds.contains_key(&k) {
+            let steps = self.beside(queue, k);
             let mut batches = Vec::new();
-            let mut steps = queue.prefix(k);
-            let earliest = queue.earliest(k, demand, now);
-            let placed = demand.place(&mut steps, earliest, Time::FOREVER, &mut batches);
-            debug_assert!(placed.is_some(), "without a limit there is always a place");
-            let completion = demand.completion(&batches);
-            Round { batches, completion, rest: Rest::Unknown(steps) }
-        })
+            let fewer = self.rounds.range(..k).next_back();
+            let not_before = fewer.map_or(now, |(_, round)| round.batches[0].start);
+            let earliest = queue.earliest(k, self.demand, now).max(not_before);
+            let found = self.demand.find(&steps, earliest, Time::FOREVER, &mut batches);
+            debug_assert!(found.is_some(), "without a limit there is always a place");
+            self.beside = Some((k, steps));
+            let completion = self.demand.completion(&batches);
+            self.rounds.insert(k, Round { batches, completion, rest: Rest::Unknown });
+        }
+        &self.rounds[&k]
+    }
+
+    /// What the first k entries leave.
+    fn beside(&mut self, queue: &mut Queue, k: usize) -> Steps {
+        if let Some((count, mut steps)) = self.beside.take()
+            && queue.go_on(&mut steps, count, k)
+        {
+            return steps;
+        }
+        queue.prefix(k)
     }
 
     /// The first entry that would be late with the work behind the first k.
     fn victim(&mut self, queue: &mut Queue, now: Time, k: usize) -> Option<usize> {
-        let round = self.rounds[k].as_mut().expect("the work has been placed first");
-        if let Rest::Unknown(steps) = &mut round.rest {
-            round.rest = match queue.place_again(steps, now, k) {
+        if let Rest::Unknown = self.rounds[&k].rest {
+            let mut steps = self.beside(queue, k);
+            let round = self.rounds.get_mut(&k).expect("the work has been placed first");
+            add(&mut steps, &round.batches, self.demand.span);
+            round.rest = match queue.place_again(&mut steps, now, k) {
                 Ok(moves) => Rest::Placed(moves),
-                Err(victim) => Rest::Late(victim),
+                Err(late) => {
+                    if queue.take_back(&mut steps, k, &late) {
+                        remove(&mut steps, &round.batches, self.demand.span);
+                        self.beside = Some((k, steps));
+                    }
+                    Rest::Late(late.entry)
+                }
             };
         }
-        match round.rest {
+        match self.rounds[&k].rest {
             Rest::Late(victim) => Some(victim),
             _ => None,
         }

@@ -13,8 +13,11 @@
 //! what it leaves behind opens a hull of its own, so that a hull is too large at worst; one that
 //! promised a place which was not there is measured again, stretch by stretch.
 
+mod class;
+
 use haggle_model::{Span, Time};
 
+use self::class::{Class, Hull};
 use crate::Profile;
 use crate::index::class_of;
 
@@ -72,46 +75,6 @@ pub(crate) struct Openings {
     until: [Time; 2],
 }
 
-#[derive(Clone, Debug, Default)]
-struct Class {
-    /// From left to right; no two overlap.
-    hulls: Vec<Hull>,
-    /// No hull has more room.
-    longest: Span,
-    /// No job that waits takes less time.
-    shortest: Span,
-    /// Nor any of this or a wider class.
-    shortest_from_here: Span,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Hull {
-    left: Time,
-    right: Time,
-    /// What was given back.
-    start: Time,
-    end: Time,
-    /// Processors that are free in it.
-    width: u32,
-    /// The last pass in which it is open.
-    pass: u64,
-    /// How often something had moved when it was measured.
-    measured: u64,
-    /// A job of so many processors and so much time found no place in it.
-    in_vain: Option<(u32, Span)>,
-}
-
-impl Hull {
-    fn room(&self) -> Span {
-        self.right - self.left
-    }
-
-    /// Whether one that is no larger has found no place in it.
-    fn is_vain(&self, processors: u32, span: Span) -> bool {
-        self.in_vain.is_some_and(|(width, time)| width <= processors && time <= span)
-    }
-}
-
 impl Openings {
     /// For jobs of up to `widest` processors.
     pub(crate) fn new(widest: u32) -> Openings {
@@ -146,7 +109,7 @@ impl Openings {
         self.noted.clear();
         self.left_behind = false;
         self.until = [BEFORE_ALL; 2];
-        self.classes.iter_mut().for_each(|class| class.hulls.clear());
+        self.classes.iter_mut().for_each(Class::clear);
     }
 
     /// A pass begins: closes what all have been tried on and opens what has been noted, as of
@@ -162,9 +125,7 @@ impl Openings {
         self.until = [self.until[1], BEFORE_ALL];
         for class in &mut self.classes {
             let is_open = |hull: &Hull| hull.pass >= self.passes && hull.end > now;
-            class.hulls.retain(is_open);
-            class.find_longest();
-            class.shortest = Span::FOREVER;
+            class.retain(is_open);
         }
         for (processors, span) in jobs {
             let class = &mut self.classes[class_of(processors)];
@@ -223,7 +184,7 @@ impl Openings {
     /// No place before `limit` that is open has more room, by class of widths.
     pub(crate) fn longest_before(&self, limit: Time) -> Vec<Span> {
         let longest = |class: &Class| {
-            let hulls = class.hulls.iter().take_while(|hull| hull.left < limit);
+            let hulls = class.hulls().iter().take_while(|hull| hull.left < limit);
             hulls.map(Hull::room).max().unwrap_or(Span::ZERO)
         };
         self.classes.iter().map(longest).collect()
@@ -249,15 +210,14 @@ impl Openings {
         let before = near.unwrap_or(booked);
         let moves = self.moves;
         let class = &mut self.classes[class_of(processors)];
-        if span > class.longest {
+        if !class.has_room(span) {
             return near;
         }
-        let mut at = 0;
-        while let Some(hull) = class.hulls.get_mut(at)
-            && hull.left < before
-        {
-            if span > hull.room() || hull.is_vain(processors, span) {
-                at += 1;
+        let (mut next, mut behind) = (0, class.before(before));
+        while let Some(at) = class.next(next, behind, span) {
+            next = at + 1;
+            let hull = class.hulls()[at];
+            if hull.is_vain(processors, span) {
                 continue;
             }
             let latest = (hull.right - span).min(before - Span::TICK);
@@ -266,63 +226,14 @@ impl Openings {
                 return far;
             }
             // Another one may start earlier than this one.
-            let all = latest + span >= hull.right && from <= hull.left.max(now);
-            if all {
-                hull.in_vain = Some((processors, span));
+            if latest + span >= hull.right && from <= hull.left.max(now) {
+                class.is_in_vain(at, processors, span);
             }
-            if hull.measured == moves {
-                at += 1;
-                continue;
+            if hull.measured < moves {
+                behind = behind + class.measure(at, profile, now, moves) - 1;
+                next = at;
             }
-            class.measure(at, profile, now, moves);
         }
         near
-    }
-}
-
-impl Class {
-    fn find_longest(&mut self) {
-        self.longest = self.hulls.iter().map(Hull::room).max().unwrap_or(Span::ZERO);
-    }
-
-    /// Replaces a hull by what it consists of now that is long enough for somebody; what has
-    /// grown has done so by a hull of its own.
-    fn measure(&mut self, at: usize, profile: &Profile, now: Time, moves: u64) {
-        let hull = self.hulls[at];
-        let mut parts = Vec::new();
-        let (start, end) = (hull.start.max(now), hull.end);
-        profile.stretches(hull.width, start, end, now, |left, right| {
-            let (left, right) = (left.max(hull.left), right.min(hull.right));
-            if right - left >= self.shortest {
-                parts.push(Hull { left, right, measured: moves, ..hull });
-            }
-        });
-        self.hulls.splice(at..=at, parts);
-        if hull.room() == self.longest {
-            self.find_longest();
-        }
-    }
-
-    /// Adds a hull, with all that it overlaps.
-    fn insert(&mut self, mut hull: Hull) {
-        let from = self.hulls.partition_point(|other| other.right <= hull.left);
-        let mut to = from;
-        while let Some(other) = self.hulls.get(to).filter(|other| other.left < hull.right) {
-            hull.left = hull.left.min(other.left);
-            hull.right = hull.right.max(other.right);
-            hull.start = hull.start.min(other.start);
-            hull.end = hull.end.max(other.end);
-            hull.width = hull.width.min(other.width);
-            hull.pass = hull.pass.max(other.pass);
-            hull.measured = hull.measured.min(other.measured);
-            to += 1;
-        }
-        self.longest = hull.room().max(self.longest);
-        if from == to {
-            self.hulls.insert(from, hull);
-        } else {
-            self.hulls[from] = hull;
-            self.hulls.drain(from + 1..to);
-        }
     }
 }

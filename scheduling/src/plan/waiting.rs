@@ -2,7 +2,7 @@
 
 use haggle_model::{Span, Time};
 
-use crate::index::Key;
+use crate::index::{FIRST, Key};
 use crate::scheduler::Slot;
 
 /// A job that waits.
@@ -60,6 +60,31 @@ impl Waiting {
             self.joined.retain(&waits);
             self.gone = 0;
         }
+        self.merge();
+    }
+
+    /// Brings the list in order where any bookings and keys have changed: `present` says how an entry
+    /// is now, if it waits. What is out of order is taken out and put in again.
+    pub(crate) fn renew(&mut self, present: impl Fn(&Entry) -> Option<Entry>) {
+        let Waiting { list, joined, gone, .. } = self;
+        let mut renewed = |entry: &mut Entry| {
+            let present = present(entry);
+            *entry = present.unwrap_or(*entry);
+            present.is_some()
+        };
+        joined.retain_mut(&mut renewed);
+        let mut last = FIRST;
+        list.retain_mut(|entry| {
+            let waits = renewed(entry);
+            let in_order = waits && last < entry.key;
+            if in_order {
+                last = entry.key;
+            } else if waits {
+                joined.push(*entry);
+            }
+            in_order
+        });
+        *gone = 0;
         self.merge();
     }
 

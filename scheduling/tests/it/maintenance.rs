@@ -341,6 +341,22 @@ fn no_job_starts_that_would_run_into_maintenance() {
     }
 }
 
+/// Forty jobs as wide as the machine end early one after the other, and those behind move up; the
+/// window in the middle of them stays where it is.
+#[test]
+fn maintenance_stays_where_it_is_when_the_end_of_a_long_queue_moves() {
+    let work = [Work { submit: 0, processors: PROCESSORS, requested: 10, run: 6 }; 40];
+    let (announced, overlap) = (0, Overlap::Refuse);
+    let closing = Closing { announced, notice: 105, lasts: 10, processors: 4, overlap };
+    for config in queues().into_iter().filter(|it| it.order == Order::Arrival) {
+        let SchedulerConfig { policy, order, compression } = config;
+        let (fast, _) = run(config.build(PROCESSORS), &work, &[closing], &[]);
+        let obvious = Obvious::new(PROCESSORS, policy, order, compression);
+        let (expected, _) = run(Box::new(obvious), &work, &[closing], &[]);
+        assert_eq!(fast, expected, "{config}");
+    }
+}
+
 /// Half of the machine is closed: the other half goes on.
 #[test]
 fn what_is_not_closed_is_used() {

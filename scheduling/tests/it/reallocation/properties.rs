@@ -3,11 +3,11 @@
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{Job, JobShape, Span, Speedup};
 use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
-use haggle_scheduling::{Fcfs, Order, Reserving};
+use haggle_scheduling::{Fcfs, Order, Reserving, Slot};
 use proptest::prelude::*;
 
 use super::queues::Bookings;
-use super::world::{How, Sent, World, at, conservative};
+use super::world::{How, Queue, Sent, World, at, conservative};
 
 #[derive(Clone, Debug)]
 struct Drawn {
@@ -77,5 +77,47 @@ proptest! {
                 prop_assert!(world.estimates <= obvious.estimates);
             }
         }
+    }
+}
+
+/// (processors, seconds, seconds until it may start).
+type Asked = (u32, i64, i64);
+
+fn asked(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Asked>> {
+    let ready = prop_oneof![3 => Just(0), 1 => 1..400_i64];
+    prop::collection::vec((1..=8_u32, 1..=60_i64, ready), count)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+
+    /// From some length of a queue on, what was found for one job is remembered for the next.
+    #[test]
+    fn estimates_of_a_long_queue_are_those_of_the_obvious_version(
+        jobs in asked(70..100),
+        questions in asked(30..31),
+        gone in prop::collection::vec(0..70_u32, 0..4),
+    ) {
+        let (mut fast, mut obvious) = (conservative(8), Bookings::new(8, false));
+        let mut ask = |fast: &mut Box<dyn Reserving>, obvious: &mut Bookings| {
+            for &(processors, seconds, ready) in &questions {
+                let span = Span::from_secs(seconds);
+                let start = fast.earliest(at(0), processors, span, at(ready));
+                prop_assert_eq!(start, obvious.earliest(at(0), processors, span, at(ready)));
+            }
+            Ok(())
+        };
+        for (slot, &(processors, seconds, ready)) in (0..).zip(&jobs) {
+            let span = Span::from_secs(seconds);
+            Queue::submit(&mut fast, at(0), Slot(slot), processors, span, at(ready));
+            obvious.submit(at(0), Slot(slot), processors, span, at(ready));
+        }
+        ask(&mut fast, &mut obvious)?;
+        let mut gone = Vec::from_iter(gone.into_iter().map(Slot));
+        gone.sort_unstable();
+        gone.dedup();
+        fast.cancel(at(0), &gone);
+        obvious.cancel(at(0), &gone);
+        ask(&mut fast, &mut obvious)?;
     }
 }

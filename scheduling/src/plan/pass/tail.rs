@@ -8,7 +8,7 @@
 
 use haggle_model::{Span, Time};
 
-use super::Conservative;
+use super::Pass;
 use crate::index::class_of;
 use crate::plan::waiting::Entry;
 use crate::scheduler::BEYOND_ALL_LIMITS;
@@ -52,44 +52,36 @@ impl Tail {
     }
 }
 
-impl Conservative {
+impl Pass<'_> {
     /// Moves all from this place of the list on as one, if they would one by one.
-    pub(super) fn move_tail(&mut self, now: Time, place: usize, tail: &mut Tail) -> bool {
-        let list = self.waiting.list();
-        let (before, rest) = list.split_at(place);
+    pub(super) fn move_tail(&mut self, list: &mut [Entry], place: usize, tail: &mut Tail) -> bool {
+        let (before, rest) = list.split_at_mut(place);
         let starts = rest[0].booked;
         let known = starts > tail.from && place >= tail.first && tail.by > Span::ZERO;
-        if !known || rest.len() < LONG || list[list.len() - 1].booked >= BEYOND_ALL_LIMITS {
+        if !known || rest.len() < LONG || rest[rest.len() - 1].booked >= BEYOND_ALL_LIMITS {
             return false;
         }
         // Between what has moved and what has not, this is taken out.
         let end = starts - Span::TICK;
         let start = end - tail.by;
-        if let Some(other) = self.first_other(now, rest, tail, start) {
+        if let Some(other) = self.first_other(rest, tail, start) {
             tail.first = place + other + 1;
             return false;
         }
         // What reaches behind it gets its place back there, so that all behind it is as it was.
-        let reaches: Vec<Entry> =
-            before.iter().filter(|entry| entry.booked + entry.span > start).copied().collect();
+        let reaches = || before.iter().filter(|entry| entry.booked + entry.span > start);
         let profile = self.plan.profile_mut();
-        for &Entry { booked, span, processors, .. } in &reaches {
+        for &Entry { booked, span, processors, .. } in reaches() {
             profile.remove(booked.max(end), booked + span, processors);
         }
-        for &Entry { booked, span, processors, .. } in &reaches {
+        for &Entry { booked, span, processors, .. } in reaches() {
             let booked = booked + tail.by;
             profile.add(booked.max(end), booked + span, processors);
         }
-        self.plan.profile_mut().cut(start, end);
-        for entry in &mut self.waiting.list_mut()[place..] {
+        profile.cut(start, end);
+        for entry in rest {
             entry.booked = entry.booked - tail.by;
             entry.key.0 = entry.booked.as_micros();
-            let booking = self.bookings[entry.slot.index()].as_mut().expect("it waits");
-            (booking.start, booking.end) = (entry.booked, entry.booked + entry.span);
-        }
-        for place in place..self.waiting.list().len() {
-            let slot = self.waiting.list()[place].slot;
-            self.file(slot);
         }
         true
     }
@@ -97,12 +89,12 @@ impl Conservative {
     /// The first of the `rest` that may not move with the others: it cannot start so early, or finds
     /// a place before all that has moved otherwise, if all that is free from there to `cut` can be
     /// used, and what follows it.
-    fn first_other(&self, now: Time, rest: &[Entry], tail: &Tail, cut: Time) -> Option<usize> {
+    fn first_other(&self, rest: &[Entry], tail: &Tail, cut: Time) -> Option<usize> {
         let limit = tail.from - tail.by;
         let profile = self.plan.profile();
         let mut rooms = self.openings.longest_before(limit);
         for (class, room) in rooms.iter_mut().enumerate() {
-            let across = profile.free_since(1 << class, cut, now);
+            let across = profile.free_since(1 << class, cut, self.now);
             if across.is_some_and(|since| since < limit) {
                 *room = Span::FOREVER;
             }
@@ -124,7 +116,7 @@ impl Conservative {
             if is_vain || span > rooms[class] {
                 return false;
             }
-            let fits = profile.fits_by(processors, span, now, limit - Span::TICK, cut);
+            let fits = profile.fits_by(processors, span, self.now, limit - Span::TICK, cut);
             if !fits {
                 vain[class] = Some((processors, span));
             }

@@ -1,0 +1,86 @@
+//! Rigid jobs while there are no shares: what has been given back is kept for them, and the orders in
+//! which they were looked at last, for the next ones are hardly others.
+
+use haggle_model::Time;
+
+use super::entry::Kind;
+use super::{ConservativeBags, Rescheduling};
+use crate::not_before::NotBefore;
+use crate::plan::openings::Region;
+use crate::plan::pass::Pass;
+use crate::plan::waiting::{Entry, Waiting};
+use crate::scheduler::Slot;
+
+impl ConservativeBags {
+    /// Whether books are kept of what has been given back: not while there are shares, for nearly
+    /// all of their tasks move when something does, and books of that cost more than they save.
+    pub(super) fn keeps_books(&mut self, now: Time) -> bool {
+        let shares = self.entries.iter().flatten().any(|entry| entry.kind == Kind::Share);
+        let nobody_knows = std::mem::replace(&mut self.all_open, shares);
+        if shares {
+            self.openings.forget();
+        } else if nobody_knows {
+            let everything = Region::everything(self.plan.profile(), now);
+            self.openings.note_region(Some(everything));
+            self.line_up();
+        }
+        !shares
+    }
+
+    /// Forgets in which orders jobs were looked at.
+    fn line_up(&mut self) {
+        let jobs = self.in_slots().map(|(slot, entry)| in_line(slot, entry));
+        let mut line = Waiting::default();
+        jobs.for_each(|job| line.insert(job));
+        self.lines = [line.clone(), line];
+    }
+
+    /// A job has come.
+    pub(super) fn join_lines(&mut self, slot: Slot) {
+        let entry = self.entries[slot.index()].as_ref();
+        let job = entry.filter(|it| it.kind == Kind::Job && !self.all_open);
+        if let Some(job) = job.map(|entry| in_line(slot, entry)) {
+            self.lines.iter_mut().for_each(|line| line.insert(job));
+        }
+    }
+
+    /// Puts one job after the other to its earliest fit, by start or by completion.
+    pub(super) fn move_jobs_up(&mut self, now: Time, by_start: bool) {
+        let shorter_first = self.rescheduling.rule != Rescheduling::Compress;
+        let ConservativeBags { plan, openings, entries, lines, effort, .. } = self;
+        let line = &mut lines[usize::from(by_start)];
+        line.renew(|&Entry { slot, key: (.., sequence), .. }| {
+            let entry = entries[slot.index()].as_ref()?;
+            let job = in_line(slot, entry);
+            let waits = job.key.2 == sequence && !entry.waiting.is_empty();
+            let key = match by_start {
+                true if shorter_first => (job.booked.as_micros(), job.span.as_micros(), sequence),
+                true => job.key,
+                false => ((job.booked + job.span).as_micros(), 0, sequence),
+            };
+            waits.then_some(Entry { key, ..job })
+        });
+        let ends = plan.ends();
+        let pass = Pass { plan, openings, not_before: &NotBefore::default(), now };
+        let list = line.list_mut();
+        let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
+        let tail = moved.tail..list.len();
+        let moves = (moved.places.len() + tail.len()) as u64;
+        effort.turns += list.len() as u64;
+        effort.searches += moved.tail as u64;
+        effort.moves += moves;
+        effort.moved += moves;
+        for place in moved.places.into_iter().chain(tail) {
+            let Entry { slot, booked, .. } = list[place];
+            let entry = entries[slot.index()].as_mut().expect("it waits");
+            entry.waiting[0].start = booked;
+        }
+    }
+}
+
+/// A job by its planned start.
+fn in_line(slot: Slot, entry: &super::Entry) -> Entry {
+    let booked = entry.waiting.first().map_or(Time::ZERO, |batch| batch.start);
+    let key = (booked.as_micros(), 0, entry.sequence as u32);
+    Entry { key, booked, span: entry.span, slot, processors: entry.width }
+}

@@ -1,0 +1,136 @@
+//! What is open to jobs of one class of widths.
+
+use haggle_model::{Span, Time};
+
+use crate::Profile;
+
+/// What is open, and who may fit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Class {
+    /// From left to right; no two overlap.
+    hulls: Vec<Hull>,
+    /// How long these are; apart from them, for most are passed over.
+    rooms: Vec<Span>,
+    /// No hull has more room.
+    longest: Span,
+    /// No job that waits takes less time.
+    pub(super) shortest: Span,
+    /// Nor any of this or a wider class.
+    pub(super) shortest_from_here: Span,
+}
+
+/// A time in which some stretch is open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hull {
+    pub(super) left: Time,
+    pub(super) right: Time,
+    /// What was given back.
+    pub(super) start: Time,
+    pub(super) end: Time,
+    /// Processors that are free in it.
+    pub(super) width: u32,
+    /// The last pass in which it is open.
+    pub(super) pass: u64,
+    /// How often something had moved when it was measured.
+    pub(super) measured: u64,
+    /// A job of so many processors and so much time found no place in it.
+    pub(super) in_vain: Option<(u32, Span)>,
+}
+
+impl Hull {
+    pub(super) fn room(&self) -> Span {
+        self.right - self.left
+    }
+
+    /// Whether one that is no larger has found no place in it.
+    pub(super) fn is_vain(&self, processors: u32, span: Span) -> bool {
+        self.in_vain.is_some_and(|(width, time)| width <= processors && time <= span)
+    }
+}
+
+impl Class {
+    /// Closes all.
+    pub(super) fn clear(&mut self) {
+        self.hulls.clear();
+        self.rooms.clear();
+    }
+
+    /// Closes all but these; and nobody waits as far as is known.
+    pub(super) fn retain(&mut self, is_open: impl FnMut(&Hull) -> bool) {
+        self.hulls.retain(is_open);
+        self.rooms.clear();
+        self.rooms.extend(self.hulls.iter().map(Hull::room));
+        self.find_longest();
+        self.shortest = Span::FOREVER;
+    }
+
+    /// From left to right.
+    pub(super) fn hulls(&self) -> &[Hull] {
+        &self.hulls
+    }
+
+    /// Whether one has so much room.
+    pub(super) fn has_room(&self, span: Span) -> bool {
+        span <= self.longest
+    }
+
+    /// The first hull from this place on, and before that one, that has so much room.
+    pub(super) fn next(&self, from: usize, behind: usize, span: Span) -> Option<usize> {
+        let rooms = self.rooms.get(from..behind)?;
+        rooms.iter().position(|&room| room >= span).map(|at| from + at)
+    }
+
+    /// How many hulls begin before `time`.
+    pub(super) fn before(&self, time: Time) -> usize {
+        self.hulls.partition_point(|hull| hull.left < time)
+    }
+
+    fn find_longest(&mut self) {
+        self.longest = self.rooms.iter().copied().max().unwrap_or(Span::ZERO);
+    }
+
+    /// No place in this hull for a job of so many processors and so much time.
+    pub(super) fn is_in_vain(&mut self, at: usize, processors: u32, span: Span) {
+        self.hulls[at].in_vain = Some((processors, span));
+    }
+
+    /// Replaces a hull by what it consists of now that is long enough for somebody, and says how many
+    /// that are; what has grown has done so by a hull of its own.
+    pub(super) fn measure(&mut self, at: usize, profile: &Profile, now: Time, moves: u64) -> usize {
+        let hull = self.hulls[at];
+        let mut parts = Vec::new();
+        let (start, end) = (hull.start.max(now), hull.end);
+        profile.stretches(hull.width, start, end, now, |left, right| {
+            let (left, right) = (left.max(hull.left), right.min(hull.right));
+            if right - left >= self.shortest {
+                parts.push(Hull { left, right, measured: moves, ..hull });
+            }
+        });
+        let count = parts.len();
+        self.rooms.splice(at..=at, parts.iter().map(Hull::room));
+        self.hulls.splice(at..=at, parts);
+        if hull.room() == self.longest {
+            self.find_longest();
+        }
+        count
+    }
+
+    /// Adds a hull, with all that it overlaps.
+    pub(super) fn insert(&mut self, mut hull: Hull) {
+        let from = self.hulls.partition_point(|other| other.right <= hull.left);
+        let mut to = from;
+        while let Some(other) = self.hulls.get(to).filter(|other| other.left < hull.right) {
+            hull.left = hull.left.min(other.left);
+            hull.right = hull.right.max(other.right);
+            hull.start = hull.start.min(other.start);
+            hull.end = hull.end.max(other.end);
+            hull.width = hull.width.min(other.width);
+            hull.pass = hull.pass.max(other.pass);
+            hull.measured = hull.measured.min(other.measured);
+            to += 1;
+        }
+        self.longest = hull.room().max(self.longest);
+        self.hulls.splice(from..to, [hull]);
+        self.rooms.splice(from..to, [hull.room()]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Jobs that start after anybody has asked for yet, and are not planned so far.
+//!
+//! Of each an instant is known before which it does not start. What is booked after it in order, and
+//! ends by then, takes nothing from it: so a job is booked where it fits first beside what is booked
+//! already if nobody before it who is not planned can start before its end. Otherwise those come
+//! first, as far as to that end and as much again, so that few such detours are made.
+
+use haggle_model::{Span, Time};
+
+use super::Replan;
+use crate::plan::waiting::Entry;
+use crate::scheduler::{BEYOND_ALL_LIMITS, LocalScheduler};
+
+/// A job that is not planned yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Later {
+    /// In the list of those that wait.
+    pub(super) place: usize,
+    /// It does not start before this.
+    pub(super) not_before: Time,
+}
+
+/// How far to plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Until {
+    /// All that starts by then.
+    Instant(Time),
+    /// What starts next.
+    NextStart,
+}
+
+impl Replan {
+    /// Plans so far.
+    pub(super) fn plan_until(&mut self, until: Until, now: Time) {
+        let mut later = std::mem::take(&mut self.later);
+        let left = self.plan_some(&mut later, until, now);
+        later.truncate(left);
+        self.later = later;
+    }
+
+    /// Plans so far those of these jobs, which are the first ones in order that are not planned; says
+    /// how many of them start later, and puts those first.
+    fn plan_some(&mut self, jobs: &mut [Later], until: Until, now: Time) -> usize {
+        let (mut left, mut bound) = (0, Time::FOREVER);
+        for at in 0..jobs.len() {
+            let mut job = jobs[at];
+            let Entry { key, span, processors, slot, .. } = self.waiting.list()[job.place];
+            loop {
+                let start = match self.place_by(self.latest(until, now), job, now) {
+                    Ok(start) => start,
+                    Err(not_before) => {
+                        jobs[left] = Later { not_before, ..job };
+                        left += 1;
+                        bound = bound.min(not_before);
+                        break;
+                    }
+                };
+                let end = start + span;
+                if end <= bound {
+                    self.book(start, slot, processors, span, key);
+                    break;
+                }
+                let further = Until::Instant(end + (end - now));
+                left = self.plan_some(&mut jobs[..left], further, now);
+                let later = jobs[..left].iter().map(|job| job.not_before);
+                bound = later.min().unwrap_or(Time::FOREVER);
+                job.not_before = start;
+            }
+        }
+        left
+    }
+
+    /// Where a job fits first beside what is planned, or, if that is after `latest`, an instant
+    /// before which it does not start.
+    fn place_by(&mut self, latest: Time, job: Later, now: Time) -> Result<Time, Time> {
+        if job.not_before > latest {
+            return Err(job.not_before);
+        }
+        let Entry { span, processors, .. } = self.waiting.list()[job.place];
+        let from = self.hints.earliest_by(&self.profile, processors, span, now, latest);
+        let from = from.max(job.not_before);
+        let start = self.profile.earliest_fit_by(processors, span, from, latest);
+        // Jobs without a limit hold their processors for ever.
+        let never = (latest >= Time::FOREVER).then_some(Time::FOREVER);
+        start.or(never).ok_or(from.max(latest + Span::TICK))
+    }
+
+    fn latest(&self, until: Until, now: Time) -> Time {
+        match until {
+            Until::Instant(latest) => latest,
+            Until::NextStart => {
+                let next = self.next_start().unwrap_or(BEYOND_ALL_LIMITS);
+                now.max(next - Span::TICK)
+            }
+        }
+    }
+}
