@@ -10,9 +10,7 @@ use haggle_scheduling::reservations::{
 use haggle_scheduling::{Interval, Killed, LocalScheduler, Maintaining, Overlap, Slot};
 use proptest::prelude::*;
 
-use crate::reservations::{
-    Asked, ask, asked, at, displaced, planned, request, reserve, span, started,
-};
+use crate::reservations::{Asked, asked, at, displaced, request, reserve, span, started};
 
 /// When processors fail, how many, and for how long.
 type Break = (i64, u32, i64);

@@ -1,14 +1,12 @@
 //! Reservations with windows: worked cases, and random worlds against the definition.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
 use haggle_scheduling::reservations::{
     After, Alternative, Criterion, Displaced, Granted, Granting, Percent, ReservationConfig,
     Reservations, Reserve, Size, Window,
 };
-use haggle_scheduling::{Interval, Killed, LocalScheduler, Maintaining, Overlap, Request, Slot};
+use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
 use proptest::prelude::*;
 
 use crate::obvious_reservations::{FOREVER, Job, ObviousReservations};
@@ -47,12 +45,12 @@ pub(crate) fn reserve(
 }
 
 /// The start granted.
-pub(crate) fn ask(queue: &mut Reservations, now: i64, request: &Reserve) -> Option<i64> {
+fn ask(queue: &mut Reservations, now: i64, request: &Reserve) -> Option<i64> {
     let granted = queue.ask(at(now), request, &[], &mut no_draw);
     granted.map(|granted| granted.start.as_micros())
 }
 
-pub(crate) fn planned(queue: &Reservations, slot: u32) -> Option<i64> {
+fn planned(queue: &Reservations, slot: u32) -> Option<i64> {
     queue.planned(Slot(slot)).map(Time::as_micros)
 }
 

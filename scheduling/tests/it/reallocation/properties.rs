@@ -99,7 +99,7 @@ proptest! {
         gone in prop::collection::vec(0..70_u32, 0..4),
     ) {
         let (mut fast, mut obvious) = (conservative(8), Bookings::new(8, false));
-        let mut ask = |fast: &mut Box<dyn Reserving>, obvious: &mut Bookings| {
+        let ask = |fast: &mut Box<dyn Reserving>, obvious: &mut Bookings| {
             for &(processors, seconds, ready) in &questions {
                 let span = Span::from_secs(seconds);
                 let start = fast.earliest(at(0), processors, span, at(ready));
