@@ -184,6 +184,9 @@ impl Share {
     /// Nothing of it.
     pub const ZERO: Share = Share { percent: 0.0 };
 
+    /// All of it.
+    pub const ALL: Share = Share { percent: 100.0 };
+
     /// Whether it is nothing.
     pub fn is_zero(&self) -> bool {
         self.percent == 0.0

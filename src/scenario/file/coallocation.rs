@@ -42,7 +42,7 @@ impl Default for Coallocation {
             protocol: None,
             fill: FillRule::default(),
             remap: RemapRule::default(),
-            remappable: "100%".parse().expect("a percentage"),
+            remappable: Share::ALL,
             overhead: Law::Poisson { mean: 20.0 },
             overhead_max: 25,
             trials: haggle_agents::coallocator::TRIALS,

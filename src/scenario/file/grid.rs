@@ -298,7 +298,7 @@ fn one_percent() -> TimeOrShare {
 }
 
 fn whole() -> Share {
-    "100%".parse().expect("a share")
+    Share::ALL
 }
 
 fn two_minutes() -> TimeSpan {

@@ -270,7 +270,7 @@ fn zero() -> TimeSpan {
 }
 
 fn every() -> Share {
-    "100%".parse().expect("a percentage")
+    Share::ALL
 }
 
 fn requested_time() -> TimeOf {

@@ -5,6 +5,7 @@ use crate::scenario::Scenario;
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{Overrun, Provider, Remedy, Step};
+use crate::scenario::quantity::Share;
 
 /// What may come of reservations in a scenario.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,8 @@ impl Check<'_> {
         workload: &str,
         reserves: Reserves,
     ) {
-        let Step::Reservations { flexibility, accepts, narrowest, on_failure, .. } = step else {
+        let Step::Reservations { flexible, flexibility, accepts, narrowest, on_failure, .. } = step
+        else {
             return;
         };
         let Reserves { offers, loses, molds, .. } = reserves;
@@ -90,7 +92,7 @@ impl Check<'_> {
         let rows = [
             (
                 "flexible",
-                leaves,
+                leaves || *flexible == Share::ALL,
                 (
                     "it is not said what freedom users leave",
                     "remove it, or add `flexibility` or `accepts`",
