@@ -12,6 +12,7 @@
 //! [`Bargainer::tasks_due`] at the end of every instant in which something
 //! happened.
 
+mod again;
 mod bargain;
 mod demand;
 mod queue;

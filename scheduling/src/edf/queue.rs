@@ -7,6 +7,7 @@ use haggle_model::Time;
 use crate::bags::Batch;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
+use super::again::are_few;
 use super::demand::{Demand, add, remove};
 use super::steps::Steps;
 use crate::hints::Hints;
@@ -16,16 +17,10 @@ use crate::{Interval, Overlap};
 /// Entries between two saved prefixes when they are made.
 const STRIDE: usize = 16;
 
-/// Batches that are taken out of steps one by one.
-const FEW: usize = 64;
-
-/// Entries placed again from which on hints of their own pay: most attempts fail before.
-const DEEP: usize = 256;
-
 /// What the first so many entries leave.
 #[derive(Clone, Debug)]
-struct Saved {
-    count: usize,
+pub(super) struct Saved {
+    pub(super) count: usize,
     steps: Steps,
     /// No more than that: what comes in among these entries leaves less, and what leaves
     /// more makes the prefix anew.
@@ -45,7 +40,7 @@ pub(super) struct Entry {
     pub(super) pinned: bool,
     /// Latest completion that breaks nothing: the promise, or the plan where
     /// an overrun has broken the promise already.
-    limit: Time,
+    pub(super) limit: Time,
 }
 
 impl Entry {
@@ -58,47 +53,15 @@ impl Entry {
     }
 }
 
-/// New places for some entries.
-#[derive(Debug, Default)]
-pub(super) struct Moves {
-    /// (index, number of batches), by index.
-    entries: Vec<(usize, usize)>,
-    batches: Vec<Batch>,
-}
-
-impl Moves {
-    /// (index, batches), by index.
-    fn iter(&self) -> impl Iterator<Item = (usize, &[Batch])> {
-        let mut rest = &self.batches[..];
-        self.entries.iter().map(move |&(index, count)| {
-            let (batches, behind) = rest.split_at(count);
-            rest = behind;
-            (index, batches)
-        })
-    }
-}
-
-/// Whether what these have booked is given back sooner than a saved prefix is copied.
-fn are_few(entries: &[Entry]) -> bool {
-    entries.iter().map(|entry| entry.batches.len()).sum::<usize>() <= FEW
-}
-
-/// The first entry that would be late, and what has been booked for those before it.
-#[derive(Debug)]
-pub(super) struct Late {
-    pub(super) entry: usize,
-    before: Moves,
-}
-
 /// What waits, and what runs.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     /// What runs and what is pinned.
     plan: Plan,
     /// By (promise, order of acceptance).
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     /// By count, from none on; made as needed.
-    saved: Vec<Saved>,
+    pub(super) saved: Vec<Saved>,
 }
 
 impl Queue {
@@ -185,69 +148,6 @@ impl Queue {
             }
         }
         few
-    }
-
-    /// Places the entries from `from` on again, in key order, in what `steps`
-    /// leave, which is no more than the entries before them do: their moves, or the first entry
-    /// that would be late.
-    pub(super) fn place_again(
-        &mut self,
-        steps: &mut Steps,
-        now: Time,
-        from: usize,
-    ) -> Result<Moves, Late> {
-        let mut moves = Moves::default();
-        let mut hints = Hints::default();
-        for index in from..self.entries.len() {
-            if self.entries[index].pinned {
-                continue;
-            }
-            let kept = moves.batches.len();
-            let demand = self.entries[index].demand;
-            let mut earliest = self.earliest(from, demand, now);
-            if index - from >= DEEP {
-                // Nor will it fit before where the last one like it was looked for.
-                earliest = steps.earliest_hinted(&mut hints, demand, earliest);
-            }
-            let entry = &self.entries[index];
-            if demand.place(steps, earliest, entry.limit, &mut moves.batches).is_none() {
-                moves.batches.truncate(kept);
-                return Err(Late { entry: index, before: moves });
-            }
-            let placed = &moves.batches[kept..];
-            if placed == entry.batches {
-                moves.batches.truncate(kept);
-            } else {
-                moves.entries.push((index, placed.len()));
-            }
-        }
-        Ok(moves)
-    }
-
-    /// Gives back what [`Queue::place_again`] has booked from `from` on, unless that is too much.
-    pub(super) fn take_back(&self, steps: &mut Steps, from: usize, late: &Late) -> bool {
-        let again = &self.entries[from..late.entry];
-        let few = are_few(again);
-        if few {
-            let mut moved = late.before.iter().peekable();
-            for (index, entry) in (from..).zip(again).filter(|(_, entry)| !entry.pinned) {
-                let elsewhere = moved.next_if(|&(place, _)| place == index);
-                let batches = elsewhere.map_or(&entry.batches[..], |(_, batches)| batches);
-                remove(steps, batches, entry.demand.span);
-            }
-        }
-        few
-    }
-
-    pub(super) fn apply(&mut self, moves: &Moves) {
-        if let Some(&(first, _)) = moves.entries.first() {
-            self.saved.retain(|saved| saved.count <= first);
-        }
-        for (index, batches) in moves.iter() {
-            let entry = &mut self.entries[index].batches;
-            entry.clear();
-            entry.extend_from_slice(batches);
-        }
     }
 
     /// Places everything again; if something would be late, only what has no planned start.

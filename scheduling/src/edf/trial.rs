@@ -13,8 +13,9 @@ use haggle_model::{Span, Time};
 use crate::bags::Batch;
 use crate::scheduler::promise;
 
+use super::again::Moves;
 use super::demand::{Demand, add, remove};
-use super::queue::{Moves, Queue};
+use super::queue::Queue;
 use super::steps::Steps;
 use super::{EdfConfig, EdfMode, EdfStats};
 

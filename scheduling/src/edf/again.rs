@@ -1,0 +1,112 @@
+//! Entries that are placed again because others come before them, or because there is more room.
+
+use haggle_model::Time;
+
+use super::demand::remove;
+use super::queue::{Entry, Queue};
+use super::steps::Steps;
+use crate::bags::Batch;
+use crate::hints::Hints;
+
+/// Entries placed again from which on hints of their own pay: most attempts fail before.
+const DEEP: usize = 256;
+
+/// Batches that are taken out of steps one by one.
+const FEW: usize = 64;
+
+/// New places for some entries.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// (index, number of batches), by index.
+    entries: Vec<(usize, usize)>,
+    batches: Vec<Batch>,
+}
+
+impl Moves {
+    /// (index, batches), by index.
+    fn iter(&self) -> impl Iterator<Item = (usize, &[Batch])> {
+        let mut rest = &self.batches[..];
+        self.entries.iter().map(move |&(index, count)| {
+            let (batches, behind) = rest.split_at(count);
+            rest = behind;
+            (index, batches)
+        })
+    }
+}
+
+/// Whether what these have booked is given back sooner than a saved prefix is copied.
+pub(super) fn are_few(entries: &[Entry]) -> bool {
+    entries.iter().map(|entry| entry.batches.len()).sum::<usize>() <= FEW
+}
+
+/// The first entry that would be late, and what has been booked for those before it.
+#[derive(Debug)]
+pub(super) struct Late {
+    pub(super) entry: usize,
+    before: Moves,
+}
+
+impl Queue {
+    /// Places the entries from `from` on again, in key order, in what `steps`
+    /// leave, which is no more than the entries before them do: their moves, or the first entry
+    /// that would be late.
+    pub(super) fn place_again(
+        &mut self,
+        steps: &mut Steps,
+        now: Time,
+        from: usize,
+    ) -> Result<Moves, Late> {
+        let mut moves = Moves::default();
+        let mut hints = Hints::default();
+        for index in from..self.entries.len() {
+            if self.entries[index].pinned {
+                continue;
+            }
+            let kept = moves.batches.len();
+            let demand = self.entries[index].demand;
+            let mut earliest = self.earliest(from, demand, now);
+            if index - from >= DEEP {
+                // Nor will it fit before where the last one like it was looked for.
+                earliest = steps.earliest_hinted(&mut hints, demand, earliest);
+            }
+            let entry = &self.entries[index];
+            if demand.place(steps, earliest, entry.limit, &mut moves.batches).is_none() {
+                moves.batches.truncate(kept);
+                return Err(Late { entry: index, before: moves });
+            }
+            let placed = &moves.batches[kept..];
+            if placed == entry.batches {
+                moves.batches.truncate(kept);
+            } else {
+                moves.entries.push((index, placed.len()));
+            }
+        }
+        Ok(moves)
+    }
+
+    /// Gives back what [`Queue::place_again`] has booked from `from` on, unless that is too much.
+    pub(super) fn take_back(&self, steps: &mut Steps, from: usize, late: &Late) -> bool {
+        let again = &self.entries[from..late.entry];
+        let few = are_few(again);
+        if few {
+            let mut moved = late.before.iter().peekable();
+            for (index, entry) in (from..).zip(again).filter(|(_, entry)| !entry.pinned) {
+                let elsewhere = moved.next_if(|&(place, _)| place == index);
+                let batches = elsewhere.map_or(&entry.batches[..], |(_, batches)| batches);
+                remove(steps, batches, entry.demand.span);
+            }
+        }
+        few
+    }
+
+    pub(super) fn apply(&mut self, moves: &Moves) {
+        if let Some(&(first, _)) = moves.entries.first() {
+            self.saved.retain(|saved| saved.count <= first);
+        }
+        for (index, batches) in moves.iter() {
+            let entry = &mut self.entries[index].batches;
+            entry.clear();
+            entry.extend_from_slice(batches);
+        }
+    }
+}
