@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Cases that are drawn when tests run. The gate draws as many as there are keys, with the optimised
-/// command; so does who renews the page.
+/// Cases that are drawn when tests run; who renews the page draws as many as there are keys.
 const CASES: usize = 120;
 
 #[test]

@@ -9,7 +9,7 @@
 //! A job that asks for no window waits as one that may run at any time: it takes the first place
 //! there is, moves nobody, and may be moved for others. Windows are broken only where the machine
 //! breaks them: by processors that fail, jobs that run on past their plan, and a scheduler that was
-//! down at a planned start. Who is hit is [told](News::Broken), and keeps its new place.
+//! down at a planned start. Who is hit is told what becomes of its window.
 //!
 //! Within one instant, ends are reported first, then starts are asked for, then reservations, then
 //! starts again. What an end leaves is given to others when all of an instant have been reported.

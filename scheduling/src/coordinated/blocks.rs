@@ -72,8 +72,7 @@ impl ConservativeBags {
     }
 
     /// Puts blocks of one entry, in order of start, to their earliest fits one after the other;
-    /// nothing is free before `open`. No books are kept of what they leave, see
-    /// [`ConservativeBags::open`].
+    /// nothing is free before `open`. No books are kept of what they leave.
     pub(super) fn move_blocks_up(&mut self, open: Time, slot: Slot, blocks: &[Batch]) {
         let &mut Entry { span, earliest, .. } = self.entry(slot);
         let from = open.max(earliest);
