@@ -110,7 +110,7 @@ pub enum Lock<S: Subject> {
         /// The grant.
         epoch: u64,
     },
-    /// It is no longer wanted.
+    /// It is no longer wanted, or can never be held.
     Released,
 }
 
@@ -335,6 +335,17 @@ where
             // Somebody has become ready meanwhile.
             self.serve(out);
         }
+    }
+
+    fn never(&mut self, _: Time, id: AgreementId, _: S::Counter, out: &mut Outputs<P, Self>) {
+        if self.considered != Some(id) {
+            return;
+        }
+        self.considered = None;
+        self.queue.retain(|it| it.id != id);
+        self.memory.enter(id, Lock::Released, out);
+        self.memory.answer(id, Locking::Released, out);
+        self.serve(out);
     }
 
     fn room_changed(&mut self, _: Time, out: &mut Outputs<P, Self>) {

@@ -229,6 +229,21 @@ impl<S: Subject> Claims<S> {
         }
     }
 
+    /// What it gives back is free; or, where it still asks, it will never have it.
+    fn on_released(&mut self, now: Time, number: u64, from: ActorId, out: &mut Out<S>) {
+        match self.stages.open.get_mut(&number) {
+            Some(Stage::Begun(_)) => self.fail(now, number, out),
+            Some(Stage::Releasing(waiting)) => {
+                waiting.retain(|&who| who != from);
+                if waiting.is_empty() {
+                    out.push(Output::Stop(CoordinatorTimer::Retry(number)));
+                    self.stages.over(number, out);
+                }
+            }
+            Some(Stage::Agreed(_)) | None => {}
+        }
+    }
+
     fn on_yield_ask(&mut self, number: u64, from: ActorId, asked: u64, out: &mut Out<S>) {
         let claims = self.claims.get_mut(&number);
         let Some((_, claim)) = claims.and_then(|it| it.iter_mut().find(|it| it.0 == from)) else {
@@ -288,16 +303,7 @@ impl<S: Subject> Machine<Ordered<S>> for Claims<S> {
                 self.on_grant(now, number, from, epoch, terms, out);
             }
             Locking::YieldAsk { epoch } => self.on_yield_ask(number, from, epoch, out),
-            Locking::Released => {
-                let Some(Stage::Releasing(waiting)) = self.stages.open.get_mut(&number) else {
-                    return;
-                };
-                waiting.retain(|&who| who != from);
-                if waiting.is_empty() {
-                    out.push(Output::Stop(CoordinatorTimer::Retry(number)));
-                    self.stages.over(number, out);
-                }
-            }
+            Locking::Released => self.on_released(now, number, from, out),
             _ => {}
         }
     }

@@ -161,6 +161,17 @@ pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
         out: &mut Outputs<P, Self>,
     );
 
+    /// What it was asked for can never be held: nobody is to wait for it.
+    fn never(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        counter: <P::Subject as Subject>::Counter,
+        out: &mut Outputs<P, Self>,
+    ) {
+        self.not_ready(now, id, counter, out);
+    }
+
     /// Somebody's room may have become free: who waits is considered again.
     fn room_changed(&mut self, _now: Time, _out: &mut Outputs<P, Self>) {}
 

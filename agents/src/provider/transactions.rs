@@ -278,6 +278,9 @@ impl Provider {
         out: &mut Outbox,
     ) {
         match duty {
+            Duty::Consider { id, request, .. } if !self.can_ever_hold(&request) => {
+                self.transactions.parties[party].seat.never(now, id, acts);
+            }
             Duty::Consider { id, request, lease } => {
                 let may_block =
                     self.transactions.parties[party].transacting.transaction.may_block();
@@ -321,11 +324,16 @@ impl Provider {
         }
     }
 
+    /// Whether the machine is large enough for what is asked for.
+    fn can_ever_hold(&self, ask: &Ask) -> bool {
+        (1..=self.config.processors).contains(&ask.processors)
+    }
+
     /// Whether what is asked for could be held now.
     fn has_room(&mut self, now: Time, ask: &Ask) -> bool {
         let from = ask.from.max(now);
-        let fits = self.parts_queue().earliest(now, from, ask.processors, ask.span);
-        ask.processors <= self.config.processors && fits == Some(from)
+        self.can_ever_hold(ask)
+            && self.parts_queue().earliest(now, from, ask.processors, ask.span) == Some(from)
     }
 
     /// Holds what is asked for, from the start that is returned on; otherwise, from when on there
@@ -339,10 +347,7 @@ impl Provider {
         may_block: bool,
     ) -> Result<Time, Time> {
         let from = ask.from.max(now);
-        if ask.processors == 0
-            || ask.processors > self.config.processors
-            || self.transactions.bookings.contains_key(&id)
-        {
+        if self.transactions.bookings.contains_key(&id) {
             return Err(Time::FOREVER);
         }
         let start = match ask.until {

@@ -237,6 +237,8 @@ pub trait Participates: Drives<Duty<Room>> {
         earliest: Time,
         acts: &mut Acts<Duty<Room>>,
     );
+    /// What it was asked for can never be held.
+    fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>);
     /// Somebody's room may have become free.
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>);
     /// There is room for what somebody watches, or no longer.
@@ -270,6 +272,10 @@ where
         acts: &mut Acts<Duty<Room>>,
     ) {
         self.with(acts, |machine, out| machine.not_ready(now, id, earliest, out));
+    }
+
+    fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) {
+        self.with(acts, |machine, out| machine.never(now, id, Time::FOREVER, out));
     }
 
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>) {

@@ -18,7 +18,7 @@ use haggle_agreements::protocol::Outcome;
 use haggle_agreements::watch::WatchRules;
 use haggle_agreements::{InDoubt, Rules};
 use haggle_model::{
-    ActorId, AgreementEvent, AgreementId, JobOutcome, JobRecord, Observation, Span, Time,
+    ActorId, AgreementEvent, AgreementId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
 };
 use haggle_runtime::{Driver, OutsideError, Sink, run};
 use proptest::prelude::*;
@@ -80,8 +80,8 @@ pub(crate) fn protocols(setup: &Setup, retry: Option<Span>) -> Vec<Transaction> 
     all
 }
 
-/// One job on `n` providers of 4 processors, messages take 50 ms.
-fn alone(n: usize, protocol: usize) -> (Transaction, Setup) {
+/// `n` providers of 4 processors, messages take 50 ms.
+fn idle(n: usize, protocol: usize) -> (Transaction, Setup) {
     let mut setup = Setup::default();
     for _ in 0..n {
         setup = setup.coallocating(4);
@@ -90,6 +90,12 @@ fn alone(n: usize, protocol: usize) -> (Transaction, Setup) {
     let transaction = protocols(&setup, None)[protocol].clone();
     setup = setup.change_transactor(|it| it.transaction = transaction.clone());
     setup.latency = millis(50);
+    (transaction, setup)
+}
+
+/// One job that takes all of them.
+fn alone(n: usize, protocol: usize) -> (Transaction, Setup) {
+    let (transaction, setup) = idle(n, protocol);
     (transaction, setup.user(n, vec![job(1, 0, 100, 60, 4 * n as u32)]))
 }
 
@@ -105,6 +111,18 @@ fn said(ran: &Ran) -> BTreeMap<&'static str, usize> {
         }
     }
     kinds
+}
+
+/// Nobody waits for processors that there are not, and nobody behind who asked for them.
+#[test]
+fn a_job_that_is_too_wide_is_given_back_and_the_next_one_runs() {
+    for protocol in 0..protocols(&alone(2, 0).1, None).len() {
+        let (transaction, setup) = idle(2, protocol);
+        let ran = setup.user(2, vec![job(1, 0, 100, 60, 9), job(2, 600, 100, 60, 8)]).run_on_both();
+        let outcomes: Vec<_> = ran.records.iter().map(|it| (it.job.id.0, it.outcome)).collect();
+        let too_wide = JobOutcome::Rejected(Refusal::NoAgreement);
+        assert_eq!(outcomes, [(0, too_wide), (1, JobOutcome::Completed)], "{transaction:?}");
+    }
 }
 
 /// CP-E1 and micro-example M1.
