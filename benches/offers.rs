@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use haggle_benches::Numbers;
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
 use haggle_scheduling::{
@@ -38,17 +39,6 @@ const CLUSTERS: [(u32, u32, i64, u64, i64, i64); 5] = [
 /// (deadline schema, seconds beyond submission and run time)
 const SLACKS: [(u32, [i64; 3]); 2] =
     [(1, [18 * 3_600, 36 * 3_600, 10 * DAY]), (2, [12 * 3_600, DAY, 7 * DAY])];
-
-/// A reproducible stream of numbers; the jobs need no better one.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
 
 /// A job or bag; times in seconds.
 #[derive(Clone, Copy, Debug)]

@@ -6,25 +6,11 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use haggle_benches::Numbers;
 use haggle_model::{Span, Time};
 use haggle_scheduling::{Compression, Order, Policy, Profile, Request, SchedulerConfig, Slot};
 
 const PROCESSORS: u32 = 1024;
-
-/// A reproducible stream of numbers; the jobs need no better one.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-
-    fn width(&mut self) -> u32 {
-        1 << self.below(9)
-    }
-}
 
 /// Books `jobs` at their earliest fits, all asked for at time zero.
 fn book(jobs: u64) -> (Profile, i64) {

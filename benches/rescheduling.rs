@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use haggle_benches::Numbers;
 use haggle_model::{Span, Time};
 use haggle_scheduling::coordinated::Effort;
 use haggle_scheduling::{
@@ -21,23 +22,6 @@ const PROCESSORS: u32 = 300;
 
 /// Shares that make fifteen days at a load of 70 % or so.
 const SHARES: u32 = 960;
-
-/// A reproducible stream of numbers; the work needs no better one.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-
-    /// As often between 10 and 20 as between 1000 and 2000.
-    fn magnitude(&mut self, from: u64, doublings: u64) -> u64 {
-        let lower = from << self.below(doublings);
-        lower + self.below(lower)
-    }
-}
 
 /// What one entry of the queue asks for and how long it runs.
 struct Work {

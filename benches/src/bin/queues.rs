@@ -20,6 +20,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::process::ExitCode;
 
+use haggle_benches::Numbers;
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
     Award, BagRequest, Compression, EdfConfig, EdfMode, Fractions, LocalScheduler, Order, Policy,
@@ -29,26 +30,9 @@ use haggle_scheduling::{
 /// Of the machine for jobs that are drawn.
 const PROCESSORS: u32 = 256;
 
-/// A reproducible stream of numbers below 2^31; the work needs no better one.
-struct Numbers(u64);
-
 /// Of so many instants each is drawn as often as any other: were some drawn more often, the queue
 /// would grow then, at whatever load.
 const INSTANTS: u64 = 1 << 31;
-
-impl Numbers {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-
-    /// As often between 10 and 20 as between 1000 and 2000.
-    fn magnitude(&mut self, from: u64, doublings: u64) -> u64 {
-        let lower = from << self.below(doublings);
-        lower + self.below(lower)
-    }
-}
 
 /// A job, or a bag of `size` tasks.
 struct Work {
