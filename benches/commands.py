@@ -2,12 +2,14 @@
 """Times whole commands: log read, simulated, results written.
 
     cargo build --release
-    HAGGLE_TRACES=folder/with/logs benches/commands.py [--runs 5] [--only NAME]
+    HAGGLE_TRACES=folder/with/logs benches/commands.py [--runs 5] [--only NAME] [--against OTHER]
 
 Prints a row a case: processor seconds (user + system: minimum, median and
 maximum over the runs after one warm-up), peak resident memory, and the digest
 of the results, so that a faster wrong answer shows. Cases whose log is not
-there are left out.
+there are left out. With --against, runs of another binary alternate with these,
+so that what else the machine does meets both; a second row has its times and
+how many times as long it took (median of the pairs).
 """
 
 import argparse
@@ -109,11 +111,11 @@ messages = "counts"
 
 
 def replay(log, processors, arguments):
-    def command(out):
+    def command(haggle, out):
         if not TRACES or not (Path(TRACES) / log).exists():
             return None
         path = str(Path(TRACES) / log)
-        start = [HAGGLE, "replay", path, "--processors", str(processors), "--json", "--quiet"]
+        start = [haggle, "replay", path, "--processors", str(processors), "--json", "--quiet"]
         start += ["--rules", "canonical"]
         return [*start, *arguments, "-o", str(out / "results")]
 
@@ -121,9 +123,9 @@ def replay(log, processors, arguments):
 
 
 def scenario(text):
-    def command(out):
+    def command(haggle, out):
         (out / "scenario.toml").write_text(text)
-        start = [HAGGLE, "run", str(out / "scenario.toml"), "--json", "--quiet"]
+        start = [haggle, "run", str(out / "scenario.toml"), "--json", "--quiet"]
         return [*start, "--no-figures", "-o", str(out / "results")]
 
     return command
@@ -132,15 +134,15 @@ def scenario(text):
 def one_of(sweep, **settings):
     """The first run of a sweep with these settings."""
 
-    def command(out):
+    def command(haggle, out):
         path = ROOT / "scenarios" / sweep
         if "$HAGGLE_TRACES" in path.read_text() and not TRACES:
             return None
-        listed = subprocess.run([HAGGLE, "show", "--runs", path], capture_output=True, text=True)
+        listed = subprocess.run([haggle, "show", "--runs", path], capture_output=True, text=True)
         rows = list(csv.DictReader(listed.stdout.splitlines(), delimiter="\t"))
         number = next(row["run"] for row in rows if settings.items() <= row.items())
-        show = [HAGGLE, "show", "--run", number, path]
-        return scenario(subprocess.run(show, capture_output=True, text=True).stdout)(out)
+        show = [haggle, "show", "--run", number, path]
+        return scenario(subprocess.run(show, capture_output=True, text=True).stdout)(haggle, out)
 
     return command
 
@@ -198,26 +200,36 @@ def timed(command):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--runs", type=int, default=5)
-    arguments.add_argument("--only", default="")
+    arguments.add_argument("--only", default="", help="cases with this in their names")
+    arguments.add_argument("--haggle", type=Path, default=HAGGLE, help="what is timed")
+    arguments.add_argument("--against", type=Path, help="another one, timed in turns with it")
     arguments = arguments.parse_args()
+    binaries = [arguments.haggle]
+    if arguments.against:
+        binaries.append(arguments.against)
     print(f"{'case':<34}{'min s':>8}{'median':>8}{'max':>8}{'MiB':>8}  digest")
     for name, case in CASES.items():
         if arguments.only not in name:
             continue
-        times, peaks, digests = [], [], set()
+        rows = [[] for _ in binaries]
         for run in range(arguments.runs + 1):
-            with tempfile.TemporaryDirectory() as folder:
-                command = case(Path(folder))
-                if command is None:
-                    break
-                seconds, peak, digest = timed(command)
-            digests.add(digest[:12])
-            if run > 0:
-                times.append(seconds)
-                peaks.append(peak)
-        if times:
-            row = f"{name:<34}{min(times):>8.2f}{statistics.median(times):>8.2f}{max(times):>8.2f}"
-            print(f"{row}{max(peaks):>8.0f}  {' '.join(sorted(digests))}", flush=True)
+            for binary, row in zip(binaries, rows):
+                with tempfile.TemporaryDirectory() as folder:
+                    command = case(binary, Path(folder))
+                    if command is not None and (sample := timed(command)) and run > 0:
+                        row.append(sample)
+        for row in rows:
+            if not row:
+                continue
+            times = [seconds for seconds, _, _ in row]
+            text = f"{name:<34}" if row is rows[0] else f"{'  the other':<34}"
+            text += f"{min(times):>8.2f}{statistics.median(times):>8.2f}{max(times):>8.2f}"
+            text += f"{max(peak for _, peak, _ in row):>8.0f}  "
+            text += " ".join(sorted({digest[:12] for _, _, digest in row}))
+            if row is not rows[0]:
+                pairs = [theirs[0] / ours[0] for ours, theirs in zip(*rows)]
+                text += f"  {statistics.median(pairs):.2f} times"
+            print(text, flush=True)
 
 
 if __name__ == "__main__":

@@ -200,8 +200,8 @@ fn keys((folder, scenario): (&Path, &Scenario)) -> Result<BTreeMap<String, Strin
     let relocated = scenario.relocate(folder, Path::new("."));
     relocated.map_err(|error| ResultsError::read(folder, error))?;
     let mut keys = BTreeMap::new();
-    if let Ok(value) = toml::Value::try_from(&scenario) {
-        flatten(String::new(), &value, &mut keys);
+    if let Ok(table) = scenario.to_toml().parse() {
+        flatten(String::new(), &toml::Value::Table(table), &mut keys);
     }
     Ok(keys)
 }

@@ -10,6 +10,7 @@ pub mod sweep;
 mod grid;
 mod metric;
 
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 use haggle_plots::load::{self, By, Part, Tables};
@@ -398,8 +399,8 @@ pub(crate) fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
 pub fn scenario_of(folder: &Path) -> Result<Scenario, ResultsError> {
     let path: PathBuf = folder.join("scenario.toml");
     let text = std::fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
-    toml::from_str(&text).map_err(|error: toml::de::Error| ResultsError::Damaged {
-        path,
-        reason: error.message().to_owned(),
-    })
+    // By way of a table, as whatever else reads a scenario: each way more is built once more for every type in it.
+    let table = toml::from_str::<toml::Table>(&text);
+    let scenario = table.and_then(|it| Scenario::deserialize(toml::Value::Table(it)));
+    scenario.map_err(|error| ResultsError::Damaged { path, reason: error.message().to_owned() })
 }

@@ -85,7 +85,9 @@ impl Rules {
     /// The set's name, and what differs from it as scenarios write that.
     pub fn in_words(&self) -> String {
         let preset = self.preset.unwrap_or_default();
-        let table = |rules: &Rules| toml::Table::try_from(rules).unwrap_or_default();
+        let table = |rules: &Rules| -> toml::Table {
+            toml::to_string(rules).unwrap_or_default().parse().unwrap_or_default()
+        };
         // The size of the machine is no way to read a line.
         let filled = table(&Rules { machine_size: None, ..self.filled() });
         let base = table(&preset.rules());
