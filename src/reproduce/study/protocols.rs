@@ -75,7 +75,7 @@ impl Compute for Deliveries {
 
     fn compute(&self, _effort: Effort) -> Result<Data, String> {
         let mut data = Data::table(self.name(), &["protocol"]);
-        let (folder, variants) = variants("rivals.toml", ("rivals", "4"))?;
+        let (folder, variants) = variants("rivals.toml", ("rivals", "2"))?;
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
         for (protocol, variant) in variants {
             let stop = AtomicBool::new(false);
