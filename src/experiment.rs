@@ -21,7 +21,7 @@ mod record;
 mod reservations;
 pub mod run;
 pub mod sweep;
-mod transactions;
+pub(crate) mod transactions;
 mod vain;
 pub mod verify;
 pub mod workload;

@@ -336,6 +336,49 @@ fn remedies_that_nothing_asks_for_are_named() {
     assert!(shown.contains("step \"moldable\" of workload \"jobs\" has no effect"), "{shown}");
 }
 
+/// What others have reserved elsewhere, and what fails there, is no reason to keep quiet.
+#[test]
+fn a_remedy_is_asked_for_where_its_users_submit_to() {
+    let elsewhere = r#"
+[[workload]]
+name = "others"
+jobs = [{ submit = "0s", processors = 2, run = "5s", requested = "5s", ready = "2s", deadline = "30s" }]
+
+[[workload.step]]
+kind = "reservations"
+accepts = 50
+narrowest = 50
+on-failure = "substitute"
+
+[[provider]]
+name = "other"
+processors = 4
+policy = "reservations"
+
+[[user]]
+name = "them"
+workload = "others"
+submits-to = "other"
+"#;
+    let both = format!("{FAILS}{elsewhere}");
+    let fails = "[[failures]]\nnodes = 1\n";
+    assert!(FAILS.contains(fails), "{FAILS}");
+    let here = both.replace(fails, "[[failures]]\nof = [\"north\"]\nnodes = 1\n");
+    let there = both.replace(fails, "[[failures]]\nof = [\"other\"]\nnodes = 1\n");
+    let folder = Folder::with(&[("here.toml", here.as_str()), ("there.toml", &there)]);
+    let key = |key: &str, whose: &str| {
+        format!("`{key}` of step \"reservations\" of workload \"{whose}\" has no effect")
+    };
+    let shown = folder.haggle(&["validate", "here.toml"]);
+    for named in ["accepts", "narrowest", "on-failure"].map(|it| key(it, "others")) {
+        assert!(shown.contains(&named), "{named}: {shown}");
+    }
+    assert!(!shown.contains(&key("on-failure", "jobs")), "{shown}");
+    let shown = folder.haggle(&["validate", "there.toml"]);
+    assert!(shown.contains(&key("on-failure", "jobs")), "{shown}");
+    assert!(!shown.contains(&key("on-failure", "others")), "{shown}");
+}
+
 /// Who grants windows makes no offers for bags: one provider does not do both.
 #[test]
 fn bags_go_to_other_providers() {

@@ -41,8 +41,10 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `bags.providers`, `bags.by_providers` | providers a bag ran on, mean; percent of the bags on 1, 2, … |
 | `bags.stretch` | with e1, e2 the first and last end of a task of a bag on two or more providers: e2 - e1 in seconds, in percent of e2 - submission and of a task's run time, and (e2 - submission) / (e1 - submission) |
 | `bags.promise_slack` | completion promised - completion |
+| `requested_processor_seconds` | Σ requested time × processors over the jobs that `processor_seconds` counts; over processors × time, their estimated load |
+| `given_back.work`, `used_again`, `used_again_percent` | time between the ends of reserved jobs and the ends of their plans, processor-seconds over the time of `utilisation_in_window`; of that, while more was given back than was idle; 100 used again / given back (Netto 2009, section 3.4: fragments). What has failed or is closed counts as idle |
 | `coallocated.jobs`, `providers`, `by_providers` | jobs of metaschedulers with `coallocation` that ran; providers one ran on, mean; how many ran on 1, 2, … |
-| `coallocated.spread`, `united_percent`, `earlier_percent`, `advance`, `moves` | jobs that were placed on several providers first; of these: how many percent ran on one, and started before the start at which they were placed first; by how long, s; how often one moved, mean |
+| `coallocated.spread`, `at_once_percent`, `united_percent`, `earlier_percent`, `advance`, `moves` | jobs that were placed on several providers first; of these: how many percent were placed where they started at once, ran on one, and started before the start at which they were placed first; by how long, s; how often one moved, mean |
 | `failures.outages`, `attempts_lost` | failures of nodes, each with all its processors (one, unless `processors-per-node` says otherwise); attempts that were lost |
 | `bags.shares_promised`, `bags.shares_late` | shares whose completion a provider promised to the metascheduler; those with a task that ended later or was given up, though the whole bag may have been in time |
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |

@@ -36,6 +36,7 @@ mod deadlines;
 mod distribution;
 mod eavesdropper;
 mod failures;
+mod given_back;
 mod grid;
 mod maintenance;
 mod moves;
@@ -67,6 +68,7 @@ pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
+pub use given_back::GivenBack;
 pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
     GridSummary, GridViolation, GridWork, SettledJob, TryLoss,

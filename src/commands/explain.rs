@@ -222,9 +222,35 @@ fn refused(story: &Story) -> String {
         Some("no_room") => {
             "No resource had room for its share when it arrived, and sessions do not wait.".to_owned()
         }
+        Some("no_window") => no_window(story),
+        Some("no_agreement") => {
+            "No try got all of its parts: `transactions` of the summary says what was in the way.".to_owned()
+        }
         _ => return "\nIt was never queued.\n".to_owned(),
     };
     format!("\nIt was never queued. {reason}\n")
+}
+
+/// Why a reservation was refused: the window is too short for anybody, or was taken.
+fn no_window(story: &Story) -> String {
+    let from = story.ready.map_or(story.submit, |ready| ready.max(story.submit));
+    let until = story.deadline.unwrap_or(f64::INFINITY);
+    let asked = story.requested_time.unwrap_or(0.0);
+    let by = story.deadline.map_or_else(String::new, |by| format!(" to {} s", seconds(by)));
+    let window = format!("Its window, from {} s{by},", seconds(from));
+    if until - from < asked {
+        return format!(
+            "{window} is shorter than the {} that it asks for: no provider as fast as the reference can \
+             grant it.",
+            duration(asked)
+        );
+    }
+    let told = story.disclosures.iter().flatten().any(|it| it.item == "interval");
+    let beside = match told {
+        true => "what was told to be free beside it was too far from it for its user",
+        false => "nothing beside it was offered",
+    };
+    format!("{window} had no room for {}, and {beside}.", whole(story.processors, "processor"))
 }
 
 /// All messages about it.

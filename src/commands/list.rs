@@ -205,6 +205,19 @@ fn disclosures(words: &[Word]) -> String {
                 askers.push(format!("{kind} {}", words.join(", ")));
             }
         }
+        // What spreads jobs over providers: free times that are published, or a protocol that asks.
+        let spreads = |protocol| {
+            let spreads = file::Coallocation { protocol, ..file::Coallocation::default() };
+            asks(Some(file::Role::Spreads(&spreads).needs()))
+        };
+        if spreads(None) {
+            askers.push("coallocation without a protocol".to_owned());
+        }
+        let words = vocabulary::words("Protocol").into_iter().map(|word| word.word);
+        let words: Vec<String> = words.filter(|word| spreads(read(word))).collect();
+        if !words.is_empty() {
+            askers.push(format!("protocol {}", words.join(", ")));
+        }
         let askers = if askers.is_empty() { "nobody".to_owned() } else { askers.join("; ") };
         rows.push(row([&level.word, &level.meaning, &askers]));
     }

@@ -61,6 +61,8 @@ pub struct Story {
     pub submit: f64,
     /// Earliest start its user allows.
     pub ready: Option<f64>,
+    /// Latest completion its user wishes.
+    pub deadline: Option<f64>,
     /// The provider that ran it or queued it last.
     pub provider: Option<String>,
     /// When it was queued there; of a bag, when it was placed.
@@ -218,6 +220,19 @@ pub struct Move {
     pub start_up: f64,
 }
 
+impl Story {
+    /// Processors that it had last, or waited for: those that were granted, or that its provider
+    /// chose for a moldable job.
+    pub fn size(&self) -> i64 {
+        let granted = self.granted.as_ref();
+        let granted =
+            granted.map(|it| it.displaced.last().map_or(it.processors, |last| last.processors));
+        let ran = self.attempts.last().map(|it| it.processors);
+        let moved = self.moves.last().and_then(|it| it.processors.1);
+        granted.or(ran).or(moved).unwrap_or(self.processors)
+    }
+}
+
 /// All that a run's tables hold of its jobs, read once.
 pub struct Chronicle {
     scenario: Scenario,
@@ -324,6 +339,7 @@ impl Chronicle {
                 .collect(),
             submit: job.submit,
             ready: job.ready,
+            deadline: job.deadline,
             provider: job.provider.clone(),
             queued: job.queued,
             promised_end: job.promised_end,

@@ -36,7 +36,7 @@ pub(super) fn acceptors(scenario: &Scenario) -> Vec<Acceptor> {
 }
 
 /// The protocol of each metascheduler, if it has one.
-pub(super) fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transaction>> {
+pub(crate) fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transaction>> {
     let first = scenario.providers.len() + scenario.metaschedulers.len();
     let acceptors = acceptors(scenario);
     let metaschedulers = scenario.metaschedulers.iter().enumerate();

@@ -42,6 +42,16 @@ pub(super) fn in_vain(
              room until the run was over; `kept` says when outputs leave it"
         ));
     }
+    let waiting = summary.all.outcomes.waiting;
+    if let Some(it) = summary.transactions.as_ref().filter(|it| it.deadlocks > 0 && waiting > 0) {
+        say(format!(
+            "jobs held processors and waited for each other in circles ({} deadlocks, the first at {:.3} s), \
+             and {waiting} jobs still waited when the run stopped; `patience` of \
+             [metascheduler.transaction] ends such waits, other values of `order` prevent them",
+            it.deadlocks,
+            it.first_deadlock.unwrap_or_default(),
+        ));
+    }
     texts
 }
 

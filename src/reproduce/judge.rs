@@ -75,11 +75,11 @@ pub fn judge<'a>(claim: &'a Claim, language: Option<&Language>) -> Finding<'a> {
         (Test::Check(check), Some(language)) => match language.check(&check.text) {
             // Few seeds decide by noise, and some values of an axis say nothing of the others.
             Ok((Verdict { text, .. }, Evidence::Part)) => Judgement::Undecided(text),
-            Ok((Verdict { held, text }, Evidence::All)) if claim.substitutes.is_some() => {
-                Judgement::Reported(if held { text } else { format!("{text} (not so)") })
+            Ok((verdict, Evidence::All)) if claim.substitutes.is_some() => {
+                Judgement::Reported(verdict.told())
             }
-            Ok((Verdict { held: true, text }, Evidence::All)) => Judgement::Held(text),
-            Ok((Verdict { held: false, text }, Evidence::All)) => Judgement::Missed(text),
+            Ok((Verdict { held: true, text, .. }, Evidence::All)) => Judgement::Held(text),
+            Ok((Verdict { held: false, text, .. }, Evidence::All)) => Judgement::Missed(text),
             Err(mistake) if mistake.cut => Judgement::Untestable(mistake.message),
             Err(mistake) => {
                 let problem = check.problem(&format!("claim {}", claim.id), &mistake);

@@ -127,7 +127,7 @@ impl Language {
         let evidence = if self.gaps.part.get() { Evidence::Part } else { Evidence::All };
         if let Ok(held) = result.as_bool() {
             let text = if held { "true" } else { "false" }.to_owned();
-            return Ok((Verdict { held, text }, evidence));
+            return Ok((Verdict::new(held, text), evidence));
         }
         let kind = result.type_name().to_owned();
         let verdict = result.try_cast::<Verdict>().ok_or_else(|| {

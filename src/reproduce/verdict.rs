@@ -23,11 +23,14 @@ pub struct Verdict {
     pub held: bool,
     /// What came out.
     pub text: String,
+    /// Whether the text says of each of several parts that did not hold that it did not.
+    in_parts: bool,
 }
 
 impl Verdict {
-    fn new(held: bool, text: String) -> Verdict {
-        Verdict { held, text }
+    /// Whether something held, and what came out.
+    pub fn new(held: bool, text: String) -> Verdict {
+        Verdict { held, text, in_parts: false }
     }
 
     /// The same under a name.
@@ -37,28 +40,37 @@ impl Verdict {
 
     /// Held if the other did not.
     pub fn reversed(self) -> Verdict {
-        Verdict { held: !self.held, ..self }
+        Verdict { held: !self.held, in_parts: false, ..self }
     }
 
     /// Held if all did.
     pub fn all(verdicts: &[Verdict]) -> Verdict {
-        Verdict::new(verdicts.iter().all(|it| it.held), joined(verdicts))
+        joined(verdicts.iter().all(|it| it.held), verdicts)
     }
 
     /// Held if one did.
     pub fn any(verdicts: &[Verdict]) -> Verdict {
-        Verdict::new(verdicts.iter().any(|it| it.held), joined(verdicts))
+        joined(verdicts.iter().any(|it| it.held), verdicts)
+    }
+
+    /// The text, which says so if it did not hold.
+    pub fn told(&self) -> String {
+        match self.held || self.in_parts {
+            true => self.text.clone(),
+            false => format!("{} (not so)", self.text),
+        }
     }
 }
 
-/// What came out of several; of those that disagree, each says on which side it is.
-fn joined(verdicts: &[Verdict]) -> String {
-    let mixed = verdicts.iter().any(|it| it.held) && verdicts.iter().any(|it| !it.held);
-    let text = |it: &Verdict| match (mixed, it.held) {
-        (true, false) => format!("{} (not so)", it.text),
-        _ => it.text.clone(),
-    };
-    verdicts.iter().map(text).collect::<Vec<_>>().join("; ")
+/// What came out of several, each of which says so if it did not hold.
+fn joined(held: bool, verdicts: &[Verdict]) -> Verdict {
+    match verdicts {
+        [one] => Verdict { held, ..one.clone() },
+        _ => {
+            let text = verdicts.iter().map(Verdict::told).collect::<Vec<_>>().join("; ");
+            Verdict { held, text, in_parts: true }
+        }
+    }
 }
 
 /// a < b, seed by seed.
@@ -235,9 +247,13 @@ mod tests {
     fn verdicts_are_put_together() {
         let (yes, no) = (Verdict::new(true, "a".into()), Verdict::new(false, "b".into()));
         let both = [yes.clone().named("one"), no.clone()];
-        assert_eq!(Verdict::all(&both), Verdict::new(false, "one: a; b (not so)".into()));
+        assert_eq!(Verdict::all(&both).text, "one: a; b (not so)");
         assert!(Verdict::any(&both).held);
-        assert_eq!(Verdict::all(&[no.clone(), no.clone()]).text, "b; b");
+        assert_eq!(Verdict::all(&[no.clone(), no.clone()]).text, "b (not so); b (not so)");
+        // A part of parts says which of these did not hold, and no more.
+        let nested = [yes.clone(), Verdict::all(&[no.clone(), yes.clone()]).named("two")];
+        assert_eq!(Verdict::all(&nested).told(), "a; two: b (not so); a");
+        assert_eq!((no.told(), yes.told()), ("b (not so)".to_owned(), "a".to_owned()));
         assert!(no.reversed().held);
         assert!(Verdict::all(&[yes]).held);
     }

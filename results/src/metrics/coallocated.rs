@@ -18,6 +18,10 @@ pub struct CoallocatedJobs {
     pub by_providers: Vec<u64>,
     /// Jobs that were placed on several providers first.
     pub spread: u64,
+    /// Of these, in percent: those that were placed where they started at once, and could not start
+    /// earlier.
+    #[serde(default)]
+    pub at_once_percent: Option<f64>,
     /// Of these, in percent: those that ran on one.
     pub united_percent: Option<f64>,
     /// Of these, in percent: those that started before the start at which they were placed first.
@@ -31,6 +35,8 @@ pub struct CoallocatedJobs {
 /// What is kept of one such job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoallocatedSample {
+    /// When it came, or could start.
+    came: i64,
     /// The start at which it was placed first.
     first_start: i64,
     first_providers: u32,
@@ -45,6 +51,7 @@ impl CoallocatedSample {
         let bag = record.bag.as_ref()?;
         let placed = bag.coallocated?;
         Some(CoallocatedSample {
+            came: record.job.ready.unwrap_or_default().max(record.job.submit).as_micros(),
             first_start: placed.first_start.as_micros(),
             first_providers: placed.first_providers,
             moves: placed.moves,
@@ -76,6 +83,7 @@ impl CoallocatedJobs {
             providers: providers as f64 / jobs.len() as f64,
             by_providers: (1..=most).map(on).collect(),
             spread: spread.len() as u64,
+            at_once_percent: percent(&|job| job.first_start <= job.came),
             united_percent: percent(&|job| job.providers == 1),
             earlier_percent: percent(&|job| job.start < job.first_start),
             advance: Distribution::of(spread.iter().copied().map(|job| advance(&job)).collect()),
@@ -92,6 +100,7 @@ mod tests {
     fn only_jobs_that_were_spread_first_are_said_to_have_moved() {
         let job =
             |first_start: i64, first_providers, start: i64, providers, moves| CoallocatedSample {
+                came: 9_000_000,
                 first_start: first_start * 1_000_000,
                 first_providers,
                 moves,
@@ -102,6 +111,11 @@ mod tests {
         let all = CoallocatedJobs::of(&jobs).expect("some");
         assert_eq!((all.jobs, all.spread, all.by_providers), (3, 2, vec![2, 0, 1, 0]));
         assert_eq!((all.united_percent, all.earlier_percent), (Some(50.0), Some(50.0)));
+        assert_eq!(
+            all.at_once_percent,
+            Some(0.0),
+            "who ran on one from the first is not among them"
+        );
         assert_eq!((all.moves, all.advance.map(|it| it.mean)), (Some(0.5), Some(2.5)));
         let alone = CoallocatedJobs::of(&jobs[2..]).expect("one");
         assert_eq!((alone.spread, alone.united_percent, alone.advance), (0, None, None));

@@ -9,8 +9,8 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Reservations, Sample, Transactions,
-    bounded_slowdown,
+    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Reservations, Sample,
+    Transactions, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -101,6 +101,9 @@ pub struct Summary {
     /// What maintenance took; missing where none was announced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maintenance: Option<Maintenance>,
+    /// What jobs with reservations gave back when they ended before their plan, if any did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_back: Option<GivenBack>,
     /// What could be found out from providers' answers to calls for offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eavesdropping: Option<Eavesdropping>,
@@ -163,6 +166,10 @@ pub struct Group {
     pub outcomes: Outcomes,
     /// Σ run time × processors, processor-seconds. Cut jobs do not count.
     pub processor_seconds: f64,
+    /// Σ requested time × processors of the same jobs, processor-seconds; no limit counts as the time
+    /// it ran.
+    #[serde(default)]
+    pub requested_processor_seconds: f64,
     /// Σ run time × processors / (processors × makespan of the run), cut jobs included;
     /// for classes and workloads their share of it, so that shares add up.
     pub utilisation: Option<f64>,
@@ -381,6 +388,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         grid: grid(metrics),
         failures: failures::sum_up(metrics),
         maintenance: metrics.maintenance.sum_up(metrics.failures.end()),
+        given_back: GivenBack::of(metrics, (first, last)),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
         transactions: metrics.transactions.as_ref().map(|log| log.summarise()),
@@ -620,7 +628,7 @@ fn describe<'a>(
     let mut turnaround = Vec::new();
     let mut slowdown = Vec::new();
     let mut bounded = Vec::new();
-    let (mut weight, mut weighted) = (0_i128, 0.0);
+    let (mut weight, mut weighted, mut requested) = (0_i128, 0.0, 0_i128);
     for job in jobs.clone() {
         outcomes.count(job);
         let (Some(waited), Some(run), true) = (job.waiting_time(), job.run_time(), job.is_done())
@@ -636,6 +644,7 @@ fn describe<'a>(
         bounded.push(bounded_slowdown(total, run, threshold));
         let area = i128::from(run) * i128::from(job.processors);
         weight += area;
+        requested += i128::from(job.requested) * i128::from(job.processors);
         weighted += area as f64 * (total as f64 / SECOND);
     }
     let bags: Vec<&BagSample> =
@@ -646,6 +655,7 @@ fn describe<'a>(
         processors,
         outcomes,
         processor_seconds: weight as f64 / SECOND,
+        requested_processor_seconds: requested as f64 / SECOND,
         utilisation: None,
         utilisation_in_window: None,
         reservations: Reservations::of(jobs.clone()),

@@ -298,8 +298,9 @@ fn transacted(f: &mut fmt::Formatter<'_>, it: &Transactions) -> fmt::Result {
     if it.deadlocks + it.livelocks + it.starved > 0 {
         writeln!(
             f,
-            "  {}, {}, {} starved",
+            "  {}{}, {}, {} starved",
             counted(it.deadlocks, "deadlock"),
+            it.first_deadlock.map_or_else(String::new, |at| format!(" (the first at {at:.3} s)")),
             counted(it.livelocks, "livelock"),
             counted(it.starved, "job")
         )?;

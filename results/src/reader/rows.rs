@@ -87,6 +87,8 @@ pub struct JobRow {
     pub shape: String,
     /// Earliest start its user allows; `None` = any time.
     pub ready: Option<f64>,
+    /// Latest completion its user wishes.
+    pub deadline: Option<f64>,
     /// On how many providers it ran; of a bag that was placed, its shares.
     pub providers_used: i64,
     /// Its attempts, or its tries.
@@ -405,6 +407,7 @@ impl RunReader {
                 "allocated_resources",
                 "shape",
                 "ready_time",
+                "deadline",
                 "providers_used",
                 "attempts",
             ],
@@ -432,6 +435,7 @@ impl RunReader {
                 allocated: allocated.parse().map_err(|error| row.damaged(error))?,
                 shape: row.text("shape")?,
                 ready: row.optional_real("ready_time")?,
+                deadline: row.optional_real("deadline")?,
                 providers_used: row.integer("providers_used")?,
                 attempts: row.integer("attempts")?,
             })

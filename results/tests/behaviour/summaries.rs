@@ -125,6 +125,40 @@ fn utilisation_in_a_window_is_that_of_what_was_granted() {
     assert_eq!(reservations.total_distance_percent, 95.0);
 }
 
+/// On a machine of 4, until 9 s: one job gives back 3 processors from 4 s on, one 1 from 6 s, one 2 from 8 s. Up to 6 s
+/// 3 are idle, then 2, and from 8 s on none.
+#[test]
+fn what_is_given_back_is_used_again_where_more_is_given_back_than_idle() {
+    let jobs = [(0, 0, 4, 3, 10), (1, 6, 8, 2, 4), (2, 8, 9, 4, 1), (3, 4, 6, 1, 9)];
+    let records = jobs.map(|(id, start, end, processors, planned)| {
+        let mut record = ran(id, (start, start, end, processors));
+        record.granted = Some(Box::new(GrantedWindow {
+            at: Time::ZERO,
+            ready: record.start,
+            deadline: Time::FOREVER,
+            asked: processors,
+            processors,
+            span: Span::from_secs(planned),
+            planned: Time::from_secs(start),
+            distance: None,
+            fixed: None,
+            displaced: Vec::new(),
+        }));
+        record
+    });
+    let window = Some((Time::ZERO, Time::from_secs(9)));
+    let options = MetricsOptions { window, ..MetricsOptions::default() };
+    let mut cast = north();
+    cast.providers[0].processors = 4;
+    let mut metrics = Metrics::new(&cast, options);
+    records.iter().for_each(|record| metrics.job_over(record));
+    let it = metrics.summarise().given_back.expect("two ended early");
+    assert_eq!(it.work, 5.0 * 3.0 + 3.0 * 1.0 + 1.0 * 2.0);
+    assert_eq!(it.used_again, 2.0 * (3.0 - 3.0) + 2.0 * (4.0 - 2.0) + 1.0 * (6.0 - 0.0));
+    assert_eq!(it.used_again_percent, 50.0);
+    assert_eq!(summary(Cut::default(), &four_jobs()).given_back, None);
+}
+
 #[test]
 fn cuts_leave_out_jobs_but_not_the_work_they_did() {
     let cut = Cut { warm_up: Extent::Seconds(10.0), cool_down: Extent::Share(0.25) };

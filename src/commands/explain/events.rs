@@ -194,11 +194,16 @@ fn attempt(story: &Story, it: &Attempt, many: bool, events: &mut Vec<(f64, Strin
     let Some(start) = it.start else { return };
     let (name, at) = (format!("attempt {}", it.attempt), &it.provider);
     let late = duration(start - story.submit);
+    // What was granted, and what became of it, is told.
+    let size = match story.granted.is_some() || it.processors == story.processors {
+        true => String::new(),
+        false => format!(" on {}", whole(it.processors, "processor")),
+    };
     events.push((
         start,
         match many {
-            true => format!("{name} started at {at}"),
-            false => format!("started at {at}, {late} after its submission"),
+            true => format!("{name} started at {at}{size}"),
+            false => format!("started at {at}{size}, {late} after its submission"),
         },
     ));
     let Some(end) = it.end.filter(|_| it.outcome == "failed") else { return };

@@ -23,7 +23,7 @@ pub(super) fn told(story: &Story, wait: &Wait) -> String {
     ));
     text.push_str(&format!(
         "  It needs {}; from {} to {} were free, {} on average.\n",
-        whole(size(story), "processor"),
+        whole(story.size(), "processor"),
         wait.free_min,
         wait.free_max,
         number(wait.free_mean)
@@ -55,14 +55,6 @@ pub(super) fn told(story: &Story, wait: &Wait) -> String {
     text.push_str(&holders(wait));
     text.push_str(&overtakers(wait, until));
     text
-}
-
-/// The processors that it was to get last.
-fn size(story: &Story) -> i64 {
-    let granted = story.granted.as_ref();
-    let granted =
-        granted.map(|it| it.displaced.last().map_or(it.processors, |last| last.processors));
-    granted.unwrap_or(story.processors)
 }
 
 /// The jobs that held processors meanwhile.

@@ -16,6 +16,8 @@ pub struct Attempt {
     pub attempt: i64,
     /// Where.
     pub provider: String,
+    /// Its processors, or those that it was to have.
+    pub processors: i64,
     /// When it started; `None` = it still waited.
     pub start: Option<f64>,
     /// When it ended.
@@ -92,7 +94,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     } else {
         story.attempts = own.iter().map(|it| attempt(it, restored(it))).collect();
         // A moldable job waits for as many processors as its provider has chosen.
-        let processors = own.last().map_or(job.processors, |it| it.processors);
+        let processors = story.size();
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
         let moved = story.moves.last();
@@ -246,6 +248,7 @@ fn attempt(row: &AttemptRow, restored: Option<f64>) -> Attempt {
     Attempt {
         attempt: row.attempt,
         provider: row.provider.clone(),
+        processors: row.processors,
         start: row.start,
         end: row.end,
         outcome: row.outcome.clone(),

@@ -170,7 +170,7 @@ fn register_comparisons(engine: &mut Engine) {
     engine.register_fn("any", |list: Array| verdicts(&list).map(|it| Verdict::any(&it)));
     engine.register_fn("not", Verdict::reversed);
     engine.register_fn("named", |name: Dynamic, verdict: Verdict| verdict.named(&name.to_string()));
-    engine.register_fn("check", |held: bool, text: &str| Verdict { held, text: text.to_owned() });
+    engine.register_fn("check", |held: bool, text: &str| Verdict::new(held, text.to_owned()));
     engine.register_fn(
         "each",
         |context: NativeCallContext, list: Array, of: FnPtr| -> Fallible<Verdict> {

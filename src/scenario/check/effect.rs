@@ -18,10 +18,10 @@ use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
     CoallocationPolicy, Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
-    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step, Workload,
+    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step,
 };
 use flow::{Flow, Serves};
-use reservations::Reserves;
+use reservations::leaves_sizes;
 
 impl Check<'_> {
     pub(super) fn check_effects(&mut self, names: &Names) {
@@ -36,10 +36,8 @@ impl Check<'_> {
             self.metascheduler_effects(&path, metascheduler);
         }
         let sorts = scenario.providers.iter().any(|it| it.order == Order::Key);
-        let reserves = Reserves::of(scenario, &flow);
-        for (index, workload) in scenario.workloads.iter().enumerate() {
-            let path = Path::root().key("workload").index(index);
-            self.workload_effects(&path, workload, sorts, flow.molded[index], reserves);
+        for index in 0..scenario.workloads.len() {
+            self.workload_effects(index, sorts, &flow, names);
         }
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);
@@ -304,14 +302,9 @@ impl Check<'_> {
         }
     }
 
-    fn workload_effects(
-        &mut self,
-        path: &Path,
-        workload: &Workload,
-        sorts: bool,
-        molds: bool,
-        reserves: Reserves,
-    ) {
+    fn workload_effects(&mut self, place: usize, sorts: bool, flow: &Flow, names: &Names) {
+        let (path, workload) =
+            (Path::root().key("workload").index(place), &self.scenario.workloads[place]);
         let owner = format!("workload \"{}\"", workload.name);
         let merges = workload.merge.is_some();
         let why = if merges {
@@ -336,7 +329,7 @@ impl Check<'_> {
         for (index, step) in workload.steps.iter().enumerate() {
             if let Step::Reservations { .. } = step {
                 let at = path.key("step").index(index);
-                self.reserving_effects(&at, step, &owner, reserves);
+                self.reserving_effects(&at, step, place, (flow, names));
             }
             if let Step::Moldable { .. } = step {
                 let at = path.key("step").index(index).key("kind");
@@ -345,7 +338,8 @@ impl Check<'_> {
                 let remedy = "remove the step, submit to a metascheduler with `reallocation`, or add \
                               `narrowest` or `widest` to a step \"reservations\"";
                 let what = format!("step \"moldable\" of {owner}");
-                self.has_effect(&at, molds || reserves.sizes, &what, why, remedy);
+                let read = flow.molded[place] || leaves_sizes(self.scenario, place);
+                self.has_effect(&at, read, &what, why, remedy);
             }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");

@@ -58,13 +58,7 @@ impl Metascheduler {
 
     /// The least that providers have to disclose for it.
     pub const fn needs(&self) -> Disclosure {
-        match self.role() {
-            Role::Composes(composition) => composition.needs(),
-            Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
-            Role::Spreads(_) => Disclosure::Slots,
-            Role::Moves(_) => Disclosure::Offers,
-            Role::Places(placement) => placement.needs(),
-        }
+        self.role().needs()
     }
 }
 
@@ -79,6 +73,19 @@ pub enum Role<'a> {
     Spreads(&'a Coallocation),
     /// Moldable jobs go to one provider, and move.
     Moves(Reallocation),
+}
+
+impl Role<'_> {
+    /// The least that providers have to disclose for it.
+    pub const fn needs(self) -> Disclosure {
+        match self {
+            Role::Composes(composition) => composition.needs(),
+            Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
+            Role::Spreads(_) => Disclosure::Slots,
+            Role::Moves(_) => Disclosure::Offers,
+            Role::Places(placement) => placement.needs(),
+        }
+    }
 }
 
 /// How a metascheduler moves moldable jobs that wait, all of which go first to where they would be

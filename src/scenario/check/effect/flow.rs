@@ -1,5 +1,7 @@
 //! Who gets what from whom: which jobs reach a provider, and what it is asked for.
 
+use std::collections::BTreeSet;
+
 use haggle_model::Disclosure;
 
 use crate::scenario::Scenario;
@@ -35,6 +37,8 @@ pub(super) struct Flow {
     pub(super) serves: Vec<Serves>,
     /// Whether each workload is submitted, also through a merger.
     pub(super) workloads: Vec<bool>,
+    /// The providers that each workload is submitted to, also through a merger.
+    pub(super) reached: Vec<BTreeSet<usize>>,
     /// Whether each workload is submitted to a metascheduler that moves moldable jobs.
     pub(super) molded: Vec<bool>,
     /// Whether somebody submits to each metascheduler.
@@ -46,6 +50,7 @@ impl Flow {
         let mut flow = Flow {
             serves: vec![Serves::default(); scenario.providers.len()],
             workloads: vec![false; scenario.workloads.len()],
+            reached: vec![BTreeSet::new(); scenario.workloads.len()],
             molded: vec![false; scenario.workloads.len()],
             metaschedulers: vec![false; scenario.metaschedulers.len()],
         };
@@ -68,6 +73,11 @@ impl Flow {
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
             self.serves[place].reserved |= reserves(scenario, user.workload.as_str());
+            for (part, reached) in parts(scenario, user.workload.as_str()).zip(&mut self.reached) {
+                if part {
+                    reached.insert(place);
+                }
+            }
         }
         let metaschedulers = scenario.metaschedulers.iter().enumerate();
         for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
@@ -80,6 +90,13 @@ impl Flow {
             }
         }
     }
+}
+
+/// Whether each workload is the one of that name or merged into it.
+pub(super) fn parts(scenario: &Scenario, name: &str) -> impl Iterator<Item = bool> {
+    let mut taken = vec![false; scenario.workloads.len()];
+    take(&mut taken, scenario, name);
+    taken.into_iter()
 }
 
 /// Marks a workload that is submitted, and all that is merged into it.

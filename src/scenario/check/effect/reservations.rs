@@ -1,44 +1,63 @@
 //! What is read only where something is reserved, fails, or is moldable.
 
-use super::flow::{Flow, Serves};
+use super::flow::{Flow, Serves, parts};
 use crate::scenario::Scenario;
 use crate::scenario::check::Check;
+use crate::scenario::check::names::Names;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Overrun, Provider, Remedy, Step};
-use crate::scenario::quantity::Share;
+use crate::scenario::file::{Maintenance, Overrun, Provider, Remedy, Step, Workload};
+use crate::scenario::quantity::{Name, Share};
 
-/// What may come of reservations in a scenario.
+/// What may come of the reservations of a workload, where its users submit to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reserves {
+struct Reserves {
     /// Intervals are offered beside windows.
     offers: bool,
     /// Places may be lost.
     loses: bool,
     /// Jobs are moldable.
     molds: bool,
-    /// Users leave open how many processors a job gets.
-    pub(super) sizes: bool,
 }
 
 impl Reserves {
-    pub(super) fn of(scenario: &Scenario, flow: &Flow) -> Reserves {
-        let steps = || scenario.workloads.iter().flat_map(|it| &it.steps);
-        let mut all = scenario.providers.iter().zip(&flow.serves);
+    fn of(scenario: &Scenario, flow: &Flow, names: &Names, workload: usize) -> Reserves {
+        let reached = &flow.reached[workload];
+        let offers = |&place: &usize| {
+            scenario.providers[place].reservations.is_some_and(|it| it.threshold.is_some())
+        };
+        let fails = |&place: &usize| {
+            flow.serves[place].fails || scenario.providers[place].overrun == Overrun::Extend
+        };
+        let closes = |it: &Maintenance| {
+            names.providers_meant(&it.of).iter().any(|place| reached.contains(place))
+        };
+        let mut crashing = scenario.failures.iter().flat_map(|it| it.actors.iter().flatten());
+        let crashes = |it: &Name| {
+            names.providers.get(it.as_str()).is_some_and(|place| reached.contains(place))
+        };
+        let own = parts(scenario, scenario.workloads[workload].name.as_str());
         Reserves {
-            offers: scenario
-                .providers
-                .iter()
-                .any(|it| it.reservations.is_some_and(|it| it.threshold.is_some())),
-            loses: !scenario.maintenance.is_empty()
-                || scenario.failures.iter().any(|it| it.actors.is_some())
-                || all.any(|(it, serves)| serves.fails || it.overrun == Overrun::Extend),
-            molds: steps().any(|step| matches!(step, Step::Moldable { .. })),
-            sizes: steps().any(|step| match step {
-                Step::Reservations { narrowest, widest, .. } => (*narrowest, *widest) != (100, 100),
-                _ => false,
-            }),
+            offers: reached.iter().any(offers),
+            loses: reached.iter().any(fails)
+                || scenario.maintenance.iter().any(closes)
+                || crashing.any(crashes),
+            molds: scenario.workloads.iter().zip(own).any(|(it, own)| own && molds(it)),
         }
     }
+}
+
+fn molds(workload: &Workload) -> bool {
+    workload.steps.iter().any(|step| matches!(step, Step::Moldable { .. }))
+}
+
+/// Whether users leave open on how many processors the jobs of a workload run.
+pub(super) fn leaves_sizes(scenario: &Scenario, workload: usize) -> bool {
+    let leaves = |step: &Step| match step {
+        Step::Reservations { narrowest, widest, .. } => (*narrowest, *widest) != (100, 100),
+        _ => false,
+    };
+    let is_in = |outer: &Workload| parts(scenario, outer.name.as_str()).nth(workload) == Some(true);
+    scenario.workloads.iter().any(|it| it.steps.iter().any(leaves) && is_in(it))
 }
 
 impl Check<'_> {
@@ -67,23 +86,29 @@ impl Check<'_> {
         &mut self,
         at: &Path,
         step: &Step,
-        workload: &str,
-        reserves: Reserves,
+        workload: usize,
+        (flow, names): (&Flow, &Names),
     ) {
         let Step::Reservations { flexible, flexibility, accepts, narrowest, on_failure, .. } = step
         else {
             return;
         };
-        let Reserves { offers, loses, molds, .. } = reserves;
-        let owner = format!("step \"reservations\" of {workload}");
+        // Of jobs that nobody submits that is said, and no more.
+        if !flow.workloads[workload] {
+            return;
+        }
+        let scenario = self.scenario;
+        let Reserves { offers, loses, molds } = Reserves::of(scenario, flow, names, workload);
+        let name = &scenario.workloads[workload].name;
+        let owner = format!("step \"reservations\" of workload \"{name}\"");
         let leaves = flexibility.is_some() || accepts.is_some();
         let shrinks = *on_failure == Remedy::Shrink;
-        let offered = "remove it, or set `threshold` in the `reservations` of a provider";
+        let offered = "remove it, or set `threshold` in the `reservations` of a provider that its users submit to";
         let rigid = ("no job is moldable", "remove it, or add a step \"moldable\" before this one");
-        let beside = ("no provider offers anything beside a window", offered);
+        let beside = ("no provider that gets its jobs offers anything beside a window", offered);
         let firm = (
-            "no processor fails where jobs are reserved, and no job runs on past its plan",
-            "remove it, or add [[failures]]",
+            "no processor fails where its jobs are reserved, and no job runs on past its plan",
+            "remove it, or add [[failures]] of a provider that its users submit to",
         );
         let narrow = (
             "no job may run on fewer processors, and it does what \"substitute\" does",
