@@ -39,12 +39,14 @@ mod failures;
 mod grid;
 mod maintenance;
 mod moves;
+mod plans;
 mod reservations;
 mod summary;
 mod text;
 mod transactions;
 
 use haggle_model::observation::{DisclosedItem, Review};
+use haggle_model::phased::IntervalRecord;
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun,
@@ -59,6 +61,7 @@ use eavesdropper::Eavesdropper;
 use failures::FailureLog;
 use maintenance::MaintenanceLog;
 use moves::MoveLog;
+use plans::PlanLog;
 use transactions::TransactionLog;
 
 pub use bags::{Bags, Stretch};
@@ -74,6 +77,7 @@ pub use grid::{
 pub use maintenance::Maintenance;
 pub use moves::Moves;
 pub(crate) use moves::Sizes;
+pub use plans::Plans;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
 pub use transactions::Transactions;
@@ -154,6 +158,7 @@ pub struct Metrics {
     /// Present as soon as something has gone wrong with a message.
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
+    plans: PlanLog,
     transactions: Option<Box<TransactionLog>>,
     /// Processor-microseconds of parts that ran, and of those that are part of a job.
     parts: (i128, i128),
@@ -287,6 +292,7 @@ impl Metrics {
             maintenance: MaintenanceLog::default(),
             message_faults: None,
             moves: MoveLog::default(),
+            plans: PlanLog::default(),
             transactions: options.transactions.map(|it| Box::new(TransactionLog::new(it))),
             parts: (0, 0),
             grid: None,
@@ -296,6 +302,11 @@ impl Metrics {
     /// Takes in that a job which waited at `from` has been submitted to `to`.
     pub fn moved(&mut self, now: Time, job: JobId, from: ActorId, to: ActorId) {
         self.moves.moved(now, job, from, to);
+    }
+
+    /// Takes in that an interval of an application is over.
+    pub fn interval_over(&mut self, record: &IntervalRecord) {
+        self.plans.interval_over(record);
     }
 
     /// Takes in the size that a provider has chosen for a job.

@@ -17,7 +17,7 @@ use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
 pub use rows::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, JobRow, MaintenanceRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow, JobRow, MaintenanceRow,
     MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow, ResourceRow, TryRow,
 };
 

@@ -8,6 +8,7 @@ mod fragments;
 mod frames;
 mod grid_jobs;
 mod moldable_jobs;
+mod plans;
 mod size_searches;
 mod workload_table;
 
@@ -67,4 +68,9 @@ pub const ALL: &[&dyn Compute] = &[
     &moldable_jobs::JobKinds,
     &moldable_jobs::SizeSearch,
     &size_searches::SizeSearches,
+    &plans::PlanCosts,
+    &plans::Hierarchies,
+    &plans::PlanRuns,
+    &plans::PlanGroups,
+    &plans::PlanLinks,
 ];

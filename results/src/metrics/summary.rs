@@ -9,7 +9,7 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Reservations, Sample, Transactions,
+    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Plans, Reservations, Sample, Transactions,
     bounded_slowdown,
 };
 
@@ -114,6 +114,9 @@ pub struct Summary {
     /// How often jobs that waited were looked at and submitted again; missing where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<Moves>,
+    /// What applications of phases did; missing where none began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<Plans>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -380,6 +383,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         disclosed,
         grid: grid(metrics),
         failures: failures::sum_up(metrics),
+        plans: metrics.plans.sum_up(),
         maintenance: metrics.maintenance.sum_up(metrics.failures.end()),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
