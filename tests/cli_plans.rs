@@ -66,8 +66,7 @@ fn an_application_runs_where_its_plan_says() {
         assert_eq!(summary["plans"]["intervals"], 1);
         assert_eq!(summary["makespan"], 2500.0);
         // With a lower threshold it moves: 500 s, 50 s and 200 Mbit over 5 Mbit/s, and 1,500 s.
-        let (folder, summary) =
-            ran(&PLANS.replace("\"500s\"", "\"400s\""), &["--driver", driver]);
+        let (folder, summary) = ran(&PLANS.replace("\"500s\"", "\"400s\""), &["--driver", driver]);
         let plans = &summary["plans"];
         assert_eq!((&plans["intervals"], &plans["between"]), (&2.into(), &1.into()));
         assert_eq!((&plans["time"], &plans["predicted"]), (&2000.0.into(), &2000.0.into()));
@@ -112,7 +111,11 @@ fn what_goes_not_together_is_refused() {
     };
     let provider = "[[provider]]\nname = \"north\"\nprocessors = 4\n\n[[user]]";
     refused("[[user]]", provider, "a scenario has either providers, a grid or plans");
-    refused("model = \"applications\"\n", "jobs = []\n", "has parameters for a model, but no model");
+    refused(
+        "model = \"applications\"\n",
+        "jobs = []\n",
+        "has parameters for a model, but no model",
+    );
     refused("cpu-min = \"100%\"", "cpu-min = \"0%\"", "`cpu-min` is 0%, needs at least 0.01%");
     refused("cpu-min = \"100%\"", "cpu-max = \"5%\"", "`cpu-min` is 10%, more than `cpu-max`, 5%");
     refused("phases = [", "like = \"md\"\nphases = [", "either `like` a published one or of given");

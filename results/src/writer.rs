@@ -12,8 +12,8 @@
 
 mod crashes;
 mod grid;
-mod maintenance;
 mod intervals;
+mod maintenance;
 mod moves;
 mod outages;
 mod reservations;
@@ -778,9 +778,7 @@ impl Story {
             return f64::NAN;
         }
         let run_time = match &record.bag {
-            Some(bag) if bag.is_bag() => {
-                record.job.run_time.reveal_to_machine().as_micros()
-            }
+            Some(bag) if bag.is_bag() => record.job.run_time.reveal_to_machine().as_micros(),
             _ => self.execution,
         };
         bounded_slowdown(self.turnaround, run_time, threshold.as_micros())

@@ -136,11 +136,7 @@ fn as_text(story: &Story, with_messages: bool) -> String {
     };
     let mut text = format!(
         "job {} of the run, {}!{}: {}, {}, {limit}\n\n",
-        story.job,
-        story.workload,
-        story.job_id,
-        story.class,
-        size,
+        story.job, story.workload, story.job_id, story.class, size,
     );
     text.push_str(&events::told(story));
     text.push_str(&time::told(story));

@@ -19,8 +19,8 @@ mod supply;
 mod windows;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow, MaintenanceRow,
-    MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow,
+    MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;

@@ -9,8 +9,8 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Plans, Reservations, Sample, Transactions,
-    bounded_slowdown,
+    FailureMetrics, GridSummary, Maintenance, Metrics, Moves, Plans, Reservations, Sample,
+    Transactions, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;

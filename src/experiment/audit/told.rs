@@ -11,9 +11,7 @@ use super::rows::Disclosure;
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
     (
         "estimate",
-        &[
-            "estimate", "ready", "granted", "fixed", "shrunk", "size", "tx_booked", "plan", "times",
-        ],
+        &["estimate", "ready", "granted", "fixed", "shrunk", "size", "tx_booked", "plan", "times"],
         &["committed", "tx_refused"],
     ),
     (

@@ -37,8 +37,7 @@ pub struct Interval {
 /// Completes the story: it waits for machines, moves, and computes.
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let mut ledger = Ledger::new(job);
-    let mut rows =
-        Vec::from_iter(all.intervals.iter().filter(|it| it.job == job.job));
+    let mut rows = Vec::from_iter(all.intervals.iter().filter(|it| it.job == job.job));
     rows.sort_by_key(|it| it.interval);
     for it in &rows {
         ledger.until(micros(it.ordered), Part::Busy);

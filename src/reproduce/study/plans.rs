@@ -107,10 +107,8 @@ fn costs(application: &Arc<Application>, seed: u64, rescheduling: Span) -> Resul
     let [optimum, ..] = plan(Method::Optimum);
     let methods = [reference, ("optimum", Method::Optimum)].into_iter().chain(METHODS);
     let planners = Vec::from_iter(methods.map(|(name, method)| (name, plan(method))));
-    let [early, ..] = plan(Method::Genetic(GeneticOptions {
-        generations: 40,
-        ..GeneticOptions::default()
-    }));
+    let [early, ..] =
+        plan(Method::Genetic(GeneticOptions { generations: 40, ..GeneticOptions::default() }));
     let [genetic, ..] = planners[planners.len() - 1].1;
     Ok(Costs {
         optimum,

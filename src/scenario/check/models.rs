@@ -2,7 +2,9 @@
 
 use super::Check;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Applications, IndependentJobs, JobTypes, Lublin, Model, SyntheticMonth, Workload};
+use crate::scenario::file::{
+    Applications, IndependentJobs, JobTypes, Lublin, Model, SyntheticMonth, Workload,
+};
 
 /// What checking says about a model.
 struct Words {
@@ -79,9 +81,11 @@ impl Check<'_> {
             );
             return;
         }
-        for (key, given) in
-            [("seed", it.seed.is_some()), ("count", it.count.is_some()), ("size", it.size.is_some())]
-        {
+        for (key, given) in [
+            ("seed", it.seed.is_some()),
+            ("count", it.count.is_some()),
+            ("size", it.size.is_some()),
+        ] {
             if given && it.like.is_none() {
                 self.report(
                     &path.key(key),

@@ -39,7 +39,11 @@ impl Check<'_> {
                 );
             }
         }
-        self.check_parts(&path, ("available-min", plans.available_min), ("available-max", plans.available_max));
+        self.check_parts(
+            &path,
+            ("available-min", plans.available_min),
+            ("available-max", plans.available_max),
+        );
         for (index, cluster) in plans.clusters.iter().enumerate() {
             let path = path.key("cluster").index(index);
             self.check_parts(&path, ("cpu-min", cluster.cpu_min), ("cpu-max", cluster.cpu_max));
@@ -140,7 +144,8 @@ impl Check<'_> {
                 ),
                 (false, true) => self.report(
                     &path.key("workload"),
-                    "[plans] reschedules applications of phases, and takes no other jobs".to_owned(),
+                    "[plans] reschedules applications of phases, and takes no other jobs"
+                        .to_owned(),
                     "other jobs",
                     "submit a workload with `model = \"applications\"`".to_owned(),
                 ),

@@ -75,7 +75,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("User", "workload") | ("Workload", "merge") => Role::Names(&[Workload]),
         ("User", "submits-to") => {
             Role::Names(&[Provider, Metascheduler, Metascheduler, Grid, Plans])
-        },
+        }
         ("Metascheduler", "providers") => Role::Names(&[Provider]),
         ("Maintenance", "of") => Role::Names(&[Provider]),
         ("Failures", "of") => Role::Names(&[Provider, Site, Cluster]),
