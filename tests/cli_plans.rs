@@ -74,8 +74,8 @@ fn an_application_runs_where_its_plan_says() {
         let table = fs::read_to_string(folder.path().join("out/intervals.csv")).expect("a table");
         insta::assert_snapshot!(table, @r"
         job,interval,provider,first_phase,last_phase,move,sender,processors,ordered_time,starting_time,finish_time,predicted_move_time,predicted_time,outcome
-        0,1,wide,1,1,start,,4,0,0,500,0,500,done
-        0,2,fast,2,2,between,wide,1,500,590,2090,90,1500,done
+        0,1,wide,1,1,start,,4,0.0,0.0,500.0,0.0,500.0,done
+        0,2,fast,2,2,between,wide,1,500.0,590.0,2090.0,90.0,1500.0,done
         ");
     }
 }
