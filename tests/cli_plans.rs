@@ -72,11 +72,14 @@ fn an_application_runs_where_its_plan_says() {
         assert_eq!((&plans["time"], &plans["predicted"]), (&2000.0.into(), &2000.0.into()));
         assert_eq!((&plans["moving"], &summary["makespan"]), (&90.0.into(), &2090.0.into()));
         let table = fs::read_to_string(folder.path().join("out/intervals.csv")).expect("a table");
-        insta::assert_snapshot!(table, @r"
-        job,interval,provider,first_phase,last_phase,move,sender,processors,ordered_time,starting_time,finish_time,predicted_move_time,predicted_time,outcome
-        0,1,wide,1,1,start,,4,0.0,0.0,500.0,0.0,500.0,done
-        0,2,fast,2,2,between,wide,1,500.0,590.0,2090.0,90.0,1500.0,done
-        ");
+        let rows = Vec::from_iter(table.lines().skip(1));
+        assert_eq!(
+            rows,
+            [
+                "0,1,wide,1,1,start,,4,0.0,0.0,500.0,0.0,500.0,done",
+                "0,2,fast,2,2,between,wide,1,500.0,590.0,2090.0,90.0,1500.0,done",
+            ]
+        );
     }
 }
 

@@ -366,7 +366,8 @@ impl Cluster {
 
     /// The monitor reports.
     fn on_seen(&mut self, now: Time) {
-        while let Some((_, snapshot)) = self.reports.pop_front_if(|(at, _)| *at <= now) {
+        while self.reports.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, snapshot)) = self.reports.pop_front() else { break };
             self.seen = snapshot;
             self.outdate();
         }
