@@ -487,7 +487,7 @@ pub(crate) fn plans_of(seed: u64) -> Plans {
     };
     plans.threshold = secs(300);
     plans.outages = vec![(0, 0, 500, 700), (1, 1, 900, 1200), (1, 0, 2850, 3000)];
-    plans.patience = (seed % 2 == 0).then_some(secs(2_000));
+    plans.patience = seed.is_multiple_of(2).then_some(secs(2_000));
     plans
 }
 
