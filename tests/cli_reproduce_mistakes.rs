@@ -180,7 +180,8 @@ fn catalogues_with_mistakes_are_refused() {
         ·            ╰── not there
         ╰────
       help: there is composition-table, workload-table, frames, grid-jobs, backfilling-limit,
-            speedups, job-kinds, size-search, size-searches, protocol-traits, protocol-deliveries
+            speedups, job-kinds, size-search, size-searches, protocol-traits, protocol-deliveries,
+            plan-costs, plan-hierarchies, plan-runs, plan-groups, plan-links
 
     error: lib/made-up/figures.toml has 3 problems
     "#);

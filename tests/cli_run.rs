@@ -201,7 +201,7 @@ fn tables_hold_every_job_in_both_formats() {
             read.push((table.name(), rows.len()));
         }
     }
-    // Only grids have tries, and move data; no message is lost here, and nobody crashes, reserves, moves a job or mends a machine.
+    // Only grids have tries, and move data; no message is lost here, and nobody crashes, reserves, moves a job, mends a machine or has phases.
     let grids = [Table::Tries, Table::Checkpoints, Table::Transfers];
     let not_here = |table: &Table| {
         let others = [
@@ -210,6 +210,7 @@ fn tables_hold_every_job_in_both_formats() {
             Table::Reservations,
             Table::Displacements,
             Table::Moves,
+            Table::Intervals,
             Table::Maintenance,
         ];
         grids.contains(table) || others.contains(table)

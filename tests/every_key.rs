@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 22] = [
+const BASES: [&str; 23] = [
     "queue",
     "bags",
     "reservations",
@@ -41,6 +41,7 @@ const BASES: [&str; 22] = [
     "sessions",
     "session-outputs",
     "limit",
+    "plans",
     "models",
     "steps",
     "log",

@@ -15,6 +15,7 @@ mod cli_maintenance;
 mod cli_moving;
 mod cli_network;
 mod cli_new;
+mod cli_plans;
 mod cli_plot;
 mod cli_replay;
 mod cli_reproduce;

@@ -7,6 +7,7 @@ use haggle_model::{ActorId, Observation, Time};
 use crate::grid::{
     CheckpointServer, DataNetwork, Dispatcher, GridResource, InformationService, Storage,
 };
+use crate::planning::{Cluster, Rescheduler, ResourceUpdates};
 use crate::{
     Acceptor, Coallocator, Message, Metascheduler, Nature, Negotiator, Provider, Reallocator,
     Timer, Transactor, User,
@@ -134,6 +135,12 @@ pub enum AnyActor {
     Acceptor(Box<Acceptor>),
     /// Places moldable jobs, and moves those that wait.
     Reallocator(Box<Reallocator>),
+    /// Plans and runs applications of many phases on its machines.
+    Cluster(Box<Cluster>),
+    /// Reschedules applications of many phases over clusters.
+    Rescheduler(Box<Rescheduler>),
+    /// Tells clusters of their loads.
+    ResourceUpdates(Box<ResourceUpdates>),
     /// Makes processors fail.
     Nature(Nature),
     /// Computes jobs of a grid.
@@ -201,6 +208,9 @@ impl Actor for AnyActor {
             AnyActor::Transactor(transactor) => transactor.on_message(now, from, message, out),
             AnyActor::Acceptor(acceptor) => acceptor.on_message(now, from, message, out),
             AnyActor::Reallocator(reallocator) => reallocator.on_message(now, from, message, out),
+            AnyActor::Cluster(cluster) => cluster.on_message(now, from, message, out),
+            AnyActor::Rescheduler(rescheduler) => rescheduler.on_message(now, from, message, out),
+            AnyActor::ResourceUpdates(updates) => updates.on_message(now, from, message, out),
             AnyActor::Nature(nature) => nature.on_message(now, from, message, out),
             AnyActor::GridResource(resource) => resource.on_message(now, from, message, out),
             AnyActor::Dispatcher(dispatcher) => dispatcher.on_message(now, from, message, out),

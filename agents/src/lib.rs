@@ -24,6 +24,7 @@ pub mod metascheduler;
 pub mod nature;
 pub mod negotiator;
 mod overhead;
+pub mod planning;
 pub mod protocol;
 pub mod provider;
 pub mod reallocator;

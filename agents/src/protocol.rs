@@ -10,6 +10,7 @@
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
 //! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
 //! | [`transaction`] | metascheduler, provider, acceptor | the same, by a protocol of the scenario's choice |
+//! | [`planning`] | metascheduler, cluster, resource updates | plans for applications of phases, and loads |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
 //! | [`resource`] | nature, owner | failures and repairs |
 //! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
@@ -52,6 +53,7 @@ pub mod data;
 pub mod dispatch;
 pub mod information;
 pub mod phase;
+pub mod planning;
 pub mod query;
 pub mod reallocation;
 pub mod reservation;
@@ -77,6 +79,7 @@ pub use data::{DataMessage, Transfer};
 pub use dispatch::{Dispatch, DispatchMessage, Moved};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
+pub use planning::PlanningMessage;
 pub use query::QueryMessage;
 pub use reallocation::{ReallocationMessage, SizeRequest};
 pub use reservation::ReservationMessage;
@@ -144,6 +147,8 @@ messages! {
     Coallocation(CoallocationMessage),
     /// About parts of a rigid job, by a protocol of the scenario's choice.
     Transaction(TransactionMessage),
+    /// About applications of phases, and loads.
+    Planning(PlanningMessage),
     /// About a share that is committed.
     Share(ShareMessage),
     /// Nature to the owners of resources.
@@ -203,6 +208,8 @@ impl Message {
                         | Timer::MaintenanceBegins { .. }
                         | Timer::MaintenanceEnds { .. }
                         | Timer::Reallocate
+                        | Timer::LoadsChange
+                        | Timer::LoadsSeen
                         | Timer::Grid(GridTimer::LoadChanges | GridTimer::Round)
                 )
         );

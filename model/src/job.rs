@@ -1,10 +1,12 @@
 //! A job, as a workload brings it and as its user describes it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::random::{self, Stream};
 use crate::reservation::Reservation;
-use crate::{JobId, Span, Speedup, Time};
+use crate::{JobId, Phased, Span, Speedup, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -132,6 +134,8 @@ pub struct Job {
     pub deadline: Option<Time>,
     /// What its user says of the window between the two, if it is to be reserved in advance.
     pub reservation: Option<Reservation>,
+    /// What is known of its phases, if it is an application that may be rescheduled between them.
+    pub phases: Option<Arc<Phased>>,
     /// User-supplied priority key: smaller goes first where a provider orders by it.
     pub key: i64,
     /// Numbers the log carries along; nothing in the engine reads them.
@@ -193,6 +197,7 @@ impl Job {
             ready: None,
             deadline: None,
             reservation: None,
+            phases: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,
         }

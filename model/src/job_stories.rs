@@ -18,7 +18,7 @@ pub struct JobStories {
 impl JobStories {
     /// Puts what is known of a job that is over into its record: what it lost and, if it is a
     /// bag, the shares, the first start of a task, when the last one ended or was given up, and
-    /// the provider if there was only one.
+    /// the provider if there was only one. Of an application the shares are its intervals.
     pub fn complete(&mut self, observation: &mut Observation) {
         let Observation::JobOver(record) = observation else { return };
         if !self.lost.is_empty() {
@@ -35,8 +35,10 @@ impl JobStories {
             let lost = record.lost.iter().map(|run| run.end);
             record.end = runs().map(|run| run.end).chain(lost).max().unwrap_or(record.end);
         }
-        if let [only] = &bag.shares[..] {
-            record.provider = Some(only.provider);
+        if let [first, rest @ ..] = &bag.shares[..]
+            && rest.iter().all(|share| share.provider == first.provider)
+        {
+            record.provider = Some(first.provider);
         }
     }
 

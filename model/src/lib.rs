@@ -16,6 +16,7 @@ mod lines;
 pub mod moldable;
 pub mod network;
 pub mod observation;
+pub mod phased;
 pub mod platform;
 pub mod processors;
 pub mod random;
@@ -35,6 +36,7 @@ pub use observation::{
     BagRecord, Coallocated, JobOutcome, JobRecord, LostRun, MaintenanceRecord, MessageFault,
     Observation, OffersMade, Refusal, ShareRecord, TaskRun,
 };
+pub use phased::Phased;
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 pub use processors::ProcessorSet;
 pub use stage_in::StageIn;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::agreement::{AgreementEvent, Waits};
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
+use crate::phased::IntervalRecord;
 use crate::reservation::GrantedWindow;
 use crate::{
     ActorId, AgreementId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span,
@@ -183,11 +184,26 @@ pub struct BagRecord {
     pub recompositions: u32,
     /// What the providers did of it, in the order in which they finished.
     pub shares: Vec<ShareRecord>,
-    /// How it was spread; `None` for bags.
+    /// How it was spread; `None` for bags and applications of phases.
     pub coallocated: Option<Coallocated>,
+    /// Whether it is an application of phases, and its shares are intervals.
+    pub phased: bool,
 }
 
 impl BagRecord {
+    /// On how many providers it ran.
+    pub fn providers(&self) -> u32 {
+        let mut providers = Vec::from_iter(self.shares.iter().map(|share| share.provider));
+        providers.sort_unstable();
+        providers.dedup();
+        providers.len() as u32
+    }
+
+    /// Whether its tasks may run anywhere and at any time.
+    pub fn is_bag(&self) -> bool {
+        self.coallocated.is_none() && !self.phased
+    }
+
     /// Whether its parts are those of an agreement.
     pub fn is_agreed(&self) -> bool {
         self.coallocated.is_some_and(|it| it.agreement.is_some())
@@ -546,6 +562,8 @@ pub enum Observation {
     },
     /// At a participant, who waits for whom is this from now on.
     Waiting(Waits),
+    /// An interval of an application is over; what ran of it was observed before.
+    IntervalOver(Box<IntervalRecord>),
     /// The actor does not expect what it has just been told; it changed nothing.
     MessageRefused {
         /// Who said it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use haggle_model::phased::Shares;
 use thiserror::Error;
 
 /// Machines of one speed, with the available part of each processor and of each link.
@@ -20,6 +21,24 @@ pub(crate) enum Network {
     Uplinks(Vec<f64>),
     /// Each pair of machines has a link of its own. Which machines are best is a clique problem.
     Links(Arc<Vec<Vec<f64>>>),
+}
+
+/// The machines that run an interval, by their numbers in their cluster, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machines(Vec<u32>);
+
+impl Machines {
+    /// These machines.
+    pub fn new(mut numbers: Vec<u32>) -> Machines {
+        numbers.sort_unstable();
+        numbers.dedup();
+        Machines(numbers)
+    }
+
+    /// Their numbers, ascending.
+    pub fn numbers(&self) -> &[u32] {
+        &self.0
+    }
 }
 
 /// Why there is no such cluster.
@@ -96,6 +115,13 @@ impl Cluster {
     /// How many machines there are.
     pub fn machines(&self) -> usize {
         self.cpu.len()
+    }
+
+    /// The least available parts of these machines and of the links between them.
+    pub fn shares(&self, machines: &Machines) -> Shares {
+        let cpu = machines.numbers().iter().map(|&machine| self.cpu(machine));
+        let bandwidth = self.network.least(machines.numbers());
+        Shares { cpu: cpu.fold(1.0, f64::min), bandwidth }
     }
 
     pub(crate) fn speed(&self) -> f64 {

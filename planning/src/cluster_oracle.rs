@@ -6,9 +6,11 @@ use std::sync::Arc;
 use haggle_model::Span;
 
 use crate::cluster::Cluster;
-use crate::performance::{Application, Class, Shares};
+use haggle_model::phased::Shares;
+
+use crate::performance::Application;
 use crate::search::{Found, Search, Space, Work};
-use crate::{Interval, IntervalOracle};
+use crate::{Interval, IntervalOracle, Machines};
 
 /// Predictions for an application on a cluster under its present loads.
 ///
@@ -31,24 +33,6 @@ pub struct Effort {
     pub searches: u64,
     /// Sets of machines that were priced in all searches.
     pub priced: u64,
-}
-
-/// The machines that run an interval, by their numbers in their cluster, ascending.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machines(Vec<u32>);
-
-impl Machines {
-    /// These machines.
-    pub fn new(mut numbers: Vec<u32>) -> Machines {
-        numbers.sort_unstable();
-        numbers.dedup();
-        Machines(numbers)
-    }
-
-    /// Their numbers, ascending.
-    pub fn numbers(&self) -> &[u32] {
-        &self.0
-    }
 }
 
 impl ClusterOracle {
@@ -87,9 +71,7 @@ impl ClusterOracle {
 
     /// The least available parts of these machines and of the links between them.
     pub fn shares(&self, machines: &Machines) -> Shares {
-        let cpu = machines.numbers().iter().map(|&machine| self.cluster.cpu(machine));
-        let bandwidth = self.cluster.network().least(machines.numbers());
-        Shares { cpu: cpu.fold(1.0, f64::min), bandwidth }
+        self.cluster.shares(machines)
     }
 
     fn work(&self, interval: Interval) -> Work {
@@ -125,19 +107,6 @@ impl IntervalOracle for ClusterOracle {
     }
 
     fn time_on(&self, schedule: &Machines, interval: Interval) -> Span {
-        let Shares { cpu, bandwidth } = self.shares(schedule);
-        let processors = schedule.numbers().len() as u32;
-        let [computing, communicating] = self.application.classes();
-        let seconds = |classes: &[Class], work: &[f64], share| {
-            let parts = classes.iter().zip(work).map(|(class, work)| {
-                work * class.inverse_share(share) * class.speedup.inverse(processors)
-            });
-            parts.sum::<f64>()
-        };
-        let work = self.work(interval);
-        let computation = seconds(computing, &work.computation, cpu);
-        let communication = seconds(communicating, &work.communication, bandwidth);
-        let alone = processors < 2;
-        Span::from_secs_f64(if alone { computation } else { computation + communication })
+        self.application.time_on(&self.cluster, schedule, interval)
     }
 }

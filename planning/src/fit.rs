@@ -4,7 +4,7 @@
 //! Exponents are chosen from those that occur; for each choice the two coefficients are the least
 //! squares of relative errors, and not negative.
 
-use crate::performance::{Phase, Shares, Speedup, Term};
+use haggle_model::phased::{Phase, Shares, Speedup, Term};
 
 /// Exponents of the problem size in computation.
 const SIZES: [f64; 4] = [1.0, 1.5, 2.0, 3.0];

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 
 /// Phases that run one after the other on one set of machines, by their numbers from 1; both ends
 /// belong to it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Interval {
     /// Its first phase, at least 1.
     pub first: usize,

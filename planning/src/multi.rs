@@ -8,6 +8,7 @@
 //! metascheduler that learns of clusters by messages can take the steps of a round one by one.
 
 use haggle_model::Span;
+pub use haggle_model::phased::Move;
 use rand::Rng;
 
 use crate::{Interval, IntervalOracle, Method, Problem};
@@ -45,19 +46,6 @@ pub struct Terms {
     pub method: Method,
     /// An interval that takes this long or shorter is not valid.
     pub threshold: Span,
-}
-
-/// The move of an application to the machines of its next interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Move {
-    /// No move: it is the first interval.
-    Start,
-    /// The same machines as before.
-    Stay,
-    /// To other machines of the same cluster.
-    Within,
-    /// To another cluster.
-    Between,
 }
 
 /// An interval with what runs it.

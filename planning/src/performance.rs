@@ -3,89 +3,12 @@
 
 use std::ops::Range;
 
+use haggle_model::Span;
+use haggle_model::phased::{Phase, Shares, Speedup, Term, inverse_share};
 use thiserror::Error;
 
-use crate::Interval;
-
-/// The available parts of machines that an application shares with others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shares {
-    /// The least available part of a processor, in (0, 1]; 1 = idle.
-    pub cpu: f64,
-    /// The least available part of a link between them, in (0, 1].
-    pub bandwidth: f64,
-}
-
-/// How a time shrinks with the number n of processors: the function by which it is divided.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Speedup {
-    /// n to this power: 1 = perfect, 0 = none, negative = the more processors, the slower.
-    Power(f64),
-    /// 1 / log2 n, as for communication along a tree; one processor takes no time at all.
-    InverseLog,
-    /// 1 / (n - 1), as for communication with one processor after the other.
-    InverseOthers,
-}
-
-impl Speedup {
-    /// What a time is multiplied by on `processors`, at least one.
-    pub fn inverse(self, processors: u32) -> f64 {
-        let n = f64::from(processors);
-        match self {
-            Speedup::Power(exponent) => n.powf(-exponent),
-            Speedup::InverseLog => n.log2(),
-            Speedup::InverseOthers => n - 1.0,
-        }
-    }
-}
-
-/// One addend of equation 1: `coefficient` · N^`size` / (share^`load` · `speedup`(n)), in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Term {
-    /// Seconds for a problem of size 1 on one idle processor; at least 0.
-    pub coefficient: f64,
-    /// The exponent of the problem size.
-    pub size: f64,
-    /// The exponent of the share, at least 0: 1 where half of a processor takes twice as long.
-    pub load: f64,
-    /// What more processors do.
-    pub speedup: Speedup,
-}
-
-impl Term {
-    /// Seconds for a problem of `size`, on idle machines as if there were one.
-    fn work(&self, size: f64) -> f64 {
-        self.coefficient * size.powf(self.size)
-    }
-
-    fn class(&self) -> Class {
-        Class { load: self.load, speedup: self.speedup }
-    }
-}
-
-/// A phase: computation and communication.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Phase {
-    /// The first addend; its share is that of a processor.
-    pub computation: Term,
-    /// The second addend; its share is that of a link. One processor has none.
-    pub communication: Term,
-}
-
-impl Phase {
-    /// Seconds on `processors` under such loads, on processors of speed 1.
-    pub fn seconds(&self, size: f64, shares: Shares, processors: u32) -> f64 {
-        let term = |term: &Term, share| {
-            term.work(size) * term.class().inverse_share(share) * term.speedup.inverse(processors)
-        };
-        let computation = term(&self.computation, shares.cpu);
-        if processors == 1 {
-            computation
-        } else {
-            computation + term(&self.communication, shares.bandwidth)
-        }
-    }
-}
+use crate::search::Work;
+use crate::{Cluster, Interval, Machines};
 
 /// Why there is no such application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -162,6 +85,25 @@ impl Application {
         self
     }
 
+    /// How long an interval takes on machines of a cluster under its loads, rounded up to the
+    /// microsecond.
+    pub fn time_on(&self, cluster: &Cluster, machines: &Machines, interval: Interval) -> Span {
+        let Shares { cpu, bandwidth } = cluster.shares(machines);
+        let processors = machines.numbers().len() as u32;
+        let [computing, communicating] = self.classes();
+        let seconds = |classes: &[Class], work: &[f64], share| {
+            let parts = classes.iter().zip(work).map(|(class, work)| {
+                work * class.inverse_share(share) * class.speedup.inverse(processors)
+            });
+            parts.sum::<f64>()
+        };
+        let work = Work::of(self, interval, cluster.speed());
+        let computation = seconds(computing, &work.computation, cpu);
+        let communication = seconds(communicating, &work.communication, bandwidth);
+        let alone = processors < 2;
+        Span::from_secs_f64(if alone { computation } else { computation + communication })
+    }
+
     /// Seconds of an interval on idle machines as if there were one, for each class of computation
     /// and of communication.
     pub(crate) fn works(&self, interval: Interval) -> [Vec<f64>; 2] {
@@ -197,10 +139,13 @@ pub(crate) struct Class {
 }
 
 impl Class {
+    fn of(term: &Term) -> Class {
+        Class { load: term.load, speedup: term.speedup }
+    }
+
     /// What a time is multiplied by where only this share is available.
     pub(crate) fn inverse_share(self, share: f64) -> f64 {
-        // Nearly every model has the exponent 1, and a division is exact to the last bit.
-        if self.load == 1.0 { 1.0 / share } else { share.powf(-self.load) }
+        inverse_share(self.load, share)
     }
 }
 
@@ -217,9 +162,9 @@ impl Works {
     fn new<'t>(terms: impl Iterator<Item = &'t Term>, size: f64) -> Works {
         let mut works = Works { classes: Vec::new(), phases: Vec::new() };
         for term in terms {
-            let known = works.classes.iter().position(|&class| class == term.class());
+            let known = works.classes.iter().position(|&class| class == Class::of(term));
             let class = known.unwrap_or_else(|| {
-                works.classes.push(term.class());
+                works.classes.push(Class::of(term));
                 works.classes.len() - 1
             });
             works.phases.push((class, term.work(size)));

@@ -7,11 +7,10 @@
 
 mod grid;
 
+use haggle_model::phased::{Phase, Speedup, Term};
 use haggle_model::random::splitmix;
 
-use crate::performance::{Phase, Speedup, Term};
-
-pub use grid::{BANDWIDTH, CPU, SyntheticGrid, SyntheticView, loaded};
+pub use grid::{BANDWIDTH, CPU, GridLoads, SyntheticGrid, SyntheticView, loaded};
 
 /// What an application is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

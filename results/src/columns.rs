@@ -29,6 +29,8 @@ pub enum Table {
     Displacements,
     /// One row a move of a job that waited.
     Moves,
+    /// One row an interval of an application of phases.
+    Intervals,
     /// One row a provider.
     Resources,
     /// One row a failure or repair.
@@ -101,7 +103,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 19] = [
+    pub const ALL: [Table; 20] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -113,6 +115,7 @@ impl Table {
         Table::Reservations,
         Table::Displacements,
         Table::Moves,
+        Table::Intervals,
         Table::Resources,
         Table::Failures,
         Table::Outages,
@@ -137,6 +140,7 @@ impl Table {
             Table::Reservations => "reservations",
             Table::Displacements => "displacements",
             Table::Moves => "moves",
+            Table::Intervals => "intervals",
             Table::Resources => "resources",
             Table::Failures => "failures",
             Table::Outages => "outages",
@@ -190,6 +194,9 @@ impl Table {
                 "One row a time that a metascheduler has taken a job back that waited and submitted it again, to another \
                  provider or to the same one. Only there if one did."
             }
+            Table::Intervals => {
+                "One row an interval of an application of phases, in the order in which they were over. Only there with `[plans]`."
+            }
             Table::Resources => "One row a provider.",
             Table::Failures => {
                 "One row a contiguous interval of processors that fail together or are back, in order of time; \
@@ -241,6 +248,7 @@ impl Table {
             Table::Reservations => RESERVATIONS,
             Table::Displacements => DISPLACEMENTS,
             Table::Moves => MOVES,
+            Table::Intervals => INTERVALS,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
             Table::Outages => OUTAGES,
@@ -280,7 +288,7 @@ const JOBS: &[Column] = &[
     column("workload_name", Word, "", "name of the workload in the scenario", Never),
     column("profile", Word, "", "always `delay`: a job with a given run time", Never),
     column("submission_time", Seconds, "s", "when its user submitted it, since the start of the run", Never),
-    column("requested_number_of_resources", Integer, "processors", "processors it needs at once; of a bag, its tasks; of a moldable job, those of its user's description", Never),
+    column("requested_number_of_resources", Integer, "processors", "processors it needs at once; of a bag, its tasks; of an application of phases, which asks for none, 1; of a moldable job, those of its user's description", Never),
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
     column("final_state", Word, "", "Batsim's word for `outcome`: COMPLETED_SUCCESSFULLY (`completed`), COMPLETED_WALLTIME_REACHED (`walltime_reached`), COMPLETED_KILLED (`cancelled`), COMPLETED_FAILED (`failed`), REJECTED (`rejected`); RUNNING or SUBMITTED (waiting), both `unfinished`", Never),
@@ -312,7 +320,7 @@ const JOBS: &[Column] = &[
     column("executable_id", Integer, "", "application number in the log", LOG_UNKNOWN),
     column("queue_id", Integer, "", "queue number in the log", LOG_UNKNOWN),
     column("partition_id", Integer, "", "partition number in the log", LOG_UNKNOWN),
-    column("shape", Word, "", "`rigid`, `bag` or `moldable`; `spread`: a rigid job that could be spread over providers", Never),
+    column("shape", Word, "", "`rigid`, `bag` or `moldable`; `spread`: a rigid job that could be spread over providers; `phased`: an application of phases that may be rescheduled between them", Never),
     column("providers_used", Integer, "providers", "on how many it ran", Never),
     column("recompositions", Integer, "", "times a bag was composed again since offers had gone stale", Never),
     column("balanced", Integer, "", "1 if its deadline could be met, so that the policy's rule spread the bag, else 0", Empty("not a bag, or never placed")),
@@ -442,6 +450,24 @@ const MOVES: &[Column] = &[
     column("planned_finish_time", Seconds, "s", "completion planned now", GONE),
     column("ready_time", Seconds, "s", "when its data are there: it starts no earlier", NO_DATA),
     column("start_up_time", Seconds, "s", "for how long it will hold its processors before it computes", GONE),
+];
+
+#[rustfmt::skip]
+const INTERVALS: &[Column] = &[
+    column("job", Integer, "", "the application's number in this run", Never),
+    column("interval", Integer, "", "which of its intervals, from 1: lost ones count", Never),
+    column("provider", Word, "", "the cluster that ran it", Never),
+    column("first_phase", Integer, "", "its first phase, from 1", Never),
+    column("last_phase", Integer, "", "its last phase, included", Never),
+    column("move", Word, "", "how the application came there: `start` (it is the first interval, or nothing was saved), `stay` (the same machines), `within` (other machines of the same cluster), `between` (from another cluster)", Never),
+    column("sender", Word, "", "the cluster that it left", Empty("it left none")),
+    column("processors", Integer, "processors", "its machines; `placements` has their numbers", Never),
+    column("ordered_time", Seconds, "s", "when its machines were taken, and its checkpoint began to move", Never),
+    column("starting_time", Seconds, "s", "when it began to compute", Empty("it never did")),
+    column("finish_time", Seconds, "s", "when it was over", Never),
+    column("predicted_move_time", Seconds, "s", "what its cluster predicted for starting_time - ordered_time", Never),
+    column("predicted_time", Seconds, "s", "what its cluster predicted for finish_time - starting_time, from the loads that its monitor had reported", Never),
+    column("outcome", Word, "", "`done`; `lost`: a machine failed, and its phases are run again; `open`: the run stopped before", Never),
 ];
 
 #[rustfmt::skip]

@@ -32,7 +32,7 @@ pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
 pub use folder::Existing;
 pub use metrics::{
-    Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves,
+    Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves, Plans,
     SettledJob, Summary, TryLoss,
 };
 pub use provenance::{Input, Provenance, Timing};

@@ -40,12 +40,14 @@ mod given_back;
 mod grid;
 mod maintenance;
 mod moves;
+mod plans;
 mod reservations;
 mod summary;
 mod text;
 mod transactions;
 
 use haggle_model::observation::{DisclosedItem, Review};
+use haggle_model::phased::IntervalRecord;
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun,
@@ -60,6 +62,7 @@ use eavesdropper::Eavesdropper;
 use failures::FailureLog;
 use maintenance::MaintenanceLog;
 use moves::MoveLog;
+use plans::PlanLog;
 use transactions::TransactionLog;
 
 pub use bags::{Bags, Stretch};
@@ -76,6 +79,7 @@ pub use grid::{
 pub use maintenance::Maintenance;
 pub use moves::Moves;
 pub(crate) use moves::Sizes;
+pub use plans::Plans;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
 pub use transactions::Transactions;
@@ -156,6 +160,7 @@ pub struct Metrics {
     /// Present as soon as something has gone wrong with a message.
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
+    plans: PlanLog,
     transactions: Option<Box<TransactionLog>>,
     /// Processor-microseconds of parts that ran, and of those that are part of a job.
     parts: (i128, i128),
@@ -289,6 +294,7 @@ impl Metrics {
             maintenance: MaintenanceLog::default(),
             message_faults: None,
             moves: MoveLog::default(),
+            plans: PlanLog::default(),
             transactions: options.transactions.map(|it| Box::new(TransactionLog::new(it))),
             parts: (0, 0),
             grid: None,
@@ -298,6 +304,11 @@ impl Metrics {
     /// Takes in that a job which waited at `from` has been submitted to `to`.
     pub fn moved(&mut self, now: Time, job: JobId, from: ActorId, to: ActorId) {
         self.moves.moved(now, job, from, to);
+    }
+
+    /// Takes in that an interval of an application is over.
+    pub fn interval_over(&mut self, record: &IntervalRecord) {
+        self.plans.interval_over(record);
     }
 
     /// Takes in the size that a provider has chosen for a job.

@@ -17,8 +17,9 @@ use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
 pub use rows::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, JobRow, MaintenanceRow,
-    MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow, ResourceRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow, JobRow,
+    MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow,
+    ResourceRow, TryRow,
 };
 
 /// A run's folder.

@@ -12,6 +12,7 @@
 
 mod crashes;
 mod grid;
+mod intervals;
 mod maintenance;
 mod moves;
 mod outages;
@@ -141,6 +142,8 @@ pub struct RunWriter {
     displacements: Option<TableFile>,
     /// Open as soon as somebody has moved a job that waited.
     moves: Option<TableFile>,
+    /// Open as soon as an interval of an application is over.
+    intervals: Option<TableFile>,
     sizes: Sizes,
     failures: TableFile,
     outages: Option<Outages>,
@@ -183,6 +186,7 @@ impl RunWriter {
             reservations: None,
             displacements: None,
             moves: None,
+            intervals: None,
             sizes: Sizes::default(),
             failures: open(Table::Failures)?,
             outages: match options.failures {
@@ -222,8 +226,9 @@ impl RunWriter {
         let shares = record.bag.as_ref().map(|bag| bag.shares.len() as i64);
         let attempts = shares.unwrap_or(i64::from(has_last_attempt(record)));
         let attempts = attempts + record.lost.len() as i64;
-        let used = shares.unwrap_or(i64::from(record.start.is_some()));
-        self.write_job(record, &story, attempts, used)?;
+        let bag = record.bag.as_ref();
+        let used = bag.map_or(u32::from(record.start.is_some()), |bag| bag.providers());
+        self.write_job(record, &story, attempts, i64::from(used))?;
         self.write_reservation(record)?;
         if let Some(bag) = &record.bag {
             for (at, share) in bag.shares.iter().enumerate() {
@@ -436,6 +441,7 @@ impl RunWriter {
         tables.extend(self.reservations);
         tables.extend(self.displacements);
         tables.extend(self.moves);
+        tables.extend(self.intervals);
         tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {
             tables.push(outages.close()?);
@@ -510,6 +516,7 @@ impl RunWriter {
         row.integer(i64::from(job.origin.partition));
         let bag = record.bag.as_ref();
         row.word(match job.shape {
+            JobShape::Rigid if job.phases.is_some() => "phased",
             JobShape::Rigid if bag.is_some() => "spread",
             JobShape::Rigid => "rigid",
             JobShape::Bag => "bag",
@@ -517,7 +524,7 @@ impl RunWriter {
         });
         row.integer(used);
         row.integer(bag.map_or(0, |bag| i64::from(bag.recompositions)));
-        let balanced = bag.filter(|bag| bag.coallocated.is_none());
+        let balanced = bag.filter(|bag| bag.is_bag());
         row.integer(balanced.map_or(NO_INTEGER, |bag| i64::from(bag.balanced))).done();
         self.jobs.flush_if_full()
     }
@@ -771,9 +778,7 @@ impl Story {
             return f64::NAN;
         }
         let run_time = match &record.bag {
-            Some(bag) if bag.coallocated.is_none() => {
-                record.job.run_time.reveal_to_machine().as_micros()
-            }
+            Some(bag) if bag.is_bag() => record.job.run_time.reveal_to_machine().as_micros(),
             _ => self.execution,
         };
         bounded_slowdown(self.turnaround, run_time, threshold.as_micros())

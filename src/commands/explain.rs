@@ -129,17 +129,18 @@ fn as_text(story: &Story, with_messages: bool) -> String {
     let limit = story
         .requested_time
         .map_or_else(|| "no time limit".to_owned(), |time| format!("at most {}", duration(time)));
-    let size = if story.shape == "bag" { "task" } else { "processor" };
+    let size = match story.shape.as_str() {
+        "bag" => whole(story.processors, "task"),
+        "phased" => "an application of phases".to_owned(),
+        _ => whole(story.processors, "processor"),
+    };
     let mut text = format!(
         "job {} of the run, {}!{}: {}, {}, {limit}\n\n",
-        story.job,
-        story.workload,
-        story.job_id,
-        story.class,
-        whole(story.processors, size),
+        story.job, story.workload, story.job_id, story.class, size,
     );
     text.push_str(&events::told(story));
     text.push_str(&time::told(story));
+    text.push_str(&intervals(story));
     text.push_str(&crashes(story));
     text.push_str(&maintenance(story));
     text.push_str(&refused(story));
@@ -161,6 +162,30 @@ fn whole(number: i64, thing: &str) -> String {
 /// What a list that leaves some out says of those it has.
 fn most(number: usize, which: &str) -> String {
     if number > LISTED { format!("; {which}:") } else { ":".to_owned() }
+}
+
+/// The intervals of an application.
+fn intervals(story: &Story) -> String {
+    if story.intervals.is_empty() {
+        return String::new();
+    }
+    let head = ["phases", "cluster", "processors", "came by", "moved", "ran", "predicted", ""];
+    let mut rows = vec![row(head)];
+    rows.extend(story.intervals.iter().map(|it| {
+        let phases = match it.first == it.last {
+            true => it.first.to_string(),
+            false => format!("{}-{}", it.first, it.last),
+        };
+        let moved = it.start.unwrap_or(it.end) - it.ordered;
+        let ran = it.start.map_or(0.0, |start| it.end - start);
+        let long = |time| format!("{} s", seconds(time));
+        let processors = it.processors.to_string();
+        let how = it.how.clone();
+        let outcome = if it.outcome == "done" { String::new() } else { it.outcome.clone() };
+        let (cluster, predicted) = (it.cluster.clone(), long(it.predicted));
+        vec![phases, cluster, processors, how, long(moved), long(ran), predicted, outcome]
+    }));
+    format!("\n{}", lines(&rows, &[1, 3, 7]))
 }
 
 /// Who was down while it waited.

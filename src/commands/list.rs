@@ -61,6 +61,8 @@ enum What {
     OnFailure,
     /// How the scheduler of a grid sends jobs to resources (`grid.policy`)
     GridPolicies,
+    /// How clusters plan applications of phases (`plans.method`)
+    PlanMethods,
     /// When jobs of a grid save their progress (`grid.checkpoints.rule`)
     Checkpoints,
     /// What generates the jobs of a workload (`model`)
@@ -95,6 +97,7 @@ impl What {
             What::Reschedulings => "ReschedulingRule",
             What::OnFailure => "OnFailure",
             What::GridPolicies => "GridPolicy",
+            What::PlanMethods => "PlanMethod",
             What::Checkpoints => "CheckpointRule",
             What::Models => "Model",
             What::Steps => "Step",

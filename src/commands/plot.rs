@@ -111,6 +111,8 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
     let resources: Vec<String> = sites.flat_map(|site| site.resource_names()).collect();
     let providers = scenario.providers.iter().map(|it| it.name.as_str());
+    let clusters = scenario.plans.iter().flat_map(|plans| &plans.clusters);
+    let providers = providers.chain(clusters.map(|it| it.name.as_str()));
     let known: Vec<&str> = providers.chain(resources.iter().map(String::as_str)).collect();
     let what = if scenario.grid.is_some() { "resource" } else { "provider" };
     check_providers(args, &known, what)?;

@@ -79,12 +79,13 @@ fn extent(experiment: &Experiment) -> String {
         _ => format!("{number} {thing}s"),
     };
     let scenario = &experiment.scenario;
-    let resources = match &scenario.grid {
-        Some(grid) => {
+    let resources = match (&scenario.grid, &scenario.plans) {
+        (Some(grid), _) => {
             let resources = grid.sites.iter().map(|site| site.resources as usize).sum();
             format!("{} at {}", count(resources, "resource"), count(grid.sites.len(), "site"))
         }
-        None => count(scenario.providers.len(), "provider"),
+        (None, Some(plans)) => count(plans.clusters.len(), "cluster"),
+        (None, None) => count(scenario.providers.len(), "provider"),
     };
     format!(
         "{resources}, {}, {}",

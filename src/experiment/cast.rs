@@ -4,6 +4,7 @@ use haggle_agents::grid::GridPlan;
 use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 
 use super::grid;
+use super::plans::scheduler;
 use super::transactions::acceptors;
 use super::world::scheduling;
 use crate::scenario::{Scenario, file};
@@ -11,15 +12,19 @@ use crate::scenario::{Scenario, file};
 /// The actor that makes processors fail. Not a name that a scenario could give.
 const NATURE: &str = "(nature)";
 
+/// The actor that tells clusters of their loads. Not a name that a scenario could give.
+const UPDATES: &str = "(resource updates)";
+
 /// Who takes part in a run of `scenario`, in the order of their numbers.
 pub fn cast(scenario: &Scenario) -> Cast {
     let mut cast = Cast {
         workloads: scenario.workloads.iter().map(|it| it.name.to_string()).collect(),
         ..Cast::default()
     };
-    match &scenario.grid {
-        Some(grid) => add_grid(&mut cast, grid),
-        None => add_providers(&mut cast, scenario),
+    match (&scenario.grid, &scenario.plans) {
+        (Some(grid), _) => add_grid(&mut cast, grid),
+        (None, Some(plans)) => add_plans(&mut cast, plans),
+        (None, None) => add_providers(&mut cast, scenario),
     }
     let users = scenario.users.iter().map(|user| actor(user.name.as_str(), ActorKind::User));
     cast.actors.extend(users);
@@ -50,6 +55,23 @@ fn add_providers(cast: &mut Cast, scenario: &Scenario) {
     cast.actors.extend(metaschedulers.map(|it| actor(it.name.as_str(), ActorKind::Metascheduler)));
     let acceptors = acceptors(scenario);
     cast.actors.extend(acceptors.iter().map(|it| actor(&it.name, ActorKind::Service)));
+}
+
+/// Clusters come first, then their metascheduler and who tells them of loads.
+fn add_plans(cast: &mut Cast, plans: &file::Plans) {
+    for cluster in &plans.clusters {
+        let before = cast.providers.last();
+        cast.providers.push(ProviderInfo {
+            name: cluster.name.to_string(),
+            processors: cluster.machines,
+            first_processor: before.map_or(0, |it| it.first_processor + it.processors),
+            speed: cluster.speed,
+            scheduler: scheduler(plans.method).to_owned(),
+        });
+        cast.actors.push(actor(cluster.name.as_str(), ActorKind::Provider));
+    }
+    cast.actors.push(actor(plans.name.as_str(), ActorKind::Metascheduler));
+    cast.actors.push(actor(UPDATES, ActorKind::Service));
 }
 
 /// The resources of a grid come first, then its scheduler and the other services.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::phased::{IntervalEnd, IntervalRecord};
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     BagRecord, Cast, Coallocated, JobId, JobOutcome, JobRecord, LostRun, MaintenanceRecord,
@@ -25,6 +26,8 @@ pub struct Check {
     held: i128,
     /// Jobs of a grid that are done.
     done: BTreeSet<JobId>,
+    /// The phases that applications have done.
+    phases: BTreeMap<JobId, u32>,
     /// What jobs need that have moved, where they are.
     staged: BTreeMap<JobId, StageIn>,
 }
@@ -158,6 +161,30 @@ pub enum Violation {
         /// Tasks that ran.
         got: u32,
     },
+    /// An application ran an interval that was not the next one.
+    #[error("application {job} had done {done} phases, and ran phases {first} to {last} next")]
+    PhasesOutOfOrder {
+        /// The job's number in this run.
+        job: u32,
+        /// Phases that were done.
+        done: u32,
+        /// The first phase of the interval.
+        first: u32,
+        /// Its last phase.
+        last: u32,
+    },
+    /// An application was over before all of its phases were, or went on after them.
+    #[error("application {job} has {phases} phases, had done {done}, and was {outcome}")]
+    PhasesLost {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its phases.
+        phases: u32,
+        /// Those that were done.
+        done: u32,
+        /// What became of it.
+        outcome: &'static str,
+    },
     /// A job of a grid was done, and then again.
     #[error("job {job} was done twice")]
     DoneTwice {
@@ -198,6 +225,7 @@ impl Check {
             speeds: cast.providers.iter().map(|it| it.speed).collect(),
             held: 0,
             done: BTreeSet::new(),
+            phases: BTreeMap::new(),
             staged: BTreeMap::new(),
         }
     }
@@ -289,6 +317,9 @@ impl Check {
             // When and where each of its tasks ran was checked then.
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
             let got = runs.map(|run| run.processors.count()).sum();
+            if bag.phased {
+                return self.all_phases(record);
+            }
             let whole = !matches!(record.outcome, JobOutcome::Failed | JobOutcome::Unfinished);
             if got != asked && record.start.is_some() && whole {
                 return Err(Violation::TasksLost { job, asked, got });
@@ -319,6 +350,33 @@ impl Check {
             return Err(Violation::WrongLength { job, asked, computed });
         }
         self.hold(job, provider, start, record.end, &record.processors)
+    }
+
+    /// Takes in an interval of an application: each goes on where the last one that was done ended.
+    ///
+    /// # Errors
+    /// What is violated.
+    pub fn interval_over(&mut self, it: &IntervalRecord) -> Result<(), Violation> {
+        let done = self.phases.entry(it.job).or_default();
+        let (job, first, last) = (it.job.0, it.first, it.last);
+        if first != *done + 1 || last < first {
+            return Err(Violation::PhasesOutOfOrder { job, done: *done, first, last });
+        }
+        if it.ending == IntervalEnd::Done {
+            *done = last;
+        }
+        Ok(())
+    }
+
+    /// All phases of an application were done if, and only if, it is.
+    fn all_phases(&mut self, record: &JobRecord) -> Result<(), Violation> {
+        let phases = record.job.phases.as_ref().map_or(0, |it| it.phases()) as u32;
+        let done = self.phases.remove(&record.job.id).unwrap_or(0);
+        if (done == phases) == (record.outcome == JobOutcome::Completed) {
+            return Ok(());
+        }
+        let (job, outcome) = (record.job.number, record.outcome.name());
+        Err(Violation::PhasesLost { job, phases, done, outcome })
     }
 
     /// Takes in a job of a grid that is over.

@@ -11,6 +11,7 @@
 //! ```
 
 mod grid;
+mod phased;
 mod provider;
 mod queue;
 mod spent;
@@ -18,8 +19,8 @@ mod supply;
 mod windows;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, MaintenanceRow,
-    MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow,
+    MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -30,6 +31,7 @@ use super::figures::scenario_of;
 use crate::scenario::Scenario;
 
 pub use grid::Try;
+pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use spent::{Part, Spent};
@@ -96,6 +98,9 @@ pub struct Story {
     /// Its tries on resources of a grid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
+    /// The intervals of an application of phases, in the order in which they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<Interval>,
     /// Schedulers it was with that were down while it waited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crashes: Vec<Crash>,
@@ -250,6 +255,7 @@ pub struct Chronicle {
     reservations: Vec<ReservationRow>,
     displacements: Vec<DisplacementRow>,
     moves: Vec<MoveRow>,
+    intervals: Vec<IntervalRow>,
     messages: Option<Vec<MessageRow>>,
     disclosures: Option<Vec<DisclosureRow>>,
 }
@@ -292,6 +298,7 @@ impl Chronicle {
             reservations: run.reservations()?,
             displacements: run.displacements()?,
             moves: run.moves()?,
+            intervals: run.intervals()?,
             messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
             disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
         })
@@ -353,6 +360,7 @@ impl Chronicle {
             shares: Vec::new(),
             lost_tasks: Vec::new(),
             tries: Vec::new(),
+            intervals: Vec::new(),
             crashes: self.crashes_met(job),
             maintenance: Vec::new(),
             messages: self
@@ -367,6 +375,7 @@ impl Chronicle {
         };
         match &self.scenario.grid {
             Some(_) => grid::tell(story, self, job),
+            None if job.shape == "phased" => phased::tell(story, self, job),
             None => provider::tell(story, self, job),
         }
     }

@@ -224,6 +224,7 @@ fn source(workload: &Workload, folder: &Path) -> Result<Source, WorkloadError> {
             let month = workload.synthetic_month.as_ref();
             month.map(|it| Source::SyntheticMonth(Box::new(it.to_model())))
         }
+        Model::Applications => workload.applications.as_ref().map(|it| Source::Jobs(it.to_jobs())),
     });
     if let Some(source) = generated {
         return Ok(source);

@@ -29,6 +29,7 @@ use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
 use super::maintenance::maintenance;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
+use super::plans;
 use super::reservations;
 use super::transactions::{acceptors, transacting, transactions};
 use super::workload::{WorkloadError, Workloads};
@@ -63,6 +64,9 @@ pub enum StageError {
     /// There is not memory enough.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
+    /// There is no cluster with such a speed or such loads.
+    #[error("plans: {0}")]
+    Cluster(#[from] haggle_planning::ClusterError),
     /// The network of a grid cannot be.
     #[error("grid: {0}")]
     Network(#[from] haggle_model::network::NetworkError),
@@ -91,6 +95,10 @@ impl Stage {
         };
         if let Some(grid) = &scenario.grid {
             stage.add_grid(scenario, grid, folder, &workloads)?;
+            return Ok(stage);
+        }
+        if let Some(plans) = &scenario.plans {
+            stage.add_plans(scenario, plans, folder, &workloads)?;
             return Ok(stage);
         }
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
@@ -184,10 +192,20 @@ impl Stage {
     fn add_failures(&mut self, scenario: &Scenario, folder: &Path) -> Result<(), FailuresError> {
         let owners: Vec<(&str, u32)> =
             scenario.providers.iter().map(|it| (it.name.as_str(), it.processors)).collect();
+        self.add_failures_of(&owners, scenario, folder)
+    }
+
+    /// Lets processors of these owners fail, which come first among the actors.
+    fn add_failures_of(
+        &mut self,
+        owners: &[(&str, u32)],
+        scenario: &Scenario,
+        folder: &Path,
+    ) -> Result<(), FailuresError> {
         let seed = scenario.scenario.seed;
         let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
         let tables = Vec::from_iter(scenario.processor_failures().cloned());
-        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
+        let Some(failing) = failing(&tables, owners, folder, seed, horizon)? else {
             return Ok(());
         };
         let Failing { nodes, outages, inputs, warnings } = failing;
@@ -260,6 +278,29 @@ impl Stage {
             self.world.outages = Some(outages);
         }
         self.world.initial = grid::initial(&plan);
+        Ok(())
+    }
+
+    /// Clusters instead of providers, then their metascheduler, users and nature.
+    fn add_plans(
+        &mut self,
+        scenario: &Scenario,
+        plans: &file::Plans,
+        folder: &Path,
+        workloads: &Workloads,
+    ) -> Result<(), StageError> {
+        let built = plans::plans(scenario.scenario.seed, plans).actors()?;
+        for actor in built.actors {
+            self.add(actor);
+        }
+        self.world.initial = built.initial;
+        let addresses = BTreeMap::from([(plans.name.to_string(), built.rescheduler)]);
+        for user in &scenario.users {
+            self.add_user(user, scenario, workloads, &addresses)?;
+        }
+        let clusters = plans.clusters.iter();
+        let owners = Vec::from_iter(clusters.map(|it| (it.name.as_str(), it.machines)));
+        self.add_failures_of(&owners, scenario, folder)?;
         Ok(())
     }
 

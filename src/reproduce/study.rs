@@ -8,6 +8,7 @@ mod fragments;
 mod frames;
 mod grid_jobs;
 mod moldable_jobs;
+mod plans;
 mod protocols;
 mod size_searches;
 mod workload_table;
@@ -70,4 +71,9 @@ pub const ALL: &[&dyn Compute] = &[
     &size_searches::SizeSearches,
     &protocols::ProtocolTraits,
     &protocols::Deliveries,
+    &plans::PlanCosts,
+    &plans::Hierarchies,
+    &plans::PlanRuns,
+    &plans::PlanGroups,
+    &plans::PlanLinks,
 ];

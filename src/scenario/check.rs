@@ -28,6 +28,7 @@ mod grid;
 mod maintenance;
 mod models;
 mod names;
+mod plans;
 mod reservations;
 mod sessions;
 mod transaction;
@@ -72,6 +73,7 @@ impl Check<'_> {
         self.check_maintenance(&names);
         self.check_grid();
         self.check_sessions();
+        self.check_plans();
         self.check_figures(&names);
         if self.problems.is_empty() {
             self.check_effects(&names);

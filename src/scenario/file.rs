@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod applications;
 mod coallocation;
 mod failures;
 mod figure;
@@ -19,6 +20,7 @@ mod lublin;
 mod maintenance;
 mod metascheduler;
 mod network;
+mod plans;
 mod provider;
 mod reservations;
 mod results;
@@ -32,6 +34,7 @@ mod user;
 mod workload;
 
 pub use crate::scenario::quantity::Name;
+pub use applications::{ApplicationKind, ApplicationPhase, Applications};
 pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric, Whiskers};
@@ -50,6 +53,7 @@ pub use metascheduler::{
     ReallocationHeuristic, Role, SpreadRule, Tuning, WeightRule,
 };
 pub use network::{Link, Network, Partition, Transport};
+pub use plans::{PlanCluster, PlanMethod, Plans};
 pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpoints, Late, Offers, OnFailure,
     Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
@@ -87,6 +91,9 @@ pub struct Scenario {
     /// Time-shared resources that may fail, and one scheduler for them; instead of providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
+    /// Clusters shared with others, over which applications of many phases are rescheduled; instead of providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<Plans>,
     /// Who submits jobs, and to whom.
     #[serde(rename = "user", default)]
     pub users: Vec<User>,

@@ -3,7 +3,7 @@
 
 use haggle_agents::MAX_ATTEMPTS;
 
-use super::file::{Figure, FigureKind, Grid, ImageFormat, Policy, Provider};
+use super::file::{Figure, FigureKind, Grid, ImageFormat, Plans, Policy, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
@@ -24,9 +24,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         }
     }
     for failures in scenario.failures.iter_mut().filter(|it| it.actors.is_none()) {
-        failures.of = match &scenario.grid {
-            Some(grid) => sites_meant(&failures.of, grid),
-            None => meant(&failures.of, &written),
+        failures.of = match (&scenario.grid, &scenario.plans) {
+            (Some(grid), _) => sites_meant(&failures.of, grid),
+            (None, Some(plans)) => clusters_meant(&failures.of, plans),
+            (None, None) => meant(&failures.of, &written),
         };
     }
     for maintenance in &mut scenario.maintenance {
@@ -75,9 +76,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if figure.kind == FigureKind::Sequence {
             continue;
         }
-        figure.providers = match &scenario.grid {
-            Some(grid) => resources_meant(&figure.providers, grid),
-            None => meant(&figure.providers, &written),
+        figure.providers = match (&scenario.grid, &scenario.plans) {
+            (Some(grid), _) => resources_meant(&figure.providers, grid),
+            (None, Some(plans)) => clusters_meant(&figure.providers, plans),
+            (None, None) => meant(&figure.providers, &written),
         };
     }
     scenario
@@ -86,6 +88,12 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
 /// The sites that a list stands for, in the order of the file; all for an empty list.
 fn sites_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
     let names = grid.sites.iter().map(|site| site.name.clone());
+    names.filter(|name| list.is_empty() || list.contains(name)).collect()
+}
+
+/// The clusters that a list stands for, in the order of the file; all for an empty list.
+fn clusters_meant(list: &[Name], plans: &Plans) -> Vec<Name> {
+    let names = plans.clusters.iter().map(|cluster| cluster.name.clone());
     names.filter(|name| list.is_empty() || list.contains(name)).collect()
 }
 

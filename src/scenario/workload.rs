@@ -7,6 +7,7 @@ use haggle_model::{Job, JobId, JobShape, Time};
 use super::file::InlineJob;
 use super::quantity::TimeSpan;
 
+mod applications;
 mod independent_jobs;
 mod law;
 mod lublin;
@@ -32,6 +33,7 @@ impl InlineJob {
             ready: self.ready.map(instant),
             deadline: self.deadline.map(instant),
             reservation: None,
+            phases: None,
             key: self.key.unwrap_or(0),
             origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
         }

@@ -101,6 +101,20 @@ protocol! {
         } => wake(Phase::Decision).of(job),
         /// Reallocator: it is time to look at what waits.
         Reallocate => wake(Phase::Decision),
+        /// Cluster: the checkpoint of an application has come, and an interval of it begins.
+        IntervalBegins {
+            /// The application.
+            job: JobId,
+        } => wake(Phase::Completion).of(job),
+        /// Cluster: a phase or an interval of an application is over.
+        IntervalEnds {
+            /// The application.
+            job: JobId,
+        } => wake(Phase::Completion).of(job),
+        /// Cluster: its monitor reports loads.
+        LoadsSeen => wake(Phase::Resource),
+        /// Resource updates: loads change.
+        LoadsChange => wake(Phase::Resource),
         /// Nature: this resource is back.
         RestoreDue {
             /// Its number in nature's list.

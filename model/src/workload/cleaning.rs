@@ -256,6 +256,7 @@ impl<R: BufRead> CleanJobs<R> {
             ready: None,
             deadline: None,
             reservation: None,
+            phases: None,
             key: 0,
             origin: origin(record),
         })

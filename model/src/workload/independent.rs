@@ -199,6 +199,7 @@ impl Jobs {
             ready: None,
             deadline: None,
             reservation: None,
+            phases: None,
             key: 0,
             origin: JobOrigin { user: self.user(number), ..JobOrigin::UNKNOWN },
         }

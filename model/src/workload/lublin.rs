@@ -141,6 +141,7 @@ impl Iterator for Model {
             ready: None,
             deadline: None,
             reservation: None,
+            phases: None,
             key: 0,
             origin: JobOrigin { queue, ..JobOrigin::UNKNOWN },
         })

@@ -26,6 +26,15 @@ pub struct SyntheticGrid {
     between: Vec<Vec<f64>>,
 }
 
+/// What is available in an epoch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridLoads {
+    /// Of processors and of uplinks, by cluster.
+    pub clusters: Vec<(Vec<f64>, Vec<f64>)>,
+    /// Of the links between clusters; 1 on the diagonal.
+    pub between: Vec<Vec<f64>>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 struct ClusterPlan {
     machines: u32,
@@ -49,6 +58,11 @@ impl SyntheticGrid {
         SyntheticGrid { number, clusters, between }
     }
 
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The greatest by the least capacity of a cluster, machines times speed (section 7.2.4).
     pub fn heterogeneity(&self) -> f64 {
         let weights = self.clusters.iter().map(|plan| f64::from(plan.machines) * plan.speed);
@@ -56,6 +70,33 @@ impl SyntheticGrid {
             (least.min(weight), most.max(weight))
         });
         most / least
+    }
+
+    /// Machines, speed and Mbit/s of a link between two machines of each cluster.
+    pub fn clusters(&self) -> impl Iterator<Item = (u32, f64, f64)> + '_ {
+        self.clusters.iter().map(|plan| (plan.machines, plan.speed, plan.within))
+    }
+
+    /// Mbit/s of the link between two clusters.
+    pub fn between(&self, one: usize, other: usize) -> f64 {
+        self.between[one][other]
+    }
+
+    /// The same grid with links between clusters that are all as fast, in Mbit/s.
+    pub fn with_links(mut self, mbits: f64) -> SyntheticGrid {
+        self.between.iter_mut().flatten().for_each(|link| *link = mbits);
+        self
+    }
+
+    /// What is available in an epoch: processors and uplinks of each cluster, and the links between
+    /// clusters.
+    pub fn loads(&self, epoch: usize) -> GridLoads {
+        let seed = self.number.wrapping_mul(1_000).wrapping_add(900_000 + epoch as u64);
+        let mut draws = Draws::new(seed);
+        let clusters = self.clusters.iter();
+        let clusters = clusters.map(|plan| shares(&mut draws, plan.machines as usize)).collect();
+        let between = symmetric(self.clusters.len(), || draws.between(BANDWIDTH.0, BANDWIDTH.1));
+        GridLoads { clusters, between }
     }
 
     /// The grid under the loads of an epoch, for one application. Loads depend on the numbers of grid
@@ -67,14 +108,13 @@ impl SyntheticGrid {
         search: Search,
         epoch: usize,
     ) -> SyntheticView {
-        let seed = self.number.wrapping_mul(1_000).wrapping_add(900_000 + epoch as u64);
-        let mut draws = Draws::new(seed);
-        let oracles = self.clusters.iter().map(|plan| {
-            let cluster = loaded(&mut draws, plan.machines as usize, plan.speed);
+        let GridLoads { clusters, between: shares } = self.loads(epoch);
+        let oracles = self.clusters.iter().zip(clusters).map(|(plan, (cpu, uplinks))| {
+            let cluster = Cluster::with_uplinks(plan.speed, cpu, uplinks);
+            let cluster = cluster.expect("shares are drawn from their range");
             ClusterOracle::new(application, &Arc::new(cluster), search)
         });
         let oracles = oracles.collect();
-        let shares = symmetric(self.clusters.len(), || draws.between(BANDWIDTH.0, BANDWIDTH.1));
         let within = self.clusters.iter().map(|plan| migration.over(plan.within, 0.5)).collect();
         let between = self.between.iter().zip(shares).map(|(row, shares)| {
             row.iter().zip(shares).map(|(mbits, share)| migration.over(*mbits, share)).collect()
@@ -85,10 +125,15 @@ impl SyntheticGrid {
 
 /// A cluster under random loads: all processors, and then all uplinks.
 pub fn loaded(draws: &mut Draws, machines: usize, speed: f64) -> Cluster {
-    let mut shares =
-        |(low, high): (f64, f64)| (0..machines).map(|_| draws.between(low, high)).collect();
-    let (cpu, uplinks) = (shares(CPU), shares(BANDWIDTH));
+    let (cpu, uplinks) = shares(draws, machines);
     Cluster::with_uplinks(speed, cpu, uplinks).expect("shares are drawn from their range")
+}
+
+/// What is available of all processors, and then of all uplinks.
+fn shares(draws: &mut Draws, machines: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut parts =
+        |(low, high): (f64, f64)| (0..machines).map(|_| draws.between(low, high)).collect();
+    (parts(CPU), parts(BANDWIDTH))
 }
 
 /// A value for each pair, drawn row by row; 1 on the diagonal.

@@ -63,6 +63,7 @@ pub(super) struct BagSample {
     pub(super) run_time: i64,
     /// If it is no bag, but a rigid job that could be spread over providers.
     pub(super) coallocated: Option<Option<CoallocatedSample>>,
+    is_bag: bool,
     /// Processor-microseconds of tasks that were running when the run stopped.
     pub(super) unfinished: i128,
     submit: i64,
@@ -95,8 +96,9 @@ impl BagSample {
             shares_late: promised().filter(|share| is_late(share, record.outcome)).count() as u32,
             unfinished: open.map(work).sum(),
             runs: runs.collect(),
-            providers: bag.shares.len() as u32,
+            providers: bag.providers(),
             run_time: record.job.run_time.reveal_to_machine().as_micros(),
+            is_bag: bag.is_bag(),
             coallocated: bag.coallocated.map(|_| CoallocatedSample::of(record)),
             submit: record.job.submit.as_micros(),
             promised_end: record.promised_end.map(|time| time.as_micros()),
@@ -109,7 +111,7 @@ impl BagSample {
 
     /// Whether its tasks may run anywhere and at any time.
     pub(super) fn is_bag(&self) -> bool {
-        self.coallocated.is_none()
+        self.is_bag
     }
 
     /// First and last end of a task.
@@ -207,6 +209,7 @@ mod tests {
             runs: vec![run(0, 100), run(0, 100), run(1, 130), run(1, 160)],
             providers: 2,
             run_time: 50_000_000,
+            is_bag: true,
             coallocated: None,
             unfinished: 0,
             submit: 40_000_000,

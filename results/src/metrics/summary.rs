@@ -9,8 +9,8 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Reservations, Sample,
-    Transactions, bounded_slowdown,
+    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Plans, Reservations,
+    Sample, Transactions, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -117,6 +117,9 @@ pub struct Summary {
     /// How often jobs that waited were looked at and submitted again; missing where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<Moves>,
+    /// What applications of phases did; missing where none began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<Plans>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -387,6 +390,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         disclosed,
         grid: grid(metrics),
         failures: failures::sum_up(metrics),
+        plans: metrics.plans.sum_up(),
         maintenance: metrics.maintenance.sum_up(metrics.failures.end()),
         given_back: GivenBack::of(metrics, (first, last)),
         eavesdropping: metrics.eavesdropper.sum_up(),

@@ -76,6 +76,26 @@ impl fmt::Display for Summary {
             }
             writeln!(f)?;
         }
+        if let Some(it) = &self.plans {
+            let (applications, intervals) =
+                (counted(it.applications, "application"), counted(it.intervals, "interval"));
+            writeln!(
+                f,
+                "  {applications} in {intervals}: {} stayed, {} moved within a cluster, {} between clusters, {} lost",
+                it.stayed, it.within, it.between, it.lost
+            )?;
+            write!(
+                f,
+                "  {:.2} h computing and communicating, {:.2} h predicted, {:.2} h moving",
+                it.time / 3600.0,
+                it.predicted / 3600.0,
+                it.moving / 3600.0
+            )?;
+            if it.lost > 0 {
+                write!(f, ", {:.2} h lost", it.lost_time / 3600.0)?;
+            }
+            writeln!(f)?;
+        }
         if let Some(it) = &self.maintenance {
             writeln!(
                 f,

@@ -280,6 +280,35 @@ pub struct MoveRow {
     pub start_up: Option<f64>,
 }
 
+/// A row of `intervals`; times in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntervalRow {
+    /// The job's number in this run.
+    pub job: i64,
+    /// Which of its intervals.
+    pub interval: i64,
+    /// The cluster.
+    pub provider: String,
+    /// Its first phase.
+    pub first: i64,
+    /// Its last phase.
+    pub last: i64,
+    /// How the application came there.
+    pub how: String,
+    /// Its machines.
+    pub processors: i64,
+    /// When these were taken.
+    pub ordered: f64,
+    /// When it began to compute.
+    pub start: Option<f64>,
+    /// When it was over.
+    pub end: f64,
+    /// How long the phases were predicted to take.
+    pub predicted: f64,
+    /// How it ended.
+    pub outcome: String,
+}
+
 impl RunReader {
     /// All rows of `moves`; none if nobody moved anything.
     ///
@@ -307,6 +336,33 @@ impl RunReader {
                 ),
                 ready: row.optional_real("ready_time")?,
                 start_up: row.optional_real("start_up_time")?,
+            })
+        })
+    }
+
+    /// All rows of `intervals`; none where no application of phases ran.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn intervals(&self) -> Result<Vec<IntervalRow>, ResultsError> {
+        if !self.has(Table::Intervals) {
+            return Ok(Vec::new());
+        }
+        let names = Vec::from_iter(Table::Intervals.columns().iter().map(|column| column.name));
+        self.rows(Table::Intervals, &names)?.map(|row| {
+            Ok(IntervalRow {
+                job: row.integer("job")?,
+                interval: row.integer("interval")?,
+                provider: row.text("provider")?,
+                first: row.integer("first_phase")?,
+                last: row.integer("last_phase")?,
+                how: row.text("move")?,
+                processors: row.integer("processors")?,
+                ordered: row.real("ordered_time")?,
+                start: row.optional_real("starting_time")?,
+                end: row.real("finish_time")?,
+                predicted: row.real("predicted_time")?,
+                outcome: row.text("outcome")?,
             })
         })
     }

@@ -26,6 +26,7 @@ use haggle_scheduling::{
 use rand::RngExt;
 
 use crate::grid_invariants::grid;
+use crate::planning::plans_of;
 use crate::reserving::reserving;
 use crate::setup::{Setup, job};
 use crate::transactions::protocols;
@@ -189,6 +190,9 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
     }
     for seed in 0..20 {
         worlds.push((format!("grid {seed}"), Box::new(move || grid(seed).world())));
+    }
+    for seed in 0..8 {
+        worlds.push((format!("plans {seed}"), Box::new(move || plans_of(seed).world())));
     }
     worlds
 }

@@ -18,6 +18,7 @@ mod holding;
 mod invariants;
 mod maintenance;
 mod metascheduling;
+mod planning;
 mod privacy;
 mod reallocation;
 mod reallocation_invariants;

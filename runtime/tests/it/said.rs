@@ -9,11 +9,14 @@ use std::sync::atomic::AtomicBool;
 use haggle_agents::protocol::agreement::{Bags, ShareOrder};
 use haggle_agents::protocol::bargain::{Answer, Call};
 use haggle_agents::protocol::coallocation::{Parts, Place, Program as PartProgram, Want};
+use haggle_agents::protocol::planning::{
+    ClusterLoads, IntervalOrder, Planned, Times, TimesRequest,
+};
 use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
-    Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, QueryMessage,
-    ReallocationMessage, ReservationMessage, ResourceMessage, RunMessage, Saved, ShareMessage,
-    SizeRequest, Status, SubmissionMessage, TransactionMessage, Transfer,
+    Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, PlanningMessage,
+    QueryMessage, ReallocationMessage, ReservationMessage, ResourceMessage, RunMessage, Saved,
+    ShareMessage, SizeRequest, Status, SubmissionMessage, TransactionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -125,6 +128,25 @@ table! {
         Completion { job: Names, completion: Tells(Item::ExpectedCompletion) },
         TakeBack { jobs: Asks },
         Back { jobs: TellsUpTo(&[Item::JobStatus]) },
+    }
+    planning(PlanningMessage) {
+        PlanRequest { job: Tells(Item::Job), first: Tells(Item::Job) },
+        Plan { 0: Tells(Item::Estimate) },
+        NoMachines { job: Tells(Item::Refusal) },
+        TimesRequest { 0: Tells(Item::Job) },
+        Times { 0: TellsUpTo(&[Item::Estimate]) },
+        RunInterval { 0: Tells(Item::Job) },
+        Begun { job: Tells(Item::JobStatus) },
+        NotRun { job: Tells(Item::Refusal) },
+        PhaseOver { job: Tells(Item::JobStatus) },
+        IntervalOver { job: Tells(Item::JobStatus) },
+        IntervalLost { job: Tells(Item::JobStatus), arrived: Tells(Item::JobStatus) },
+        Forget { job: Names },
+        MachinesFree {},
+        Redraw {},
+        Redrawn {},
+        // What is available of a cluster is told to itself.
+        Loads { 0: Public },
     }
     bargain(BargainMessage) {
         Call { 0: Tells(Item::Bag) },
@@ -248,6 +270,26 @@ table! {
 }
 
 contents! {
+    planned(Planned) {
+        job: Names, interval: Tells(Item::Estimate), remaining: Tells(Item::Estimate),
+    }
+    times_request(TimesRequest) {
+        job: Tells(Item::Job), intervals: Tells(Item::Job), from: Tells(Item::Job),
+    }
+    times(Times) {
+        job: Names,
+        least: Tells(Item::Estimate),
+        stay: Tells(Item::Estimate),
+        moving: Tells(Item::Estimate),
+    }
+    interval_order(IntervalOrder) {
+        job: Tells(Item::Job),
+        interval: Tells(Item::Job),
+        number: Tells(Item::Job),
+        how: Asks,
+        from: Tells(Item::Job),
+    }
+    cluster_loads(ClusterLoads) { cpu: Public, uplinks: Public, ways: Public }
     submitted(Submission) { job: Tells(Item::Job), class: Tells(Item::Job), user: Tells(Item::Job) }
     size_request(SizeRequest) {
         job: Names, shape: Tells(Item::Job), processors: Tells(Item::Job),
@@ -394,6 +436,18 @@ fn fields(message: &Message) -> Row {
             [transaction(it), inner].concat()
         }
         Message::Share(it) => share(it),
+        Message::Planning(it) => {
+            let inner = match it {
+                PlanningMessage::Plan(inner) => planned(inner),
+                PlanningMessage::TimesRequest(inner) => times_request(inner),
+                PlanningMessage::Times(inner) => times(inner),
+                PlanningMessage::RunInterval(inner) => interval_order(inner),
+                PlanningMessage::Loads(inner) => cluster_loads(inner),
+                PlanningMessage::MachinesFree => vec![("", Tells(Item::Change))],
+                _ => Row::new(),
+            };
+            [planning(it), inner].concat()
+        }
         Message::Dispatch(it) => {
             let inner = match it {
                 DispatchMessage::Dispatch(inner) => dispatched(inner),
@@ -445,6 +499,10 @@ fn fields(message: &Message) -> Row {
             | Timer::AgreementDue
             | Timer::TryAgain { .. }
             | Timer::BeginAgain { .. }
+            | Timer::IntervalBegins { .. }
+            | Timer::IntervalEnds { .. }
+            | Timer::LoadsSeen
+            | Timer::LoadsChange
             | Timer::RestoreDue { .. }
             | Timer::Grid(_)
             | Timer::Other(_),

@@ -550,6 +550,7 @@ impl Sink for Log {
             | Observation::OutputsStuck { .. }
             | Observation::StorageAccount(_)
             | Observation::RoundsAccount(_) => unreachable!("these worlds have no grid"),
+            Observation::IntervalOver(_) => unreachable!("these worlds have no applications"),
             Observation::RunLost { job, run } => {
                 let LostRun { provider, start, processors, .. } = run.clone();
                 writeln!(self.text, "{now} {} | loses {} [{processors}]", actor.0, job.0)?;
@@ -602,12 +603,15 @@ impl Sink for Log {
 fn kind(actor: &AnyActor) -> ActorKind {
     match actor {
         AnyActor::User(_) => ActorKind::User,
-        AnyActor::Provider(_) | AnyActor::GridResource(_) => ActorKind::Provider,
+        AnyActor::Provider(_) | AnyActor::GridResource(_) | AnyActor::Cluster(_) => {
+            ActorKind::Provider
+        }
         AnyActor::Metascheduler(_)
         | AnyActor::Negotiator(_)
         | AnyActor::Coallocator(_)
         | AnyActor::Reallocator(_)
         | AnyActor::Transactor(_)
+        | AnyActor::Rescheduler(_)
         | AnyActor::Dispatcher(_) => ActorKind::Metascheduler,
         AnyActor::Nature(_) => ActorKind::Nature,
         _ => ActorKind::Service,

@@ -62,6 +62,8 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
         let what = match item.as_str() {
             // A bag has offers instead, which say more.
             "estimate" | "load" if story.shape == "bag" => continue,
+            // So do the intervals of an application.
+            "estimate" if story.shape == "phased" => continue,
             // What was granted says more, too.
             "estimate" if story.granted.is_some() => continue,
             "estimate" => format!("{sender} told {receiver} when it would start and end there"),

@@ -11,7 +11,7 @@ use super::rows::Disclosure;
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
     (
         "estimate",
-        &["estimate", "ready", "granted", "fixed", "shrunk", "size", "tx_booked"],
+        &["estimate", "ready", "granted", "fixed", "shrunk", "size", "tx_booked", "plan", "times"],
         &["committed", "tx_refused"],
     ),
     (
@@ -30,6 +30,7 @@ const SAYS: [(&str, &[&str], &[&str]); 3] = [
             "tx_probe",
             "tx_preempted",
             "tx_yield_ask",
+            "machines_free",
         ],
         &["tx_refused", "tx_status", "tx_vote"],
     ),

@@ -31,7 +31,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 42] = [
+pub const FEATURES: [(&str, Has); 43] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -51,6 +51,7 @@ pub const FEATURES: [(&str, Has); 42] = [
     ("grid", |scenario, _| scenario.grid.as_ref().is_some_and(|it| !it.policy.takes_sessions())),
     ("replicas", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.replicates())),
     ("sessions", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.takes_sessions())),
+    ("plans", |scenario, _| scenario.plans.is_some()),
     ("failures", |scenario, _| scenario.processor_failures().next().is_some()),
     ("crashes of actors", |scenario, _| scenario.crashing().next().is_some()),
     ("checkpoints", |scenario, _| checkpoints(scenario)),

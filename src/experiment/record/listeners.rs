@@ -38,6 +38,7 @@ impl Listener for Metrics {
         match fact {
             Fact::Observed { actor, observation } => match observation {
                 Observation::JobOver(record) => self.job_over(record),
+                Observation::IntervalOver(record) => self.interval_over(record),
                 Observation::JobMoved { job, from, to } => self.moved(now, *job, *from, *to),
                 Observation::JobSized { job, sizing, stage_in } => {
                     self.sized(*job, *sizing, *stage_in);
@@ -80,6 +81,7 @@ impl Listener for Check {
                     self.tasks_over(*job, *provider, run)?;
                 }
                 Observation::RunLost { job, run } => self.run_lost(*job, run)?,
+                Observation::IntervalOver(record) => self.interval_over(record)?,
                 Observation::JobSized { job, stage_in, .. } => self.staged(*job, *stage_in),
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::GridJobOver(record) => self.grid_job_over(record)?,
@@ -126,6 +128,7 @@ impl Listener for RunWriter {
                 Observation::TryOver(record) => self.try_over(record)?,
                 Observation::ResourceAccount(account) => self.resource_account(account)?,
                 Observation::JobOver(record) => self.job_over(record)?,
+                Observation::IntervalOver(record) => self.interval_over(record)?,
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer)?,
                 Observation::JobSized { job, sizing, stage_in } => {
                     self.sized(*job, *sizing, *stage_in);

@@ -22,7 +22,8 @@ impl Check<'_> {
     /// Without providers, users and workloads nothing would happen.
     fn check_presence(&mut self) {
         let scenario = self.scenario;
-        let has_resources = !scenario.providers.is_empty() || scenario.grid.is_some();
+        let has_resources =
+            !scenario.providers.is_empty() || scenario.grid.is_some() || scenario.plans.is_some();
         let present = [
             ("provider", has_resources, "a name and processors, or a [grid]"),
             ("workload", !scenario.workloads.is_empty(), "a name and a log, a model or jobs"),

@@ -19,6 +19,14 @@ impl Check<'_> {
                 "let resources fail: `of = [\"a-site\"]`".to_owned(),
             );
         }
+        if self.scenario.plans.is_some() {
+            return self.report(
+                &at,
+                "clusters and their metascheduler do not crash".to_owned(),
+                "not with plans",
+                "let machines fail: `of = [\"a-cluster\"]`".to_owned(),
+            );
+        }
         let known = names.actors();
         for (index, actor) in actors.iter().enumerate() {
             if !known.contains(&actor.as_str()) {

@@ -44,6 +44,7 @@ impl Check<'_> {
         self.maintenance_effects(&flow, names);
         self.message_effects(&flow, names);
         self.grid_effects();
+        self.plan_effects();
         self.seed_effects();
     }
 

@@ -54,7 +54,11 @@ impl Check<'_> {
             let line = self.line(&path);
             for name in names.copies_meant(&failures.of) {
                 let Some(line) = lines.insert(name.clone(), line) else { continue };
-                let what = if self.scenario.grid.is_some() { "site" } else { "provider" };
+                let what = match self.scenario {
+                    it if it.grid.is_some() => "site",
+                    it if it.plans.is_some() => "cluster",
+                    _ => "provider",
+                };
                 self.report(
                     &path.key("of"),
                     format!("{what} \"{name}\" has failures in two tables"),
@@ -184,8 +188,10 @@ impl Check<'_> {
             u64::from(nodes.min(failures.nodes.unwrap_or(u32::MAX)))
         };
         let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
+        let clusters = self.scenario.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters = clusters.map(|cluster| (cluster.name.as_str(), cluster.machines));
         let sites: BTreeMap<&str, u32> =
-            sites.map(|site| (site.name.as_str(), site.resources)).collect();
+            sites.map(|site| (site.name.as_str(), site.resources)).chain(clusters).collect();
         let members = |name: String| match names.providers.get(&name) {
             Some(&place) => self.scenario.providers[place].processors,
             None => sites.get(name.as_str()).copied().unwrap_or(0),

@@ -66,7 +66,10 @@ impl Check<'_> {
             return Vec::new();
         }
         let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
-        sites.flat_map(|site| site.resource_names().chain([site.name.to_string()])).collect()
+        let clusters = self.scenario.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters = clusters.map(|cluster| cluster.name.to_string());
+        let sites = sites.flat_map(|site| site.resource_names().chain([site.name.to_string()]));
+        sites.chain(clusters).collect()
     }
 
     /// Grids share their resources, providers do not: some figures show one of them only.
@@ -103,7 +106,11 @@ impl Check<'_> {
         known: &[&str],
         parts: &str,
     ) {
-        let what = if self.scenario.grid.is_some() { parts } else { "provider" };
+        let what = match self.scenario {
+            it if it.grid.is_some() => parts,
+            it if it.plans.is_some() => "cluster",
+            _ => "provider",
+        };
         for (index, provider) in providers.iter().enumerate() {
             if !known.contains(&provider.as_str()) {
                 self.unknown_name(&path.index(index), what, provider.as_str(), known);

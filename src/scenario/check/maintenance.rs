@@ -26,6 +26,16 @@ impl Check<'_> {
                 );
                 continue;
             }
+            if self.scenario.plans.is_some() {
+                self.report(
+                    &path,
+                    "machines of clusters with plans are not closed for maintenance".to_owned(),
+                    "of no provider",
+                    "remove it, or let machines fail at listed times: [[failures]] with `outages`"
+                        .to_owned(),
+                );
+                continue;
+            }
             self.check_provider_list(&path.key("of"), &maintenance.of, &known, "provider");
             if self.check_windows(&path, maintenance) {
                 self.check_closed(&path, maintenance, names, &mut closed);

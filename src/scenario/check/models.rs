@@ -2,7 +2,9 @@
 
 use super::Check;
 use crate::scenario::document::Path;
-use crate::scenario::file::{IndependentJobs, JobTypes, Lublin, Model, SyntheticMonth, Workload};
+use crate::scenario::file::{
+    Applications, IndependentJobs, JobTypes, Lublin, Model, SyntheticMonth, Workload,
+};
 
 /// What checking says about a model.
 struct Words {
@@ -15,7 +17,7 @@ struct Words {
     example: &'static str,
 }
 
-const MODELS: [Words; 3] = [
+const MODELS: [Words; 4] = [
     Words {
         model: Model::LublinFeitelson,
         name: "lublin-feitelson",
@@ -35,6 +37,12 @@ const MODELS: [Words; 3] = [
         key: "synthetic-month",
         example: "synthetic-month = { days = 30, load = 0.8, sites = [{ jobs = 1000, processors = 128 }] }",
     },
+    Words {
+        model: Model::Applications,
+        name: "applications",
+        key: "applications",
+        example: "applications = { like = \"md\" }",
+    },
 ];
 
 impl Check<'_> {
@@ -44,6 +52,7 @@ impl Check<'_> {
                 Model::LublinFeitelson => workload.lublin.is_some(),
                 Model::IndependentJobs => workload.independent_jobs.is_some(),
                 Model::SyntheticMonth => workload.synthetic_month.is_some(),
+                Model::Applications => workload.applications.is_some(),
             };
             self.check_parameters_of(path, workload, &words, given);
         }
@@ -55,6 +64,39 @@ impl Check<'_> {
         }
         if let Some(month) = &workload.synthetic_month {
             self.check_synthetic_month(&path.key("synthetic-month"), month);
+        }
+        if let Some(applications) = &workload.applications {
+            self.check_applications(&path.key("applications"), applications);
+        }
+    }
+
+    /// Applications are like a published one, or have phases of their own.
+    fn check_applications(&mut self, path: &Path, it: &Applications) {
+        if it.like.is_some() == it.phases.is_some() {
+            self.report(
+                path,
+                "applications are either `like` a published one or of given `phases`".to_owned(),
+                if it.like.is_some() { "both" } else { "neither" },
+                "write one of them, such as `like = \"md\"`".to_owned(),
+            );
+            return;
+        }
+        for (key, given) in [
+            ("seed", it.seed.is_some()),
+            ("count", it.count.is_some()),
+            ("size", it.size.is_some()),
+        ] {
+            if given && it.like.is_none() {
+                self.report(
+                    &path.key(key),
+                    format!("`{key}` goes with `like`: the phases are given here"),
+                    "not used",
+                    "remove it".to_owned(),
+                );
+            }
+        }
+        if let Some(problem) = it.problem().filter(|_| !self.has_replaced(path)) {
+            self.report(path, problem, "no application", None);
         }
     }
 

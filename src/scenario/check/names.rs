@@ -61,6 +61,16 @@ impl Names {
                 names.sites.push(site.name.to_string());
             }
         }
+        if let Some(plans) = &scenario.plans {
+            let path = Path::root().key("plans");
+            check.take(&mut taken, plans.name.as_str(), "metascheduler", &path.key("name"));
+            names.grid = Some(plans.name.to_string());
+            for (index, cluster) in plans.clusters.iter().enumerate() {
+                let path = path.key("cluster").index(index).key("name");
+                check.take(&mut taken, cluster.name.as_str(), "cluster", &path);
+                names.sites.push(cluster.name.to_string());
+            }
+        }
         for (index, user) in scenario.users.iter().enumerate() {
             let path = Path::root().key("user").index(index).key("name");
             check.take(&mut taken, user.name.as_str(), "user", &path);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Data, IndependentJobs, Lublin, Rules, Step, SyntheticMonth};
+use super::{Applications, Data, IndependentJobs, Lublin, Rules, Step, SyntheticMonth};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
@@ -41,6 +41,9 @@ pub struct Workload {
     /// Parameters of the model "synthetic-month".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthetic_month: Option<SyntheticMonth>,
+    /// Parameters of the model "applications".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applications: Option<Applications>,
     /// How gaps and contradictions of a log are read.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -63,6 +66,7 @@ impl Workload {
             share: None,
             independent_jobs: None,
             synthetic_month: None,
+            applications: None,
             rules: Rules::default(),
             steps: Vec::new(),
         }
@@ -79,6 +83,8 @@ pub enum Model {
     IndependentJobs,
     /// Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand.
     SyntheticMonth,
+    /// Sanjay and Vadhiyar 2011: applications of many phases, for [plans].
+    Applications,
 }
 
 /// A job written into the scenario.

@@ -46,6 +46,11 @@ impl Names {
                 names.push((Kind::Site, name_of(site)));
             }
         }
+        if let Some(plans) = document.get("plans").and_then(Value::as_table) {
+            let name = plans.get("name").and_then(Value::as_str).unwrap_or("plans");
+            names.push((Kind::Plans, name.to_owned()));
+            names.extend(tables(plans, "cluster").map(|it| (Kind::Cluster, name_of(it))));
+        }
         if let Some(sweep) = document.get("sweep").and_then(Value::as_table) {
             names.extend(tables(sweep, "axis").map(|axis| (Kind::Axis, title(axis))));
         }

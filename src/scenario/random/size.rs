@@ -20,6 +20,8 @@ pub(super) enum Theme {
     Grid,
     /// A grid whose jobs reserve shares.
     Sessions,
+    /// Applications of phases that are rescheduled over clusters.
+    Plans,
 }
 
 /// What a theme wants of a key.
@@ -34,16 +36,31 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 6] =
-        [Theme::Anything, Theme::Rigid, Theme::Reserved, Theme::Bags, Theme::Grid, Theme::Sessions];
+    pub(super) const ALL: [Theme; 7] = [
+        Theme::Anything,
+        Theme::Rigid,
+        Theme::Reserved,
+        Theme::Bags,
+        Theme::Grid,
+        Theme::Sessions,
+        Theme::Plans,
+    ];
 
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
-        use Theme::{Anything, Bags, Grid, Reserved, Rigid, Sessions};
+        use Theme::{Anything, Bags, Grid, Plans, Reserved, Rigid, Sessions};
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
-            (Rigid | Reserved | Bags, "Scenario", "grid") => Absent,
+            (Rigid | Reserved | Bags, "Scenario", "grid" | "plans") => Absent,
+            (Grid | Sessions, "Scenario", "plans") => Absent,
+            (Plans, "Scenario", "plans") => Present,
+            (Plans, "Scenario", "grid" | "provider" | "metascheduler" | "maintenance") => Absent,
+            (Plans, "Workload", "model") => OneOf(&["applications"]),
+            (Plans, "Workload", "applications") => Present,
+            (Plans, "Workload", "step" | "data" | "share" | "log" | "jobs" | "merge") => Absent,
+            (Plans, "Workload", "lublin" | "independent-jobs" | "synthetic-month") => Absent,
+            (Rigid | Reserved | Bags | Grid | Sessions, "Workload", "applications") => Absent,
             (Rigid | Reserved | Bags, "Scenario", "provider") => Present,
             (Reserved, "Scenario", "metascheduler") => Absent,
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
@@ -111,6 +128,7 @@ pub(super) fn members(table: &str, key: &str) -> (usize, usize) {
         ("Scenario", "provider") => (1, 4),
         ("Workload", "jobs") => (1, 14),
         ("Sweep", "axis") => (1, 2),
+        ("Plans", "cluster") => (1, 3),
         _ => (0, 3),
     }
 }
@@ -138,6 +156,9 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Maintenance", "times") => 5,
         ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,
+        ("PlanCluster", "machines") => 8,
+        ("Applications", "count") => 9,
+        ("Applications", "jobs" | "merge") => 4,
         ("Figure", "job") => 20,
         _ => return None,
     })
@@ -156,6 +177,7 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
         ("Grid", "period")
             | ("Reallocation", "period")
             | ("Load", "period")
+            | ("Plans", "period")
             | ("JobCheckpoints", "interval")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")
             | ("Information", "delay")

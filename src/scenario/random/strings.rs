@@ -31,6 +31,8 @@ pub(super) enum Kind {
     Grid,
     Site,
     Resource,
+    Plans,
+    Cluster,
     Axis,
     /// By what jobs of one run can be grouped.
     Group,
@@ -45,6 +47,7 @@ impl Kind {
             Kind::Metascheduler => "metascheduler",
             Kind::User => "user",
             Kind::Grid | Kind::Site | Kind::Resource => "grid",
+            Kind::Plans | Kind::Cluster => "plans",
             Kind::Axis | Kind::Group => "sweep",
         }
     }
@@ -52,7 +55,9 @@ impl Kind {
 
 /// What the string at a key of a table means; of a list, its members.
 pub(super) fn role(table: &str, key: &str) -> Option<Role> {
-    use Kind::{Axis, Grid, Group, Metascheduler, Provider, Resource, Site, User, Workload};
+    use Kind::{
+        Axis, Cluster, Grid, Group, Metascheduler, Plans, Provider, Resource, Site, User, Workload,
+    };
     Some(match (table, key) {
         ("Workload", "name") => Role::Own("w"),
         ("Provider", "name") => Role::Own("p"),
@@ -60,18 +65,22 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("User", "name") => Role::Own("u"),
         ("Grid", "name") => Role::Own("g"),
         ("Site", "name") => Role::Own("s"),
+        ("Plans", "name") => Role::Own("g"),
+        ("PlanCluster", "name") => Role::Own("c"),
         ("Figure", "name") => Role::Own("f"),
         ("Axis", "name") => Role::Own("a"),
         ("AxisVariant", "name") => Role::Own("v"),
         ("Header", "name") => Role::Own("case"),
         ("Step", "pool") => Role::Own("pool"),
         ("User", "workload") | ("Workload", "merge") => Role::Names(&[Workload]),
-        ("User", "submits-to") => Role::Names(&[Provider, Metascheduler, Metascheduler, Grid]),
+        ("User", "submits-to") => {
+            Role::Names(&[Provider, Metascheduler, Metascheduler, Grid, Plans])
+        }
         ("Metascheduler", "providers") => Role::Names(&[Provider]),
         ("Maintenance", "of") => Role::Names(&[Provider]),
-        ("Failures", "of") => Role::Names(&[Provider, Site]),
+        ("Failures", "of") => Role::Names(&[Provider, Site, Cluster]),
         ("Failures", "actors") => Role::Names(&[Provider, Metascheduler, User]),
-        ("Figure", "providers") => Role::Names(&[Provider, Site, Resource]),
+        ("Figure", "providers") => Role::Names(&[Provider, Site, Resource, Cluster]),
         ("Figure", "x") => Role::Names(&[Axis]),
         ("Figure", "group-by") => Role::Names(&[Axis, Group, Group]),
         ("Link" | "Partition", "between") => Role::Names(&[Provider, Metascheduler, User, Grid]),

@@ -2,10 +2,11 @@
 
 use crate::scenario::Scenario;
 use crate::scenario::check::Check;
+use crate::scenario::check::plans::draws as loads_are_drawn;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
     self, CoallocationPolicy, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model,
-    NetworkModel, Placement, Role, Step, Workload,
+    NetworkModel, Placement, PlanMethod, Plans, Role, Step, Workload,
 };
 use crate::scenario::quantity::{EstimateRule, Share, TimeSpan};
 
@@ -50,11 +51,13 @@ fn draws(scenario: &Scenario) -> bool {
         || scenario.workloads.iter().any(workload_draws)
         || scenario.failures.iter().any(failures_draw)
         || scenario.grid.as_ref().is_some_and(grid_draws)
+        || scenario.plans.as_ref().is_some_and(plans_draw)
 }
 
 fn workload_draws(workload: &Workload) -> bool {
-    // A synthetic month has a seed of its own, as a log has its jobs.
-    let model = workload.model.is_some_and(|model| model != Model::SyntheticMonth);
+    // A synthetic month has a seed of its own, as a log has its jobs; so have applications.
+    let own = [Model::SyntheticMonth, Model::Applications];
+    let model = workload.model.is_some_and(|model| !own.contains(&model));
     model || workload.steps.iter().any(step_draws)
 }
 
@@ -99,6 +102,10 @@ fn step_draws(step: &Step) -> bool {
 fn failures_draw(failures: &Failures) -> bool {
     let law = failures.law.as_ref().is_some_and(|law| law.up.draws() || law.down.draws());
     law || failures.nominal.is_some() || failures.correlation.is_some()
+}
+
+fn plans_draw(plans: &Plans) -> bool {
+    plans.method == PlanMethod::Genetic || loads_are_drawn(plans)
 }
 
 fn grid_draws(grid: &Grid) -> bool {

@@ -1,0 +1,477 @@
+//! A cluster of machines that are shared with others, and the planner in front of it (section 5).
+
+mod running;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use haggle_model::phased::{IntervalEnd, Move};
+use haggle_model::random::Stream;
+use haggle_model::{ActorId, Job, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
+use haggle_planning::multi::Migration;
+use haggle_planning::{
+    Cluster as Machinery, ClusterError, Interval, IntervalOracle, Machines, Method, Problem,
+    Program, ProgramOracle, Search,
+};
+
+use crate::protocol::planning::{ClusterLoads, IntervalOrder, Planned, Times, TimesRequest};
+use crate::protocol::{Message, PlanningMessage, ResourceMessage, RunMessage, Timer};
+use crate::{Actor, Outbox};
+
+use running::Running;
+
+/// A cluster as a scenario describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterConfig {
+    /// Its number; those of all clusters are those of their actors.
+    pub id: ProviderId,
+    /// How fast its processors are; 1 = the reference processor.
+    pub speed: f64,
+    /// What is available of it when the run begins.
+    pub loads: ClusterLoads,
+    /// How it plans; `None` = applications are not rescheduled.
+    pub method: Option<Method>,
+    /// How it looks for machines.
+    pub search: Search,
+    /// An interval that takes this long or shorter is not valid.
+    pub threshold: Span,
+    /// What it takes to move an application here.
+    pub costs: Costs,
+    /// How late its monitor reports loads: plans are made with what it has reported.
+    pub monitor_delay: Span,
+}
+
+/// What it takes to move an application to machines of a cluster: to stop and to start it, and the way
+/// of its checkpoint through the network, which it has for itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// To stop and start it, where it moves within the cluster.
+    pub within: Span,
+    /// The same where it comes from another one.
+    pub between: Span,
+    /// The size of a checkpoint, Mbit.
+    pub checkpoint: f64,
+    /// Bandwidth between two machines of the cluster, of which half is available, Mbit/s.
+    pub bandwidth: f64,
+    /// Bandwidth of the way from each cluster, Mbit/s.
+    pub ways: Vec<f64>,
+}
+
+/// The available part of the link over which a checkpoint moves within a cluster.
+const SHARE_WITHIN: f64 = 0.5;
+
+impl Costs {
+    /// Within the cluster.
+    fn within(&self) -> Span {
+        let migration = Migration { fixed: self.within.as_secs_f64(), volume: self.checkpoint };
+        migration.over(self.bandwidth, SHARE_WITHIN)
+    }
+
+    /// From another cluster, of the way to which this part is available.
+    fn between(&self, from: usize, share: f64) -> Span {
+        let migration = Migration { fixed: self.between.as_secs_f64(), volume: self.checkpoint };
+        migration.over(self.ways[from], share)
+    }
+}
+
+/// What is available of a cluster.
+#[derive(Clone, Debug)]
+struct Snapshot {
+    machines: Arc<Machinery>,
+    /// The available part of the way from each cluster.
+    ways: Vec<f64>,
+}
+
+impl Snapshot {
+    fn new(speed: f64, loads: &ClusterLoads) -> Result<Snapshot, ClusterError> {
+        let ClusterLoads { cpu, uplinks, ways } = loads;
+        let machines = Machinery::with_uplinks(speed, cpu.clone(), uplinks.clone())?;
+        Ok(Snapshot { machines: Arc::new(machines), ways: ways.clone() })
+    }
+}
+
+/// Plans intervals of applications, and runs them on its machines.
+#[derive(Debug)]
+pub struct Cluster {
+    config: ClusterConfig,
+    draws: Stream,
+    /// What is available.
+    now: Snapshot,
+    /// What its monitor has reported.
+    seen: Snapshot,
+    /// What its monitor is about to report, and when.
+    reports: VecDeque<(Time, Snapshot)>,
+    /// Who has each machine.
+    holders: Vec<Option<JobId>>,
+    down: Vec<bool>,
+    known: BTreeMap<JobId, Known>,
+    running: BTreeMap<JobId, Running>,
+    /// Who has asked for machines and got none.
+    waiting: BTreeSet<ActorId>,
+}
+
+/// What is kept of an application as long as it is not over.
+#[derive(Debug)]
+struct Known {
+    program: Program,
+    /// Until loads change, or which machines are free.
+    oracle: Option<ProgramOracle>,
+    /// The machines of its last interval, if that was here.
+    last: Option<Machines>,
+}
+
+impl Known {
+    /// Whether it has the phases of an interval.
+    fn has(&self, interval: Interval) -> bool {
+        (1..=interval.last).contains(&interval.first) && interval.last <= self.program.phases()
+    }
+}
+
+impl Cluster {
+    /// A cluster on which nothing runs. `draws` are for planners that draw.
+    ///
+    /// # Errors
+    /// If there is no cluster with such a speed and such loads.
+    pub fn new(config: ClusterConfig, draws: Stream) -> Result<Cluster, ClusterError> {
+        let now = Snapshot::new(config.speed, &config.loads)?;
+        let machines = config.loads.cpu.len();
+        Ok(Cluster {
+            draws,
+            seen: now.clone(),
+            now,
+            reports: VecDeque::new(),
+            holders: vec![None; machines],
+            down: vec![false; machines],
+            known: BTreeMap::new(),
+            running: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            config,
+        })
+    }
+
+    fn is_usable(&self, machine: u32) -> bool {
+        let machine = machine as usize;
+        self.holders[machine].is_none() && !self.down[machine]
+    }
+
+    fn are_usable(&self, machines: &Machines) -> bool {
+        machines.numbers().iter().all(|&machine| self.is_usable(machine))
+    }
+
+    /// Gets to know an application, and makes predictions where there is a machine for it. `None` if
+    /// it is none.
+    fn know(&mut self, job: &Job) -> Option<&mut Known> {
+        if !self.known.contains_key(&job.id) {
+            let program = Program::new(job.phases.as_ref()?, self.config.id).ok()?;
+            self.known.insert(job.id, Known { program, oracle: None, last: None });
+        }
+        let (holders, down) = (&self.holders, &self.down);
+        let may_use = |machine: u32| holders[machine as usize].is_none() && !down[machine as usize];
+        let known = self.known.get_mut(&job.id)?;
+        if known.oracle.is_none() {
+            let (machines, search) = (&self.seen.machines, self.config.search);
+            known.oracle = known.program.oracle(machines, search, may_use);
+        }
+        Some(known)
+    }
+
+    /// Predictions do not hold any more.
+    fn outdate(&mut self) {
+        self.known.values_mut().for_each(|known| known.oracle = None);
+    }
+
+    fn on_plan_request(
+        &mut self,
+        from: ActorId,
+        job: &Job,
+        first: usize,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(method) = self.config.method.filter(|_| first > 0) else { return false };
+        let (rescheduling, threshold) = (self.config.costs.within(), self.config.threshold);
+        let mut draws = self.draws.clone();
+        let known = self.know(job);
+        let plan = known.and_then(|known| {
+            let oracle = known.oracle.as_ref().filter(|it| first <= it.phases())?;
+            let problem = Problem { oracle, first, rescheduling, threshold };
+            let plan = method.plan(&problem, &mut draws);
+            let interval = plan.parts.first()?.interval;
+            Some(Planned { job: job.id, interval, remaining: plan.cost })
+        });
+        self.draws = draws;
+        match plan {
+            Some(plan) => out.send(from, PlanningMessage::Plan(Box::new(plan))),
+            None => self.have_none(from, job.id, out),
+        }
+        true
+    }
+
+    /// There is no machine for an application; who asked hears when there is.
+    fn have_none(&mut self, from: ActorId, job: JobId, out: &mut Outbox) {
+        self.waiting.insert(from);
+        out.send(from, PlanningMessage::NoMachines { job });
+    }
+
+    fn on_times_request(
+        &mut self,
+        me: ActorId,
+        from: ActorId,
+        request: &TimesRequest,
+        out: &mut Outbox,
+    ) -> bool {
+        let TimesRequest { job, intervals, from: at } = request;
+        let moving = self.moving(*at, me, &self.seen);
+        let Some(moving) = moving else { return false };
+        let _ = self.know(job);
+        let known = self.known.get(&job.id);
+        if known.is_some_and(|known| intervals.iter().any(|&it| !known.has(it))) {
+            return false;
+        }
+        let Some((known, oracle)) = known.and_then(|it| Some((it, it.oracle.as_ref()?))) else {
+            self.have_none(from, job.id, out);
+            return true;
+        };
+        let least = Vec::from_iter(intervals.iter().map(|&it| oracle.least_time(it)));
+        let last = known.last.as_ref().filter(|it| *at == Some(me) && self.are_usable(it));
+        let program = &known.program;
+        let stay = last.map_or_else(Vec::new, |machines| {
+            let time = |&it| program.time_on(&self.seen.machines, machines, it);
+            intervals.iter().map(time).collect()
+        });
+        let times = Times { job: job.id, least, stay, moving };
+        out.send(from, PlanningMessage::Times(Box::new(times)));
+        true
+    }
+
+    /// How long a checkpoint takes to get here; `None` from a cluster that there is not.
+    fn moving(&self, from: Option<ActorId>, me: ActorId, snapshot: &Snapshot) -> Option<Span> {
+        match from {
+            None => Some(Span::ZERO),
+            Some(from) if from == me => Some(self.config.costs.within()),
+            Some(from) => {
+                let share = *snapshot.ways.get(from.index())?;
+                Some(self.config.costs.between(from.index(), share))
+            }
+        }
+    }
+
+    /// An interval is to run: its machines are taken, and its checkpoint is sent for.
+    fn on_order(
+        &mut self,
+        now: Time,
+        me: ActorId,
+        owner: ActorId,
+        order: &IntervalOrder,
+        out: &mut Outbox,
+    ) -> bool {
+        let job = order.job.id;
+        if self.running.contains_key(&job) {
+            return false;
+        }
+        let interval = order.interval;
+        let Some(known) = self.know(&order.job).filter(|it| it.has(interval)) else { return false };
+        let machines = match order.how {
+            Move::Stay => known.last.clone(),
+            _ => known.oracle.as_ref().map(|oracle| oracle.best_schedule(interval)),
+        };
+        let Some(machines) = machines.filter(|it| self.are_usable(it)) else {
+            out.send(owner, PlanningMessage::NotRun { job });
+            return true;
+        };
+        let stays = order.how == Move::Stay;
+        let moving = |snapshot| {
+            if stays { Some(Span::ZERO) } else { self.moving(order.from, me, snapshot) }
+        };
+        let (Some(predicted_move), Some(moving)) = (moving(&self.seen), moving(&self.now)) else {
+            return false;
+        };
+        let program = self.known[&job].program.clone();
+        let predicted = program.time_on(&self.seen.machines, &machines, interval);
+        for &machine in machines.numbers() {
+            self.holders[machine as usize] = Some(job);
+        }
+        if let Some(known) = self.known.get_mut(&job) {
+            known.last = Some(machines.clone());
+        }
+        self.outdate();
+        let from = order.from.filter(|_| order.how == Move::Between);
+        let mut running = Running::new(program, machines, order, owner, now);
+        running.record.from = from.map(|it| ProviderId(it.0));
+        running.record.cluster = self.config.id;
+        (running.record.predicted_move, running.record.predicted) = (predicted_move, predicted);
+        running.reports_phases = self.config.method.is_none();
+        out.send(owner, PlanningMessage::Begun { job });
+        if moving > Span::ZERO {
+            out.set(now + moving, Timer::IntervalBegins { job });
+        } else {
+            running.begin(now, &self.now.machines, out);
+        }
+        self.running.insert(job, running);
+        true
+    }
+
+    /// A phase is over that is to be told, or the whole interval.
+    fn on_ends(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
+        let Some(running) = self.running.get_mut(&job) else { return false };
+        if running.ends(now) {
+            let owner = running.owner;
+            self.close(now, job, IntervalEnd::Done, out);
+            out.send(owner, PlanningMessage::IntervalOver { job });
+            self.release(out);
+        } else {
+            out.send(running.owner, PlanningMessage::PhaseOver { job });
+            running.go_on(now, &self.now.machines, out);
+        }
+        true
+    }
+
+    /// An interval is over in this way, and gives its machines back.
+    fn close(&mut self, now: Time, job: JobId, ending: IntervalEnd, out: &mut Outbox) {
+        let Some(running) = self.running.remove(&job) else { return };
+        for &machine in running.machines.numbers() {
+            self.holders[machine as usize] = None;
+        }
+        self.outdate();
+        running.close(now, ending, out);
+    }
+
+    /// Machines are free: those hear of it who waited for some.
+    fn release(&mut self, out: &mut Outbox) {
+        for actor in std::mem::take(&mut self.waiting) {
+            out.send(actor, PlanningMessage::MachinesFree);
+        }
+    }
+
+    fn on_loads(&mut self, now: Time, loads: &ClusterLoads, out: &mut Outbox) -> bool {
+        let count = self.config.loads.cpu.len();
+        let ways = self.config.loads.ways.len();
+        if loads.cpu.len() != count || loads.ways.len() != ways {
+            return false;
+        }
+        let Ok(snapshot) = Snapshot::new(self.config.speed, loads) else { return false };
+        for running in self.running.values_mut() {
+            running.change(now, &self.now.machines, &snapshot.machines, out);
+        }
+        self.now = snapshot.clone();
+        if self.config.monitor_delay > Span::ZERO {
+            let at = now + self.config.monitor_delay;
+            self.reports.push_back((at, snapshot));
+            out.wake(at, Timer::LoadsSeen);
+        } else {
+            self.seen = snapshot;
+            self.outdate();
+        }
+        true
+    }
+
+    /// The monitor reports.
+    fn on_seen(&mut self, now: Time) {
+        while self.reports.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, snapshot)) = self.reports.pop_front() else { break };
+            self.seen = snapshot;
+            self.outdate();
+        }
+    }
+
+    fn on_failed(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
+        let hit = |running: &Running| {
+            let numbers = running.machines.numbers();
+            numbers.iter().any(|&machine| processors.contains(machine))
+        };
+        let lost = self.running.iter().filter(|(_, running)| hit(running));
+        let lost = Vec::from_iter(
+            lost.map(|(&job, running)| (job, running.owner, running.record.start.is_some())),
+        );
+        for (job, owner, arrived) in lost {
+            out.stop(Timer::IntervalBegins { job });
+            out.stop(Timer::IntervalEnds { job });
+            self.close(now, job, IntervalEnd::Lost, out);
+            if !arrived && let Some(known) = self.known.get_mut(&job) {
+                known.last = None;
+            }
+            out.send(owner, PlanningMessage::IntervalLost { job, arrived });
+        }
+        self.set_down(processors, true);
+        let (provider, processors) = (self.config.id, processors.clone());
+        out.observe(Observation::ProcessorsFailed { provider, processors });
+        self.release(out);
+    }
+
+    fn on_restored(&mut self, processors: &ProcessorSet, out: &mut Outbox) {
+        self.set_down(processors, false);
+        let (provider, processors) = (self.config.id, processors.clone());
+        out.observe(Observation::ProcessorsRestored { provider, processors });
+        self.release(out);
+    }
+
+    fn set_down(&mut self, processors: &ProcessorSet, down: bool) {
+        for &(first, last) in processors.intervals() {
+            let end = self.down.len().min(last as usize + 1);
+            self.down[end.min(first as usize)..end].fill(down);
+        }
+        self.outdate();
+    }
+
+    fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        for job in Vec::from_iter(self.running.keys().copied()) {
+            self.close(now, job, IntervalEnd::Open, out);
+        }
+    }
+}
+
+impl Actor for Cluster {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        let me = ActorId(self.config.id.0);
+        let expected = match message {
+            Message::Planning(message) => match message {
+                PlanningMessage::PlanRequest { job, first } => {
+                    self.on_plan_request(from, &job, first as usize, out)
+                }
+                PlanningMessage::TimesRequest(request) => {
+                    self.on_times_request(me, from, &request, out)
+                }
+                PlanningMessage::RunInterval(order) => self.on_order(now, me, from, &order, out),
+                PlanningMessage::Forget { job } => {
+                    if !self.running.contains_key(&job) {
+                        self.known.remove(&job);
+                    }
+                    true
+                }
+                PlanningMessage::Loads(loads) => self.on_loads(now, &loads, out),
+                _ => false,
+            },
+            Message::Wake(Timer::IntervalBegins { job }) => {
+                self.running.get_mut(&job).is_some_and(|running| {
+                    let begins = running.record.start.is_none();
+                    if begins {
+                        running.begin(now, &self.now.machines, out);
+                    }
+                    begins
+                })
+            }
+            Message::Wake(Timer::IntervalEnds { job }) => self.on_ends(now, job, out),
+            Message::Wake(Timer::LoadsSeen) => {
+                self.on_seen(now);
+                true
+            }
+            Message::Resource(ResourceMessage::Failed { processors }) => {
+                self.on_failed(now, &processors, out);
+                true
+            }
+            Message::Resource(ResourceMessage::Restored { processors }) => {
+                self.on_restored(&processors, out);
+                true
+            }
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(now, out);
+                true
+            }
+            _ => false,
+        };
+        if !expected {
+            out.refuse(from);
+        }
+    }
+}

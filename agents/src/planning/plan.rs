@@ -1,0 +1,124 @@
+//! Clusters and their rescheduler as a whole: from a description to actors that know each other.
+
+use haggle_model::random::stream;
+use haggle_model::{ActorId, ProviderId, Span, Time};
+use haggle_planning::multi::Migration;
+use haggle_planning::synthetic::SyntheticGrid;
+use haggle_planning::{ClusterError, Method, Search};
+
+use super::{
+    Cluster, ClusterConfig, Costs, LoadSource, Rescheduler, ReschedulerConfig, ResourceUpdates,
+    Updates,
+};
+use crate::{AnyActor, Message, Timer};
+
+/// Clusters and their rescheduler before a run.
+#[derive(Debug)]
+pub struct PlansConfig {
+    /// Master seed, for planners that draw.
+    pub seed: u64,
+    /// The clusters.
+    pub clusters: Vec<PlannedCluster>,
+    /// How each of them plans; `None` = applications are not rescheduled.
+    pub method: Option<Method>,
+    /// How each looks for machines.
+    pub search: Search,
+    /// An interval that takes this long or shorter is not valid.
+    pub threshold: Span,
+    /// How late monitors report loads.
+    pub monitor_delay: Span,
+    /// When loads change.
+    pub updates: Updates,
+    /// What the loads are.
+    pub loads: Box<dyn LoadSource>,
+}
+
+/// A cluster before a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCluster {
+    /// Its name; what is drawn for its planner depends on that.
+    pub name: String,
+    /// How fast its processors are.
+    pub speed: f64,
+    /// What it takes to move an application there.
+    pub costs: Costs,
+}
+
+/// The actors of clusters and their rescheduler, in the order of their numbers.
+#[derive(Debug)]
+pub struct PlansActors {
+    /// Clusters first, then the rescheduler and the resource updates.
+    pub actors: Vec<AnyActor>,
+    /// Whom users submit to.
+    pub rescheduler: ActorId,
+    /// What is on its way when the run begins.
+    pub initial: Vec<(Time, ActorId, Message)>,
+}
+
+impl PlansConfig {
+    /// The clusters of a synthetic grid, whose loads change after each interval.
+    pub fn on(
+        grid: &SyntheticGrid,
+        migration: Migration,
+        method: Option<Method>,
+        threshold: Span,
+    ) -> PlansConfig {
+        let count = grid.clusters().count();
+        let fixed = Span::from_secs_f64(migration.fixed);
+        let planned = |(number, (_, speed, bandwidth)): (usize, (u32, f64, f64))| {
+            let ways = (0..count).map(|from| grid.between(from, number)).collect();
+            let checkpoint = migration.volume;
+            let costs = Costs { within: fixed, between: fixed, checkpoint, bandwidth, ways };
+            PlannedCluster { name: format!("cluster {number}"), speed, costs }
+        };
+        PlansConfig {
+            seed: grid.number(),
+            clusters: grid.clusters().enumerate().map(planned).collect(),
+            method,
+            search: Search::default(),
+            threshold,
+            monitor_delay: Span::ZERO,
+            updates: Updates::AfterInterval,
+            loads: Box::new(grid.clone()),
+        }
+    }
+
+    /// The actors; the clusters have the numbers from 0 on.
+    ///
+    /// # Errors
+    /// If a speed or a load is none.
+    pub fn actors(mut self) -> Result<PlansActors, ClusterError> {
+        let clusters = Vec::from_iter((0..self.clusters.len() as u32).map(ActorId));
+        let rescheduler = ActorId(clusters.len() as u32);
+        let updates = ActorId(rescheduler.0 + 1);
+        let mut actors = Vec::with_capacity(clusters.len() + 2);
+        let loads = self.loads.at(0);
+        for ((id, planned), loads) in (0..).zip(self.clusters).zip(loads) {
+            let draws = stream(self.seed, &planned.name, "plans");
+            let config = ClusterConfig {
+                id: ProviderId(id),
+                speed: planned.speed,
+                loads,
+                method: self.method,
+                search: self.search,
+                threshold: self.threshold,
+                costs: planned.costs,
+                monitor_delay: self.monitor_delay,
+            };
+            actors.push(AnyActor::Cluster(Box::new(Cluster::new(config, draws)?)));
+        }
+        let config = ReschedulerConfig {
+            clusters: clusters.clone(),
+            updates: (self.updates == Updates::AfterInterval).then_some(updates),
+            threshold: self.threshold,
+            reschedules: self.method.is_some(),
+        };
+        actors.push(AnyActor::Rescheduler(Box::new(Rescheduler::new(config))));
+        let first = ResourceUpdates::first(&self.updates);
+        let initial = first.map(|at| (at, updates, Message::Wake(Timer::LoadsChange)));
+        let initial = initial.into_iter().collect();
+        let source = ResourceUpdates::new(clusters, self.updates, self.loads);
+        actors.push(AnyActor::ResourceUpdates(Box::new(source)));
+        Ok(PlansActors { actors, rescheduler, initial })
+    }
+}

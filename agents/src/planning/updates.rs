@@ -1,0 +1,156 @@
+//! Resource updates: who tells clusters what is available of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use haggle_model::random::stream;
+use haggle_model::{ActorId, Span, Time};
+use haggle_planning::synthetic::{GridLoads, SyntheticGrid};
+use rand::RngExt;
+
+use crate::protocol::planning::ClusterLoads;
+use crate::protocol::{Message, PlanningMessage, RunMessage, Timer};
+use crate::{Actor, Outbox};
+
+/// Where loads come from.
+pub trait LoadSource: fmt::Debug + Send {
+    /// What is available of each cluster in an epoch; 0 is the beginning of the run.
+    fn at(&mut self, epoch: usize) -> Vec<ClusterLoads>;
+}
+
+/// Loads that are drawn. Those of a cluster in an epoch depend on the seed, its name and the epoch
+/// only, so that all planners meet the same ones, whatever else there is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnLoads {
+    /// The run's seed.
+    pub seed: u64,
+    /// The clusters.
+    pub clusters: Vec<LoadRanges>,
+    /// Available part of the way between two clusters, from and to.
+    pub ways: (f64, f64),
+}
+
+/// From what the loads of a cluster are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadRanges {
+    /// The cluster's name.
+    pub name: String,
+    /// How many machines it has.
+    pub machines: u32,
+    /// Available part of a processor, from and to.
+    pub cpu: (f64, f64),
+    /// Available part of the link of a machine, from and to.
+    pub uplinks: (f64, f64),
+}
+
+impl LoadSource for DrawnLoads {
+    fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
+        let purpose = format!("loads {epoch}");
+        let count = self.clusters.len();
+        let mut loads = Vec::with_capacity(count);
+        for LoadRanges { name, machines, cpu, uplinks } in &self.clusters {
+            let mut draws = stream(self.seed, name, &purpose);
+            let mut parts = |(low, high): (f64, f64)| {
+                (0..*machines).map(|_| draws.random_range(low..=high)).collect()
+            };
+            let (cpu, uplinks) = (parts(*cpu), parts(*uplinks));
+            loads.push(ClusterLoads { cpu, uplinks, ways: vec![1.0; count] });
+        }
+        for one in 0..count {
+            for other in one + 1..count {
+                let (a, b) = (&self.clusters[one].name, &self.clusters[other].name);
+                let mut draws = stream(self.seed, &format!("{a} {b}"), &purpose);
+                let part = draws.random_range(self.ways.0..=self.ways.1);
+                loads[one].ways[other] = part;
+                loads[other].ways[one] = part;
+            }
+        }
+        loads
+    }
+}
+
+impl LoadSource for SyntheticGrid {
+    fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
+        let GridLoads { clusters, between } = self.loads(epoch);
+        let loads = clusters.into_iter().zip(between);
+        loads.map(|((cpu, uplinks), ways)| ClusterLoads { cpu, uplinks, ways }).collect()
+    }
+}
+
+/// When loads change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Updates {
+    /// When an interval is over, or a phase of an application that is not rescheduled.
+    AfterInterval,
+    /// So often.
+    Every(Span),
+    /// At these instants, ascending: the n-th of them begins epoch n, from 1.
+    At(Vec<Time>),
+}
+
+/// Tells clusters of their loads.
+#[derive(Debug)]
+pub struct ResourceUpdates {
+    clusters: Vec<ActorId>,
+    updates: Updates,
+    source: Box<dyn LoadSource>,
+    epoch: usize,
+}
+
+impl ResourceUpdates {
+    /// For these clusters, which know the loads of epoch 0. The first timer is the world's to set,
+    /// see [`ResourceUpdates::first`].
+    pub fn new(
+        clusters: Vec<ActorId>,
+        updates: Updates,
+        source: Box<dyn LoadSource>,
+    ) -> ResourceUpdates {
+        ResourceUpdates { clusters, updates, source, epoch: 0 }
+    }
+
+    /// When it is to wake up first for [`Timer::LoadsChange`].
+    pub fn first(updates: &Updates) -> Option<Time> {
+        ResourceUpdates::next(updates, Time::ZERO, 0)
+    }
+
+    /// When loads change after `now`, the beginning of an epoch.
+    fn next(updates: &Updates, now: Time, epoch: usize) -> Option<Time> {
+        match updates {
+            Updates::AfterInterval => None,
+            Updates::Every(period) => Some(now + *period),
+            Updates::At(instants) => instants.get(epoch).copied(),
+        }
+    }
+
+    fn change(&mut self, out: &mut Outbox) {
+        self.epoch += 1;
+        let loads = self.source.at(self.epoch);
+        for (&cluster, loads) in self.clusters.iter().zip(loads) {
+            out.send(cluster, PlanningMessage::Loads(Arc::new(loads)));
+        }
+    }
+}
+
+impl Actor for ResourceUpdates {
+    type Message = Message;
+
+    fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        match message {
+            Message::Wake(Timer::LoadsChange) if self.updates != Updates::AfterInterval => {
+                self.change(out);
+                if let Some(next) = ResourceUpdates::next(&self.updates, now, self.epoch) {
+                    out.wake(next, Timer::LoadsChange);
+                }
+            }
+            Message::Planning(PlanningMessage::Redraw)
+                if self.updates == Updates::AfterInterval =>
+            {
+                self.change(out);
+                out.send(from, PlanningMessage::Redrawn);
+            }
+            // It holds nobody's jobs.
+            Message::Run(RunMessage::RunOver) => {}
+            _ => out.refuse(from),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The story of an application of phases: its intervals, and what was between them.
+
+use haggle_results::JobRow;
+use haggle_results::reader::IntervalRow;
+use serde::Serialize;
+
+use super::spent::{Ledger, Part, micros};
+use super::{Chronicle, Story};
+
+/// Phases that it ran on one set of machines. Times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Which of its intervals.
+    pub interval: i64,
+    /// Its first phase.
+    pub first: i64,
+    /// Its last phase.
+    pub last: i64,
+    /// The cluster.
+    pub cluster: String,
+    /// Its machines.
+    pub processors: i64,
+    /// How it came there: `start`, `stay`, `within` or `between`.
+    pub how: String,
+    /// When it was on its way there.
+    pub ordered: f64,
+    /// When it began to compute.
+    pub start: Option<f64>,
+    /// When that was over.
+    pub end: f64,
+    /// How long the phases were predicted to take.
+    pub predicted: f64,
+    /// `done`, `lost` or `open`.
+    pub outcome: String,
+}
+
+/// Completes the story: it waits for machines, moves, and computes.
+pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
+    let mut ledger = Ledger::new(job);
+    let mut rows = Vec::from_iter(all.intervals.iter().filter(|it| it.job == job.job));
+    rows.sort_by_key(|it| it.interval);
+    for it in &rows {
+        ledger.until(micros(it.ordered), Part::Busy);
+        ledger.until(micros(it.start.unwrap_or(it.end)), Part::Transfers);
+        let part = if it.outcome == "lost" { Part::Lost } else { Part::Computing };
+        ledger.until(micros(it.end), part);
+    }
+    ledger.until(micros(job.left), Part::Busy);
+    story.intervals = rows.into_iter().map(interval).collect();
+    story.sizes = all.resources.iter().map(|it| (it.provider.clone(), it.processors)).collect();
+    story.parts = ledger.spent();
+    story
+}
+
+fn interval(row: &IntervalRow) -> Interval {
+    Interval {
+        interval: row.interval,
+        first: row.first,
+        last: row.last,
+        cluster: row.provider.clone(),
+        processors: row.processors,
+        how: row.how.clone(),
+        ordered: row.ordered,
+        start: row.start,
+        end: row.end,
+        predicted: row.predicted,
+        outcome: row.outcome.clone(),
+    }
+}

@@ -1,0 +1,149 @@
+//! `[plans]`: clusters that are shared with others, and a metascheduler that reschedules applications of
+//! many phases over them.
+
+use haggle_model::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
+
+/// Clusters after Sanjay and Vadhiyar 2011, with a planner in front of each and a metascheduler over them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Plans {
+    /// Name of the metascheduler: whom users submit to.
+    #[serde(default = "plans")]
+    pub name: Name,
+    /// How each cluster plans the phases that are left.
+    pub method: PlanMethod,
+    /// An interval is valid if it takes longer than this, so that an application does not spend its
+    /// life moving.
+    #[serde(default = "twenty_minutes")]
+    pub threshold: TimeSpan,
+    /// Time between changes of loads; without it, they change when an interval is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<TimeSpan>,
+    /// How late monitors report loads: plans are made with what they have reported.
+    #[serde(default = "no_time")]
+    pub monitor_delay: TimeSpan,
+    /// To stop and start an application that moves within a cluster.
+    #[serde(default = "a_minute")]
+    pub within: TimeSpan,
+    /// To stop and start an application that moves to another cluster.
+    #[serde(default = "a_minute")]
+    pub between: TimeSpan,
+    /// Size of a checkpoint, which moves with the application.
+    #[serde(default = "checkpoint")]
+    pub checkpoint: Bytes,
+    /// Bandwidth of the way between two clusters.
+    #[serde(default = "slow")]
+    pub bandwidth: Bandwidth,
+    /// Least part of that way that is available; what is, is drawn.
+    #[serde(default = "a_fifth")]
+    pub available_min: Share,
+    /// Most of it that is available.
+    #[serde(default = "four_fifths")]
+    pub available_max: Share,
+    /// The clusters.
+    #[serde(rename = "cluster")]
+    #[schemars(length(min = 1))]
+    pub clusters: Vec<PlanCluster>,
+}
+
+fn plans() -> Name {
+    Name::like("plans")
+}
+
+fn twenty_minutes() -> TimeSpan {
+    TimeSpan(Span::from_secs(1200))
+}
+
+fn a_minute() -> TimeSpan {
+    TimeSpan(Span::from_secs(60))
+}
+
+fn no_time() -> TimeSpan {
+    TimeSpan::ZERO
+}
+
+fn checkpoint() -> Bytes {
+    Bytes(25_000_000)
+}
+
+fn slow() -> Bandwidth {
+    Bandwidth(5e6)
+}
+
+fn fast() -> Bandwidth {
+    Bandwidth(1e9)
+}
+
+fn percent(percent: &str) -> Share {
+    percent.parse().expect("a share")
+}
+
+fn a_tenth() -> Share {
+    percent("10%")
+}
+
+fn a_fifth() -> Share {
+    percent("20%")
+}
+
+fn four_fifths() -> Share {
+    percent("80%")
+}
+
+fn all() -> Share {
+    Share::ALL
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// How a cluster plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanMethod {
+    /// No rescheduling: an application stays on the machines that are best for all of it when it begins.
+    None,
+    /// From the first phase to the last: an interval ends where other machines would suit better.
+    Incremental,
+    /// From one interval to ever more, each time by the marker that helps most.
+    Division,
+    /// A population of plans that cross and change: 50 generations of 200.
+    Genetic,
+    /// The best plan there is for the loads of now, by dynamic programming.
+    Optimum,
+}
+
+/// A cluster whose machines are shared with others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlanCluster {
+    /// Name of the cluster, unique among all actors; what is drawn for it depends on that.
+    pub name: Name,
+    /// Machines, of one processor each.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub machines: u32,
+    /// Speed of its processors; 1 = the reference processor.
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e3))]
+    pub speed: f64,
+    /// Bandwidth between two of its machines, of which half is available to a checkpoint.
+    #[serde(default = "fast")]
+    pub bandwidth: Bandwidth,
+    /// Least part of a processor that is available; what is, is drawn for each.
+    #[serde(default = "a_tenth")]
+    pub cpu_min: Share,
+    /// Most of it that is available.
+    #[serde(default = "all")]
+    pub cpu_max: Share,
+    /// Least part of the link of a machine that is available; what is, is drawn for each.
+    #[serde(default = "a_fifth")]
+    pub link_min: Share,
+    /// Most of it that is available.
+    #[serde(default = "four_fifths")]
+    pub link_max: Share,
+}
