@@ -129,12 +129,16 @@ impl<S: Subject> Machine<Paxos<S>> for Voter<S> {
         let Said { id, settled, body } = message;
         let (current, dropped) = self.memory.hear(id, settled, out);
         for (id, stance) in dropped {
-            if matches!(stance, Stance::Asked { .. }) || stance.is_prepared() {
+            if stance.is_prepared() && self.rules.retry.is_none() {
+                // Nothing is acknowledged, so its coordinator may know the outcome, and others may
+                // have heard that it does, while the outcome is still on its way to here.
+                self.memory.states.insert(id, stance);
+            } else if matches!(stance, Stance::Asked { .. }) || stance.is_prepared() {
                 out.push(Output::Stop(id));
                 out.push(Output::Tell(Duty::GiveUp { id }));
             }
         }
-        if !current {
+        if !current && !self.memory.states.get(&id).is_some_and(Stance::is_prepared) {
             return;
         }
         match body {

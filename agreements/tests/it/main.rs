@@ -3,6 +3,7 @@
 mod arena;
 mod counts;
 mod every_history;
+mod late_outcomes;
 mod protocols;
 mod random_histories;
 mod scripts;
