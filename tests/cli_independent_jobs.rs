@@ -11,7 +11,7 @@ fn every_model_is_listed() {
     lublin-feitelson  Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs
     independent-jobs  Arrivals, run times and sizes drawn from stated laws, each for itself
     synthetic-month   Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand
-    applications      Sanjay and Vadhiyar 2011: applications of many phases, for [plans]
+    applications      Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`
     ----- stderr -----
     "#);
 }

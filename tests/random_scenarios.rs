@@ -11,7 +11,7 @@ use crate::command::{Folder, stdout_of};
 
 /// Cases that are drawn when tests run, unoptimised; the gate draws more than there are keys, and who
 /// renews the page as many.
-const CASES: usize = 50;
+const CASES: usize = 100;
 
 #[test]
 fn random_scenarios_hold() {

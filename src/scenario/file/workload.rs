@@ -83,7 +83,7 @@ pub enum Model {
     IndependentJobs,
     /// Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand.
     SyntheticMonth,
-    /// Sanjay and Vadhiyar 2011: applications of many phases, for [plans].
+    /// Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`.
     Applications,
 }
 
