@@ -4,27 +4,33 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Whatever decides what a run comes to.
-const SOURCES: [&str; 8] = [
-    "Cargo.lock",
-    "agents/src",
-    "model/src",
-    "plots/src",
-    "results/src",
-    "runtime/src",
-    "scheduling/src",
-    "src",
-];
+/// What people measure and test with, which decides nothing.
+const BESIDE: [&str; 2] = ["benches", "fuzz"];
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=scenarios");
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    for source in SOURCES {
-        println!("cargo:rerun-if-changed={source}");
-        take_in(Path::new(source), &mut hash)?;
+    for source in sources()? {
+        println!("cargo:rerun-if-changed={}", source.display());
+        take_in(&source, &mut hash)?;
     }
     println!("cargo:rustc-env=HAGGLE_BUILD={:016x}", hash.0);
     Ok(())
+}
+
+/// Whatever decides what a run comes to: our own crates, and the versions of all others.
+fn sources() -> io::Result<Vec<PathBuf>> {
+    let folders =
+        fs::read_dir(".")?.map(|entry| entry.map(|entry| PathBuf::from(entry.file_name())));
+    let folders = folders.collect::<io::Result<Vec<PathBuf>>>()?.into_iter();
+    let crates = folders.filter(|folder| {
+        folder.join("Cargo.toml").is_file()
+            && !BESIDE.iter().any(|beside| folder == Path::new(beside))
+    });
+    let mut sources: Vec<PathBuf> = crates.map(|folder| folder.join("src")).collect();
+    sources.extend(["Cargo.lock", "src"].map(PathBuf::from));
+    sources.sort();
+    Ok(sources)
 }
 
 /// Takes in a file, or all files of a folder in the order of their names.

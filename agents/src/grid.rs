@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The dispatcher decides in rounds, on what the information service lets it know.
-//! Messages between these actors take no time; data do, and so may rounds ([`Rounds`]).
+//! Messages between these actors take no time; data do, and so may rounds ([`Rounds`](haggle_scheduling::grid::Rounds)).
 
 pub mod checkpoints;
 pub mod data_network;
@@ -18,7 +18,6 @@ pub mod dispatcher;
 pub mod information;
 pub mod plan;
 pub mod resource;
-pub mod rounds;
 pub mod storage;
 pub mod superseded;
 
@@ -28,6 +27,5 @@ pub use dispatcher::{Dispatcher, DispatcherConfig, Known};
 pub use information::{Delay, InformationService};
 pub use plan::{GridActors, GridPlan, PlannedResource};
 pub use resource::{BackgroundLoad, Checkpoints, GridResource, Home, JobData, ResourceRules};
-pub use rounds::Rounds;
 pub use storage::{Storage, StorageLimits};
 pub use superseded::CancelMode;

@@ -44,7 +44,7 @@ pub use provider::{
     Bargaining, Estimates, MAX_ATTEMPTS, Maintenance, OnFailure, Overrun, Provider, ProviderConfig,
     ReservingConfig,
 };
-pub use reallocator::{MoveCost, Reallocator, ReallocatorConfig};
+pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use transaction::Transaction;
 pub use transactor::{Transactor, TransactorConfig};
 pub use user::{User, UserConfig};

@@ -6,20 +6,18 @@
 //! and what it knows of providers is what they answered in the event that goes on.
 
 mod answers;
-mod data;
 mod jobs;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use haggle_model::{ActorId, JobId, Observation, Refusal, Span, Time};
-use haggle_scheduling::reallocation::{Decision, Event, Question, Rule, Tuning, Waiting};
+use haggle_scheduling::reallocation::{
+    DataPlaces, Decision, Event, MoveCost, Question, Rule, Tuning, Waiting,
+};
 
 use crate::protocol::reallocation::SizeRequest;
 use crate::protocol::{Message, ReallocationMessage, RunMessage, Timer};
 use crate::{Actor, Desk, Outbox};
-
-use data::DataPlaces;
-pub use data::MoveCost;
 
 /// A reallocator as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]

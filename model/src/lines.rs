@@ -1,12 +1,16 @@
 //! Text files line by line, plain or packed with gzip or zstd: what the readers
 //! of all formats share.
 
+mod zstd;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use memchr::memchr;
+
+use zstd::Frames;
 
 /// Longest line that is read, bytes: no real line comes near it, and without a
 /// bound a binary file would be read into memory as one line.
@@ -59,7 +63,7 @@ pub(crate) fn decompressed<'a>(
             Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
         }
         Packing::Zstd => {
-            let plain = zstd::Decoder::with_buffer(whole).map_err(Unreadable::Read)?;
+            let plain = Frames::new(whole);
             Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
         }
         Packing::Unread(kind) => return Err(Unreadable::Compression(kind)),

@@ -15,6 +15,7 @@
 //! is on one provider only has no part: it waits in the queue as any other.
 
 mod common_start;
+mod dividing;
 mod free_times;
 mod moving;
 mod queue;
@@ -23,6 +24,7 @@ mod rounds;
 use haggle_model::{Span, Time};
 
 pub use common_start::{Fill, earliest_common_start};
+pub use dividing::divide;
 pub use free_times::FreeTimes;
 pub use moving::{Choice, Moves, improve, shift};
 pub use queue::CoallocationQueue;

@@ -30,6 +30,7 @@ pub mod rank_set;
 pub mod replication;
 pub mod rescheduling;
 pub mod resources;
+mod rounds;
 pub mod scheduler;
 pub mod sessions;
 pub mod time_shared;
@@ -47,6 +48,7 @@ pub use queues::{Choice, QueueOrder, QueueScheduler};
 pub use replication::{Replicas, Replication};
 pub use rescheduling::Rescheduling;
 pub use resources::{LoadUnit, Preference, Resource, ResourceId, Resources, SiteId};
+pub use rounds::Rounds;
 pub use scheduler::{Action, Checkpointing, GridScheduler, Insight, Round};
 pub use sessions::{
     DynamicLimit, LightLoad, Session, SessionPolicy, SessionScheduler, Sessions, User,

@@ -18,11 +18,13 @@
 //! messages may carry that, or a function call ([`reallocate`]).
 
 mod clusters;
+mod data;
 mod event;
 mod heuristic;
 mod tuning;
 
 pub use clusters::{Clusters, Reallocated, first_done, reallocate};
+pub use data::{DataPlaces, MoveCost};
 pub use event::{Decision, Event, Question, Waiting};
 pub use heuristic::Heuristic;
 pub use tuning::Tuning;

@@ -4,6 +4,8 @@
 //! last moment: whoever interrupts the command, or fills the disk, finds either
 //! the old file or none.
 
+mod zst;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +29,7 @@ pub(crate) struct Output {
 enum Packer {
     Plain(BufWriter<Sink>),
     Gzip(GzEncoder<BufWriter<Sink>>),
-    Zstd(zstd::Encoder<'static, BufWriter<Sink>>),
+    Zstd(zst::Packer<BufWriter<Sink>>),
 }
 
 enum Sink {
@@ -66,10 +68,7 @@ impl Output {
         let buffer = BufWriter::with_capacity(128 * 1024, sink);
         let packer = match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => Packer::Gzip(GzEncoder::new(buffer, Compression::default())),
-            Some("zst") => {
-                let packer = zstd::Encoder::new(buffer, zstd::DEFAULT_COMPRESSION_LEVEL);
-                Packer::Zstd(packer.map_err(|error| failed(path, error))?)
-            }
+            Some("zst") => Packer::Zstd(zst::Packer::new(buffer)),
             _ => Packer::Plain(buffer),
         };
         Ok(Output { packer: Some(packer), path: path.to_owned(), rename, force })

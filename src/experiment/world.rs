@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
     Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS,
-    Maintenance, Message, Metascheduler, MetaschedulerConfig, MoveCost, Nature, Negotiator,
-    NegotiatorConfig, OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig,
-    Timer, Transactor, TransactorConfig, User, UserConfig,
+    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
+    OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer,
+    Transactor, TransactorConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
@@ -18,7 +18,7 @@ use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::reallocation::{Algorithm, Rule, Tuning};
+use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule, Tuning};
 use haggle_scheduling::{
     Checkpoints, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling,
     ReschedulingConfig, SchedulerConfig, Scheduling, Shares,

@@ -10,11 +10,10 @@ use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
 use haggle_scheduling::grid::{
-    Detection, GridPolicy, GridScheduler, Preference, ResourceId, SiteId, View,
+    Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
 };
 
 use self::rounds::{Answers, NextRound};
-use super::Rounds;
 use super::resource::{Checkpoints, JobData};
 use super::superseded::{CancelMode, Superseded};
 use crate::desk::{Desk, Entry, Withdrawal};

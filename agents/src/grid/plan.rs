@@ -6,12 +6,12 @@ use haggle_model::network::{Flows, Node, Sharing as LinkSharing};
 use haggle_model::random::stream;
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, ProcessorSet, Span};
-use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Sharing, SiteId};
+use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId};
 
 use super::{
     BackgroundLoad, CancelMode, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
     DispatcherConfig, GridResource, Home, InformationService, JobData, Known, ResourceRules,
-    Rounds, Routes, Storage, StorageLimits,
+    Routes, Storage, StorageLimits,
 };
 use crate::{AnyActor, Nature};
 

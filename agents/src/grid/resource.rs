@@ -23,11 +23,10 @@ use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::MeanFailure;
 use haggle_scheduling::grid::{
-    CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Share, Sharing,
-    TimeShared,
+    CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Rounds, Share,
+    Sharing, TimeShared,
 };
 
-use super::Rounds;
 use crate::protocol::{
     DataMessage, Dispatch, DispatchMessage, GridTimer, InformationMessage, Message,
     ResourceMessage, RunMessage, Saved, Status, Timer,

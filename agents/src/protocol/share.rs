@@ -62,18 +62,3 @@ fn only_bag(entries: &[(JobId, Time)]) -> Option<JobId> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn news_of_one_bag_is_about_that_bag() {
-        let news = |bags: &[u32]| {
-            let entries = bags.iter().map(|&bag| (JobId(bag), Time::ZERO)).collect();
-            ShareMessage::NewCompletionTimes { entries }.said().discloses_about
-        };
-        assert_eq!(news(&[7]), Some(JobId(7)));
-        assert_eq!(news(&[7, 8]), None);
-    }
-}

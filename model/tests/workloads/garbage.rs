@@ -2,6 +2,7 @@
 
 use haggle_model::workload::swf::{Malformed, parse_bytes};
 use proptest::prelude::*;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 const LOG: &str = "\
 ; Version: 2.2
@@ -28,7 +29,7 @@ fn packed(bytes: &[u8]) -> [Vec<u8>; 2] {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(bytes).expect("memory takes it");
     let gzip = gzip.finish().expect("memory takes it");
-    [gzip, zstd::encode_all(bytes, 1).expect("memory takes it")]
+    [gzip, compress_to_vec(bytes, CompressionLevel::Fastest)]
 }
 
 /// A change of one byte: overwrite, insert or remove.

@@ -1,9 +1,9 @@
 //! Moldable jobs that move between providers, by messages.
 
-use haggle_agents::MoveCost;
 use haggle_agents::protocol::{Message, ReallocationMessage};
 use haggle_model::{Job, JobOutcome, JobShape, Refusal, Span, Speedup, Time};
 use haggle_runtime::{Driver, EventOrder};
+use haggle_scheduling::reallocation::MoveCost;
 use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::{MoveCost, OnFailure, Overrun};
+use haggle_agents::{OnFailure, Overrun};
 use haggle_model::{
     JobClass, JobOutcome, JobRecord, JobShape, Moldable, ProcessorSet, Span, Speedup, StageIn, Time,
 };
 use haggle_runtime::{Driver, EventOrder};
-use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
+use haggle_scheduling::reallocation::{Algorithm, Heuristic, MoveCost, Rule, Tuning};
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 use proptest::prelude::*;
 

@@ -20,8 +20,8 @@ use haggle_agents::protocol::{
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
-use haggle_model::ActorKind;
 use haggle_model::observation::DisclosedItem as Item;
+use haggle_model::{ActorKind, JobId, Time};
 use haggle_runtime::{Driver, run};
 use haggle_scheduling::grid::Report;
 
@@ -568,4 +568,27 @@ fn rows_are_what_the_fields_of_messages_tell() {
         };
         assert!(never.iter().all(|item| allowed.contains(item)), "{kind} never tells {never:?}");
     }
+}
+
+#[test]
+fn news_of_one_bag_is_about_that_bag() {
+    let about = |bags: &[u32]| {
+        let entries = bags.iter().map(|&bag| (JobId(bag), Time::ZERO)).collect();
+        Message::Share(ShareMessage::NewCompletionTimes { entries }).discloses_about()
+    };
+    assert_eq!(about(&[7]), Some(JobId(7)));
+    assert_eq!(about(&[7, 8]), None);
+}
+
+#[test]
+fn what_a_user_hears_of_its_own_job_is_no_news() {
+    let started = Message::Submission(SubmissionMessage::Started { job: JobId(7) });
+    let told = |to| {
+        let mut told = Vec::new();
+        let between = Parties { from: ActorKind::Provider, to };
+        started.disclose(between, &mut |item, count| told.push((item, count)));
+        told
+    };
+    assert_eq!(told(ActorKind::Metascheduler), [(Item::JobStatus, 1)]);
+    assert_eq!(told(ActorKind::User), []);
 }

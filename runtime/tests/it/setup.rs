@@ -15,7 +15,7 @@ use haggle_agents::protocol::{
 use haggle_agents::provider::Transacting;
 use haggle_agents::{
     Acceptor, AnyActor, Coallocator, CoallocatorConfig, Maintenance, Message, Metascheduler,
-    MetaschedulerConfig, MoveCost, Nature, Negotiator, NegotiatorConfig, Provider, ProviderConfig,
+    MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider, ProviderConfig,
     Reallocator, ReallocatorConfig, Timer, Transaction, Transactor, TransactorConfig, User,
     UserConfig,
 };
@@ -37,7 +37,7 @@ use haggle_runtime::{
 use haggle_scheduling::coallocation::{Choice, Fill, Moves};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::reallocation::{Rule, Tuning};
+use haggle_scheduling::reallocation::{MoveCost, Rule, Tuning};
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
 
 use crate::trouble::Trouble;

@@ -31,8 +31,18 @@ mod tests {
     use std::io::Write;
 
     use flate2::{Compression, write::GzEncoder};
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
+
+    /// The log as the program of that name packs it, with a checksum.
+    const ZSTD: &[u8] =
+        b"\x28\xb5\x2f\xfd\x04\x68\xad\x01\x00\x22\xc3\x0a\x11\xa0\x6d\x0c\x80\x41\x5f\x60\x28\xac\
+        \xb2\xdb\x36\x80\x83\x7e\x0f\x8c\x60\xf3\xcd\xcd\x65\xf2\x58\xbc\x7a\x0e\x6f\x86\xb5\xbc\
+        \xb9\xbe\x60\x8c\x60\x73\x6f\x45\xa6\x4e\x01\x02\x00\x20\x4c\x83\x3b\x06\xbd\xb9\x67\xef";
+
+    /// A frame that readers pass over.
+    const SKIPPED: &[u8] = b"\x50\x2a\x4d\x18\x03\0\0\0any";
 
     const LOG: &[u8] = b"; MaxProcs: 4\n1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1\n";
 
@@ -40,6 +50,10 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(bytes).expect("memory takes everything");
         encoder.finish().expect("memory takes everything")
+    }
+
+    fn zstd(bytes: &[u8]) -> Vec<u8> {
+        compress_to_vec(bytes, CompressionLevel::Fastest)
     }
 
     fn records(bytes: &[u8]) -> Result<usize, String> {
@@ -56,9 +70,9 @@ mod tests {
 
     #[test]
     fn plain_gzip_and_zstd_are_told_apart_by_content() {
-        let zstd = zstd::encode_all(LOG, 1).expect("memory takes everything");
         let two_members = [gzip(&LOG[..20]), gzip(&LOG[20..])].concat();
-        for bytes in [LOG, &gzip(LOG), &zstd, &two_members] {
+        let two_frames = [zstd(&LOG[..20]), SKIPPED.to_vec(), zstd(&LOG[20..])].concat();
+        for bytes in [LOG, &gzip(LOG), &two_members, &zstd(LOG), &two_frames, ZSTD] {
             assert_eq!(records(bytes), Ok(1));
         }
         assert_eq!(records(b""), Ok(0));
@@ -71,6 +85,14 @@ mod tests {
         assert!(error.contains("cannot read on"), "{error}");
         assert!(records(b"\x1f\x8bgarbage, not deflate").is_err());
         assert!(records(b"\x28\xb5\x2f\xfdgarbage").is_err());
+        for cut in 4..ZSTD.len() {
+            let error = records(&ZSTD[..cut]).expect_err("cut short");
+            assert!(error.contains("cannot read on"), "{cut}: {error}");
+        }
+        let mut another = ZSTD.to_vec();
+        *another.last_mut().expect("it has bytes") ^= 1;
+        let error = records(&another).expect_err("its checksum is not that of its data");
+        assert!(error.contains("checksum"), "{error}");
         assert_eq!(
             records(b"\xfd7zXZ\0..."),
             Err(": compressed with xz; only gzip and zstd are read, so decompress it first".into())

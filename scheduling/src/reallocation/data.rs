@@ -16,20 +16,21 @@ pub struct MoveCost {
 /// What the jobs on the desk need where they were sent to last. None of those that bring their data
 /// along is here: they have been sent to nobody yet.
 #[derive(Debug)]
-pub(super) struct DataPlaces {
+pub struct DataPlaces {
     cost: MoveCost,
     /// By job, the place of a provider, and what the job needs there.
     jobs: BTreeMap<JobId, (usize, StageIn)>,
 }
 
 impl DataPlaces {
-    pub(super) fn new(cost: MoveCost) -> DataPlaces {
+    /// All jobs bring their data along as yet.
+    pub fn new(cost: MoveCost) -> DataPlaces {
         DataPlaces { cost, jobs: BTreeMap::new() }
     }
 
     /// What a job would need if it were sent to this place now: nothing where it is sent first, and
     /// nothing else where it is already. From there its data go on when they have come.
-    pub(super) fn stage_in(&self, now: Time, job: JobId, place: usize) -> StageIn {
+    pub fn stage_in(&self, now: Time, job: JobId, place: usize) -> StageIn {
         let MoveCost { transfer, start_up } = self.cost;
         match self.jobs.get(&job) {
             None => StageIn::NOTHING,
@@ -43,14 +44,14 @@ impl DataPlaces {
     }
 
     /// A job is sent to this place.
-    pub(super) fn sent(&mut self, job: JobId, place: usize, stage_in: StageIn) {
+    pub fn sent(&mut self, job: JobId, place: usize, stage_in: StageIn) {
         if self.cost != MoveCost::default() {
             self.jobs.insert(job, (place, stage_in));
         }
     }
 
     /// Forgets the jobs that are over.
-    pub(super) fn keep(&mut self, is_on_desk: impl Fn(JobId) -> bool) {
+    pub fn keep(&mut self, is_on_desk: impl Fn(JobId) -> bool) {
         self.jobs.retain(|&job, _| is_on_desk(job));
     }
 }
