@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::Entry;
 use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
@@ -77,16 +78,7 @@ pub enum Vote<S: Subject> {
 }
 
 /// What a coordinator must not forget.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub enum CoordinatorRecord<S: Subject> {
-    /// Smaller numbers may have been used.
-    Reserved(u64),
-    /// The agreement with this number got into this state.
-    Entered(u64, CoordinatorState<S>),
-    /// All have acknowledged the decision about it.
-    Over(u64),
-}
+pub type CoordinatorRecord<S> = Entry<CoordinatorState<S>>;
 
 /// When a coordinator is to be woken up, for which agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -197,19 +189,8 @@ impl<S: Subject> Coordinator<S> {
         now: Time,
         out: &mut Outputs<S>,
     ) -> Coordinator<S> {
-        let mut coordinator = Coordinator { me, next: 0, reserved: 0, open: BTreeMap::new() };
-        for record in records {
-            match record {
-                CoordinatorRecord::Reserved(number) => coordinator.reserved = number,
-                CoordinatorRecord::Entered(number, state) => {
-                    coordinator.open.insert(number, state);
-                }
-                CoordinatorRecord::Over(number) => {
-                    coordinator.open.remove(&number);
-                }
-            }
-        }
-        coordinator.next = coordinator.reserved;
+        let (reserved, open) = Entry::replay(records);
+        let mut coordinator = Coordinator { me, next: reserved, reserved, open };
         let open: Vec<u64> = coordinator.open.keys().copied().collect();
         for number in open {
             coordinator.repeat(now, number, out);

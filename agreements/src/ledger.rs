@@ -7,7 +7,7 @@ use haggle_model::ActorId;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Body, Said};
-use crate::{AgreementId, Output, Payload};
+use crate::{AgreementId, Output, Payload, Record};
 
 /// Numbers set aside by one record: those that were not used before a crash never are.
 const BLOCK: u64 = 1024;
@@ -24,6 +24,33 @@ pub enum Entry<T: Payload> {
     Over(u64),
 }
 
+impl<T: Payload> Entry<T> {
+    /// The numbers set aside, and the agreements that are open.
+    pub(crate) fn replay(records: impl IntoIterator<Item = Entry<T>>) -> (u64, BTreeMap<u64, T>) {
+        let (mut reserved, mut open) = (0, BTreeMap::new());
+        for record in records {
+            match record {
+                Entry::Reserved(number) => reserved = number,
+                Entry::Entered(number, state) => {
+                    open.insert(number, state);
+                }
+                Entry::Over(number) => {
+                    open.remove(&number);
+                }
+            }
+        }
+        (reserved, open)
+    }
+}
+
+impl<T: Payload> Record for Entry<T> {
+    fn compact(records: Vec<Entry<T>>) -> Vec<Entry<T>> {
+        let (reserved, open) = Entry::replay(records);
+        let open = open.into_iter().map(|(number, state)| Entry::Entered(number, state));
+        [Entry::Reserved(reserved)].into_iter().chain(open).collect()
+    }
+}
+
 /// The agreements of one coordinator.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger<T> {
@@ -36,20 +63,8 @@ pub(crate) struct Ledger<T> {
 
 impl<T: Payload> Ledger<T> {
     pub(crate) fn start(me: ActorId, records: Vec<Entry<T>>) -> Ledger<T> {
-        let mut ledger = Ledger { me, next: 0, reserved: 0, open: BTreeMap::new() };
-        for record in records {
-            match record {
-                Entry::Reserved(number) => ledger.reserved = number,
-                Entry::Entered(number, state) => {
-                    ledger.open.insert(number, state);
-                }
-                Entry::Over(number) => {
-                    ledger.open.remove(&number);
-                }
-            }
-        }
-        ledger.next = ledger.reserved;
-        ledger
+        let (reserved, open) = Entry::replay(records);
+        Ledger { me, next: reserved, reserved, open }
     }
 
     /// A number that was never used.
@@ -113,16 +128,24 @@ pub enum Note<T: Payload> {
     Settled(ActorId, u64),
 }
 
+impl<T: Payload> Record for Note<T> {
+    fn compact(records: Vec<Note<T>>) -> Vec<Note<T>> {
+        let Memory { states, settled } = Memory::start(records);
+        let settled = settled.into_iter().map(|(who, number)| Note::Settled(who, number));
+        settled.chain(states.into_iter().map(|(id, state)| Note::Entered(id, state))).collect()
+    }
+}
+
 /// The agreements that one participant takes part in.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory<T> {
     pub(crate) states: BTreeMap<AgreementId, T>,
     /// By coordinator: all smaller numbers are over.
-    settled: BTreeMap<ActorId, u64>,
+    pub(crate) settled: BTreeMap<ActorId, u64>,
 }
 
 impl<T: Payload> Memory<T> {
-    pub(crate) fn start(records: Vec<Note<T>>) -> Memory<T> {
+    pub(crate) fn start(records: impl IntoIterator<Item = Note<T>>) -> Memory<T> {
         let mut memory = Memory { states: BTreeMap::new(), settled: BTreeMap::new() };
         for record in records {
             match record {

@@ -186,6 +186,6 @@ pub use participant::{
 };
 pub use watches::Epoch;
 pub use wire::{
-    AgreementId, Answer, InDoubt, Instruction, Output, Payload, Subject, ToCoordinator,
+    AgreementId, Answer, InDoubt, Instruction, Output, Payload, Record, Subject, ToCoordinator,
     ToParticipant,
 };

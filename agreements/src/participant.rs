@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::{Memory, Note};
 use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
@@ -59,14 +60,7 @@ pub enum ParticipantState<S: Subject> {
 }
 
 /// What a participant must not forget.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub enum ParticipantRecord<S: Subject> {
-    /// It got into this state in this agreement.
-    Entered(AgreementId, ParticipantState<S>),
-    /// All agreements of this coordinator with smaller numbers are over.
-    Settled(ActorId, u64),
-}
+pub type ParticipantRecord<S> = Note<ParticipantState<S>>;
 
 /// What the actor that owns a participant has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,19 +119,8 @@ impl<S: Subject> Participant<S> {
         now: Time,
         out: &mut Outputs<S>,
     ) -> Participant<S> {
-        let (states, settled) = (BTreeMap::new(), BTreeMap::new());
-        let mut participant = Participant { states, settled };
-        for record in records {
-            match record {
-                ParticipantRecord::Entered(id, state) => {
-                    participant.states.insert(id, state);
-                }
-                ParticipantRecord::Settled(coordinator, number) => {
-                    participant.settled.insert(coordinator, number);
-                    participant.states.retain(|id, _| !before(id, coordinator, number));
-                }
-            }
-        }
+        let Memory { states, settled } = Memory::start(records);
+        let participant = Participant { states, settled };
         for (&timer, state) in &participant.states {
             if let ParticipantState::Held(hold) = state {
                 out.push(Output::Set { timer, at: hold.until.max(now) });
@@ -360,10 +343,6 @@ impl<S: Subject> ParticipantState<S> {
 }
 
 /// Whether it is an agreement of this coordinator with a smaller number.
-fn before(id: &AgreementId, coordinator: ActorId, number: u64) -> bool {
-    id.coordinator == coordinator && id.number < number
-}
-
 fn answer<S: Subject>(id: AgreementId, answer: Answer<S>, out: &mut Outputs<S>) {
     out.push(Output::Send { to: id.coordinator, message: ToCoordinator { id, answer } });
 }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use std::collections::BTreeMap;
 
-use crate::{AgreementId, Output, Payload, Subject};
+use crate::{AgreementId, Output, Payload, Record, Subject};
 
 /// A way for one coordinator to get parts from several participants.
 pub trait Protocol: Sized {
@@ -95,7 +95,7 @@ pub type Outputs<P, M> = Vec<
 /// One role in a protocol.
 pub trait Machine<P: Protocol>: Sized {
     /// What it must not forget.
-    type Record: Payload;
+    type Record: Record;
     /// What it is woken up for.
     type Timer: Copy + Debug + Ord + Hash;
     /// What its owner learns.

@@ -13,6 +13,19 @@ pub trait Payload: Clone + Debug + Eq + Hash + Serialize + DeserializeOwned {}
 
 impl<T: Clone + Debug + Eq + Hash + Serialize + DeserializeOwned> Payload for T {}
 
+/// What a machine must not forget, written down as it comes.
+pub trait Record: Payload {
+    /// Fewer records that start the same machine: what is over leaves nothing behind.
+    fn compact(records: Vec<Self>) -> Vec<Self>;
+}
+
+/// Of who forgets everything.
+impl Record for () {
+    fn compact(_: Vec<()>) -> Vec<()> {
+        Vec::new()
+    }
+}
+
 /// What an agreement is about: the contents of its messages.
 pub trait Subject: Clone + Debug + Eq + Hash {
     /// What a participant is asked to hold.

@@ -6,7 +6,7 @@ use std::fmt;
 use haggle_agreements::protocol::{
     Bound, Coordinates as _, Duty, Machine, Outputs, Participates as _, Parts, Verdict,
 };
-use haggle_agreements::{AgreementId, Output};
+use haggle_agreements::{AgreementId, Output, Record};
 use haggle_model::{ActorId, Span, Time};
 
 use crate::protocol::transaction::{Room, Speaks, Spoken};
@@ -28,6 +28,9 @@ pub enum Act<N> {
 /// What a machine wants of its owner, in order.
 pub type Acts<N> = VecDeque<Act<N>>;
 
+/// Fewer records than that are not compacted.
+const RECORDS_MIN: usize = 1_000;
+
 /// A machine with its records and timers.
 pub struct Seat<P: Speaks, M: Machine<P>> {
     me: ActorId,
@@ -35,6 +38,8 @@ pub struct Seat<P: Speaks, M: Machine<P>> {
     /// `None` before it is started, and after a crash.
     machine: Option<M>,
     records: Vec<M::Record>,
+    /// That many records are compacted: twice as many as mattered last time.
+    records_max: usize,
     timers: Timers<M::Timer>,
 }
 
@@ -96,7 +101,14 @@ impl<P: Speaks, M: Machine<P>> Seat<P, M> {
     /// A machine that has yet to be started.
     pub fn new(me: ActorId, rules: &P::Rules) -> Seat<P, M> {
         let rules = rules.clone();
-        Seat { me, rules, machine: None, records: Vec::new(), timers: Timers::new() }
+        Seat {
+            me,
+            rules,
+            machine: None,
+            records: Vec::new(),
+            records_max: RECORDS_MIN,
+            timers: Timers::new(),
+        }
     }
 
     /// Has the machine do something, if it is there.
@@ -118,11 +130,19 @@ impl<P: Speaks, M: Machine<P>> Seat<P, M> {
                 Output::Send { to, message } => {
                     acts.push_back(Act::Send { to, message: P::wrap(message) });
                 }
-                Output::Persist(record) => self.records.push(record),
+                Output::Persist(record) => self.persist(record),
                 Output::Set { timer, at } => self.timers.set(timer, at),
                 Output::Stop(timer) => self.timers.stop(timer),
                 Output::Tell(news) => acts.push_back(Act::Tell(news)),
             }
+        }
+    }
+
+    fn persist(&mut self, record: M::Record) {
+        self.records.push(record);
+        if self.records.len() == self.records_max {
+            self.records = Record::compact(std::mem::take(&mut self.records));
+            self.records_max = RECORDS_MIN.max(2 * self.records.len());
         }
     }
 }

@@ -14,7 +14,7 @@ use haggle_agreements::negotiation::Windowed;
 use haggle_agreements::protocol::{
     Coordinates, Duty, Machine, Message, Outcome, Outputs, Participates, Parts, Protocol, Verdict,
 };
-use haggle_agreements::{AgreementId, Output, Payload, Subject};
+use haggle_agreements::{AgreementId, Output, Payload, Record, Subject};
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -985,11 +985,15 @@ where
         let rules = self.rules.clone();
         if let Some(side) = self.coordinators.get_mut(&who) {
             let mut out = Vec::new();
+            // What is over may be left out at any time.
+            side.records = Record::compact(std::mem::take(&mut side.records));
             let records = side.records.clone();
             side.machine = Some(P::Coordinator::start(who, &rules, records, now, &mut out));
             self.coordinator_outputs(who, out);
         } else if let Some(side) = self.participants.get_mut(&who) {
             let mut out = Vec::new();
+            // What is over may be left out at any time.
+            side.records = Record::compact(std::mem::take(&mut side.records));
             let records = side.records.clone();
             let machine = P::Participant::start(who, &rules, records, now, &mut out);
             let bound = machine.bound();
@@ -999,6 +1003,8 @@ where
         } else {
             let mut out = Vec::new();
             let side = self.witnesses.get_mut(&who).expect("an actor");
+            // What is over may be left out at any time.
+            side.records = Record::compact(std::mem::take(&mut side.records));
             let records = side.records.clone();
             side.machine = Some(P::Witness::start(who, &rules, records, now, &mut out));
             self.witness_outputs(who, out);
