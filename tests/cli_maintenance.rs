@@ -65,7 +65,7 @@ fn no_job_starts_that_would_run_into_maintenance() {
         };
         assert_eq!(starts, expected, "{policy}");
         let table = folder.read("out/maintenance.csv");
-        let row = "north,1,0.0,100.0,150.0,4,4,held,0,3";
+        let row = "north,1,0.0,100.0,150.0,4,4,held,0,3,";
         assert_eq!(table.lines().nth(1), Some(row), "{policy}");
         let sums = &summary(&folder, "out")["maintenance"];
         let expected = r#"{"windows":1,"short":0,"refused":0,"closed":200.0,"missed":0.0}"#;
@@ -125,6 +125,7 @@ fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
     );
     for (overlap, counts) in [("refuse", [0, 1, 0]), ("break", [1, 0, 1])] {
         let text = late.replace("notice", &format!("overlap = \"{overlap}\"\nnotice"));
+        let text = format!("{text}\n[results]\nformat = \"csv\"\n");
         let folder = Folder::with(&[("s.toml", &text)]);
         let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
         assert!(shown.starts_with("exit code: 0"), "{shown}");
@@ -133,6 +134,11 @@ fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
         let broken = summary["all"]["outcomes"]["promises_broken"].as_u64();
         let seen = [sums["windows"].as_u64(), sums["refused"].as_u64(), broken];
         assert_eq!(seen, counts.map(Some), "{overlap}: {summary:#}");
+        // The second job is planned from 120 to 210, beside nobody who leaves four processors.
+        let table = folder.read("out/maintenance.csv");
+        let possible = table.lines().nth(1).and_then(|row| row.rsplit(',').next());
+        let expected = if overlap == "refuse" { "210.0" } else { "" };
+        assert_eq!(possible, Some(expected), "{table}");
     }
 }
 

@@ -66,7 +66,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stdout -----
     ----- stderr -----
     error: invalid value 'gant' for '--kind <KIND>'
-      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, bars, box, letter-values, lines, resource-timeline, job-timeline, sequence]
+      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, agreement-ecdf, bars, box, letter-values, lines, resource-timeline, job-timeline, sequence]
 
       tip: a similar value exists: 'gantt'
 
@@ -90,7 +90,7 @@ fn what_cannot_be_drawn_is_said() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: figure "gantt": "gantt" cannot show several runs: use waiting-ecdf or bounded-slowdown-ecdf
+    error: figure "gantt": "gantt" cannot show several runs: use waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "silent"]), @r#"
     exit code: 2
@@ -98,7 +98,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stderr -----
     error: several runs can be drawn only into figures that compare them
 
-    hint: add --kind waiting-ecdf or --kind bounded-slowdown-ecdf
+    hint: add --kind waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h", "--until", "1min"]), @r#"
     exit code: 2

@@ -215,7 +215,7 @@ fn a_job_wider_than_the_machine_is_rejected_and_noted() {
             1  wider than the machine: kept
             4  jobs kept
 
-    note: 1 job needs more processors than any provider it was sent to has, and was rejected
+    note: 1 job needs more processors than there are where it was sent, and was rejected
     "#);
     let shown = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--processors", "5"]);
     insta::assert_snapshot!(stderr_of(&shown), @r#"
@@ -224,7 +224,7 @@ fn a_job_wider_than_the_machine_is_rejected_and_noted() {
             3  wider than the machine: kept
             4  jobs kept
 
-    note: 3 jobs need more processors than any provider they were sent to has, and were rejected
+    note: 3 jobs need more processors than there are where they were sent, and were rejected
     "#);
     let quiet = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--quiet"]);
     assert_eq!(stderr_of(&quiet), "");

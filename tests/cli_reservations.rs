@@ -1,6 +1,6 @@
 //! Windows reserved in advance: asked for, granted or offered beside, fixed, and told of.
 
-use crate::command::Folder;
+use crate::command::{Folder, unwrapped};
 
 /// The second job has no room in its window and takes what is before it; the third takes nothing that far.
 const WINDOWS: &str = r#"
@@ -139,6 +139,49 @@ fn keys_of_reservations_that_nobody_reads_are_named() {
     let shown = said("kind = \"reservations\"\naccepts = 100", "kind = \"run-times-as-requested\"");
     assert!(
         shown.contains("`fix-at` of the reservations of provider \"north\" has no effect"),
+        "{shown}"
+    );
+}
+
+/// What can never be granted is said before the run, with what could be.
+#[test]
+fn windows_that_nobody_could_ever_grant_are_warned_about() {
+    let said = |from: &str, to: &str| {
+        let text = WINDOWS.replace("accepts = 100", "").replace("threshold = 150, ", "");
+        assert!(text.contains(from), "{from}");
+        let folder = Folder::with(&[("windows.toml", &text.replace(from, to))]);
+        let shown = folder.haggle(&["validate", "windows.toml"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        let run = folder.haggle(&["run", "windows.toml", "-o", "out", "--check"]);
+        let summary = folder.read("out/summary.json");
+        assert!(run.contains("rejected"), "{run}");
+        assert!(summary.contains("no_window"), "{summary}");
+        unwrapped(&shown)
+    };
+    let shown = said("deadline = \"17s\"", "deadline = \"16s\"");
+    let told = "at provider \"north\", from 8s to 16s, is shorter than the 9s that it asks for: it will be rejected";
+    assert!(shown.contains(told), "{shown}");
+    assert!(shown.contains("write 17s at least"), "{shown}");
+    // Closed from 10s on, which is known: it could be done behind that.
+    let shown = said("[results]", "[[maintenance]]\nfrom = \"10s\"\nuntil = \"16s\"\n\n[results]");
+    assert!(
+        shown.contains("from 8s to 17s, is closed for maintenance: it will be rejected"),
+        "{shown}"
+    );
+    assert!(shown.contains("write 25s at least"), "{shown}");
+    let shown = said(
+        "kind = \"reservations\"",
+        "kind = \"reservations\"\nlead = { law = \"constant\", value = 2 }",
+    );
+    assert!(!shown.contains("it will"), "the windows that are listed do not count: {shown}");
+    let shown = said(
+        "kind = \"reservations\"",
+        "kind = \"reservations\"\nlead = { law = \"constant\", value = 2 }\n\n[[provider]]\nname = \"south\"\n\
+         processors = 2\nspeed = 0.5\npolicy = \"reservations\"\n\n[[user]]\nname = \"more\"\nworkload = \
+         \"jobs\"\nsubmits-to = \"south\"",
+    );
+    assert!(
+        shown.contains("provider \"south\", of speed 0.5, takes longer: it will grant none"),
         "{shown}"
     );
 }

@@ -154,7 +154,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     results  out
     digest   7f1464bb98c61280ece65aa4ed24853efcca1079ad6e9f2099763e7ed6f86f94
     ----- stderr -----
-    note: 1 job needs more processors than any provider it was sent to has, and was rejected
+    note: 1 job needs more processors than there are where it was sent, and was rejected
     ");
     let quiet = folder.haggle(&["run", "three.toml", "-o", "quiet", "--quiet"]);
     assert_eq!(stderr_of(&quiet), "");
@@ -172,7 +172,7 @@ fn jobs_that_no_provider_of_a_metascheduler_can_run_are_noted() {
     );
     let folder = Folder::with(&[("grid.toml", &scenario)]);
     let shown = folder.haggle(&["run", "grid.toml", "-o", "out"]);
-    insta::assert_snapshot!(stderr_of(&shown), @r#"note: 2 jobs need more processors than any provider they were sent to has, and were rejected"#);
+    insta::assert_snapshot!(stderr_of(&shown), @r#"note: 2 jobs need more processors than there are where they were sent, and were rejected"#);
     // The first job is cut from the metrics; nobody should learn less for that.
     let cut = format!("{scenario}\n[results]\nwarm-up = \"12s\"\n");
     let folder = Folder::with(&[("cut.toml", &cut)]);

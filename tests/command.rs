@@ -166,3 +166,8 @@ name = "users"
 workload = "jobs"
 submits-to = "north"
 "#;
+
+/// What is shown, with long messages in one line.
+pub(crate) fn unwrapped(shown: &str) -> String {
+    shown.replace("\n  │ ", " ")
+}

@@ -26,6 +26,7 @@ mod cli_sessions;
 mod cli_show;
 mod cli_sweep;
 mod cli_synthetic_month;
+mod cli_transactions;
 mod cli_validate;
 mod cli_warnings;
 mod cli_workload;

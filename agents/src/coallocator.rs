@@ -57,6 +57,8 @@ pub struct CoallocatorConfig {
     pub remappable: u32,
     /// Who gives how much.
     pub fill: Fill,
+    /// Fewest processors of a part of a job that is spread.
+    pub part_min: u32,
     /// Which places a remap looks at.
     pub choice: Choice,
     /// By how many percent a job takes longer on several providers than on one.
@@ -105,6 +107,8 @@ struct Traits {
     overhead: u32,
     /// How it may move.
     moves: Moves,
+    /// Fewest processors of a part.
+    part_min: u32,
 }
 
 impl Entry<Stage> {
@@ -146,7 +150,8 @@ impl Coallocator {
         let id = job.id;
         let refusal = submission.unfit_for(JobShape::Rigid);
         let (overhead, moves) = (self.overheads.of(job), self.moves_of(job));
-        let traits = Traits { first: self.first, overhead, moves };
+        let part_min = self.config.part_min;
+        let traits = Traits { first: self.first, overhead, moves, part_min };
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
         }

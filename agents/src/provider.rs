@@ -8,6 +8,7 @@ mod failures;
 mod load;
 mod maintenance;
 mod negotiation;
+mod preemption;
 mod reallocation;
 mod rescheduling;
 mod reserving;

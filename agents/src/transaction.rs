@@ -129,6 +129,11 @@ impl Transaction {
         matches!(self, Transaction::Claiming(_) | Transaction::Ordered(_) | Transaction::Watch(_))
     }
 
+    /// Whether a try goes on where somebody has no room, and may have some later.
+    pub fn awaits_room(&self) -> bool {
+        self.is_immediate() || matches!(self, Transaction::Probing(_))
+    }
+
     /// Whether somebody who holds a part may have to hold it until a coordinator is back, however
     /// long that takes.
     pub fn may_block(&self) -> bool {

@@ -46,6 +46,8 @@ pub struct TransactorConfig {
     pub transaction: Transaction,
     /// How far behind the first possible start a start may be, where the protocol looks for one.
     pub window: Span,
+    /// Up to which priority key jobs are urgent; `None` = none is.
+    pub urgent: Option<i64>,
     /// How often a job is tried before it is given back.
     pub trials: u32,
     /// What lies between two tries.
@@ -87,6 +89,8 @@ struct Stage {
     first: usize,
     /// Times it was tried.
     tries: u32,
+    /// Somebody has fewer processors than its part needs.
+    too_wide: bool,
     place: Option<Placed>,
 }
 
@@ -121,7 +125,7 @@ impl Transactor {
         let id = job.id;
         let refusal = submission.unfit_for(JobShape::Rigid);
         let overhead = self.overheads.of(job);
-        let stage = Stage { overhead, first: self.first, tries: 0, place: None };
+        let stage = Stage { overhead, first: self.first, tries: 0, too_wide: false, place: None };
         if self.desk.take_in(submitter, submission, stage).is_none() {
             return false;
         }
@@ -154,6 +158,7 @@ impl Transactor {
             until: searches.then_some(from + self.config.window),
             run_time: description.run_time,
             overhead,
+            urgent: self.config.urgent.is_some_and(|most| description.key <= most),
         };
         let parts = parts.into_iter().map(|(place, count)| (self.config.providers[place], count));
         let parts: Vec<(ActorId, Ask)> = parts.map(|(who, count)| (who, ask(count))).collect();
@@ -225,12 +230,39 @@ impl Transactor {
         let tries = entry.stage.tries;
         if entry.withdrawn {
             self.desk.cancel(now, job, out);
+        } else if entry.stage.too_wide {
+            self.desk.refuse(job, Refusal::TooWide, out);
         } else if tries < self.config.trials {
             let wait = self.config.back_off.wait(tries, self.stream.next_u64());
             out.set(now + wait, Timer::TryAgain { job });
         } else {
             self.desk.refuse(job, Refusal::NoAgreement, out);
         }
+    }
+
+    /// A provider could never hold its part. All tries divide a job alike, so that this one is the last.
+    /// The news may be late, and the job over.
+    fn on_too_wide(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
+        let Some(entry) = self.desk.get_mut(job) else { return true };
+        let place = entry.stage.place.as_ref();
+        if place.is_some_and(|placed| placed.agreed) {
+            return false;
+        }
+        entry.stage.too_wide = true;
+        match place.map(|placed| placed.id.number) {
+            None => {
+                out.stop(Timer::TryAgain { job });
+                self.desk.refuse(job, Refusal::TooWide, out);
+            }
+            // Other protocols fail as soon as somebody has no room.
+            Some(number) if self.config.transaction.awaits_room() => {
+                let mut acts = Acts::new();
+                self.seat.close(now, number, &mut acts);
+                self.carry_out(now, job, acts, out);
+            }
+            Some(_) => {}
+        }
+        true
     }
 
     /// What was open when it crashed, and has come to an end since without a word, has failed.
@@ -275,6 +307,11 @@ impl Transactor {
                 let heard = is_own && self.seat.hear(now, from, *message, &mut acts);
                 self.carry_out(now, job, acts, out);
                 heard
+            }
+            TransactionMessage::TooWide { job, id } => {
+                id.coordinator == self.config.me
+                    && self.config.providers.contains(&from)
+                    && self.on_too_wide(now, job, out)
             }
             TransactionMessage::Begun { job, id } => {
                 self.on_part_begun(from, job, id, out);

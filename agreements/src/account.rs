@@ -1,5 +1,5 @@
 //! What agreements cost: messages, failed tries, time until they are decided, time in doubt,
-//! processors held in vain, and parts left without their group.
+//! processors held in vain, and parts left without their group. Of all together, and of each.
 //!
 //! Like [contention](crate::contention) it looks on and is told what happens.
 
@@ -29,12 +29,41 @@ pub struct Account {
     pub in_doubt: Span,
     /// Processor-microseconds held by parts that were given up.
     pub held_in_vain: i64,
+    /// What each of them cost.
     #[serde(skip)]
-    open: BTreeMap<AgreementId, Time>,
+    pub costs: BTreeMap<AgreementId, Cost>,
     #[serde(skip)]
     parts: BTreeMap<(ActorId, AgreementId), Part>,
-    #[serde(skip)]
-    asked: BTreeMap<AgreementId, BTreeSet<ActorId>>,
+}
+
+/// What one agreement cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Who was asked.
+    pub asked: BTreeSet<ActorId>,
+    /// When it was opened.
+    pub opened: Time,
+    /// When it was decided that all carry out their parts.
+    pub decided: Option<Time>,
+    /// When it was agreed on, or had failed, and how that ended.
+    pub settled: Option<(Time, End)>,
+    /// Messages sent about it.
+    pub messages: u64,
+    /// Part-time held while its coordinator was down, or after a participant was.
+    pub in_doubt: Span,
+    /// Processor-microseconds held by parts that were given up.
+    pub held_in_vain: i64,
+}
+
+/// How an agreement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All carry out their parts.
+    Agreed,
+    /// It failed before it was decided.
+    Failed,
+    /// It failed after it was decided.
+    Broken,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,9 +75,12 @@ struct Part {
 }
 
 impl Account {
-    /// A message was sent.
-    pub fn sent(&mut self, kind: &'static str) {
+    /// A message was sent about an agreement.
+    pub fn sent(&mut self, id: AgreementId, kind: &'static str) {
         *self.messages.entry(kind).or_default() += 1;
+        if let Some(cost) = self.costs.get_mut(&id) {
+            cost.messages += 1;
+        }
     }
 
     /// All messages sent.
@@ -59,14 +91,24 @@ impl Account {
     /// A try was opened that asks these.
     pub fn opened(&mut self, now: Time, id: AgreementId, asked: BTreeSet<ActorId>) {
         self.tries += 1;
-        self.open.insert(id, now);
-        self.asked.insert(id, asked);
+        let cost = Cost {
+            asked,
+            opened: now,
+            decided: None,
+            settled: None,
+            messages: 0,
+            in_doubt: Span::ZERO,
+            held_in_vain: 0,
+        };
+        self.costs.insert(id, cost);
     }
 
     /// It was decided that all carry out their parts; only the first time counts.
     pub fn decided(&mut self, now: Time, id: AgreementId) {
-        if let Some(opened) = self.open.remove(&id) {
-            self.deciding += now - opened;
+        let open = |it: &&mut Cost| it.decided.is_none() && it.settled.is_none();
+        if let Some(cost) = self.costs.get_mut(&id).filter(open) {
+            cost.decided = Some(now);
+            self.deciding += now - cost.opened;
         }
     }
 
@@ -74,13 +116,24 @@ impl Account {
     pub fn agreed(&mut self, now: Time, id: AgreementId) {
         self.decided(now, id);
         self.agreed += 1;
+        self.settle(now, id, End::Agreed);
     }
 
     /// It failed.
-    pub fn failed(&mut self, id: AgreementId) {
-        match self.open.remove(&id) {
-            Some(_) => self.aborts += 1,
-            None => self.broken += 1,
+    pub fn failed(&mut self, now: Time, id: AgreementId) {
+        let decided = self.costs.get(&id).is_none_or(|it| it.decided.is_some());
+        if decided {
+            self.broken += 1;
+            self.settle(now, id, End::Broken);
+        } else {
+            self.aborts += 1;
+            self.settle(now, id, End::Failed);
+        }
+    }
+
+    fn settle(&mut self, now: Time, id: AgreementId, end: End) {
+        if let Some(cost) = self.costs.get_mut(&id) {
+            cost.settled = Some((now, end));
         }
     }
 
@@ -95,7 +148,7 @@ impl Account {
         if let Some(part) = self.parts.get_mut(&(who, id)) {
             part.started = true;
             let doubted = part.doubted.take();
-            self.in_doubt += doubted.map_or(Span::ZERO, |since| now - since);
+            self.doubted(id, doubted, now);
         }
     }
 
@@ -107,9 +160,20 @@ impl Account {
     /// It gives its part up, whether or not it had begun.
     pub fn given_up(&mut self, now: Time, who: ActorId, id: AgreementId) {
         if let Some(part) = self.parts.remove(&(who, id)) {
-            self.held_in_vain += (now - part.since).as_micros() * i64::from(part.procs);
-            let doubted = part.doubted.map_or(Span::ZERO, |since| now - since);
-            self.in_doubt += doubted;
+            let held = (now - part.since).as_micros() * i64::from(part.procs);
+            self.held_in_vain += held;
+            if let Some(cost) = self.costs.get_mut(&id) {
+                cost.held_in_vain += held;
+            }
+            self.doubted(id, part.doubted, now);
+        }
+    }
+
+    fn doubted(&mut self, id: AgreementId, since: Option<Time>, now: Time) {
+        let Some(since) = since else { return };
+        self.in_doubt += now - since;
+        if let Some(cost) = self.costs.get_mut(&id) {
+            cost.in_doubt += now - since;
         }
     }
 
@@ -123,16 +187,28 @@ impl Account {
         }
     }
 
+    /// It is over: who is in doubt was until now.
+    pub fn over(&mut self, now: Time) {
+        let doubted = |part: &mut Part| part.doubted.take();
+        let doubts = self.parts.iter_mut().map(|((_, id), part)| (*id, doubted(part)));
+        for (id, since) in doubts.collect::<Vec<_>>() {
+            self.doubted(id, since, now);
+        }
+    }
+
     /// Parts that are carried out although others of their group are not, with their
     /// processors.
     pub fn orphans(&self) -> Vec<(ActorId, AgreementId, u32)> {
         let started = |who: ActorId, id: AgreementId| {
             self.parts.get(&(who, id)).is_some_and(|part| part.started)
         };
-        let whole = |id: AgreementId| self.asked[&id].iter().all(|&who| started(who, id));
+        let torn = |id: AgreementId| {
+            let cost = self.costs.get(&id);
+            cost.is_some_and(|cost| !cost.asked.iter().all(|&who| started(who, id)))
+        };
         self.parts
             .iter()
-            .filter(|((_, id), part)| part.started && self.asked.contains_key(id) && !whole(*id))
+            .filter(|((_, id), part)| part.started && torn(*id))
             .map(|(&(who, id), part)| (who, id, part.procs))
             .collect()
     }

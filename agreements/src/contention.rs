@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_model::Time;
+use haggle_model::{ActorId, Time};
 use serde::Serialize;
 
 /// Failures in a row after which a set of groups no longer gets on.
@@ -41,14 +41,34 @@ pub enum Finding<J> {
 #[derive(Clone, Debug)]
 pub struct Contention<J> {
     trials: u32,
-    /// Failures since anybody of the same set succeeded.
-    failures: BTreeMap<J, u32>,
-    /// Failures since it succeeded itself.
-    own: BTreeMap<J, u32>,
-    rivals: BTreeMap<J, BTreeSet<J>>,
-    /// Who succeeded while these were failing.
-    overtaken: BTreeSet<J>,
+    /// Groups that ask for something and have not got it.
+    seekers: BTreeMap<J, Seeker>,
+    /// Those that have failed [`LIVELOCK`] times.
+    tired: BTreeSet<J>,
+    /// Counts what happens, so that it has an order.
+    clock: u64,
+    /// Who waits for whom, by participant.
+    waits: BTreeMap<ActorId, BTreeSet<(J, J)>>,
+    /// The same of all participants, with at how many.
+    graph: BTreeMap<J, BTreeMap<J, u32>>,
     deadlocks: BTreeSet<BTreeSet<J>>,
+}
+
+/// A group that asks for something.
+#[derive(Clone, Debug)]
+struct Seeker {
+    /// Of whom.
+    asked: BTreeSet<ActorId>,
+    /// When it began, by the clock.
+    since: u64,
+    /// Failures since anybody whom it met succeeded.
+    failures: u32,
+    /// Failures since it began.
+    own: u32,
+    /// When it failed last.
+    last: u64,
+    /// Whether somebody succeeded whom it had met when it failed.
+    overtaken: bool,
 }
 
 impl<J: Copy + Ord> Contention<J> {
@@ -56,104 +76,157 @@ impl<J: Copy + Ord> Contention<J> {
     pub fn new(trials: u32) -> Contention<J> {
         Contention {
             trials,
-            failures: BTreeMap::new(),
-            own: BTreeMap::new(),
-            rivals: BTreeMap::new(),
-            overtaken: BTreeSet::new(),
+            seekers: BTreeMap::new(),
+            tired: BTreeSet::new(),
+            clock: 0,
+            waits: BTreeMap::new(),
+            graph: BTreeMap::new(),
             deadlocks: BTreeSet::new(),
         }
     }
 
-    /// These wait for those, and nobody else waits. Says so when a cycle is new.
+    /// A group asks these for something; when it tries again, that changes nothing.
+    pub fn begins(&mut self, who: J, asked: BTreeSet<ActorId>) {
+        self.clock += 1;
+        let (since, last) = (self.clock, 0);
+        let new = Seeker { asked, since, failures: 0, own: 0, last, overtaken: false };
+        self.seekers.entry(who).or_insert(new);
+    }
+
+    /// A group asks no more, and has got nothing.
+    pub fn gives_up(&mut self, who: J) {
+        self.seekers.remove(&who);
+        self.tired.remove(&who);
+    }
+
+    /// At this participant these wait for those, and nobody else waits. Tells of circles that are new.
+    ///
+    /// A new circle has a wait in it that is new, so that only those are followed.
     pub fn waits(
         &mut self,
         at: Time,
+        participant: ActorId,
         edges: impl IntoIterator<Item = (J, J)>,
-    ) -> Option<Finding<J>> {
-        let mut graph: BTreeMap<J, BTreeSet<J>> = BTreeMap::new();
-        for (who, whom) in edges {
-            graph.entry(who).or_default().insert(whom);
+    ) -> Vec<Finding<J>> {
+        let edges: BTreeSet<(J, J)> = edges.into_iter().collect();
+        let before = self.waits.insert(participant, edges.clone()).unwrap_or_default();
+        for &(who, whom) in before.difference(&edges) {
+            self.waits_no_more(who, whom);
         }
-        let found = cycle(&graph);
-        let Some(members) = found else {
-            self.deadlocks.clear();
-            return None;
-        };
-        let new = self.deadlocks.insert(members.iter().copied().collect());
-        new.then_some(Finding::Deadlock { at, members })
-    }
-
-    /// A try of this group has failed, for somebody works with what it asks for: that is in nobody's
-    /// way for ever.
-    pub fn refused(&mut self, at: Time, who: J, rivals: &[J]) -> Option<Finding<J>> {
-        let own = self.own.entry(who).or_default();
-        *own += 1;
-        let spent = *own == self.trials && self.trials > 1;
-        self.rivals.entry(who).or_default().extend(rivals);
-        let starves = spent && self.overtaken.contains(&who);
-        starves.then_some(Finding::Starvation { at, member: who })
-    }
-
-    /// A try of this group has failed, and nobody works; these ask for some of the same participants.
-    pub fn failed(&mut self, at: Time, who: J, rivals: &[J]) -> Option<Finding<J>> {
-        *self.failures.entry(who).or_default() += 1;
-        if let Some(starves) = self.refused(at, who, rivals) {
-            return Some(starves);
+        let new: Vec<(J, J)> = edges.difference(&before).copied().collect();
+        for &(who, whom) in &new {
+            *self.graph.entry(who).or_default().entry(whom).or_default() += 1;
         }
-        let tired = |it: &J| self.failures.get(it).is_some_and(|&count| count >= LIVELOCK);
-        let mut members: BTreeSet<J> = rivals.iter().copied().filter(tired).collect();
-        if !tired(&who) || members.is_empty() {
-            return None;
-        }
-        members.insert(who);
-        for member in &members {
-            self.failures.remove(member);
-        }
-        Some(Finding::Livelock { at, members })
-    }
-
-    /// This group has got what it asked for: its rivals begin to count anew.
-    pub fn succeeded(&mut self, who: J) {
-        self.failures.remove(&who);
-        self.own.remove(&who);
-        self.overtaken.remove(&who);
-        let meets = |rivals: &BTreeSet<J>| rivals.contains(&who);
-        let rivals = self.rivals.iter().filter(|(_, rivals)| meets(rivals));
-        for (&rival, _) in rivals {
-            self.failures.remove(&rival);
-            if self.own.contains_key(&rival) {
-                self.overtaken.insert(rival);
+        let mut found = Vec::new();
+        for (who, whom) in new {
+            let Some(members) = self.circle(who, whom) else { continue };
+            if self.deadlocks.insert(members.iter().copied().collect()) {
+                found.push(Finding::Deadlock { at, members });
             }
         }
+        found
     }
-}
 
-/// A cycle, if there is one, from its least member on.
-fn cycle<J: Copy + Ord>(graph: &BTreeMap<J, BTreeSet<J>>) -> Option<Vec<J>> {
-    let mut done = BTreeSet::new();
-    for &start in graph.keys() {
-        // Depth first, by hand: groups can be many.
-        let mut path: Vec<(J, Vec<J>)> = Vec::new();
-        let next = |who: J| graph.get(&who).into_iter().flatten().rev().copied().collect();
-        if !done.contains(&start) {
-            path.push((start, next(start)));
+    fn waits_no_more(&mut self, who: J, whom: J) {
+        let Some(ahead) = self.graph.get_mut(&who) else { return };
+        if let Some(count) = ahead.get_mut(&whom) {
+            *count -= 1;
+            if *count > 0 {
+                return;
+            }
+            ahead.remove(&whom);
         }
-        while let Some((who, ahead)) = path.last_mut() {
-            let Some(whom) = ahead.pop() else {
-                done.insert(*who);
+        if ahead.is_empty() {
+            self.graph.remove(&who);
+        }
+        self.deadlocks.retain(|members| !(members.contains(&who) && members.contains(&whom)));
+    }
+
+    /// The circle that a wait closes, if there is one, from its least member on.
+    fn circle(&self, who: J, whom: J) -> Option<Vec<J>> {
+        let next = |it: J| -> Vec<J> {
+            self.graph.get(&it).into_iter().flat_map(|it| it.keys()).rev().copied().collect()
+        };
+        // Depth first, by hand: groups can be many.
+        let mut path: Vec<(J, Vec<J>)> = vec![(whom, next(whom))];
+        let mut seen = BTreeSet::from([whom]);
+        while let Some((_, ahead)) = path.last_mut() {
+            let Some(it) = ahead.pop() else {
                 path.pop();
                 continue;
             };
-            if let Some(place) = path.iter().position(|(it, _)| *it == whom) {
-                let mut members: Vec<J> = path[place..].iter().map(|(it, _)| *it).collect();
+            if it == who {
+                let mut members: Vec<J> = path.iter().map(|&(it, _)| it).collect();
+                members.insert(0, who);
+                // Who waits for itself is a circle of one.
+                members.dedup();
                 let least = (0..members.len()).min_by_key(|&it| members[it]).unwrap_or(0);
                 members.rotate_left(least);
                 return Some(members);
             }
-            if !done.contains(&whom) {
-                path.push((whom, next(whom)));
+            if seen.insert(it) {
+                path.push((it, next(it)));
+            }
+        }
+        None
+    }
+
+    /// A try of this group has failed, for somebody works with what it asks for: that is in nobody's
+    /// way for ever.
+    pub fn refused(&mut self, at: Time, who: J) -> Option<Finding<J>> {
+        self.clock += 1;
+        let seeker = self.seekers.get_mut(&who)?;
+        seeker.own += 1;
+        seeker.last = self.clock;
+        let spent = seeker.own == self.trials && self.trials > 1;
+        (spent && seeker.overtaken).then_some(Finding::Starvation { at, member: who })
+    }
+
+    /// A try of this group has failed, and nobody works with what it asks for.
+    pub fn failed(&mut self, at: Time, who: J) -> Option<Finding<J>> {
+        let seeker = self.seekers.get_mut(&who)?;
+        seeker.failures += 1;
+        if seeker.failures >= LIVELOCK {
+            self.tired.insert(who);
+        }
+        if let Some(starves) = self.refused(at, who) {
+            return Some(starves);
+        }
+        if !self.tired.contains(&who) || self.tired.len() < 2 {
+            return None;
+        }
+        let asked = &self.seekers.get(&who)?.asked;
+        let meets = |it: &J| {
+            *it == who || self.seekers.get(it).is_some_and(|it| !it.asked.is_disjoint(asked))
+        };
+        let members: BTreeSet<J> = self.tired.iter().copied().filter(meets).collect();
+        if members.len() < 2 {
+            return None;
+        }
+        for member in &members {
+            self.rests(*member);
+        }
+        Some(Finding::Livelock { at, members })
+    }
+
+    /// Its failures are counted anew.
+    fn rests(&mut self, who: J) {
+        self.tired.remove(&who);
+        if let Some(seeker) = self.seekers.get_mut(&who) {
+            seeker.failures = 0;
+        }
+    }
+
+    /// This group has got what it asked for: its rivals, who failed while it asked, begin to count anew.
+    pub fn succeeded(&mut self, who: J) {
+        self.tired.remove(&who);
+        let Some(Seeker { asked, since, .. }) = self.seekers.remove(&who) else { return };
+        for (rival, seeker) in &mut self.seekers {
+            if seeker.last > since && !seeker.asked.is_disjoint(&asked) {
+                seeker.failures = 0;
+                seeker.overtaken = true;
+                self.tired.remove(rival);
             }
         }
     }
-    None
 }

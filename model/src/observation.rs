@@ -49,11 +49,12 @@ impl JobOutcome {
 /// Why a provider or a metascheduler said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Refusal {
-    /// The job needs more processors than the provider has.
+    /// The job needs more processors than the provider has, or its part than who was to hold that.
     TooWide,
     /// The question is above the provider's disclosure level.
     NotDisclosed,
-    /// Every provider the metascheduler asked has refused.
+    /// Every provider the metascheduler asked has refused; or all that they publish is never enough
+    /// for a job that is to be spread over them.
     NoProvider,
     /// A bag where only rigid jobs are taken, or the other way round.
     WrongShape,
@@ -61,7 +62,8 @@ pub enum Refusal {
     NoLimit,
     /// No resource of a grid has room for a session, which cannot wait.
     NoRoom,
-    /// No room in the window of a reservation, and none beside it that its user would take.
+    /// No room in the window of a reservation, and none beside it that its user would take; or none for
+    /// a job that is spread before its deadline.
     NoWindow,
     /// Providers did not agree on its parts, however often it was tried.
     NoAgreement,
@@ -161,6 +163,9 @@ pub struct MaintenanceRecord {
     pub processors: u32,
     /// The provider's own numbers of those that are; `None` = it was refused.
     pub closed: Option<ProcessorSet>,
+    /// If it was refused: the first start, no earlier than its own, that nothing was in the way of which
+    /// ran or was planned then.
+    pub possible: Option<Time>,
 }
 
 impl MaintenanceRecord {

@@ -23,6 +23,60 @@ enum Scale {
     Log,
 }
 
+/// What people say of durations, a few a decade.
+const DURATIONS: [(f64, &str); 19] = [
+    (0.000_001, "1 µs"),
+    (0.000_01, "10 µs"),
+    (0.000_1, "100 µs"),
+    (0.001, "1 ms"),
+    (0.01, "10 ms"),
+    (0.1, "100 ms"),
+    (1.0, "1 s"),
+    (10.0, "10 s"),
+    (60.0, "1 min"),
+    (600.0, "10 min"),
+    (3_600.0, "1 h"),
+    (21_600.0, "6 h"),
+    (86_400.0, "1 d"),
+    (259_200.0, "3 d"),
+    (604_800.0, "7 d"),
+    (2_592_000.0, "30 d"),
+    (31_536_000.0, "1 y"),
+    (315_360_000.0, "10 y"),
+    (3_153_600_000.0, "100 y"),
+];
+
+/// What they say between these.
+const DURATIONS_BETWEEN: [(f64, &str); 27] = [
+    (0.000_002, "2 µs"),
+    (0.000_005, "5 µs"),
+    (0.000_02, "20 µs"),
+    (0.000_05, "50 µs"),
+    (0.000_2, "200 µs"),
+    (0.000_5, "500 µs"),
+    (0.002, "2 ms"),
+    (0.005, "5 ms"),
+    (0.02, "20 ms"),
+    (0.05, "50 ms"),
+    (0.2, "200 ms"),
+    (0.5, "500 ms"),
+    (2.0, "2 s"),
+    (5.0, "5 s"),
+    (30.0, "30 s"),
+    (120.0, "2 min"),
+    (300.0, "5 min"),
+    (1_800.0, "30 min"),
+    (7_200.0, "2 h"),
+    (43_200.0, "12 h"),
+    (1_209_600.0, "14 d"),
+    (7_776_000.0, "90 d"),
+    (15_552_000.0, "180 d"),
+    (63_072_000.0, "2 y"),
+    (157_680_000.0, "5 y"),
+    (630_720_000.0, "20 y"),
+    (1_576_800_000.0, "50 y"),
+];
+
 impl Axis {
     /// A linear axis with round ticks, at most `most` of them.
     pub(crate) fn linear(label: &str, low: f64, high: f64, most: usize) -> Axis {
@@ -65,27 +119,19 @@ impl Axis {
 
     /// A logarithmic axis of durations in seconds: ticks at what people say, such as 10 min.
     pub(crate) fn log_time(label: &str, low: f64, high: f64) -> Axis {
-        const NAMED: [(f64, &str); 13] = [
-            (1.0, "1 s"),
-            (10.0, "10 s"),
-            (60.0, "1 min"),
-            (600.0, "10 min"),
-            (3_600.0, "1 h"),
-            (21_600.0, "6 h"),
-            (86_400.0, "1 d"),
-            (259_200.0, "3 d"),
-            (604_800.0, "7 d"),
-            (2_592_000.0, "30 d"),
-            (31_536_000.0, "1 y"),
-            (315_360_000.0, "10 y"),
-            (3_153_600_000.0, "100 y"),
-        ];
         let mut axis = Axis::log(label, low, high);
-        axis.ticks = NAMED
-            .iter()
-            .filter(|(value, _)| (axis.low..=axis.high).contains(value))
-            .map(|&(value, text)| (value, text.to_owned()))
-            .collect();
+        let within = |(value, _): &(f64, String)| (axis.low..=axis.high).contains(value);
+        let ticks = |named: &[(f64, &str)]| {
+            let named = named.iter().map(|&(value, text)| (value, text.to_owned()));
+            named.filter(within).collect::<Vec<_>>()
+        };
+        let mut some = ticks(&DURATIONS);
+        // One tick says nothing of the scale.
+        if some.len() < 3 {
+            some.extend(ticks(&DURATIONS_BETWEEN));
+            some.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        axis.ticks = some;
         axis
     }
 
@@ -229,6 +275,24 @@ mod tests {
         assert_eq!(texts(0.0, 1.0), "0.0 0.2 0.4 0.6 0.8 1.0");
         assert_eq!(texts(3.0, 47.0), "10 20 30 40");
         assert_eq!(texts(0.0, 90_000.0), "0k 20k 40k 60k 80k");
+    }
+
+    /// Delays of networks and years of operation alike.
+    #[test]
+    fn a_logarithmic_axis_of_times_has_ticks_wherever_it_lies() {
+        let texts = |low, high| {
+            let ticks = Axis::log_time("time", low, high).ticks;
+            ticks.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(texts(0.01, 0.6), "10 ms 20 ms 50 ms 100 ms 200 ms 500 ms");
+        assert_eq!(texts(0.002, 40.0), "10 ms 100 ms 1 s 10 s");
+        assert_eq!(texts(30.0, 600.0), "30 s 1 min 2 min 5 min 10 min");
+        let mut low = 0.000_001;
+        while low < 1e8 {
+            let ticks = Axis::log_time("time", low, low).ticks.len();
+            assert!(ticks >= 2, "from {low} s on there are {ticks}");
+            low *= 1.3;
+        }
     }
 
     #[test]

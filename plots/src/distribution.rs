@@ -14,6 +14,8 @@ pub enum Quantity {
     WaitingTime,
     /// Bounded slowdown, at least 1.
     BoundedSlowdown,
+    /// Seconds from the first try of a job until all of its parts were agreed on.
+    TimeToAgreement,
 }
 
 /// Empirical distribution functions of some sets of values.
@@ -41,15 +43,28 @@ impl DistributionFigure {
         let samples: Vec<(&str, Vec<f64>)> = self.samples.iter().map(sorted).collect();
         let highest = samples.iter().filter_map(|(_, values)| values.last());
         let Some(highest) = highest.copied().reduce(f64::max) else {
-            return Err(PlotError::NoData { title: self.title.clone(), reason: "no job started" });
+            let reason = match self.quantity {
+                Quantity::WaitingTime | Quantity::BoundedSlowdown => "no job started",
+                Quantity::TimeToAgreement => "no parts of a job were agreed on",
+            };
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
         };
         // A little room, so that the curve does not end on the edge.
         let highest = highest * 1.2;
+        // Agreements over a fast network take milliseconds, and none at all without latency.
+        let lowest = || {
+            let above =
+                |(_, values): &(&str, Vec<f64>)| values.iter().copied().find(|&it| it > 0.0);
+            samples.iter().filter_map(above).reduce(f64::min).unwrap_or(1.0) / 1.2
+        };
         let x = match self.quantity {
             Quantity::WaitingTime => {
                 Axis::log_time("waiting time (left edge: 1 s or less)", 1.0, highest.max(60.0))
             }
             Quantity::BoundedSlowdown => Axis::log("bounded slowdown", 1.0, highest.max(10.0)),
+            Quantity::TimeToAgreement => {
+                Axis::log_time("time from the first try to the agreement", lowest(), highest)
+            }
         };
         let legend =
             samples.iter().enumerate().map(|(i, (name, _))| ((*name).to_owned(), series(i)).into());

@@ -273,6 +273,23 @@ pub fn samples(
     Ok(ordered.into_iter().map(|(name, values)| Sample { name, values }).collect())
 }
 
+/// How long jobs took from the first try until all of their parts were agreed on, by who tried, over
+/// the transactions that were opened in the part of the run.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn agreements(run: &Tables, title: &str, part: &Part) -> Result<DistributionFigure, PlotError> {
+    let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in run.run().transactions()? {
+        if let Some(time) = row.time_to_agreement.filter(|_| part.has_instant(row.opened)) {
+            samples.entry(row.actor).or_default().push(time);
+        }
+    }
+    let samples = samples.into_iter().map(|(name, values)| Sample { name, values }).collect();
+    let title = title.to_owned();
+    Ok(DistributionFigure { title, quantity: Quantity::TimeToAgreement, samples })
+}
+
 /// Distribution functions of several runs, each under its name.
 ///
 /// # Errors
@@ -284,8 +301,16 @@ pub fn compare(
     quantity: Quantity,
 ) -> Result<DistributionFigure, PlotError> {
     let sample = |(name, run): &(String, Tables)| {
-        let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
-        let values = jobs.filter_map(|job| value(job, quantity)).collect();
+        let values = match quantity {
+            Quantity::TimeToAgreement => {
+                let samples = agreements(run, title, part)?.samples;
+                samples.into_iter().flat_map(|sample| sample.values).collect()
+            }
+            _ => {
+                let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
+                jobs.filter_map(|job| value(job, quantity)).collect()
+            }
+        };
         Ok(Sample { name: name.clone(), values })
     };
     Ok(DistributionFigure {
@@ -333,6 +358,8 @@ fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
     match quantity {
         Quantity::WaitingTime => job.waiting_time,
         Quantity::BoundedSlowdown => job.bounded_slowdown,
+        // It is in a table of its own.
+        Quantity::TimeToAgreement => None,
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Table {
     Displacements,
     /// One row a move of a job that waited.
     Moves,
+    /// One row a try to get the parts of a job from several providers by a protocol.
+    Transactions,
     /// One row an interval of an application of phases.
     Intervals,
     /// One row a provider.
@@ -103,7 +105,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 20] = [
+    pub const ALL: [Table; 21] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -115,6 +117,7 @@ impl Table {
         Table::Reservations,
         Table::Displacements,
         Table::Moves,
+        Table::Transactions,
         Table::Intervals,
         Table::Resources,
         Table::Failures,
@@ -140,6 +143,7 @@ impl Table {
             Table::Reservations => "reservations",
             Table::Displacements => "displacements",
             Table::Moves => "moves",
+            Table::Transactions => "transactions",
             Table::Intervals => "intervals",
             Table::Resources => "resources",
             Table::Failures => "failures",
@@ -193,6 +197,10 @@ impl Table {
             Table::Moves => {
                 "One row a time that a metascheduler has taken a job back that waited and submitted it again, to another \
                  provider or to the same one. Only there if one did."
+            }
+            Table::Transactions => {
+                "One row a transaction: a try of a metascheduler with a `protocol` to get all parts of a job, in the order in \
+                 which they were opened. Its columns add up to the sums of the summary. Only there if one was opened."
             }
             Table::Intervals => {
                 "One row an interval of an application of phases, in the order in which they were over. Only there with `[plans]`."
@@ -248,6 +256,7 @@ impl Table {
             Table::Reservations => RESERVATIONS,
             Table::Displacements => DISPLACEMENTS,
             Table::Moves => MOVES,
+            Table::Transactions => TRANSACTIONS,
             Table::Intervals => INTERVALS,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
@@ -453,6 +462,26 @@ const MOVES: &[Column] = &[
 ];
 
 #[rustfmt::skip]
+const TRANSACTIONS: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("number", Integer, "", "which of its tries, from 1", Never),
+    column("actor", Word, "", "the metascheduler that tried", Never),
+    column("agreement", Integer, "", "the number by which it and the providers know it", Never),
+    column("parts", Integer, "", "how many providers were asked for a part", Never),
+    column("opening_time", Seconds, "s", "when it began", Never),
+    column("decision_time", Seconds, "s", "when it was decided that all carry out their parts", Empty("it was not")),
+    column("end_time", Seconds, "s", "when its metascheduler knew how it ended: that all had agreed, or that it had failed", Empty("it was open when the run stopped")),
+    column("outcome", Word, "", "`agreed`; `failed`: before anything was decided; `broken`: it was decided, and somebody could not carry out a part any more; `open` when the run stopped", Never),
+    column("time_to_agreement", Seconds, "s", "end_time - opening_time of the first try of its job", Empty("not agreed on")),
+    column("messages", Integer, "", "messages of the protocol about it, to acceptors and from them too", Never),
+    column("in_doubt_time", Seconds, "part-seconds", "Σ time in which its parts were held while its metascheduler was down, or after their provider was", Never),
+    column("held_in_vain", Real, "processor-seconds", "Σ processors x time of its parts that were given up, held or begun", Never),
+    column("orphans", Integer, "", "its parts that ran to their end although it was not agreed on", Never),
+    column("orphan_work", Real, "processor-seconds", "Σ processors x time of these", Never),
+    column("partial", Integer, "", "1 if some of its parts ran, if only for a while, and others did not; else 0", Never),
+];
+
+#[rustfmt::skip]
 const INTERVALS: &[Column] = &[
     column("job", Integer, "", "the application's number in this run", Never),
     column("interval", Integer, "", "which of its intervals, from 1: lost ones count", Never),
@@ -522,6 +551,7 @@ const MAINTENANCE: &[Column] = &[
     column("outcome", Word, "", "`held` (all were closed), `short` (jobs that ran on, or processors that were down, left fewer, or what runs and may not be stopped held the others) or `refused` (what was promised, or ran, was in the way)", Never),
     column("first_resource", Integer, "", "first processor of the interval, run-wide number", Empty("none was closed")),
     column("last_resource", Integer, "", "last processor of the interval, included", Empty("none was closed")),
+    column("possible_time", Seconds, "s", "of one that was refused, the first start, no earlier than its own, that nothing was in the way of which ran or was planned at its announcement", Empty("not refused, or announced too late, as the scheduler was down, or never possible")),
 ];
 
 #[rustfmt::skip]

@@ -82,7 +82,7 @@ pub(crate) use moves::Sizes;
 pub use plans::Plans;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
-pub use transactions::Transactions;
+pub use transactions::{TransactionRecord, Transactions};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
@@ -395,6 +395,14 @@ impl Metrics {
     /// Takes in when the run ended.
     pub fn run_over(&mut self, now: Time) {
         self.failures.run_over(now);
+        if let Some(log) = &mut self.transactions {
+            log.run_over(now);
+        }
+    }
+
+    /// Each transaction, in the order in which they were opened, when the run is over.
+    pub fn transactions(&self) -> Vec<TransactionRecord> {
+        self.transactions.as_ref().map(|log| log.records()).unwrap_or_default()
     }
 
     /// Takes in a job of a grid that is settled.

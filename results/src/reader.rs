@@ -19,7 +19,7 @@ use crate::{Provenance, ResultsError, Summary};
 pub use rows::{
     AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow, JobRow,
     MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow,
-    ResourceRow, TryRow,
+    ResourceRow, TransactionRow, TryRow,
 };
 
 /// A run's folder.

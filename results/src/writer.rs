@@ -17,6 +17,7 @@ mod maintenance;
 mod moves;
 mod outages;
 mod reservations;
+mod transactions;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -142,6 +143,8 @@ pub struct RunWriter {
     displacements: Option<TableFile>,
     /// Open as soon as somebody has moved a job that waited.
     moves: Option<TableFile>,
+    /// Written at the end, if there were any.
+    transactions: Option<TableFile>,
     /// Open as soon as an interval of an application is over.
     intervals: Option<TableFile>,
     sizes: Sizes,
@@ -186,6 +189,7 @@ impl RunWriter {
             reservations: None,
             displacements: None,
             moves: None,
+            transactions: None,
             intervals: None,
             sizes: Sizes::default(),
             failures: open(Table::Failures)?,
@@ -441,6 +445,7 @@ impl RunWriter {
         tables.extend(self.reservations);
         tables.extend(self.displacements);
         tables.extend(self.moves);
+        tables.extend(self.transactions);
         tables.extend(self.intervals);
         tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {

@@ -39,6 +39,8 @@ pub struct Demand {
     pub span: Span,
     /// By how many percent it takes longer on several.
     pub overhead: u32,
+    /// Fewest processors of a part, where it is spread over several.
+    pub part_min: u32,
     /// No start before.
     pub earliest: Time,
     /// No completion after; `None` = whenever.

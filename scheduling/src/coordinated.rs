@@ -275,6 +275,10 @@ impl Maintaining for ConservativeBags {
         has_room
     }
 
+    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        self.plan.first_room(now, window)
+    }
+
     fn kept(&mut self, now: Time, number: u32) -> u32 {
         self.plan.complete_windows(now);
         self.plan.kept(number)

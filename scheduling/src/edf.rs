@@ -237,6 +237,11 @@ impl Maintaining for Edf {
         breaks
     }
 
+    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        let Interval { start, span, processors } = window;
+        self.queue.plan().profile().earliest_fit(processors, span, start.max(now))
+    }
+
     fn kept(&mut self, now: Time, number: u32) -> u32 {
         self.queue.complete_windows(now);
         self.queue.plan().kept(number)

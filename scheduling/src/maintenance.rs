@@ -48,6 +48,10 @@ pub trait Maintaining: LocalScheduler {
     /// that cannot be.
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool;
 
+    /// The first start, no earlier than the window's own, at which it would be in the way of nothing that
+    /// runs or is planned now; `None` if there is none.
+    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time>;
+
     /// How many processors are free for a window, at most as many as were announced.
     fn kept(&mut self, now: Time, number: u32) -> u32;
 

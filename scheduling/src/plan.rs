@@ -181,6 +181,12 @@ impl Plan {
         self.windows.intervals()
     }
 
+    /// The first start of a window, no earlier than its own, that is beside everything.
+    pub(crate) fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        let Interval { start, span, processors } = window;
+        self.profile_from(now).earliest_fit(processors, span, start.max(now))
+    }
+
     /// Books a window of maintenance beside all that is booked: the whole of it, or as much as there
     /// is room for. `false`, and nothing changes, if all is wanted and there is no room for it.
     pub(crate) fn announce(

@@ -224,6 +224,13 @@ impl Maintaining for Replan {
         self.plan.announce(now, number, window, overlap)
     }
 
+    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        self.bring_up_to_date(now);
+        self.plan_all(now);
+        let Interval { start, span, processors } = window;
+        self.profile.earliest_fit(processors, span, start.max(now))
+    }
+
     fn kept(&mut self, now: Time, number: u32) -> u32 {
         self.outdated |= self.plan.lacks_for_windows();
         self.plan.complete_windows(now);

@@ -214,7 +214,14 @@ fn maintenance(story: &Story) -> String {
             time => format!("announced at {} s", seconds(time)),
         };
         let line = match it.refused {
-            true => format!("refused a window of maintenance from {from} s to {until} s, {known}"),
+            true => {
+                let possible = it.possible.map_or_else(String::new, |time| {
+                    format!("; there would have been room for it from {} s on", seconds(time))
+                });
+                format!(
+                    "refused a window of maintenance from {from} s to {until} s, {known}{possible}"
+                )
+            }
             false => {
                 let closed = whole(it.processors, "processor");
                 format!("had {closed} in maintenance from {from} s to {until} s, {known}")

@@ -150,7 +150,7 @@ fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
     if args.kinds.is_empty() {
         return Err(Error::Unfit {
             message: "several runs can be drawn only into figures that compare them".to_owned(),
-            hint: "add --kind waiting-ecdf or --kind bounded-slowdown-ecdf".to_owned(),
+            hint: "add --kind waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf".to_owned(),
         });
     }
     let mut runs: Vec<(String, RunReader)> = Vec::new();

@@ -191,11 +191,11 @@ pub(crate) fn say_reports(outcome: &Outcome) {
 pub(crate) fn say_too_wide(outcome: &Outcome) {
     match outcome.too_wide {
         0 => {}
-        1 => say("note: 1 job needs more processors than any provider it was sent to has, and \
-             was rejected\n"),
+        1 => say("note: 1 job needs more processors than there are where it was sent, and was \
+                  rejected\n"),
         count => say(&format!(
-            "note: {count} jobs need more processors than any provider they were sent to has, \
-             and were rejected\n"
+            "note: {count} jobs need more processors than there are where they were sent, and were \
+             rejected\n"
         )),
     }
 }

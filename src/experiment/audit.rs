@@ -10,6 +10,7 @@
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
 //! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
+//! | `transactions` | tries of a job follow each other, and their costs are those of the summary |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
@@ -31,6 +32,7 @@ mod reservations;
 mod rows;
 mod summary;
 mod told;
+mod transactions;
 
 use std::path::Path;
 
@@ -65,6 +67,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     told::check(&books, &mut findings);
     reservations::check(&books, &mut findings);
     moves::check(&books, &mut findings);
+    transactions::check(&books, &mut findings);
     failures::check(&books, &mut findings);
     maintenance::check(&books, &mut findings);
     grid::check(&books, &mut findings);

@@ -534,6 +534,7 @@ mod tests {
             end: Time::from_secs(20),
             processors: 2,
             closed: Some(ProcessorSet::range(1, 2)),
+            possible: None,
         };
         let ran = |start: i64, end: i64, first| {
             let mut check = four_processors();

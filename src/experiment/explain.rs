@@ -161,6 +161,9 @@ pub struct Maintained {
     pub processors: i64,
     /// Whether it was refused.
     pub refused: bool,
+    /// Of one that was refused, when there would have been room for it first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub possible: Option<f64>,
 }
 
 /// A message about the job.

@@ -93,9 +93,11 @@ pub fn draw_compared(
     let quantity = match figure.kind {
         FigureKind::WaitingEcdf => Quantity::WaitingTime,
         FigureKind::BoundedSlowdownEcdf => Quantity::BoundedSlowdown,
+        FigureKind::AgreementEcdf => Quantity::TimeToAgreement,
         kind => {
             let reason = format!(
-                "\"{}\" cannot show several runs: use waiting-ecdf or bounded-slowdown-ecdf",
+                "\"{}\" cannot show several runs: use waiting-ecdf, bounded-slowdown-ecdf or \
+                 agreement-ecdf",
                 kind.name()
             );
             return Err(failed(figure, PlotError::Unsuitable(reason)));
@@ -104,6 +106,7 @@ pub fn draw_compared(
     let what = match quantity {
         Quantity::WaitingTime => "waiting times",
         Quantity::BoundedSlowdown => "bounded slowdowns",
+        Quantity::TimeToAgreement => "times to agreement",
     };
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
     let title = figure.title.clone().unwrap_or_else(|| format!("{}: {what}", names.join(", ")));
@@ -151,6 +154,9 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
         }
         FigureKind::BoundedSlowdownEcdf => {
             distribution(figure, scenario, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
+        }
+        FigureKind::AgreementEcdf => {
+            Figure::Distribution(load::agreements(run, &title("times to agreement"), &part)?)
         }
         FigureKind::Bars => Figure::Bars(bars(figure, scenario, run.run())?),
         FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, scenario, run)?),

@@ -200,7 +200,8 @@ pub fn run(
     warnings.extend(in_vain(&steps, &reports, &summary, fails, closes));
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (writer, destination) {
-        (Some(writer), Some(destination)) => {
+        (Some(mut writer), Some(destination)) => {
+            writer.transactions(&metrics.transactions())?;
             let finished = writer.finish()?;
             let rest = Rest {
                 scenario,

@@ -55,20 +55,24 @@ pub(super) fn transacting(
     me: ActorId,
     provider: &file::Provider,
     scenario: &Scenario,
-    latency_max: Span,
+    transactions: &[Option<Transaction>],
 ) -> Vec<Transacting> {
     let first = scenario.providers.len();
     let mut all: Vec<Transacting> = Vec::new();
-    let transactions = transactions(scenario, latency_max);
     for (place, (it, transaction)) in scenario.metaschedulers.iter().zip(transactions).enumerate() {
-        let Some(transaction) = transaction.filter(|_| it.providers.contains(&provider.name))
+        let Some(transaction) =
+            transaction.as_ref().filter(|_| it.providers.contains(&provider.name))
         else {
             continue;
         };
         let metascheduler = ActorId((first + place) as u32);
-        match all.iter_mut().find(|it| it.transaction == transaction) {
+        match all.iter_mut().find(|it| it.transaction == *transaction) {
             Some(it) => it.metaschedulers.push(metascheduler),
-            None => all.push(Transacting { me, transaction, metaschedulers: vec![metascheduler] }),
+            None => all.push(Transacting {
+                me,
+                transaction: transaction.clone(),
+                metaschedulers: vec![metascheduler],
+            }),
         }
     }
     all

@@ -9,7 +9,7 @@ use haggle_agents::{
     Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS,
     Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
     OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer,
-    Transactor, TransactorConfig, User, UserConfig,
+    Transaction, Transactor, TransactorConfig, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
@@ -102,15 +102,16 @@ impl Stage {
             return Ok(stage);
         }
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
+        let protocols = transactions(scenario, latency_max(scenario));
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
-            let id = stage.add_provider(id, provider, scenario);
+            let id = stage.add_provider(id, provider, scenario, &protocols);
             addresses.insert(provider.name.to_string(), id);
         }
-        for metascheduler in &scenario.metaschedulers {
-            let id = stage.add_metascheduler(metascheduler, scenario, &addresses);
+        for (metascheduler, protocol) in scenario.metaschedulers.iter().zip(&protocols) {
+            let protocol = protocol.clone();
+            let id = stage.add_metascheduler(metascheduler, protocol, scenario, &addresses);
             addresses.insert(metascheduler.name.to_string(), id);
         }
-        let protocols = transactions(scenario, latency_max(scenario));
         for it in acceptors(scenario) {
             let id = stage.add_acceptor(protocols[it.metascheduler].clone());
             addresses.insert(it.name, id);
@@ -152,6 +153,7 @@ impl Stage {
         id: ProviderId,
         provider: &file::Provider,
         scenario: &Scenario,
+        protocols: &[Option<Transaction>],
     ) -> ActorId {
         let seed = scenario.scenario.seed;
         let config = ProviderConfig {
@@ -168,9 +170,9 @@ impl Stage {
             disclosure: provider.disclosure.level(),
             bargaining: bargaining(provider, scenario),
             reserving: reservations::reserving(provider),
-            publishes: provider.publishes.map_or(1_000_000, |share| parts(share).0),
+            publishes: provider.publishes.map_or(1_000_000, Share::millionths),
             maintenance: maintenance(scenario, provider),
-            transacting: transacting(ActorId(id.0), provider, scenario, latency_max(scenario)),
+            transacting: transacting(ActorId(id.0), provider, scenario, protocols),
         };
         self.announce(&config.maintenance);
         let stream = stream(seed, provider.name.as_str(), "offers");
@@ -343,6 +345,7 @@ impl Stage {
     fn add_metascheduler(
         &mut self,
         metascheduler: &file::Metascheduler,
+        protocol: Option<Transaction>,
         scenario: &Scenario,
         addresses: &BTreeMap<String, ActorId>,
     ) -> ActorId {
@@ -353,10 +356,9 @@ impl Stage {
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return self.add_anew(&metascheduler.name, scenario, new);
         }
-        if let Some(coallocation) =
-            metascheduler.coallocation.as_ref().filter(|it| it.protocol.is_some())
-        {
-            return self.add_transactor(metascheduler, coallocation, providers, scenario);
+        if let Some((coallocation, protocol)) = metascheduler.coallocation.as_ref().zip(protocol) {
+            let how = (coallocation, protocol);
+            return self.add_transactor(metascheduler, how, providers, scenario);
         }
         if let Some(coallocation) = &metascheduler.coallocation {
             let me = ActorId(self.world.actors.len() as u32);
@@ -364,8 +366,9 @@ impl Stage {
                 me,
                 providers,
                 moves: coallocation.policy.moves(),
-                remappable: parts(coallocation.remappable).0,
+                remappable: coallocation.remappable.millionths(),
                 fill: coallocation.fill.fill(),
+                part_min: coallocation.part_min,
                 choice: coallocation.remap.choice(),
                 overhead: coallocation.overhead.to_model(),
                 overhead_max: coallocation.overhead_max,
@@ -393,19 +396,19 @@ impl Stage {
     fn add_transactor(
         &mut self,
         metascheduler: &file::Metascheduler,
-        coallocation: &file::Coallocation,
+        (coallocation, transaction): (&file::Coallocation, Transaction),
         providers: Vec<ActorId>,
         scenario: &Scenario,
     ) -> ActorId {
-        let (me, first) = (self.world.actors.len(), scenario.providers.len());
-        let mut protocols = transactions(scenario, latency_max(scenario));
+        let me = self.world.actors.len();
         let rules = metascheduler.transaction.unwrap_or_default();
         let seed = scenario.scenario.seed;
         let config = TransactorConfig {
             me: ActorId(me as u32),
             providers,
-            transaction: protocols.swap_remove(me - first).expect("it has a protocol"),
+            transaction,
             window: rules.window.0,
+            urgent: rules.urgent,
             trials: coallocation.trials,
             back_off: rules.back_off(),
             overhead: coallocation.overhead.to_model(),
@@ -557,10 +560,9 @@ fn fractions(offers: &file::Offers) -> Fractions {
     Fractions::new(fractions.filter(|&(part, _)| part > 0).collect())
 }
 
-/// A share in parts of a million, which is exact for what people write.
+/// A share as a fraction of integers.
 fn parts(share: Share) -> (u32, u32) {
-    const WHOLE: u32 = 1_000_000;
-    ((share.fraction() * f64::from(WHOLE)).round() as u32, WHOLE)
+    (share.millionths(), 1_000_000)
 }
 
 /// How long offers have to last so that an agreement can be reached: until the

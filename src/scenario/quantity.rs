@@ -196,6 +196,11 @@ impl Share {
     pub fn fraction(self) -> f64 {
         self.percent / 100.0
     }
+
+    /// The share in parts of a million, which is exact for what people write.
+    pub fn millionths(self) -> u32 {
+        (self.fraction() * 1e6).round() as u32
+    }
 }
 
 impl FromStr for Share {

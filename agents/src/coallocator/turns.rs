@@ -134,8 +134,12 @@ impl Coallocator {
         match found {
             Some(allocation) => self.agree(now, job, allocation, out),
             None => {
-                if turn.asked_by.is_none() {
-                    self.desk.refuse(job, Refusal::NoProvider, out);
+                if let Stage::Open(traits) = &entry.stage {
+                    let demand = Demand { deadline: None, ..demand(&entry.submission, traits) };
+                    let late =
+                        earliest_common_start(&turn.free, &demand, traits.first, fill, soonest);
+                    let reason = late.map_or(Refusal::NoProvider, |_| Refusal::NoWindow);
+                    self.desk.refuse(job, reason, out);
                 }
                 self.end_turn(now, false, out);
             }
@@ -153,7 +157,7 @@ impl Coallocator {
         } else if trial + 1 < self.config.trials {
             return self.take_up(now, job, None, trial + 1, out);
         } else {
-            self.desk.refuse(job, Refusal::NoProvider, out);
+            self.desk.refuse(job, Refusal::NoAgreement, out);
         }
         self.end_turn(now, false, out);
     }
@@ -177,6 +181,7 @@ fn demand(submission: &Submission, traits: &Traits) -> Demand {
         processors: job.processors,
         span: job.requested_time.unwrap_or(Span::FOREVER).max(Span::TICK),
         overhead: traits.overhead,
+        part_min: traits.part_min,
         earliest: job.ready.unwrap_or(job.submit),
         deadline: job.deadline,
     }

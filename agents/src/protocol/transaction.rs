@@ -4,6 +4,7 @@
 //! ```text
 //!   metascheduler                         provider
 //!       │ ◀── what the protocol says ─────▶ │  about the part of one job; acceptors join in under "paxos"
+//!       │ ◀───────────────────── TooWide ───│  the provider has fewer processors than the part needs
 //!       │ ── Begin ───────────────────────▶ │  where parts are held until they are given back ("ordered")
 //!       │ ◀───────────────────────── Begun ─│
 //!       │ ◀────────────────────────── Over ─│  again until it is heard, if messages may be lost
@@ -63,6 +64,8 @@ pub struct Ask {
     pub run_time: HiddenRunTime,
     /// By how many percent it takes longer on several providers.
     pub overhead: u32,
+    /// Whether claims that are not may be taken back for this one.
+    pub urgent: bool,
 }
 
 impl Windowed for Room {
@@ -163,6 +166,14 @@ protocol! {
             /// What is said.
             message: Box<Spoken>,
         } => said(word(message)).of(job).tells(tells(message)),
+        /// Provider to metascheduler: it has fewer processors than its part needs, so that asking again
+        /// is no use. Discloses that.
+        TooWide {
+            /// The job.
+            job: JobId,
+            /// The agreement.
+            id: AgreementId,
+        } => said("part_too_wide").of(job).tells(DisclosedItem::Refusal),
         /// Metascheduler to provider: all parts are held, begin yours.
         Begin {
             /// The job.

@@ -53,15 +53,17 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         let Some(&Maintenance { window, overlap, .. }) = self.window(number) else { return false };
-        let scheduler = self.scheduler.maintaining().filter(|_| now <= window.start);
-        let accepted = scheduler.is_some_and(|it| it.announce(now, number, window, overlap));
+        let mut scheduler = self.scheduler.maintaining().filter(|_| now <= window.start);
+        let accepted =
+            scheduler.as_mut().is_some_and(|it| it.announce(now, number, window, overlap));
         if accepted {
             self.windows.0.insert(number, None);
             self.answer_displaced(now, Cause::Maintenance, out);
             out.wake(window.start, Timer::MaintenanceBegins { number });
             self.plan_changed(now, out);
         } else {
-            self.observe_window(number, None, out);
+            let possible = scheduler.and_then(|it| it.first_room(now, window));
+            self.observe_window(number, None, possible, out);
         }
         true
     }
@@ -84,7 +86,7 @@ impl Provider {
             Some(unheard) => unheard.begin(number, kept),
             None => scheduler.begin(now, number, kept),
         }
-        self.observe_window(number, Some(closed.clone()), out);
+        self.observe_window(number, Some(closed.clone()), None, out);
         self.windows.0.insert(number, Some(closed));
         out.wake(window.end(), Timer::MaintenanceEnds { number });
         self.plan_changed(now, out);
@@ -119,7 +121,13 @@ impl Provider {
         self.config.maintenance.get(number as usize)
     }
 
-    fn observe_window(&self, number: u32, closed: Option<ProcessorSet>, out: &mut Outbox) {
+    fn observe_window(
+        &self,
+        number: u32,
+        closed: Option<ProcessorSet>,
+        possible: Option<Time>,
+        out: &mut Outbox,
+    ) {
         let Some(&Maintenance { announced, window, .. }) = self.window(number) else { return };
         let record = MaintenanceRecord {
             provider: self.config.id,
@@ -129,6 +137,7 @@ impl Provider {
             end: window.end(),
             processors: window.processors,
             closed,
+            possible,
         };
         out.observe(Observation::Maintenance(Box::new(record)));
     }

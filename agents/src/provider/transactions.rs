@@ -47,9 +47,9 @@ pub struct Transacting {
 /// What a provider knows of transactions, beside the parts.
 #[derive(Debug)]
 pub(super) struct Transactions {
-    parties: Vec<Party>,
+    pub(super) parties: Vec<Party>,
     /// Parts by their agreements.
-    bookings: BTreeMap<AgreementId, Slot>,
+    pub(super) bookings: BTreeMap<AgreementId, Slot>,
     /// What is over and has not been heard: when it is told again.
     reports: BTreeMap<AgreementId, Report>,
     /// Who wants to know whether there is room, and what was said last.
@@ -67,9 +67,9 @@ pub(super) struct Transactions {
 const MOST_JOBS: usize = 256;
 
 #[derive(Debug)]
-struct Party {
-    transacting: Transacting,
-    seat: Box<dyn Participates>,
+pub(super) struct Party {
+    pub(super) transacting: Transacting,
+    pub(super) seat: Box<dyn Participates>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,15 +83,15 @@ struct Report {
 #[derive(Debug)]
 pub(super) struct Booking {
     id: AgreementId,
-    ask: Ask,
+    pub(super) ask: Ask,
     queued: Time,
     start: Time,
     /// When its booking ends.
     end: Time,
     /// Whether its program may begin.
-    may_begin: bool,
+    pub(super) may_begin: bool,
     /// Since when it has its processors.
-    held: Option<(Time, ProcessorSet)>,
+    pub(super) held: Option<(Time, ProcessorSet)>,
     /// Since when its program runs, and how that will end.
     run: Option<(Time, JobOutcome)>,
 }
@@ -130,7 +130,7 @@ impl Transactions {
     }
 
     /// Whose rules an agreement follows.
-    fn party(&self, id: AgreementId) -> Option<usize> {
+    pub(super) fn party(&self, id: AgreementId) -> Option<usize> {
         let follows = |it: &Party| it.transacting.metaschedulers.contains(&id.coordinator);
         self.parties.iter().position(follows)
     }
@@ -208,7 +208,9 @@ impl Provider {
                 }
                 expected
             }
-            TransactionMessage::Begun { .. } | TransactionMessage::Over { .. } => false,
+            TransactionMessage::TooWide { .. }
+            | TransactionMessage::Begun { .. }
+            | TransactionMessage::Over { .. } => false,
         }
     }
 
@@ -244,7 +246,13 @@ impl Provider {
     }
 
     /// Carries out what a machine wants.
-    fn act(&mut self, now: Time, party: usize, mut acts: Acts<Duty<Room>>, out: &mut Outbox) {
+    pub(super) fn act(
+        &mut self,
+        now: Time,
+        party: usize,
+        mut acts: Acts<Duty<Room>>,
+        out: &mut Outbox,
+    ) {
         while let Some(act) = acts.pop_front() {
             match act {
                 Act::Send { to, message } => {
@@ -279,12 +287,20 @@ impl Provider {
     ) {
         match duty {
             Duty::Consider { id, request, .. } if !self.can_ever_hold(&request) => {
+                self.refuse_too_wide(id, request.job, out);
                 self.transactions.parties[party].seat.never(now, id, acts);
+            }
+            Duty::Watch { id, request } if !self.can_ever_hold(&request) => {
+                self.refuse_too_wide(id, request.job, out);
+                self.transactions.parties[party].seat.available(now, id, false, acts);
             }
             Duty::Consider { id, request, lease } => {
                 let may_block =
                     self.transactions.parties[party].transacting.transaction.may_block();
-                let found = self.hold_booking(now, id, request, lease, may_block);
+                let mut found = self.hold_booking(now, id, request, lease, may_block);
+                if found.is_err() && self.make_room(now, &request, out) {
+                    found = self.hold_booking(now, id, request, lease, may_block);
+                }
                 let seat = &mut self.transactions.parties[party].seat;
                 match found {
                     Ok(start) => {
@@ -312,7 +328,7 @@ impl Provider {
         }
     }
 
-    fn parts_queue(&mut self) -> &mut CoallocationQueue {
+    pub(super) fn parts_queue(&mut self) -> &mut CoallocationQueue {
         self.scheduler.coallocation().expect("who takes part in transactions takes parts")
     }
 
@@ -329,11 +345,16 @@ impl Provider {
         (1..=self.config.processors).contains(&ask.processors)
     }
 
+    /// Whoever asks hears it from the provider itself: what a protocol calls a refusal may be over in
+    /// a moment.
+    fn refuse_too_wide(&self, id: AgreementId, job: JobId, out: &mut Outbox) {
+        out.send(id.coordinator, TransactionMessage::TooWide { job, id });
+    }
+
     /// Whether what is asked for could be held now.
     fn has_room(&mut self, now: Time, ask: &Ask) -> bool {
         let from = ask.from.max(now);
-        self.can_ever_hold(ask)
-            && self.parts_queue().earliest(now, from, ask.processors, ask.span) == Some(from)
+        self.parts_queue().earliest(now, from, ask.processors, ask.span) == Some(from)
     }
 
     /// Holds what is asked for, from the start that is returned on; otherwise, from when on there
@@ -495,7 +516,7 @@ impl Provider {
     }
 
     /// A part is given back, or stopped.
-    fn give_up_booking(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
+    pub(super) fn give_up_booking(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
         let Some((slot, booking)) = self.booking(id) else { return };
         let (is_held, ask) = (booking.held.is_some(), booking.ask);
         self.observe_agreement(id, ask.job, AgreementEvent::GivenUp, out);

@@ -259,6 +259,9 @@ pub trait Participates: Drives<Duty<Room>> {
     );
     /// What it was asked for can never be held.
     fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>);
+    /// Takes back what is held, and not carried out yet, for somebody more urgent; `false` if that is
+    /// not so.
+    fn preempt(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) -> bool;
     /// Somebody's room may have become free.
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>);
     /// There is room for what somebody watches, or no longer.
@@ -296,6 +299,10 @@ where
 
     fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) {
         self.with(acts, |machine, out| machine.never(now, id, Time::FOREVER, out));
+    }
+
+    fn preempt(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) -> bool {
+        self.with(acts, |machine, out| machine.preempt(now, id, out)).unwrap_or(false)
     }
 
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>) {

@@ -292,7 +292,10 @@ where
             arena.restart(witness(number));
         }
         for job in 0..arena.setup.jobs.len() {
-            let at = arena.setup.jobs[job].at;
+            let Job { at, parts, .. } = &arena.setup.jobs[job];
+            let asked = parts.iter().map(|it| participant(it.0)).collect();
+            arena.contention.begins(job, asked);
+            let at = *at;
             arena.schedule(at, Event::Open(job));
         }
         for (who, at, down) in arena.setup.crashes.clone() {
@@ -636,7 +639,7 @@ where
                     self.violate(format!("{id:?} fails after it was decided"));
                 }
                 if first {
-                    self.account.failed(id);
+                    self.account.failed(now, id);
                     self.failed(job);
                 }
             }
@@ -645,7 +648,7 @@ where
                 if self.setup.strict {
                     self.violate(format!("{id:?} is broken"));
                 }
-                self.account.failed(id);
+                self.account.failed(now, id);
                 self.failed(job);
             }
         }
@@ -653,12 +656,7 @@ where
 
     /// A try has failed: the owner tries again.
     fn failed(&mut self, job: usize) {
-        let asked: BTreeSet<u32> = self.setup.jobs[job].parts.iter().map(|it| it.0).collect();
-        let meets = |other: &Job| other.parts.iter().any(|(part, _)| asked.contains(part));
-        let rivals: Vec<usize> = (0..self.setup.jobs.len())
-            .filter(|&it| it != job && meets(&self.setup.jobs[it]))
-            .collect();
-        let finding = self.contention.failed(self.now, job, &rivals);
+        let finding = self.contention.failed(self.now, job);
         self.findings.extend(finding);
         if self.tries[job] < self.setup.trials {
             let draw = self.below(u64::MAX);
@@ -877,17 +875,16 @@ where
         if !P::TRAITS.waits {
             return;
         }
-        let waits = self.participants.values().flat_map(|it| &it.machine);
-        let waits: Vec<_> = waits.flat_map(|it| it.waits()).collect();
         let job = |id: &AgreementId| self.groups.get(id).map(|group| group.job);
-        let edges = waits.iter().filter_map(|(who, whom)| Some((job(who)?, job(whom)?)));
-        let edges: Vec<(usize, usize)> = edges.collect();
-        let finding = self.contention.waits(self.now, edges);
-        self.findings.extend(finding);
+        for (&who, side) in &self.participants {
+            let waits: Vec<_> = side.machine.iter().flat_map(|it| it.waits()).collect();
+            let edges = waits.iter().filter_map(|(who, whom)| Some((job(who)?, job(whom)?)));
+            self.findings.extend(self.contention.waits(self.now, who, edges));
+        }
     }
 
     fn send(&mut self, from: ActorId, to: ActorId, message: P::Message) {
-        self.account.sent(message.kind());
+        self.account.sent(message.id(), message.kind());
         let message = by_wire(&message);
         let cut = |(who, since, until): &(u32, i64, i64)| {
             let now = self.now.as_micros();

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_agreements::account::Account;
+use haggle_agreements::account::{Account, Cost};
 use haggle_agreements::contention::{Contention, Finding};
-use haggle_model::{ActorId, AgreementEvent, AgreementId, JobId, Time};
+use haggle_model::{ActorId, AgreementEvent, AgreementId, JobId, Span, Time};
 use serde::{Deserialize, Serialize};
+
+use super::Distribution;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -36,6 +38,8 @@ pub struct Transactions {
     pub time_to_decision: Option<f64>,
     /// From the first try of a job to its agreement, mean, s.
     pub time_to_agreement: Option<f64>,
+    /// How these times are spread, s.
+    pub times_to_agreement: Option<Distribution>,
     /// Part-seconds in which parts were held while their metascheduler was down, or after their
     /// provider was.
     pub in_doubt: f64,
@@ -57,23 +61,51 @@ pub struct Transactions {
     pub starved: u64,
 }
 
+/// One transaction: a try to get all parts of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransactionRecord {
+    /// Whose it is, and its number there.
+    pub id: AgreementId,
+    /// The job.
+    pub job: JobId,
+    /// Which of its tries, from 1.
+    pub number: u32,
+    /// What it cost.
+    pub cost: Cost,
+    /// From the first try of the job to this agreement, if it is one.
+    pub to_agreement: Option<Span>,
+    /// Whether some parts ran, if only for a while, and others did not.
+    pub partial: bool,
+    /// Parts that ran to their end although it was not agreed on.
+    pub orphans: u64,
+    /// Processor-microseconds that these took.
+    pub orphan_work: i128,
+}
+
 /// Takes down what happens in transactions.
 #[derive(Clone, Debug)]
 pub(super) struct TransactionLog {
     account: Account,
     contention: Contention<JobId>,
     groups: BTreeMap<AgreementId, Group>,
-    /// Who asks whom, of the jobs that have got nothing yet, and since when.
-    seeking: BTreeMap<JobId, (Time, BTreeSet<ActorId>)>,
-    /// By participant, who waits for whom.
-    waits: BTreeMap<ActorId, Vec<(JobId, JobId)>>,
-    jobs: BTreeSet<JobId>,
+    fates: BTreeMap<AgreementId, Fate>,
+    /// How many parts of jobs that were agreed on each provider holds or runs.
+    working: BTreeMap<ActorId, u32>,
+    /// How often each job was tried, and when first.
+    tried: BTreeMap<JobId, (u32, Time)>,
     served: BTreeSet<JobId>,
-    /// Sum of the times from first try to agreement, in microseconds.
-    seeking_time: i128,
     found: Transactions,
-    /// Processor-microseconds of what ran in vain.
-    vain_runs: i128,
+}
+
+/// What became of a transaction, beside what it cost.
+#[derive(Clone, Debug)]
+struct Fate {
+    job: JobId,
+    number: u32,
+    to_agreement: Option<Span>,
+    partial: bool,
+    orphans: u64,
+    orphan_work: i128,
 }
 
 /// A transaction whose parts are not all over.
@@ -98,13 +130,11 @@ impl TransactionLog {
             account: Account::default(),
             contention: Contention::new(trials),
             groups: BTreeMap::new(),
-            seeking: BTreeMap::new(),
-            waits: BTreeMap::new(),
-            jobs: BTreeSet::new(),
+            fates: BTreeMap::new(),
+            working: BTreeMap::new(),
+            tried: BTreeMap::new(),
             served: BTreeSet::new(),
-            seeking_time: 0,
             found: Transactions::default(),
-            vain_runs: 0,
         }
     }
 
@@ -120,8 +150,18 @@ impl TransactionLog {
         match event {
             AgreementEvent::Opened { asked } => {
                 let asked: BTreeSet<ActorId> = asked.iter().copied().collect();
-                self.jobs.insert(job);
-                self.seeking.entry(job).or_insert_with(|| (now, asked.clone()));
+                let (number, _) = self.tried.entry(job).or_insert((0, now));
+                *number += 1;
+                let fate = Fate {
+                    job,
+                    number: *number,
+                    to_agreement: None,
+                    partial: false,
+                    orphans: 0,
+                    orphan_work: 0,
+                };
+                self.fates.insert(id, fate);
+                self.contention.begins(job, asked.clone());
                 self.account.opened(now, id, asked.clone());
                 self.groups.insert(id, Group { asked, ..Group::default() });
             }
@@ -129,40 +169,45 @@ impl TransactionLog {
             AgreementEvent::Agreed { parts } => {
                 self.account.agreed(now, id);
                 self.contention.succeeded(job);
-                if let Some((since, _)) = self.seeking.remove(&job) {
-                    self.seeking_time += i128::from((now - since).as_micros());
+                if self.served.insert(job)
+                    && let Some(fate) = self.fates.get_mut(&id)
+                {
+                    fate.to_agreement = self.tried.get(&job).map(|&(_, first)| now - first);
                 }
-                self.served.insert(job);
                 if let Some(group) = self.groups.get_mut(&id) {
                     group.asked = parts.iter().copied().collect();
-                    (group.settled, group.agreed) = (true, true);
+                    if !std::mem::replace(&mut group.agreed, true) {
+                        group
+                            .parts
+                            .keys()
+                            .for_each(|&who| *self.working.entry(who).or_default() += 1);
+                    }
+                    group.settled = true;
                 }
                 self.look_at(id);
             }
             AgreementEvent::Failed | AgreementEvent::Broken => {
-                self.account.failed(id);
-                let asked = self.groups.get(&id).map(|it| it.asked.clone()).unwrap_or_default();
-                let meets = |other: &BTreeSet<ActorId>| !other.is_disjoint(&asked);
-                let rivals = self.seeking.iter().filter(|(it, (_, it2))| **it != job && meets(it2));
-                let rivals: Vec<JobId> = rivals.map(|(&it, _)| it).collect();
-                let works = |group: &Group| {
-                    group.agreed && group.parts.keys().any(|who| asked.contains(who))
-                };
-                let finding = match self.groups.values().any(works) {
-                    true => self.contention.refused(now, job, &rivals),
-                    false => self.contention.failed(now, job, &rivals),
-                };
+                self.account.failed(now, id);
+                let works = |who: &ActorId| self.working.get(who).is_some_and(|&parts| parts > 0);
+                let finding =
+                    match self.groups.get(&id).is_some_and(|it| it.asked.iter().any(works)) {
+                        true => self.contention.refused(now, job),
+                        false => self.contention.failed(now, job),
+                    };
                 self.find(finding);
                 if let Some(group) = self.groups.get_mut(&id) {
                     group.settled = true;
                 }
                 self.look_at(id);
             }
-            AgreementEvent::Sent(kind) => self.account.sent(kind),
+            AgreementEvent::Sent(kind) => self.account.sent(id, kind),
             AgreementEvent::Held(processors) => {
                 self.account.held(now, actor, id, *processors);
                 let group = self.groups.entry(id).or_default();
-                group.parts.insert(actor, (*processors, None));
+                let new = group.parts.insert(actor, (*processors, None)).is_none();
+                if new && group.agreed {
+                    *self.working.entry(actor).or_default() += 1;
+                }
             }
             AgreementEvent::CarriedOut => {
                 self.account.started(now, actor, id);
@@ -174,15 +219,13 @@ impl TransactionLog {
             }
             AgreementEvent::GivenUp => {
                 self.account.given_up(now, actor, id);
-                if let Some(group) = self.groups.get_mut(&id) {
-                    group.parts.remove(&actor);
-                }
+                self.leaves(id, actor);
                 self.look_at(id);
             }
             AgreementEvent::PartOver => {
                 self.account.ended(actor, id);
-                if let Some(group) = self.groups.get_mut(&id)
-                    && let Some((processors, since)) = group.parts.remove(&actor)
+                if let Some((processors, since)) = self.leaves(id, actor)
+                    && let Some(group) = self.groups.get_mut(&id)
                 {
                     let ran = since.map_or(0, |since| (now - since).as_micros());
                     group.over += 1;
@@ -191,6 +234,18 @@ impl TransactionLog {
                 self.look_at(id);
             }
         }
+    }
+
+    /// A part is over, or given up.
+    fn leaves(&mut self, id: AgreementId, who: ActorId) -> Option<(u32, Option<Time>)> {
+        let group = self.groups.get_mut(&id)?;
+        let part = group.parts.remove(&who)?;
+        if group.agreed
+            && let Some(working) = self.working.get_mut(&who)
+        {
+            *working -= 1;
+        }
+        Some(part)
     }
 
     /// When nothing more comes of a transaction: whether it was whole.
@@ -205,23 +260,29 @@ impl TransactionLog {
         let Some(group) = self.groups.remove(&id) else { return };
         let whole = group.begun.is_empty() || group.asked.is_subset(&group.begun);
         self.found.partial += u64::from(!whole);
+        let Some(fate) = self.fates.get_mut(&id) else { return };
+        fate.partial = !whole;
         if !group.agreed {
             self.found.orphans += group.over;
-            self.vain_runs += group.ran;
+            (fate.orphans, fate.orphan_work) = (group.over, group.ran);
         }
     }
 
     /// Takes in who waits for whom at a participant.
     pub(super) fn waiting(&mut self, now: Time, actor: ActorId, waits: &[(JobId, JobId)]) {
-        self.waits.insert(actor, waits.to_vec());
-        let edges: Vec<(JobId, JobId)> = self.waits.values().flatten().copied().collect();
-        let finding = self.contention.waits(now, edges);
-        self.find(finding);
+        let found = self.contention.waits(now, actor, waits.iter().copied());
+        found.into_iter().for_each(|finding| self.find(Some(finding)));
     }
 
     /// Takes in that a job got no parts and is given back.
     pub(super) fn given_back(&mut self, job: JobId) {
-        self.seeking.remove(&job);
+        self.contention.gives_up(job);
+    }
+
+    pub(super) fn run_over(&mut self, now: Time) {
+        self.account.over(now);
+        let open: Vec<AgreementId> = self.groups.keys().copied().collect();
+        open.into_iter().for_each(|id| self.close(id));
     }
 
     pub(super) fn crashed(&mut self, now: Time, actor: ActorId) {
@@ -240,18 +301,39 @@ impl TransactionLog {
         }
     }
 
+    /// Each transaction, in the order in which they were opened.
+    pub(super) fn records(&self) -> Vec<TransactionRecord> {
+        let record = |(&id, fate): (&AgreementId, &Fate)| {
+            let &Fate { job, number, to_agreement, partial, orphans, orphan_work } = fate;
+            let cost = self.account.costs.get(&id)?.clone();
+            Some(TransactionRecord {
+                id,
+                job,
+                number,
+                cost,
+                to_agreement,
+                partial,
+                orphans,
+                orphan_work,
+            })
+        };
+        let mut records: Vec<TransactionRecord> = self.fates.iter().filter_map(record).collect();
+        records.sort_by_key(|it| (it.cost.opened, it.id));
+        records
+    }
+
     pub(super) fn summarise(&self) -> Transactions {
-        let mut end = self.clone();
-        let open: Vec<AgreementId> = end.groups.keys().copied().collect();
-        open.into_iter().for_each(|id| end.close(id));
-        let TransactionLog { account, found, jobs, served, vain_runs, .. } = end;
+        let TransactionLog { account, found, tried, served, fates, .. } = self;
         let agreed = account.agreed;
         let each = |sum: f64| (agreed > 0).then(|| sum / agreed as f64);
         let decided = agreed + account.broken;
+        let times: Vec<Span> = fates.values().filter_map(|it| it.to_agreement).collect();
+        let seeking: i128 = times.iter().map(|it| i128::from(it.as_micros())).sum();
+        let orphan_work: i128 = fates.values().map(|it| it.orphan_work).sum();
         Transactions {
-            jobs: jobs.len() as u64,
-            success_percent: (!jobs.is_empty())
-                .then(|| 100.0 * served.len() as f64 / jobs.len() as f64),
+            jobs: tried.len() as u64,
+            success_percent: (!tried.is_empty())
+                .then(|| 100.0 * served.len() as f64 / tried.len() as f64),
             tries: account.tries,
             agreed,
             aborted: account.aborts,
@@ -267,11 +349,14 @@ impl TransactionLog {
             time_to_decision: (decided > 0)
                 .then(|| account.deciding.as_secs_f64() / decided as f64),
             time_to_agreement: (!served.is_empty())
-                .then(|| self.seeking_time as f64 / SECOND / served.len() as f64),
+                .then(|| seeking as f64 / SECOND / served.len() as f64),
+            times_to_agreement: Distribution::of(
+                times.into_iter().map(Span::as_secs_f64).collect(),
+            ),
             in_doubt: account.in_doubt.as_secs_f64(),
             held_in_vain: account.held_in_vain as f64 / SECOND,
-            orphan_work: vain_runs as f64 / SECOND,
-            ..found
+            orphan_work: orphan_work as f64 / SECOND,
+            ..found.clone()
         }
     }
 }

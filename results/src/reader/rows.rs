@@ -42,6 +42,43 @@ pub struct MaintenanceRow {
     pub outcome: String,
     /// First and last processor of the interval, run-wide numbers; `None` = none was closed.
     pub interval: Option<(i64, i64)>,
+    /// If it was refused, the first start that would have been possible.
+    pub possible: Option<f64>,
+}
+
+/// A row of `transactions`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransactionRow {
+    /// The job's number in this run.
+    pub job: i64,
+    /// Which of its tries, from 1.
+    pub number: i64,
+    /// The metascheduler.
+    pub actor: String,
+    /// Providers that were asked.
+    pub parts: i64,
+    /// When it began.
+    pub opened: f64,
+    /// When it was decided.
+    pub decided: Option<f64>,
+    /// When its end was known.
+    pub end: Option<f64>,
+    /// `agreed`, `failed`, `broken` or `open`.
+    pub outcome: String,
+    /// From the first try of its job to this agreement.
+    pub time_to_agreement: Option<f64>,
+    /// Messages about it.
+    pub messages: i64,
+    /// Part-seconds in doubt.
+    pub in_doubt: f64,
+    /// Processor-seconds of parts that were given up.
+    pub held_in_vain: f64,
+    /// Parts that ran to their end although it was not agreed on.
+    pub orphans: i64,
+    /// Processor-seconds of these.
+    pub orphan_work: f64,
+    /// Whether some parts ran and others did not.
+    pub partial: bool,
 }
 
 /// A row of `jobs`. Times in seconds since the start of the run.
@@ -340,6 +377,36 @@ impl RunReader {
         })
     }
 
+    /// All rows of `transactions`; none where no parts were got by a protocol.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn transactions(&self) -> Result<Vec<TransactionRow>, ResultsError> {
+        if !self.has(Table::Transactions) {
+            return Ok(Vec::new());
+        }
+        let names = Vec::from_iter(Table::Transactions.columns().iter().map(|column| column.name));
+        self.rows(Table::Transactions, &names)?.map(|row| {
+            Ok(TransactionRow {
+                job: row.integer("job")?,
+                number: row.integer("number")?,
+                actor: row.text("actor")?,
+                parts: row.integer("parts")?,
+                opened: row.real("opening_time")?,
+                decided: row.optional_real("decision_time")?,
+                end: row.optional_real("end_time")?,
+                outcome: row.text("outcome")?,
+                time_to_agreement: row.optional_real("time_to_agreement")?,
+                messages: row.integer("messages")?,
+                in_doubt: row.real("in_doubt_time")?,
+                held_in_vain: row.real("held_in_vain")?,
+                orphans: row.integer("orphans")?,
+                orphan_work: row.real("orphan_work")?,
+                partial: row.integer("partial")? != 0,
+            })
+        })
+    }
+
     /// All rows of `intervals`; none where no application of phases ran.
     ///
     /// # Errors
@@ -629,6 +696,7 @@ impl RunReader {
                 closed: row.integer("closed")?,
                 outcome: row.text("outcome")?,
                 interval: row.optional_integer("first_resource")?.zip(last),
+                possible: row.optional_real("possible_time")?,
             })
         })
     }

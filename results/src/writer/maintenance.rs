@@ -38,7 +38,8 @@ impl RunWriter {
             row.code(record.provider.0).integer(i64::from(record.number) + 1);
             row.micros(record.announced.as_micros()).micros(record.start.as_micros());
             row.micros(record.end.as_micros()).integer(i64::from(record.processors));
-            row.integer(i64::from(record.held())).word(outcome).integer(first).integer(last).done();
+            row.integer(i64::from(record.held())).word(outcome).integer(first).integer(last);
+            row.micros(super::micros(record.possible)).done();
         }
         file.flush_if_full()
     }

@@ -207,6 +207,7 @@ table! {
     transaction(TransactionMessage) {
         // What each word tells stands in `spoken`.
         Said { job: Names, message: TellsUpTo(&SPOKEN) },
+        TooWide { job: Tells(Item::Refusal), id: Returned },
         Begin { job: Names, id: Counts },
         Begun { job: Tells(Item::JobStatus), id: Returned },
         Over { job: Tells(Item::JobStatus), id: Returned, outcome: Tells(Item::JobStatus) },

@@ -151,6 +151,7 @@ impl Setup {
             moves,
             remappable: 1_000_000,
             fill: Fill::default(),
+            part_min: 1,
             choice: Choice::default(),
             overhead: Law::Constant(f64::from(overhead)),
             overhead_max: 25,
@@ -176,6 +177,7 @@ impl Setup {
             providers: Vec::new(),
             transaction,
             window: Span::from_secs(1_000),
+            urgent: None,
             trials: 10,
             back_off: BackOff::None,
             overhead: Law::Constant(0.0),
@@ -714,6 +716,7 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 None => return Vec::new(),
             }
         }
+        Message::Transaction(TransactionMessage::TooWide { .. }) => DisclosedItem::Refusal,
         Message::Transaction(
             TransactionMessage::Begun { .. } | TransactionMessage::Over { .. },
         ) => DisclosedItem::JobStatus,

@@ -120,8 +120,16 @@ fn a_job_that_is_too_wide_is_given_back_and_the_next_one_runs() {
         let (transaction, setup) = idle(2, protocol);
         let ran = setup.user(2, vec![job(1, 0, 100, 60, 9), job(2, 600, 100, 60, 8)]).run_on_both();
         let outcomes: Vec<_> = ran.records.iter().map(|it| (it.job.id.0, it.outcome)).collect();
-        let too_wide = JobOutcome::Rejected(Refusal::NoAgreement);
+        let too_wide = JobOutcome::Rejected(Refusal::TooWide);
         assert_eq!(outcomes, [(0, too_wide), (1, JobOutcome::Completed)], "{transaction:?}");
+        ran.assert_disclosures();
+        let asked = ran.messages.iter().filter(|(.., it)| {
+            matches!(
+                it,
+                Message::Transaction(haggle_agents::protocol::TransactionMessage::TooWide { .. })
+            )
+        });
+        assert!((1..=2).contains(&asked.count()), "each is asked once at most: {transaction:?}");
     }
 }
 

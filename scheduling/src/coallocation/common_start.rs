@@ -87,9 +87,14 @@ fn spread(
     }
     let mut left = demand.processors;
     let mut parts = Vec::new();
+    let least = demand.part_min.max(1);
     for (place, free) in room {
-        let part = free.min(left);
-        if part > 0 {
+        let most = free.min(left);
+        let rest = left - most;
+        // The rest must not be too little for a part.
+        let missing = if rest > 0 { least.saturating_sub(rest) } else { 0 };
+        let part = most.saturating_sub(missing);
+        if part >= least {
             parts.push((place, part));
             left -= part;
         }

@@ -44,6 +44,11 @@ impl CoallocationQueue {
             .expect("steps of a profile ascend")
     }
 
+    /// How many processors are neither used nor booked from now on.
+    pub fn free_for_ever(&mut self, now: Time) -> u32 {
+        self.queue.profile_from(now).min_free(now, Time::FOREVER)
+    }
+
     /// Whether a processor is neither used nor booked now.
     pub fn is_idle(&mut self, now: Time) -> bool {
         self.queue.profile_from(now).free_at(now) > 0

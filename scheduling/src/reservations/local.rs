@@ -192,6 +192,11 @@ impl Maintaining for Reservations {
         has_room
     }
 
+    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        self.catch_up(now);
+        self.plan.first_room(now, window)
+    }
+
     fn kept(&mut self, now: Time, number: u32) -> u32 {
         self.plan.complete_windows(now);
         self.plan.kept(number)

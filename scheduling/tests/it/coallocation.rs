@@ -259,6 +259,7 @@ fn demand(now: i64, job: &Job) -> Demand {
         processors: job.processors,
         span: span(job.estimate),
         overhead: job.overhead as u32,
+        part_min: 1,
         earliest: at(now),
         deadline: None,
     }
@@ -294,7 +295,8 @@ fn the_earliest_common_start_is_filled_in_turn() {
         (8, 3, [3, 4], 10, [[4, 3, 1], [3, 3, 2], [4, 2, 2]]),
     ] {
         let (span, overhead) = (span(time), 25);
-        let demand = Demand { processors, span, overhead, earliest: at(0), deadline: None };
+        let demand =
+            Demand { processors, span, overhead, part_min: 1, earliest: at(0), deadline: None };
         assert_eq!([demand.lasts(1), demand.lasts(2)].map(Span::as_micros), lasts);
         for (turn, parts) in turns.into_iter().enumerate() {
             let found = earliest_common_start(&free, &demand, turn, Fill::InTurn, at(0));
@@ -308,13 +310,37 @@ fn the_earliest_common_start_is_filled_in_turn() {
 #[test]
 fn the_largest_can_give_first() {
     let free = three_providers();
-    let demand =
-        Demand { processors: 4, span: span(4), overhead: 25, earliest: at(0), deadline: None };
+    let demand = Demand {
+        processors: 4,
+        span: span(4),
+        overhead: 25,
+        part_min: 1,
+        earliest: at(0),
+        deadline: None,
+    };
     for turn in 0..3 {
         let found = earliest_common_start(&free, &demand, turn, Fill::LargestFirst, at(0));
         let parts = found.map(|it| [0, 1, 2].map(|place| it.at(place)));
         assert_eq!(parts, Some([0, 3, 1]));
     }
+}
+
+/// Whoever gives so much that too little is left gives less, or nothing.
+#[test]
+fn no_part_is_smaller_than_the_least() {
+    let free = three_providers();
+    let place = |processors, part_min, turn| {
+        let (span, overhead) = (span(6), 25);
+        let demand =
+            Demand { processors, span, overhead, part_min, earliest: at(0), deadline: None };
+        let found = earliest_common_start(&free, &demand, turn, Fill::InTurn, at(0))?;
+        Some((found.start.as_micros(), [0, 1, 2].map(|place| found.at(place))))
+    };
+    assert_eq!(place(5, 1, 0), Some((6, [1, 3, 1])));
+    assert_eq!(place(5, 2, 0), Some((6, [0, 3, 2])));
+    assert_eq!(place(6, 3, 0), Some((10, [3, 3, 0])), "four would leave two");
+    assert_eq!(place(5, 3, 0), None, "three and two");
+    assert_eq!(place(4, 3, 0), Some((10, [4, 0, 0])), "alone it is no part");
 }
 
 #[test]
@@ -323,7 +349,7 @@ fn who_cannot_be_done_in_time_has_no_start() {
     let by = |deadline| {
         let (processors, span, overhead) = (3, span(4), 25);
         let deadline = Some(at(deadline));
-        let demand = Demand { processors, span, overhead, earliest: at(0), deadline };
+        let demand = Demand { processors, span, overhead, part_min: 1, earliest: at(0), deadline };
         earliest_common_start(&free, &demand, 0, Fill::InTurn, at(0))
     };
     assert_eq!(by(5).map(|it| it.start), Some(at(0)));

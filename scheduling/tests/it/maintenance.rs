@@ -395,6 +395,9 @@ fn a_window_in_the_way_of_a_reservation_is_refused_or_told() {
         let window = Interval { start: at(15), span: Span::from_secs(5), processors: 2 };
         let maintaining = queue.maintaining().expect("it does");
         assert_eq!(maintaining.announce(at(1), 0, window, overlap), accepted);
+        if !accepted {
+            assert_eq!(maintaining.first_room(at(1), window), Some(at(20)));
+        }
         let mut displaced = Vec::new();
         queue.displaced(&mut displaced);
         displaced.retain(|(_, it)| !matches!(it, Displaced::Moved(_)));

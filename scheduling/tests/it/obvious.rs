@@ -406,6 +406,13 @@ impl Maintaining for Obvious {
         true
     }
 
+    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        let from = window.start.max(now).as_micros();
+        let profile = self.profile(None);
+        let start = profile.earliest_fit(window.processors, window.span.as_micros(), from)?;
+        Some(Time::from_micros(start))
+    }
+
     fn kept(&mut self, _: Time, number: u32) -> u32 {
         self.complete_windows();
         let window = self.windows.iter().find(|it| it.0 == number);

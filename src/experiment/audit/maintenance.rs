@@ -52,6 +52,8 @@ fn windows<'a>(
             _ => it.closed == it.wanted,
         };
         findings.expect(outcome, "a window's outcome says how much it closed", place);
+        let later = it.possible.is_none_or(|time| it.outcome == "refused" && time >= it.started);
+        findings.expect(later, "only a window that is refused is possible later", place);
         let in_order = it.announced <= it.started && it.started < it.finished;
         findings.expect(in_order, "a window is announced, begins and ends in this order", place);
     }

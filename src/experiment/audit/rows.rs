@@ -1,6 +1,6 @@
 //! The tables of a folder as rows, with times and processor time as integers.
 
-use haggle_results::reader::{TableData, TextColumn};
+use haggle_results::reader::{TableData, TextColumn, TransactionRow};
 use haggle_results::{ResultsError, RunReader, Table};
 
 /// A time in microseconds.
@@ -171,6 +171,7 @@ pub(super) struct Maintenance {
     pub(super) closed: i64,
     pub(super) outcome: String,
     pub(super) interval: Option<(i64, i64)>,
+    pub(super) possible: Option<Micros>,
 }
 
 /// A row of `tries`.
@@ -205,6 +206,7 @@ pub(super) struct Rows {
     pub(super) displacements: Vec<Displacement>,
     pub(super) crashes: Vec<Crash>,
     pub(super) moves: Vec<Move>,
+    pub(super) transactions: Vec<TransactionRow>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
     pub(super) maintenance: Vec<Maintenance>,
@@ -227,6 +229,7 @@ impl Rows {
             displacements: displacements(run)?,
             crashes: crashes(run)?,
             moves: moves(run)?,
+            transactions: run.transactions()?,
             failures: failures(run)?,
             outages: outages(run)?,
             maintenance: maintenance(run)?,
@@ -501,6 +504,7 @@ fn maintenance(run: &RunReader) -> Result<Vec<Maintenance>, ResultsError> {
             closed: row.integer("closed")?,
             outcome: row.text("outcome")?,
             interval: row.maybe_integer("first_resource")?.zip(row.maybe_integer("last_resource")?),
+            possible: row.maybe_time("possible_time")?,
         })
     })
 }

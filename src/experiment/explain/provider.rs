@@ -161,6 +161,7 @@ fn maintenance(all: &Chronicle, job: &JobRow, planned: Option<f64>) -> Vec<Maint
                 until: it.end,
                 processors: it.closed,
                 refused: it.outcome == "refused",
+                possible: it.possible,
             });
         }
     }

@@ -31,7 +31,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 43] = [
+pub const FEATURES: [(&str, Has); 44] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -70,6 +70,7 @@ pub const FEATURES: [(&str, Has); 43] = [
     ("queue-length", |_, done| drawn(done, FigureKind::QueueLength)),
     ("waiting-ecdf", |_, done| drawn(done, FigureKind::WaitingEcdf)),
     ("bounded-slowdown-ecdf", |_, done| drawn(done, FigureKind::BoundedSlowdownEcdf)),
+    ("agreement-ecdf", |_, done| drawn(done, FigureKind::AgreementEcdf)),
     ("bars", |_, done| drawn(done, FigureKind::Bars)),
     ("box", |_, done| drawn(done, FigureKind::Box)),
     ("letter-values", |_, done| drawn(done, FigureKind::LetterValues)),

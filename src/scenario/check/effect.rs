@@ -5,6 +5,7 @@
 
 mod flow;
 mod grid;
+mod impossible;
 mod maintenance;
 mod network;
 mod reservations;
@@ -17,11 +18,17 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    CoallocationPolicy, Composition, EstimatesFrom, Metascheduler, OnFailure, Order, Policy,
-    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step,
+    CoallocationPolicy, Composition, EstimatesFrom, FigureKind, Metascheduler, OnFailure, Order,
+    Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step,
 };
 use flow::{Flow, Serves};
 use reservations::leaves_sizes;
+
+/// Whether the keys of its jobs say which are urgent.
+fn has_urgent_jobs(metascheduler: &Metascheduler) -> bool {
+    let transaction = metascheduler.transaction();
+    transaction.is_some_and(|(protocol, it)| protocol.reads("urgent") && it.urgent.is_some())
+}
 
 impl Check<'_> {
     pub(super) fn check_effects(&mut self, names: &Names) {
@@ -35,10 +42,13 @@ impl Check<'_> {
             let path = Path::root().key("metascheduler").index(index);
             self.metascheduler_effects(&path, metascheduler);
         }
-        let sorts = scenario.providers.iter().any(|it| it.order == Order::Key);
+        let sorts = scenario.providers.iter().any(|it| it.order == Order::Key)
+            || scenario.metaschedulers.iter().any(has_urgent_jobs);
         for index in 0..scenario.workloads.len() {
             self.workload_effects(index, sorts, &flow, names);
         }
+        self.impossible_jobs(names);
+        self.figures_of_transactions();
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);
         self.maintenance_effects(&flow, names);
@@ -240,10 +250,12 @@ impl Check<'_> {
                 let remedy = "remove it, or choose `policy = \"shift-remap\"`";
                 self.uses(&at, remaps, &owner, why, remedy);
             }
-            let at = path.key("coallocation").key("fill");
             let divides = coallocation.protocol.is_some();
             let why = "under a protocol every provider is asked for an equal part";
-            self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
+            for key in ["fill", "part-min"] {
+                let at = path.key("coallocation").key(key);
+                self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
+            }
         }
         self.transaction_effects(path, metascheduler);
         self.uses(
@@ -321,7 +333,7 @@ impl Check<'_> {
             let why = "no job of this grid writes checkpoints";
             self.uses(&at, saves, &format!("the data of {owner}"), why, "remove it");
         }
-        let why = "no provider has `order = \"key\"`";
+        let why = "no provider has `order = \"key\"`, and no metascheduler jobs that are `urgent`";
         let remedy = "remove it, or set `order = \"key\"` for a provider";
         for (index, _) in workload.jobs.iter().flatten().enumerate() {
             let at = path.key("jobs").index(index).key("key");
@@ -345,6 +357,19 @@ impl Check<'_> {
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");
                 self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);
+            }
+        }
+    }
+
+    /// What is drawn from transactions, where there are none.
+    fn figures_of_transactions(&mut self) {
+        let any = self.scenario.metaschedulers.iter().any(|it| it.transaction().is_some());
+        for (index, figure) in self.scenario.figures.iter().enumerate() {
+            if figure.kind == FigureKind::AgreementEcdf {
+                let at = Path::root().key("figure").index(index).key("kind");
+                let what = "figure \"agreement-ecdf\"";
+                let why = "no metascheduler gets parts of jobs by a `protocol`";
+                self.has_effect(&at, any, what, why, "remove it, or choose a `protocol`");
             }
         }
     }

@@ -130,6 +130,8 @@ impl Check<'_> {
         let measures = spread || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
         let curves =
             matches!(figure.kind, FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf);
+        // Its curves are those of metaschedulers.
+        let agrees = figure.kind == FigureKind::AgreementEcdf;
         let of_one_job = matches!(figure.kind, FigureKind::JobTimeline | FigureKind::Sequence);
         let keys = [
             ("metric", figure.metric.is_some(), measures, measures),
@@ -142,7 +144,7 @@ impl Check<'_> {
             ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
             ("job", figure.job.is_some(), false, of_one_job),
             ("group-by", figure.group_by.is_some(), false, measures || curves),
-            ("providers", !figure.providers.is_empty(), false, !of_one_job),
+            ("providers", !figure.providers.is_empty(), false, !of_one_job && !agrees),
             // Bars and lines are drawn from summaries, which are those of whole runs.
             ("from", figure.from.is_some(), false, !measures),
             ("until", figure.until.is_some(), false, !measures),

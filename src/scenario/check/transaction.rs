@@ -12,7 +12,7 @@ use crate::scenario::file::{
 use crate::scenario::quantity::TimeSpan;
 
 /// Those that not every protocol reads.
-const PARAMETERS: [&str; 14] = [
+const PARAMETERS: [&str; 15] = [
     "patience",
     "lease",
     "in-doubt",
@@ -25,6 +25,7 @@ const PARAMETERS: [&str; 14] = [
     "rounds",
     "scan",
     "claims",
+    "urgent",
     "order",
     "subscription",
 ];

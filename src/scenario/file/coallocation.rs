@@ -19,6 +19,10 @@ pub struct Coallocation {
     pub protocol: Option<Protocol>,
     /// Which provider gives as many processors as it can first.
     pub fill: FillRule,
+    /// Fewest processors of a part of a job that is spread; a job that cannot be divided so runs at one provider, or
+    /// is refused.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub part_min: u32,
     /// Which places are looked at for a job that may be remapped.
     pub remap: RemapRule,
     /// The share of jobs, drawn for each, that bear other providers than those they were placed at first;
@@ -41,6 +45,7 @@ impl Default for Coallocation {
             policy: CoallocationPolicy::default(),
             protocol: None,
             fill: FillRule::default(),
+            part_min: 1,
             remap: RemapRule::default(),
             remappable: Share::ALL,
             overhead: Law::Poisson { mean: 20.0 },

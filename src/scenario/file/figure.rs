@@ -65,6 +65,8 @@ pub enum FigureKind {
     WaitingEcdf,
     /// Which share of jobs had at most which bounded slowdown.
     BoundedSlowdownEcdf,
+    /// Which share of the jobs whose parts were got by a protocol had all of them after which time since the first try.
+    AgreementEcdf,
     /// A metric as bars.
     Bars,
     /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
@@ -83,12 +85,13 @@ pub enum FigureKind {
 
 impl FigureKind {
     /// All of them.
-    pub const ALL: [FigureKind; 12] = [
+    pub const ALL: [FigureKind; 13] = [
         FigureKind::Gantt,
         FigureKind::Utilisation,
         FigureKind::QueueLength,
         FigureKind::WaitingEcdf,
         FigureKind::BoundedSlowdownEcdf,
+        FigureKind::AgreementEcdf,
         FigureKind::Bars,
         FigureKind::Box,
         FigureKind::LetterValues,
@@ -106,6 +109,7 @@ impl FigureKind {
             FigureKind::QueueLength => "queue-length",
             FigureKind::WaitingEcdf => "waiting-ecdf",
             FigureKind::BoundedSlowdownEcdf => "bounded-slowdown-ecdf",
+            FigureKind::AgreementEcdf => "agreement-ecdf",
             FigureKind::Bars => "bars",
             FigureKind::Box => "box",
             FigureKind::LetterValues => "letter-values",

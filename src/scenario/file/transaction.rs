@@ -62,7 +62,7 @@ impl Protocol {
             "interval" => self == Polling,
             "acceptors" => self == Paxos,
             "tolerance" | "window" | "rounds" => self == Negotiation,
-            "scan" | "claims" => self == Claiming,
+            "scan" | "claims" | "urgent" => self == Claiming,
             "order" => self == Ordered,
             "subscription" => self == Probing,
             _ => true,
@@ -104,6 +104,10 @@ pub struct Transaction {
     /// How often a part is claimed in vain before all parts are released.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub claims: u32,
+    /// The highest priority key of jobs for whose claims providers take back what others have claimed
+    /// and not started, whose keys are higher; without it, no job is so urgent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub urgent: Option<i64>,
     /// In which order processors are asked for.
     pub order: OrderRule,
     /// For how long a provider tells of changes.
@@ -136,6 +140,7 @@ impl Default for Transaction {
             rounds: 10,
             scan: span(10_000),
             claims: 10,
+            urgent: None,
             order: OrderRule::default(),
             subscription: span(30_000),
             retry: None,
