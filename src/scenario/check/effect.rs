@@ -7,6 +7,7 @@ mod flow;
 mod grid;
 mod maintenance;
 mod network;
+mod plans;
 mod reservations;
 mod round_trip;
 mod seed;
