@@ -16,7 +16,7 @@ pub mod figures;
 mod grid;
 mod maintenance;
 mod memory;
-mod plans;
+pub mod plans;
 pub mod random;
 mod record;
 mod reservations;

@@ -321,3 +321,21 @@ fn wide_jobs_are_refused() {
     let shown = folder.haggle(&["run", "wide.toml", "-o", "out", "--check"]);
     assert!(shown.contains("1 rejected"), "{shown}");
 }
+
+/// Messages of a grid are on no way on which something could happen to them.
+#[test]
+fn what_befalls_no_message_of_a_grid_is_warned_about() {
+    let network = "[network]\nloss = \"1%\"\ntransport = \"reliable\"\n\n[grid]";
+    let folder = Folder::with(&[("grid.toml", &SHARED.replace("[grid]", network))]);
+    let shown = folder.haggle(&["validate", "grid.toml"]);
+    let words = shown.split([' ', '\n', '│']).filter(|word| !word.is_empty());
+    let shown = Vec::from_iter(words).join(" ");
+    for key in ["loss", "transport"] {
+        let says = format!(
+            "`{key}` of the network has no effect: messages between the actors of a grid take no time, and \
+             each arrives once"
+        );
+        assert!(shown.contains(&says), "{key}: {shown}");
+    }
+    assert!(shown.contains("2 warnings"), "{shown}");
+}

@@ -121,12 +121,25 @@ fn what_goes_not_together_is_refused() {
     );
     refused("cpu-min = \"100%\"", "cpu-min = \"0%\"", "`cpu-min` is 0%, needs at least 0.01%");
     refused("cpu-min = \"100%\"", "cpu-max = \"5%\"", "`cpu-min` is 10%, more than `cpu-max`, 5%");
-    refused("phases = [", "like = \"md\"\nphases = [", "either `like` a published one or of given");
+    refused(
+        "phases = [",
+        "like = \"md\"\nphases = [",
+        "are `like` a published one, of given `phases` or",
+    );
     refused("name = \"fast\"", "name = \"wide\"", "wide");
     let failing = "[[failures]]\nof = [\"slow\"]\nnominal = 80\n\n[[user]]";
     refused("[[user]]", failing, "no cluster is called \"slow\"");
     let link = "[network]\nlatency = \"1s\"\n\n[[user]]";
     refused("[[user]]", link, "messages between clusters and their metascheduler take no time");
+    let parted =
+        "[[network.partition]]\nbetween = [[\"wide\"], [\"fast\"]]\nfrom = \"1h\"\n\n[[user]]";
+    refused("[[user]]", parted, "no actor is called \"wide\"");
+    let order = "[scenario]\nevents-order = \"completions-first\"\n\n[[user]]";
+    refused(
+        "[[user]]",
+        order,
+        "with plans nothing depends on whether ends come before submissions",
+    );
 }
 
 #[test]
@@ -155,4 +168,178 @@ fn an_application_survives_its_machines() {
     // 1,000 s, back over 5 Mbit/s, and 3,000 s.
     assert_eq!(summary["makespan"], 1000.0 + 90.0 + 3000.0);
     assert_eq!(summary["failures"]["work_lost"], 410.0);
+}
+
+/// Nothing happens to messages on their way, for they are on none.
+#[test]
+fn what_befalls_no_message_of_plans_is_warned_about() {
+    let network = "[network]\nloss = \"1%\"\nduplication = \"1%\"\nreordering = true\n\
+                   transport = \"reliable\"\nretransmission-timeout = \"2s\"\n\n[[user]]";
+    let folder = Folder::with(&[("plans.toml", &PLANS.replace("[[user]]", network))]);
+    let shown = folder.haggle(&["validate", "plans.toml"]);
+    let words = Vec::from_iter(shown.split([' ', '\n', '│']).filter(|word| !word.is_empty()));
+    let shown = words.join(" ");
+    for key in ["loss", "duplication", "reordering", "transport", "retransmission-timeout"] {
+        let says = format!(
+            "`{key}` of the network has no effect: messages between clusters and their metascheduler \
+             take no time, and each arrives once"
+        );
+        assert!(shown.contains(&says), "{key}: {shown}");
+    }
+    assert!(shown.contains("5 warnings"), "{shown}");
+}
+
+/// Two machines of one cluster or one of another, as measured; on the first after 20 minutes one is shared.
+const MEASURED: &str = r#"
+[[workload]]
+name = "own"
+model = "applications"
+
+[workload.applications]
+measured = [
+    { cluster = "wide", machines = 2, times = ["1000s", "1000s"] },
+    { cluster = "fast", machines = 1, times = ["1500s", "500s"] },
+]
+
+[plans]
+method = "optimum"
+loads = "machines.loads"
+
+[[plans.cluster]]
+name = "wide"
+machines = 4
+
+[[plans.cluster]]
+name = "fast"
+machines = 1
+
+[[user]]
+name = "users"
+workload = "own"
+submits-to = "plans"
+"#;
+
+fn with_loads(text: &str, loads: &str) -> Folder {
+    Folder::with(&[("plans.toml", text), ("machines.loads", loads)])
+}
+
+/// Both clusters would take 2,000 s, and the first one is chosen. When half of one of its machines is gone, 800 s
+/// of the second phase are left, which take 1,600 s.
+#[test]
+fn loads_and_times_can_be_recorded() {
+    let loads = "# seconds cluster machines processor link\n0 * * 1 1\n1200 wide 0 0.5 1\n";
+    for driver in ["sequential", "actix"] {
+        let folder = with_loads(MEASURED, loads);
+        let flags = ["run", "plans.toml", "--check", "-o", "out", "--driver", driver];
+        let shown = folder.haggle(&flags);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+        let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+        let plans = &summary["plans"];
+        assert_eq!((&plans["intervals"], &plans["predicted"]), (&1.into(), &2000.0.into()));
+        assert_eq!((&plans["time"], &summary["makespan"]), (&2800.0.into(), &2800.0.into()));
+        // The record is among what the run was made from.
+        assert!(folder.read("out/provenance.json").contains("machines.loads"));
+    }
+}
+
+#[test]
+fn records_that_say_nothing_are_refused() {
+    let refused = |text: &str, loads: &str, says: &str| {
+        let shown = with_loads(text, loads).haggle(&["run", "plans.toml", "-o", "out"]);
+        assert!(!shown.starts_with("exit code: 0\n") && shown.contains(says), "{says}: {shown}");
+    };
+    refused(MEASURED, "0 narrow * 1 1\n", "line 1: no cluster is called \"narrow\"");
+    refused(MEASURED, "0 wide 7 1 1\n", "line 1: cluster \"wide\" has no machine 7");
+    refused(&MEASURED.replace("machines.loads", "no.loads"), "", "no.loads");
+    let changed = |from: &str, to: &str| {
+        let text = MEASURED.replace(from, to);
+        assert_ne!(text, MEASURED, "{from}");
+        text
+    };
+    let method = "method = \"optimum\"\n";
+    let every = changed(method, "method = \"optimum\"\nperiod = \"1h\"\n");
+    refused(&every, "", "loads change when their record says so");
+    let pairs = changed(method, "method = \"optimum\"\nlinks = \"pairs\"\n");
+    refused(&pairs, "", "tells of one link a machine, and not of pairs");
+    let row = "{ cluster = \"fast\", machines = 1, times = [\"1500s\", \"500s\"] }";
+    let measured = |row_now: &str, says: &str| refused(&changed(row, row_now), "", says);
+    measured(&row.replace("fast", "slow"), "no cluster is called \"slow\"");
+    measured(
+        &row.replace("machines = 1", "machines = 2"),
+        "more machines than cluster \"fast\" has, 1",
+    );
+    measured(
+        &row.replace(", \"500s\"", ""),
+        "not the times of as many phases as in the first row, 2, but 1",
+    );
+    measured(&format!("{row}, {row}"), "row 2 is about as many machines of cluster \"fast\"");
+}
+
+/// The errors of an application's phases are the same wherever they run.
+#[test]
+fn predictions_can_be_wrong() {
+    let wrong = PLANS.replace("within =", "prediction-error = \"30%\"\nwithin =");
+    let moving = wrong.replace("\"500s\"", "\"400s\"");
+    let mut seen = Vec::new();
+    for driver in ["sequential", "actix"] {
+        let (folder, summary) = ran(&moving, &["--driver", driver]);
+        let table = fs::read_to_string(folder.path().join("out/intervals.csv")).expect("a table");
+        let number = |row: &str, place: usize| -> f64 {
+            row.split(',').nth(place).expect("a cell").parse().expect("a number")
+        };
+        let factor = |row: &str| (number(row, 10) - number(row, 9)) / number(row, 12);
+        let factors = Vec::from_iter(table.lines().skip(1).map(factor));
+        assert_eq!(factors.len(), 2);
+        assert!(factors.iter().all(|factor| (factor - 1.0).abs() > 0.001), "{factors:?}");
+        assert!(summary["plans"]["error_percent"].as_f64().expect("a number") > 0.1);
+        seen.push(factors);
+    }
+    assert_eq!(seen[0], seen[1]);
+    // All of it on the fast machine: 1,000 s and 1,500 s.
+    let (_, summary) = ran(&wrong.replace("\"optimum\"", "\"none\""), &[]);
+    let expected = 1000.0 * seen[0][0] + 1500.0 * seen[0][1];
+    let makespan = summary["makespan"].as_f64().expect("a number");
+    assert!((makespan - expected).abs() < 0.001, "{makespan} {expected}");
+}
+
+#[test]
+fn how_plans_are_made_is_said_in_a_scenario() {
+    let shown = |lines: &str, cluster: &str| {
+        let text = PLANS.replace("method = \"optimum\"\n", lines);
+        let text = text.replace("machines = 4\n", cluster);
+        let folder = Folder::with(&[("plans.toml", &text)]);
+        let words = folder.haggle(&["validate", "plans.toml"]);
+        let words = words.split([' ', '\n', '│']).filter(|word| !word.is_empty());
+        Vec::from_iter(words).join(" ")
+    };
+    let says = |lines: &str, cluster: &str, says: &str| {
+        let shown = shown(lines, cluster);
+        assert!(shown.contains(says), "{says}: {shown}");
+    };
+    let four = "machines = 4\n";
+    let genetic = |key: &str| format!("method = \"genetic\"\ngenetic = {{ {key} }}\n");
+    says(&genetic("elite = \"100%\""), four, "`elite` is 100%, needs less than 100%");
+    says(
+        &genetic("generations = 0, elite = \"5%\""),
+        four,
+        "`elite` of genetic plans has no effect",
+    );
+    let other = "method = \"division\"\ngenetic = { population = 20 }\n";
+    says(
+        other,
+        four,
+        "`population` of genetic plans has no effect: only `method = \"genetic\"` reads it",
+    );
+    let scan = "method = \"optimum\"\nsearch = \"scan\"\n";
+    says(scan, four, "`search` of plans has no effect: where machines have one link each");
+    let pairs = "method = \"optimum\"\nlinks = \"pairs\"\n";
+    assert!(!shown(pairs, four).contains("effect"));
+    let many = "machines = 65\n";
+    says(
+        pairs,
+        many,
+        "cluster \"wide\" has 65 machines, and with links of pairs this search can take",
+    );
+    let within = "method = \"optimum\"\nlinks = \"pairs\"\nsearch = \"boxes-within-budget\"\n";
+    assert!(!shown(within, many).contains("effect"));
 }

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 23] = [
+const BASES: [&str; 25] = [
     "queue",
     "bags",
     "reservations",
@@ -42,13 +42,16 @@ const BASES: [&str; 23] = [
     "session-outputs",
     "limit",
     "plans",
+    "plans-genetic",
+    "plans-recorded",
     "models",
     "steps",
     "log",
     "sweep",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 4] = ["all-rules.swf", "other.swf", "failures.tab", "other.tab"];
+const READ: [&str; 5] =
+    ["all-rules.swf", "other.swf", "failures.tab", "other.tab", "machines.loads"];
 
 /// Keys that are for people, or are tested elsewhere.
 const EXEMPT: [(&str, &str); 3] = [

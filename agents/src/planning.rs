@@ -12,11 +12,17 @@
 //! what clusters tell it. Messages between these actors take no time, checkpoints do.
 
 pub mod cluster;
+pub mod errors;
 pub mod plan;
 pub mod rescheduler;
+pub mod trace;
 pub mod updates;
 
 pub use cluster::{Cluster, ClusterConfig, Costs};
+pub use errors::PredictionErrors;
 pub use plan::{PlannedCluster, PlansActors, PlansConfig};
 pub use rescheduler::{Rescheduler, ReschedulerConfig};
-pub use updates::{DrawnLoads, LoadRanges, LoadSource, ResourceUpdates, Updates};
+pub use trace::TracedLoads;
+pub use updates::{
+    DrawnLoads, DrawnWays, LinkModel, LoadRanges, LoadSource, ResourceUpdates, Updates,
+};

@@ -10,7 +10,9 @@ mod grid;
 use haggle_model::phased::{Phase, Speedup, Term};
 use haggle_model::random::splitmix;
 
-pub use grid::{BANDWIDTH, CPU, GridLoads, SyntheticGrid, SyntheticView, loaded};
+pub use grid::{
+    BANDWIDTH, CPU, GridLoads, SyntheticGrid, SyntheticView, loaded, loaded_between, symmetric,
+};
 
 /// What an application is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

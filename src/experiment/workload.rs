@@ -19,6 +19,7 @@ use haggle_model::workload::{
 };
 
 use crate::scenario::file::{Model, Scenario, Workload};
+use crate::scenario::quantity::Name;
 use crate::scenario::{LogPathError, log_path};
 
 /// Why a workload cannot be opened.
@@ -83,11 +84,14 @@ impl Workloads {
     /// # Errors
     /// If the path of a log names a variable that is not set.
     pub fn new(scenario: &Scenario, folder: &Path, seed: u64) -> Result<Workloads, WorkloadError> {
+        let clusters = scenario.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters = Vec::from_iter(clusters.map(|cluster| cluster.name.clone()));
         let mut parts = BTreeMap::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
             // More than 65,536 tables would share numbers, which only label rows of results.
             let index = u16::try_from(index).unwrap_or(u16::MAX);
-            parts.insert(workload.name.to_string(), part(workload, index, folder, seed)?);
+            parts
+                .insert(workload.name.to_string(), part(workload, index, folder, seed, &clusters)?);
         }
         let mut workloads = Workloads {
             parts,
@@ -188,12 +192,18 @@ impl Workloads {
     }
 }
 
-fn part(workload: &Workload, index: u16, folder: &Path, seed: u64) -> Result<Part, WorkloadError> {
+fn part(
+    workload: &Workload,
+    index: u16,
+    folder: &Path,
+    seed: u64,
+    clusters: &[Name],
+) -> Result<Part, WorkloadError> {
     let steps = workload.steps.iter().map(|step| step.to_model()).collect();
     if let Some(parts) = &workload.merge {
         return Ok(Part::Merged { parts: parts.iter().map(ToString::to_string).collect(), steps });
     }
-    let source = source(workload, folder)?;
+    let source = source(workload, folder, clusters)?;
     Ok(Part::Single(model::Workload {
         name: workload.name.to_string(),
         index,
@@ -203,7 +213,7 @@ fn part(workload: &Workload, index: u16, folder: &Path, seed: u64) -> Result<Par
     }))
 }
 
-fn source(workload: &Workload, folder: &Path) -> Result<Source, WorkloadError> {
+fn source(workload: &Workload, folder: &Path, clusters: &[Name]) -> Result<Source, WorkloadError> {
     if let Some(log) = &workload.log {
         let path = log_path(log, folder).map_err(|error| WorkloadError::LogPath {
             workload: workload.name.to_string(),
@@ -224,7 +234,10 @@ fn source(workload: &Workload, folder: &Path) -> Result<Source, WorkloadError> {
             let month = workload.synthetic_month.as_ref();
             month.map(|it| Source::SyntheticMonth(Box::new(it.to_model())))
         }
-        Model::Applications => workload.applications.as_ref().map(|it| Source::Jobs(it.to_jobs())),
+        Model::Applications => {
+            let applications = workload.applications.as_ref();
+            applications.map(|it| Source::Jobs(it.to_jobs(clusters)))
+        }
     });
     if let Some(source) = generated {
         return Ok(source);

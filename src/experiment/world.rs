@@ -64,6 +64,9 @@ pub enum StageError {
     /// There is not memory enough.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
+    /// The loads of clusters cannot be had.
+    #[error(transparent)]
+    Loads(#[from] plans::LoadsError),
     /// There is no cluster with such a speed or such loads.
     #[error("plans: {0}")]
     Cluster(#[from] haggle_planning::ClusterError),
@@ -291,7 +294,9 @@ impl Stage {
         folder: &Path,
         workloads: &Workloads,
     ) -> Result<(), StageError> {
-        let built = plans::plans(scenario.scenario.seed, plans).actors()?;
+        let (config, input) = plans::plans(scenario.scenario.seed, plans, folder)?;
+        self.inputs.extend(input);
+        let built = config.actors()?;
         for actor in built.actors {
             self.add(actor);
         }

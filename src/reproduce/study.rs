@@ -76,4 +76,10 @@ pub const ALL: &[&dyn Compute] = &[
     &plans::PlanRuns,
     &plans::PlanGroups,
     &plans::PlanLinks,
+    &plans::PlanLoads,
+    &plans::PlanBandwidths,
+    &plans::PlanCounts,
+    &plans::PlanSettings,
+    &plans::PredictionErrors,
+    &plans::PredictionRuns,
 ];

@@ -34,7 +34,7 @@ mod user;
 mod workload;
 
 pub use crate::scenario::quantity::Name;
-pub use applications::{ApplicationKind, ApplicationPhase, Applications};
+pub use applications::{ApplicationKind, ApplicationPhase, Applications, MeasuredTimes};
 pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric, Whiskers};
@@ -53,7 +53,7 @@ pub use metascheduler::{
     ReallocationHeuristic, Role, SpreadRule, Tuning, WeightRule,
 };
 pub use network::{Link, Network, Partition, Transport};
-pub use plans::{PlanCluster, PlanMethod, Plans};
+pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
 pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpoints, Late, Offers, OnFailure,
     Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,

@@ -24,7 +24,8 @@ impl Scenario {
     pub fn relocate(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let logs = self.workloads.iter_mut().filter_map(|workload| workload.log.as_mut());
         let recorded = self.failures.iter_mut().filter_map(|it| it.recorded.as_mut());
-        for log in logs.chain(recorded.map(|recorded| &mut recorded.log)) {
+        let loads = self.plans.iter_mut().filter_map(|plans| plans.loads.as_mut());
+        for log in logs.chain(recorded.map(|recorded| &mut recorded.log)).chain(loads) {
             if log.starts_with('$') || Path::new(log).is_absolute() {
                 continue;
             }

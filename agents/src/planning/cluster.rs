@@ -14,10 +14,13 @@ use haggle_planning::{
     Program, ProgramOracle, Search,
 };
 
-use crate::protocol::planning::{ClusterLoads, IntervalOrder, Planned, Times, TimesRequest};
+use crate::protocol::planning::{
+    ClusterLoads, IntervalOrder, LinkLoads, Planned, Times, TimesRequest,
+};
 use crate::protocol::{Message, PlanningMessage, ResourceMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
+use super::PredictionErrors;
 use running::Running;
 
 /// A cluster as a scenario describes it.
@@ -39,6 +42,8 @@ pub struct ClusterConfig {
     pub costs: Costs,
     /// How late its monitor reports loads: plans are made with what it has reported.
     pub monitor_delay: Span,
+    /// By how much phases take longer or shorter than their models say.
+    pub errors: PredictionErrors,
 }
 
 /// What it takes to move an application to machines of a cluster: to stop and to start it, and the way
@@ -84,8 +89,13 @@ struct Snapshot {
 
 impl Snapshot {
     fn new(speed: f64, loads: &ClusterLoads) -> Result<Snapshot, ClusterError> {
-        let ClusterLoads { cpu, uplinks, ways } = loads;
-        let machines = Machinery::with_uplinks(speed, cpu.clone(), uplinks.clone())?;
+        let ClusterLoads { cpu, links, ways } = loads;
+        let machines = match links {
+            LinkLoads::Uplinks(uplinks) => {
+                Machinery::with_uplinks(speed, cpu.clone(), uplinks.clone())
+            }
+            LinkLoads::Pairs(pairs) => Machinery::with_links(speed, cpu.clone(), pairs.clone()),
+        }?;
         Ok(Snapshot { machines: Arc::new(machines), ways: ways.clone() })
     }
 }
@@ -295,7 +305,8 @@ impl Cluster {
         }
         self.outdate();
         let from = order.from.filter(|_| order.how == Move::Between);
-        let mut running = Running::new(program, machines, order, owner, now);
+        let factors = self.config.errors.factors(job, program.phases());
+        let mut running = Running::new(program, machines, factors, order, owner, now);
         running.record.from = from.map(|it| ProviderId(it.0));
         running.record.cluster = self.config.id;
         (running.record.predicted_move, running.record.predicted) = (predicted_move, predicted);

@@ -7,8 +7,8 @@ use haggle_planning::synthetic::SyntheticGrid;
 use haggle_planning::{ClusterError, Method, Search};
 
 use super::{
-    Cluster, ClusterConfig, Costs, LoadSource, Rescheduler, ReschedulerConfig, ResourceUpdates,
-    Updates,
+    Cluster, ClusterConfig, Costs, LoadSource, PredictionErrors, Rescheduler, ReschedulerConfig,
+    ResourceUpdates, Updates,
 };
 use crate::{AnyActor, Message, Timer};
 
@@ -27,6 +27,8 @@ pub struct PlansConfig {
     pub threshold: Span,
     /// How late monitors report loads.
     pub monitor_delay: Span,
+    /// By how much phases take longer or shorter than predicted.
+    pub errors: PredictionErrors,
     /// When loads change.
     pub updates: Updates,
     /// What the loads are.
@@ -78,6 +80,7 @@ impl PlansConfig {
             search: Search::default(),
             threshold,
             monitor_delay: Span::ZERO,
+            errors: PredictionErrors::NONE,
             updates: Updates::AfterInterval,
             loads: Box::new(grid.clone()),
         }
@@ -104,6 +107,7 @@ impl PlansConfig {
                 threshold: self.threshold,
                 costs: planned.costs,
                 monitor_delay: self.monitor_delay,
+                errors: self.errors,
             };
             actors.push(AnyActor::Cluster(Box::new(Cluster::new(config, draws)?)));
         }

@@ -3,7 +3,7 @@
 
 mod view;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use haggle_model::phased::Move;
@@ -40,6 +40,8 @@ pub struct ReschedulerConfig {
 #[derive(Debug)]
 pub struct Rescheduler {
     config: ReschedulerConfig,
+    /// The place of each cluster among those of the configuration.
+    places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
     /// Applications between two intervals, the first to be placed at the front.
     pending: VecDeque<JobId>,
@@ -75,6 +77,8 @@ struct Round {
     /// Of these intervals.
     intervals: Vec<Interval>,
     times: Vec<Option<Option<Times>>>,
+    /// How many answers to the last question have not come.
+    missing: usize,
     /// Whether a cluster has been told to run one of them.
     is_ordered: bool,
     /// Whether machines have become free since it began.
@@ -84,8 +88,10 @@ struct Round {
 impl Rescheduler {
     /// A rescheduler without applications.
     pub fn new(config: ReschedulerConfig) -> Rescheduler {
+        let places = config.clusters.iter().copied().zip(0..).collect();
         Rescheduler {
             config,
+            places,
             desk: Desk::default(),
             pending: VecDeque::new(),
             round: None,
@@ -144,16 +150,22 @@ impl Rescheduler {
         let Some(job) = self.pending.pop_front() else { return };
         let Some(entry) = self.desk.get(job) else { return };
         let clusters = self.config.clusters.len();
-        let plans = vec![None; clusters];
-        let times = (0..clusters).map(|_| None).collect();
-        let mut round =
-            Round { job, plans, intervals: Vec::new(), times, is_ordered: false, is_freed: false };
+        let mut round = Round {
+            job,
+            plans: vec![None; clusters],
+            intervals: Vec::new(),
+            times: (0..clusters).map(|_| None).collect(),
+            missing: 0,
+            is_ordered: false,
+            is_freed: false,
+        };
         let (application, first) = (Arc::clone(&entry.submission.job), entry.stage.first);
         if self.config.reschedules {
             for &cluster in &self.config.clusters {
                 let (job, first) = (Arc::clone(&application), first as u32);
                 out.send(cluster, PlanningMessage::PlanRequest { job, first });
             }
+            round.missing = clusters;
         } else {
             let interval = Interval::new(first, phases(&application));
             let candidate = |cluster| Candidate { cluster, interval, remaining: Span::ZERO };
@@ -166,7 +178,7 @@ impl Rescheduler {
     /// All clusters have planned: those that could are asked what the others' intervals would take.
     fn ask_times(&mut self, out: &mut Outbox) {
         let Some(round) = &mut self.round else { return };
-        if round.plans.iter().any(Option::is_none) {
+        if round.missing > 0 {
             return;
         }
         let Some(entry) = self.desk.get(round.job) else { return };
@@ -186,6 +198,7 @@ impl Rescheduler {
                 from: entry.stage.at,
             };
             out.send(self.config.clusters[place], PlanningMessage::TimesRequest(Box::new(request)));
+            round.missing += 1;
         }
         round.intervals = intervals;
         self.decide(out);
@@ -194,15 +207,14 @@ impl Rescheduler {
     /// All times are known: the next interval is chosen, and sent to where it takes least.
     fn decide(&mut self, out: &mut Outbox) {
         let Some(round) = &mut self.round else { return };
-        if round.is_ordered || round.times.iter().any(Option::is_none) {
+        if round.is_ordered || round.missing > 0 {
             return;
         }
         let Some(entry) = self.desk.get_mut(round.job) else { return };
         let stage = &mut entry.stage;
-        let place_of = |actor| self.config.clusters.iter().position(|&it| it == actor);
         let phases = phases(&entry.submission.job);
         let view = View::new(phases, &round.intervals, &round.times);
-        let home = stage.at.and_then(place_of);
+        let home = stage.at.and_then(|actor| self.places.get(&actor).copied());
         let before = home.map(|cluster| Placed {
             interval: Interval::new(stage.first, stage.first),
             cluster,
@@ -247,7 +259,7 @@ impl Rescheduler {
         message: PlanningMessage,
         out: &mut Outbox,
     ) -> bool {
-        let Some(place) = self.config.clusters.iter().position(|&it| it == from) else {
+        let Some(&place) = self.places.get(&from) else {
             return Some(from) == self.config.updates && self.on_redrawn(&message);
         };
         match message {
@@ -310,6 +322,7 @@ impl Rescheduler {
             return false;
         }
         round.plans[place] = Some(plan);
+        round.missing -= 1;
         self.ask_times(out);
         true
     }
@@ -326,6 +339,7 @@ impl Rescheduler {
             return false;
         }
         round.times[place] = Some(times);
+        round.missing -= 1;
         self.decide(out);
         true
     }

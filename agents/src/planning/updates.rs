@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use haggle_model::random::stream;
 use haggle_model::{ActorId, Span, Time};
-use haggle_planning::synthetic::{GridLoads, SyntheticGrid};
+use haggle_planning::synthetic::{GridLoads, SyntheticGrid, symmetric};
 use rand::RngExt;
 
-use crate::protocol::planning::ClusterLoads;
+use crate::protocol::planning::{ClusterLoads, LinkLoads};
 use crate::protocol::{Message, PlanningMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
@@ -26,8 +26,10 @@ pub struct DrawnLoads {
     pub seed: u64,
     /// The clusters.
     pub clusters: Vec<LoadRanges>,
-    /// Available part of the way between two clusters, from and to.
-    pub ways: (f64, f64),
+    /// What links machines have.
+    pub links: LinkModel,
+    /// What is available between clusters.
+    pub ways: DrawnWays,
 }
 
 /// From what the loads of a cluster are drawn.
@@ -39,33 +41,60 @@ pub struct LoadRanges {
     pub machines: u32,
     /// Available part of a processor, from and to.
     pub cpu: (f64, f64),
-    /// Available part of the link of a machine, from and to.
-    pub uplinks: (f64, f64),
+    /// Available part of a link, from and to.
+    pub links: (f64, f64),
+}
+
+/// How the machines of a cluster are linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkModel {
+    /// Each to all others by one link: two communicate over the busier of theirs.
+    Uplinks,
+    /// Each two by a link of their own.
+    Pairs,
+}
+
+/// What is available of the ways between clusters, drawn from the seed, the names of both and the epoch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnWays {
+    /// The run's seed.
+    pub seed: u64,
+    /// The names of the clusters.
+    pub clusters: Vec<String>,
+    /// The available part, from and to.
+    pub range: (f64, f64),
+}
+
+impl DrawnWays {
+    /// The available part of the way from each cluster to each, in an epoch; 1 on the diagonal.
+    pub(super) fn at(&self, epoch: usize) -> Vec<Vec<f64>> {
+        let purpose = format!("loads {epoch}");
+        symmetric(self.clusters.len(), |one, other| {
+            let names = format!("{} {}", self.clusters[one], self.clusters[other]);
+            stream(self.seed, &names, &purpose).random_range(self.range.0..=self.range.1)
+        })
+    }
 }
 
 impl LoadSource for DrawnLoads {
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
         let purpose = format!("loads {epoch}");
-        let count = self.clusters.len();
-        let mut loads = Vec::with_capacity(count);
-        for LoadRanges { name, machines, cpu, uplinks } in &self.clusters {
+        let all = self.clusters.iter().zip(self.ways.at(epoch));
+        let all = all.map(|(LoadRanges { name, machines, cpu, links }, ways)| {
             let mut draws = stream(self.seed, name, &purpose);
-            let mut parts = |(low, high): (f64, f64)| {
-                (0..*machines).map(|_| draws.random_range(low..=high)).collect()
+            let mut part = |(low, high): (f64, f64)| draws.random_range(low..=high);
+            let cpu = (0..*machines).map(|_| part(*cpu)).collect();
+            let links = match self.links {
+                LinkModel::Uplinks => {
+                    LinkLoads::Uplinks((0..*machines).map(|_| part(*links)).collect())
+                }
+                LinkModel::Pairs => {
+                    LinkLoads::Pairs(symmetric(*machines as usize, |_, _| part(*links)))
+                }
             };
-            let (cpu, uplinks) = (parts(*cpu), parts(*uplinks));
-            loads.push(ClusterLoads { cpu, uplinks, ways: vec![1.0; count] });
-        }
-        for one in 0..count {
-            for other in one + 1..count {
-                let (a, b) = (&self.clusters[one].name, &self.clusters[other].name);
-                let mut draws = stream(self.seed, &format!("{a} {b}"), &purpose);
-                let part = draws.random_range(self.ways.0..=self.ways.1);
-                loads[one].ways[other] = part;
-                loads[other].ways[one] = part;
-            }
-        }
-        loads
+            ClusterLoads { cpu, links, ways }
+        });
+        all.collect()
     }
 }
 
@@ -73,7 +102,12 @@ impl LoadSource for SyntheticGrid {
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
         let GridLoads { clusters, between } = self.loads(epoch);
         let loads = clusters.into_iter().zip(between);
-        loads.map(|((cpu, uplinks), ways)| ClusterLoads { cpu, uplinks, ways }).collect()
+        let loads = loads.map(|((cpu, uplinks), ways)| ClusterLoads {
+            cpu,
+            links: LinkLoads::Uplinks(uplinks),
+            ways,
+        });
+        loads.collect()
     }
 }
 

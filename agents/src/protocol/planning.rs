@@ -168,8 +168,17 @@ pub struct IntervalOrder {
 pub struct ClusterLoads {
     /// The available part of each processor.
     pub cpu: Vec<f64>,
-    /// The available part of the link of each.
-    pub uplinks: Vec<f64>,
+    /// The available parts of the links between them.
+    pub links: LinkLoads,
     /// The available part of the way to each cluster.
     pub ways: Vec<f64>,
+}
+
+/// What is available of the links between the machines of a cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum LinkLoads {
+    /// Of the link of each machine to all others.
+    Uplinks(Vec<f64>),
+    /// Of the link between each two: a row a machine.
+    Pairs(Vec<Vec<f64>>),
 }

@@ -208,11 +208,7 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
     /// The elite, each plan once, and then plans drawn by fitness.
     fn select(&mut self, mut pool: Vec<Individual>) -> Vec<Individual> {
         pool.sort_by(Individual::order);
-        let Some(best) = pool.first() else { return pool };
-        let limit = best.fitness.reverse / (1.0 - self.options.elite);
-        let mut elite = pool.clone();
-        elite.truncate(elite.partition_point(|one| one.fitness.reverse <= limit));
-        elite.dedup();
+        let mut elite = elite(&pool, self.options.elite);
         elite.truncate(self.options.population);
         let wheel = Wheel::new(&pool);
         while elite.len() < self.options.population {
@@ -220,6 +216,14 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
         }
         elite
     }
+}
+
+/// Those whose fitness is within this fraction of the best one, each plan once; the fittest are first in `pool`.
+fn elite(pool: &[Individual], fraction: f64) -> Vec<Individual> {
+    let limit = pool.first().map_or(0.0, |best| best.fitness.reverse / (1.0 - fraction));
+    let mut elite = pool[..pool.partition_point(|one| one.fitness.reverse <= limit)].to_vec();
+    elite.dedup();
+    elite
 }
 
 /// Draws in proportion to fitness.
@@ -243,5 +247,23 @@ impl Wheel {
         let total = self.until.last().copied().unwrap_or(0.0);
         let drawn = random.random::<f64>() * total;
         self.until.partition_point(|&until| until <= drawn).min(self.until.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// P-7: within a tenth of a fitness of 1/6800 are those up to 6800 / 0.9 = 7555.56.
+    #[test]
+    fn the_elite_is_close_to_the_best() {
+        let reverses = [6800.0, 6900.0, 6900.0, 7200.0, 7555.5, 7556.0, 10_000.0];
+        let individual = |reverse: f64| Individual {
+            markers: vec![reverse as usize],
+            fitness: Fitness { cost: Span::ZERO, valid: true, reverse },
+        };
+        let elite = elite(&reverses.map(individual), 0.1);
+        let kept = Vec::from_iter(elite.iter().map(|one| one.fitness.reverse));
+        assert_eq!(kept, [6800.0, 6900.0, 7200.0, 7555.5]);
     }
 }

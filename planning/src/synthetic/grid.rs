@@ -54,7 +54,7 @@ impl SyntheticGrid {
             within: draws.one_of(&WITHIN_MBITS),
         };
         let clusters: Vec<ClusterPlan> = (0..count).map(cluster).collect();
-        let between = symmetric(count, || draws.one_of(&BETWEEN_MBITS));
+        let between = symmetric(count, |_, _| draws.one_of(&BETWEEN_MBITS));
         SyntheticGrid { number, clusters, between }
     }
 
@@ -94,8 +94,11 @@ impl SyntheticGrid {
         let seed = self.number.wrapping_mul(1_000).wrapping_add(900_000 + epoch as u64);
         let mut draws = Draws::new(seed);
         let clusters = self.clusters.iter();
-        let clusters = clusters.map(|plan| shares(&mut draws, plan.machines as usize)).collect();
-        let between = symmetric(self.clusters.len(), || draws.between(BANDWIDTH.0, BANDWIDTH.1));
+        let clusters = clusters
+            .map(|plan| shares(&mut draws, plan.machines as usize, CPU, BANDWIDTH))
+            .collect();
+        let between =
+            symmetric(self.clusters.len(), |_, _| draws.between(BANDWIDTH.0, BANDWIDTH.1));
         GridLoads { clusters, between }
     }
 
@@ -123,24 +126,42 @@ impl SyntheticGrid {
     }
 }
 
-/// A cluster under random loads: all processors, and then all uplinks.
-pub fn loaded(draws: &mut Draws, machines: usize, speed: f64) -> Cluster {
-    let (cpu, uplinks) = shares(draws, machines);
-    Cluster::with_uplinks(speed, cpu, uplinks).expect("shares are drawn from their range")
+/// A cluster of speed 1 under random loads: all processors, and then all uplinks.
+pub fn loaded(draws: &mut Draws, machines: usize) -> Cluster {
+    loaded_between(draws, machines, CPU, BANDWIDTH)
+}
+
+/// The same with other available parts of processors and of links, each from and to.
+///
+/// # Panics
+/// If these are no parts, from a millionth to 1.
+pub fn loaded_between(
+    draws: &mut Draws,
+    machines: usize,
+    cpu: (f64, f64),
+    bandwidth: (f64, f64),
+) -> Cluster {
+    let (cpu, uplinks) = shares(draws, machines, cpu, bandwidth);
+    Cluster::with_uplinks(1.0, cpu, uplinks).expect("shares are drawn from their range")
 }
 
 /// What is available of all processors, and then of all uplinks.
-fn shares(draws: &mut Draws, machines: usize) -> (Vec<f64>, Vec<f64>) {
+fn shares(
+    draws: &mut Draws,
+    machines: usize,
+    cpu: (f64, f64),
+    bandwidth: (f64, f64),
+) -> (Vec<f64>, Vec<f64>) {
     let mut parts =
         |(low, high): (f64, f64)| (0..machines).map(|_| draws.between(low, high)).collect();
-    (parts(CPU), parts(BANDWIDTH))
+    (parts(cpu), parts(bandwidth))
 }
 
-/// A value for each pair, drawn row by row; 1 on the diagonal.
-fn symmetric(count: usize, mut draw: impl FnMut() -> f64) -> Vec<Vec<f64>> {
+/// A value for each pair of so many, row by row; 1 on the diagonal.
+pub fn symmetric(count: usize, mut value: impl FnMut(usize, usize) -> f64) -> Vec<Vec<f64>> {
     let mut matrix = vec![vec![1.0; count]; count];
     for (one, other) in (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other))) {
-        matrix[one][other] = draw();
+        matrix[one][other] = value(one, other);
         matrix[other][one] = matrix[one][other];
     }
     matrix

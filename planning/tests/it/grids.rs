@@ -73,7 +73,7 @@ fn no_gap_is_above_a_tenth_and_cost_grows_with_that_of_rescheduling() {
     for seconds in [0, 60, 120, 180, 240, 300] {
         let mut sums = [0.0; 4];
         for seed in 0..10 {
-            let cluster = Arc::new(loaded(&mut Draws::new(seed), 512, 1.0));
+            let cluster = Arc::new(loaded(&mut Draws::new(seed), 512));
             let oracle = ClusterOracle::new(&application, &cluster, Search::Hulls);
             let oracle = oracle.expect("machines");
             let rescheduling = Span::from_secs(seconds);
@@ -101,7 +101,7 @@ fn no_gap_is_above_a_tenth_and_cost_grows_with_that_of_rescheduling() {
 #[test]
 fn merged_phases_take_what_their_phases_take() {
     let phases = Synthetic::Lammps.draw(1);
-    let cluster = Arc::new(loaded(&mut Draws::new(1), 40, 1.0));
+    let cluster = Arc::new(loaded(&mut Draws::new(1), 40));
     let oracle = |application| {
         ClusterOracle::new(&Arc::new(application), &cluster, Search::Hulls).expect("machines")
     };

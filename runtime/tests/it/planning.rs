@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::planning::{Costs, LoadSource, PlannedCluster, PlansConfig, Updates};
-use haggle_agents::protocol::planning::ClusterLoads;
+use haggle_agents::planning::{
+    Costs, LoadSource, PlannedCluster, PlansConfig, PredictionErrors, Updates,
+};
+use haggle_agents::protocol::planning::{ClusterLoads, LinkLoads};
 use haggle_agents::{AnyActor, Nature, User, UserConfig};
 use haggle_model::failures::Outage;
 use haggle_model::phased::{IntervalEnd, IntervalRecord, Measured, Move, Phase, Speedup, Term};
@@ -46,7 +48,7 @@ impl Epochs {
     fn of(epochs: &[&[&[f64]]]) -> Epochs {
         let loads = |clusters: &[&[f64]], cpu: &[f64]| ClusterLoads {
             cpu: cpu.to_vec(),
-            uplinks: vec![1.0; cpu.len()],
+            links: LinkLoads::Uplinks(vec![1.0; cpu.len()]),
             ways: vec![1.0; clusters.len()],
         };
         let epoch =
@@ -63,6 +65,8 @@ pub(crate) struct Plans {
     method: Option<Method>,
     threshold: Span,
     monitor_delay: Span,
+    /// How far times are from predictions: of the logarithm of a factor.
+    error: f64,
     updates: Updates,
     jobs: Vec<Job>,
     /// (cluster, machine, from, until), seconds.
@@ -148,6 +152,7 @@ impl Plans {
             method: Some(INCREMENTAL),
             threshold: secs(1200),
             monitor_delay: Span::ZERO,
+            error: 0.0,
             updates: Updates::AfterInterval,
             jobs,
             outages: Vec::new(),
@@ -164,6 +169,7 @@ impl Plans {
             search: Search::default(),
             threshold: self.threshold,
             monitor_delay: self.monitor_delay,
+            errors: PredictionErrors { seed: 1, sigma: self.error },
             updates: self.updates.clone(),
             loads: Box::new(self.loads.clone()),
         };
@@ -447,7 +453,8 @@ fn on_one_cluster_a_run_takes_no_longer_than_the_best_plan() {
     plans.loads = Epochs(vec![vec![own.clone()]]);
     let phases = Synthetic::Md.draw_phases(1, 10);
     let application = Arc::new(Application::new(&phases, 1.0).expect("good phases"));
-    let cluster = haggle_planning::Cluster::with_uplinks(speed, own.cpu, own.uplinks);
+    let LinkLoads::Uplinks(uplinks) = own.links else { panic!("each machine has one link") };
+    let cluster = haggle_planning::Cluster::with_uplinks(speed, own.cpu, uplinks);
     let cluster = Arc::new(cluster.expect("good loads"));
     let oracle = haggle_planning::ClusterOracle::new(&application, &cluster, Search::Hulls);
     let oracle = oracle.expect("machines");
@@ -464,6 +471,25 @@ fn on_one_cluster_a_run_takes_no_longer_than_the_best_plan() {
     }
 }
 
+/// Phases of an application take as much longer than predicted wherever they run, and none on average.
+#[test]
+fn errors_of_predictions_belong_to_phases() {
+    let plans = Plans { error: 0.4, method: None, ..two_clusters(400) };
+    let [one, other] = [1.0, 0.5].map(|cpu: f64| {
+        let loads = Epochs::of(&[&[&[cpu; 2], &[cpu; 2]]]);
+        let ran = Plans { loads, ..plans.clone() }.run();
+        (ran.intervals[0].predicted, ran.intervals[0].time())
+    });
+    // The whole application on half of the machines: all times are doubled.
+    assert_eq!(one.0 * 2, other.0);
+    assert!(one.0 != one.1 && (one.1 * 2 - other.1) <= Span::TICK * 8, "{one:?} {other:?}");
+    let errors = PredictionErrors { seed: 1, sigma: 0.4 };
+    let factors = Vec::from_iter((0..400).flat_map(|job| errors.factors(JobId(job), 10)));
+    let mean = factors.iter().sum::<f64>() / factors.len() as f64;
+    assert!((mean - 1.0).abs() < 0.03, "{mean}");
+    assert!(PredictionErrors::NONE.factors(JobId(0), 10).is_empty());
+}
+
 /// A world in which everything of this protocol is said, for tests of all protocols.
 pub(crate) fn plans_of(seed: u64) -> Plans {
     let mut plans = match seed {
@@ -475,7 +501,7 @@ pub(crate) fn plans_of(seed: u64) -> Plans {
             let mut part = || f64::from(draws.random_range(2..=16_u32)) / 16.0;
             let mut loads = || ClusterLoads {
                 cpu: vec![part(), part()],
-                uplinks: vec![part(), part()],
+                links: LinkLoads::Uplinks(vec![part(), part()]),
                 ways: vec![part(), part()],
             };
             let epochs = (0..4).map(|_| vec![loads(), loads()]).collect();
@@ -502,10 +528,14 @@ fn plans() -> impl Strategy<Value = Plans> {
             .map(|&machines| {
                 let parts = || prop::collection::vec(part(), machines);
                 let ways = prop::collection::vec(part(), count);
-                (parts(), parts(), ways).prop_map(|(cpu, uplinks, ways)| ClusterLoads {
-                    cpu,
-                    uplinks,
-                    ways,
+                (parts(), parts(), ways, any::<bool>()).prop_map(|(cpu, links, ways, pairs)| {
+                    // The link of a pair is as busy as that of the machine in the row.
+                    let row = |&part: &f64| vec![part; links.len()];
+                    let links = match pairs {
+                        true => LinkLoads::Pairs(links.iter().map(row).collect()),
+                        false => LinkLoads::Uplinks(links),
+                    };
+                    ClusterLoads { cpu, links, ways }
                 })
             })
             .collect::<Vec<_>>();
@@ -543,11 +573,12 @@ fn plans() -> impl Strategy<Value = Plans> {
         let outage = (0..count as u32, 0_u32..4, 0_i64..=1500, 1_i64..=400);
         let outages = prop::collection::vec(outage, 0..=4);
         let rest = (outages, prop::option::of(1_i64..=2000), prop::option::of(1_i64..=1500));
-        let costs = (0_i64..=60, 0_i64..=90, 0_i64..=300, 0_i64..=90);
+        let error = prop::sample::select(vec![0.0, 0.4]);
+        let costs = (0_i64..=60, 0_i64..=90, 0_i64..=300, 0_i64..=90, error);
         (Just(sizes), epochs, jobs, method, updates, rest, costs).prop_map(
             |(sizes, epochs, mut jobs, method, updates, rest, costs)| {
                 let (mut outages, horizon, patience) = rest;
-                let (within, between, threshold, delay) = costs;
+                let (within, between, threshold, delay, error) = costs;
                 jobs.sort_by_key(|it| it.0);
                 let jobs = (0..)
                     .zip(jobs)
@@ -565,6 +596,7 @@ fn plans() -> impl Strategy<Value = Plans> {
                     updates,
                     threshold: secs(threshold),
                     monitor_delay: secs(delay),
+                    error,
                     outages: outages.collect(),
                     horizon: horizon.map(at),
                     patience: patience.map(secs),
@@ -582,7 +614,7 @@ proptest! {
     #[test]
     fn whatever_happens_all_phases_run_once(plans in plans()) {
         let ran = plans.run();
-        if plans.loads.0.len() == 1 {
+        if plans.loads.0.len() == 1 && plans.error == 0.0 {
             for it in ran.intervals.iter().filter(|it| it.ending == IntervalEnd::Done) {
                 let phases = if plans.method.is_none() { it.last - it.first } else { 0 };
                 // Phases that are told one by one are rounded up one by one.

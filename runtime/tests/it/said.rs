@@ -290,7 +290,7 @@ contents! {
         how: Asks,
         from: Tells(Item::Job),
     }
-    cluster_loads(ClusterLoads) { cpu: Public, uplinks: Public, ways: Public }
+    cluster_loads(ClusterLoads) { cpu: Public, links: Public, ways: Public }
     submitted(Submission) { job: Tells(Item::Job), class: Tells(Item::Job), user: Tells(Item::Job) }
     size_request(SizeRequest) {
         job: Names, shape: Tells(Item::Job), processors: Tells(Item::Job),

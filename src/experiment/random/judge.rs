@@ -17,6 +17,7 @@ use super::{Failure, FailureKind, Outcome, Verdict};
 use crate::experiment::compare::compare;
 use crate::experiment::explain::Chronicle;
 use crate::experiment::figures::{SweepData, draw, draw_sweep, scenario_of};
+use crate::experiment::plans::LoadsError;
 use crate::experiment::run::unwrap_run_error;
 use crate::experiment::sweep::{SweepConduct, SweepError, sweep};
 use crate::experiment::verify::{self, EventLog};
@@ -457,6 +458,7 @@ fn allowed(error: &ExperimentError) -> bool {
         // Rounds that find nothing to do go on for months; what goes round within days is a mistake.
         ExperimentError::Run(RunError::InVain { time, .. }) => *time > Time::ZERO + MONTHS,
         ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
+        ExperimentError::Stage(StageError::Loads(LoadsError::Trace(_))) => true,
         ExperimentError::Stage(StageError::Failures(error)) => matches!(
             error,
             failures::FailuresError::Record(_)

@@ -6,7 +6,7 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::Scenario;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Coallocation, Metascheduler, Partition, Role, Transport};
+use crate::scenario::file::{Coallocation, EventsOrder, Metascheduler, Partition, Role, Transport};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// The largest share of attempts that may be lost where they are made until one arrives: of a
@@ -170,6 +170,39 @@ impl Check<'_> {
         }
     }
 
+    /// Where messages arrive at once, no key may say how long they take.
+    pub(super) fn refuse_times_of_messages(&mut self, instead: &str) {
+        let Some(between) = at_once(self.scenario) else { return };
+        let network = &self.scenario.network;
+        let path = Path::root().key("network");
+        for (key, takes_time) in [
+            ("latency", network.latency > TimeSpan::ZERO),
+            ("jitter", network.jitter > TimeSpan::ZERO),
+            ("link", !network.links.is_empty()),
+        ] {
+            if takes_time {
+                self.report(
+                    &path.key(key),
+                    format!("messages between {between} take no time"),
+                    "not used",
+                    format!("remove it; {instead}"),
+                );
+            }
+        }
+    }
+
+    /// Only providers can have either order of events; `order` says which one there is instead.
+    pub(super) fn refuse_order_of_events(&mut self, order: &str) {
+        if self.scenario.scenario.events_order != EventsOrder::default() {
+            self.report(
+                &Path::root().key("scenario").key("events-order"),
+                order.to_owned(),
+                "not used",
+                "remove it; only providers can have either order".to_owned(),
+            );
+        }
+    }
+
     fn check_transport(&mut self) {
         let (path, network) = (Path::root().key("network"), &self.scenario.network);
         if network.timeout() == TimeSpan::ZERO {
@@ -258,6 +291,16 @@ impl Check<'_> {
                 "name it in one group; users are where they submit to".to_owned(),
             );
         }
+    }
+}
+
+/// Between whom messages take no time, where there are no providers: of grids and plans, only data
+/// take some.
+pub(super) fn at_once(scenario: &Scenario) -> Option<&'static str> {
+    match (&scenario.grid, &scenario.plans) {
+        (Some(_), _) => Some("the actors of a grid"),
+        (None, Some(_)) => Some("clusters and their metascheduler"),
+        (None, None) => None,
     }
 }
 

@@ -8,6 +8,7 @@ mod grid;
 mod impossible;
 mod maintenance;
 mod network;
+mod plans;
 mod reservations;
 mod round_trip;
 mod seed;

@@ -4,9 +4,7 @@ use haggle_model::Span;
 
 use super::{Check, EACH_MAX, SHORTEST};
 use crate::scenario::document::Path;
-use crate::scenario::file::{
-    CheckpointRule, Checkpoints, EventsOrder, Grid, GridPolicy, NetworkModel, Storage,
-};
+use crate::scenario::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, Storage};
 use crate::scenario::quantity::{Bytes, TimeOrShare, TimeSpan};
 
 impl Check<'_> {
@@ -28,8 +26,10 @@ impl Check<'_> {
         self.check_loads(&path, grid);
         self.check_resources(&path, grid);
         self.check_end(&path);
-        self.check_messages();
-        self.check_order();
+        self.refuse_times_of_messages("what data take is in [grid.network]");
+        self.refuse_order_of_events(
+            "in a grid, what ends comes before what arrives or fails, and a round comes last",
+        );
         self.check_room(&path, grid);
         self.check_latencies(&path, grid);
         if grid.network.model == NetworkModel::Constant && grid.network.service_bandwidth.is_some()
@@ -242,39 +242,6 @@ impl Check<'_> {
     fn has_endless_loads(&self) -> bool {
         let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
         sites.filter_map(|site| site.load).any(|load| load.period.is_some())
-    }
-
-    /// The messages of a grid take no time; its data do.
-    fn check_messages(&mut self) {
-        let network = &self.scenario.network;
-        let path = Path::root().key("network");
-        for (key, takes_time) in [
-            ("latency", network.latency > TimeSpan::ZERO),
-            ("jitter", network.jitter > TimeSpan::ZERO),
-            ("link", !network.links.is_empty()),
-        ] {
-            if takes_time {
-                self.report(
-                    &path.key(key),
-                    "messages between the actors of a grid take no time".to_owned(),
-                    "not used",
-                    "remove it; what data take is in [grid.network]".to_owned(),
-                );
-            }
-        }
-    }
-
-    /// A grid has an order of its own: what ends, what fails, and then a round.
-    fn check_order(&mut self) {
-        if self.scenario.scenario.events_order != EventsOrder::default() {
-            self.report(
-                &Path::root().key("scenario").key("events-order"),
-                "in a grid, what ends comes before what arrives or fails, and a round comes last"
-                    .to_owned(),
-                "not used",
-                "remove it; only providers can have either order".to_owned(),
-            );
-        }
     }
 
     /// What stays for ever must fit, all of it. How many jobs a log or a model has is not known here.

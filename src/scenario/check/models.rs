@@ -70,13 +70,16 @@ impl Check<'_> {
         }
     }
 
-    /// Applications are like a published one, or have phases of their own.
+    /// Applications are like a published one, have phases of their own, or were measured.
     fn check_applications(&mut self, path: &Path, it: &Applications) {
-        if it.like.is_some() == it.phases.is_some() {
+        let ways = [it.like.is_some(), it.phases.is_some(), it.measured.is_some()];
+        let given = ways.iter().filter(|given| **given).count();
+        if given != 1 {
             self.report(
                 path,
-                "applications are either `like` a published one or of given `phases`".to_owned(),
-                if it.like.is_some() { "both" } else { "neither" },
+                "applications are `like` a published one, of given `phases` or `measured`"
+                    .to_owned(),
+                if given == 0 { "none of them" } else { "more than one of them" },
                 "write one of them, such as `like = \"md\"`".to_owned(),
             );
             return;

@@ -1,13 +1,20 @@
-//! Clusters on which applications of many phases are rescheduled: what goes together, and what has no
-//! effect.
+//! Clusters on which applications of many phases are rescheduled: what goes together.
+
+use std::collections::BTreeMap;
 
 use super::Check;
 use crate::scenario::document::Path;
-use crate::scenario::file::{EventsOrder, Model, PlanMethod, Plans, Workload};
+use crate::scenario::file::{
+    MeasuredTimes, Model, PlanGenetic, PlanLinks, PlanSearch, Plans, Workload,
+};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// The smallest part of a machine or link that may be available, in percent.
 const LEAST: f64 = 0.01;
+/// How many machines with links of pairs the searches can take: within a budget, to the end, and all sets.
+const WITHIN_BUDGET_MAX: u32 = 256;
+const PAIRS_MAX: u32 = 64;
+const SCANNED_MAX: u32 = 12;
 
 impl Check<'_> {
     pub(super) fn check_plans(&mut self) {
@@ -39,6 +46,9 @@ impl Check<'_> {
                 );
             }
         }
+        self.check_loads_of_clusters(&path, plans);
+        self.check_pairs(&path, plans);
+        self.check_genetic(&path.key("genetic"), &plans.genetic);
         self.check_parts(
             &path,
             ("available-min", plans.available_min),
@@ -49,29 +59,114 @@ impl Check<'_> {
             self.check_parts(&path, ("cpu-min", cluster.cpu_min), ("cpu-max", cluster.cpu_max));
             self.check_parts(&path, ("link-min", cluster.link_min), ("link-max", cluster.link_max));
         }
-        let network = &scenario.network;
-        let at = Path::root().key("network");
-        for (key, takes_time) in [
-            ("latency", network.latency > TimeSpan::ZERO),
-            ("jitter", network.jitter > TimeSpan::ZERO),
-            ("link", !network.links.is_empty()),
-        ] {
-            if takes_time {
+        self.refuse_times_of_messages("what checkpoints take is in [plans]");
+        self.refuse_order_of_events(
+            "with plans nothing depends on whether ends come before submissions",
+        );
+    }
+
+    /// Loads are drawn, or recorded.
+    fn check_loads_of_clusters(&mut self, path: &Path, plans: &Plans) {
+        let Some(loads) = &plans.loads else { return };
+        self.check_log(&path.key("loads"), loads);
+        if plans.period.is_some() {
+            self.report(
+                &path.key("period"),
+                "loads change when their record says so, and not every so often".to_owned(),
+                "not used",
+                "remove it, or `loads`".to_owned(),
+            );
+        }
+        if plans.links == PlanLinks::Pairs {
+            self.report(
+                &path.key("links"),
+                "a record of loads tells of one link a machine, and not of pairs".to_owned(),
+                "not recorded",
+                "remove it, or `loads`".to_owned(),
+            );
+        }
+    }
+
+    /// Where each two machines have a link, a set of them is put together greedily, again and again.
+    fn check_pairs(&mut self, path: &Path, plans: &Plans) {
+        if plans.links != PlanLinks::Pairs {
+            return;
+        }
+        let most = match plans.search {
+            PlanSearch::BoxesWithinBudget => WITHIN_BUDGET_MAX,
+            PlanSearch::Hulls | PlanSearch::Boxes => PAIRS_MAX,
+            PlanSearch::Scan => SCANNED_MAX,
+        };
+        for (index, cluster) in plans.clusters.iter().enumerate() {
+            if cluster.machines > most {
                 self.report(
-                    &at.key(key),
-                    "messages between clusters and their metascheduler take no time".to_owned(),
-                    "not used",
-                    "remove it; what checkpoints take is in [plans]".to_owned(),
+                    &path.key("cluster").index(index).key("machines"),
+                    format!(
+                        "cluster \"{}\" has {} machines, and with links of pairs this search can take \
+                         at most {most}",
+                        cluster.name, cluster.machines
+                    ),
+                    "too many",
+                    "lower it, set `links = \"uplinks\"`, or `search = \"boxes-within-budget\"`"
+                        .to_owned(),
                 );
             }
         }
-        if scenario.scenario.events_order != EventsOrder::default() {
+    }
+
+    fn check_genetic(&mut self, path: &Path, genetic: &PlanGenetic) {
+        if genetic.elite.fraction() >= 1.0 {
             self.report(
-                &Path::root().key("scenario").key("events-order"),
-                "with plans nothing depends on whether ends come before submissions".to_owned(),
-                "not used",
-                "remove it; only providers can have either order".to_owned(),
+                &path.key("elite"),
+                format!("`elite` is {}, needs less than 100%", genetic.elite),
+                "any plan is that close",
+                "lower it, such as `elite = \"10%\"`".to_owned(),
             );
+        }
+    }
+
+    /// Times were measured on clusters that there are, on as many machines as these have.
+    fn check_measured(&mut self, path: &Path, rows: &[MeasuredTimes]) {
+        let clusters = self.scenario.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters: BTreeMap<&str, u32> =
+            clusters.map(|it| (it.name.as_str(), it.machines)).collect();
+        let phases = rows.first().map_or(0, |row| row.times.len());
+        let mut known = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            let path = path.index(index);
+            let name = row.cluster.as_str();
+            match clusters.get(name) {
+                None => {
+                    let names = Vec::from_iter(clusters.keys().copied());
+                    self.unknown_name(&path.key("cluster"), "cluster", name, &names);
+                }
+                Some(&machines) if row.machines > machines => self.report(
+                    &path.key("machines"),
+                    format!("more machines than cluster \"{name}\" has, {machines}"),
+                    "more than there are",
+                    "lower it, or give the cluster more machines".to_owned(),
+                ),
+                Some(_) => {}
+            }
+            if row.times.len() != phases {
+                self.report(
+                    &path.key("times"),
+                    format!(
+                        "not the times of as many phases as in the first row, {phases}, but {}",
+                        row.times.len()
+                    ),
+                    "other phases",
+                    "write the times of the same phases in every row".to_owned(),
+                );
+            }
+            if let Some(before) = known.insert((name, row.machines), index + 1) {
+                self.report(
+                    &path.key("machines"),
+                    format!("row {before} is about as many machines of cluster \"{name}\""),
+                    "again",
+                    "keep one of them".to_owned(),
+                );
+            }
         }
     }
 
@@ -116,6 +211,10 @@ impl Check<'_> {
                     "remove the steps".to_owned(),
                 );
             }
+            let measured = workload.applications.as_ref().and_then(|it| it.measured.as_ref());
+            if let Some(rows) = measured.filter(|_| scenario.plans.is_some()) {
+                self.check_measured(&path.key("applications").key("measured"), rows);
+            }
             let mut merged = workload.merge.iter().flatten();
             let applications = |name: &Name| {
                 scenario.workloads.iter().any(|it| it.name == *name && is_of_applications(it))
@@ -153,53 +252,9 @@ impl Check<'_> {
             }
         }
     }
-
-    pub(super) fn plan_effects(&mut self) {
-        let Some(plans) = &self.scenario.plans else { return };
-        let path = Path::root().key("plans");
-        let reschedules = plans.method != PlanMethod::None;
-        let moves = reschedules && plans.clusters.len() > 1;
-        let changes = draws(plans);
-        let sends = reschedules && plans.checkpoint.0 > 0;
-        let why_not = "without rescheduling no application moves";
-        let why_one = "no application moves to another cluster";
-        let rows = [
-            ("threshold", reschedules, "without rescheduling there is one interval"),
-            ("within", reschedules, why_not),
-            ("checkpoint", reschedules, why_not),
-            ("monitor-delay", reschedules && changes, "no plan is made after loads have changed"),
-            ("period", changes, "loads do not change: what is available has one value only"),
-            ("between", moves, why_one),
-            ("bandwidth", moves && sends, "no checkpoint moves to another cluster"),
-            ("available-min", moves && sends, "no checkpoint moves to another cluster"),
-            ("available-max", moves && sends, "no checkpoint moves to another cluster"),
-        ];
-        for (key, read, why) in rows {
-            self.uses(&path.key(key), read, "plans", why, "remove it");
-        }
-        for (index, cluster) in plans.clusters.iter().enumerate() {
-            let at = path.key("cluster").index(index);
-            let owner = format!("cluster \"{}\"", cluster.name);
-            let why = "no checkpoint moves here";
-            self.uses(&at.key("bandwidth"), sends, &owner, why, "remove it");
-            let why = "one machine alone has nobody to communicate with";
-            for key in ["link-min", "link-max"] {
-                self.uses(&at.key(key), cluster.machines > 1, &owner, why, "remove it");
-            }
-        }
-    }
 }
 
 /// Whether the jobs of a workload are applications of phases.
 pub(super) fn is_of_applications(workload: &Workload) -> bool {
     workload.model == Some(Model::Applications)
-}
-
-/// Whether any load is drawn from more than one value.
-pub(in crate::scenario::check) fn draws(plans: &Plans) -> bool {
-    let ways = plans.clusters.len() > 1 && plans.available_min != plans.available_max;
-    ways || plans
-        .clusters
-        .iter()
-        .any(|it| it.cpu_min != it.cpu_max || it.link_min != it.link_max && it.machines > 1)
 }

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::quantity::TimeSpan;
+use crate::scenario::quantity::{Name, TimeSpan};
 
-/// Applications of many phases, all alike: `like` a published one, or of `phases` that are given.
+/// Applications of many phases, all alike: `like` a published one, of `phases` that are given, or `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Applications {
@@ -27,6 +27,10 @@ pub struct Applications {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1_000))]
     pub phases: Option<Vec<ApplicationPhase>>,
+    /// Times that were measured, on each cluster that can run the application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1_000))]
+    pub measured: Option<Vec<MeasuredTimes>>,
     /// So many phases in a row are taken as one, between which nobody can reschedule.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000))]
@@ -70,6 +74,21 @@ pub enum ApplicationKind {
     Lammps,
     /// MPB: 32 phases, fairly uniform.
     Mpb,
+}
+
+/// What all phases took on idle machines of a cluster; where machines are loaded, they take longer by the part of the
+/// least available processor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MeasuredTimes {
+    /// The cluster.
+    pub cluster: Name,
+    /// On how many of its machines.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub machines: u32,
+    /// The time of each phase, in order; as many in every row.
+    #[schemars(length(min = 1, max = 1_000))]
+    pub times: Vec<TimeSpan>,
 }
 
 /// A phase: on n machines with the available parts a of processors and b of links it takes computing / (a

@@ -161,6 +161,7 @@ impl Draw<'_> {
             Role::Names(_) | Role::Path | Role::Record | Role::Scenario => OPEN.to_owned(),
             Role::Text => (*self.dice.pick(&["", "drawn", "ä \"quoted\" text"])).to_owned(),
             Role::Log => records::log(self.dice.below(records::LOGS)),
+            Role::Loads => records::LOADS.to_owned(),
             Role::RecordedSite => (*self.dice.pick(&records::SITES)).to_owned(),
         }
     }

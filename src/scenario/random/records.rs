@@ -22,7 +22,24 @@ pub(super) fn record(format: &str) -> String {
 pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
     let logs = (0..LOGS).map(|number| (log(number), swf(number)));
     let records = [(record("fta"), fta()), (record("lanl"), lanl())];
-    logs.chain(records).filter(|(name, _)| text.contains(name)).collect()
+    let loads = (LOADS.to_owned(), loads());
+    logs.chain(records).chain([loads]).filter(|(name, _)| text.contains(name)).collect()
+}
+
+/// A record of loads, which says something of any cluster.
+pub(super) const LOADS: &str = "loads.txt";
+
+fn loads() -> String {
+    let mut dice = Dice::new(0, 20);
+    let mut text = String::from("# seconds cluster machines processor link\n");
+    let mut at = 0;
+    for _ in 0..40 {
+        let machines = *dice.pick(&["*", "0", "1", "0-2", "2-7"]);
+        let mut part = || *dice.pick(&["0.1", "0.25", "0.5", "0.9", "1"]);
+        text.push_str(&format!("{at} * {machines} {} {}\n", part(), part()));
+        at += dice.pick(&[0, 1, 60, 600, 3600]);
+    }
+    text
 }
 
 /// A log in Standard Workload Format. Odd ones lack what real logs lack too.

@@ -13,6 +13,8 @@ pub(super) enum Role {
     Log,
     /// A record of failures.
     Record,
+    /// A record of loads.
+    Loads,
     /// A site or cluster of such a record.
     RecordedSite,
     /// The way to a value of the scenario.
@@ -87,6 +89,8 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Header", "description") | ("Figure", "title") => Role::Text,
         ("Workload", "log") => Role::Log,
         ("Recorded", "log") => Role::Record,
+        ("Plans", "loads") => Role::Loads,
+        ("MeasuredTimes", "cluster") => Role::Names(&[Cluster]),
         ("Recorded", "sites") => Role::RecordedSite,
         ("Axis", "path") => Role::Path,
         ("Header", "extends") => Role::Scenario,

@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use haggle_model::phased::{Phase, Speedup, Term};
-use haggle_model::{Job, Phased, Span, Time};
+use haggle_model::phased::{Measured, Phase, Speedup, Term};
+use haggle_model::{Job, Phased, ProviderId, Span, Time};
 use haggle_planning::Application;
 use haggle_planning::synthetic::Synthetic;
 
 use crate::scenario::file;
+use crate::scenario::quantity::{Name, TimeSpan};
 
 impl file::Applications {
-    /// What is known of each application. One that is like none and has no phases, which a check would
-    /// have refused, has none.
-    pub fn phased(&self) -> Phased {
+    /// What is known of each application on `clusters`, which have the numbers of their places. One that is like none,
+    /// has no phases and was not measured, which a check would have refused, has none.
+    pub fn phased(&self, clusters: &[Name]) -> Phased {
+        if let Some(rows) = &self.measured {
+            return Phased::Measured(self.measured(rows, clusters));
+        }
         let (phases, size) = match (self.like, &self.phases) {
             (Some(kind), _) => {
                 let like = match kind {
@@ -30,15 +34,26 @@ impl file::Applications {
         Phased::Modelled { phases, size, merged: self.merge }
     }
 
-    /// Why there is no such application, if there is none.
+    /// Measured times, phases in a row as one where they are merged.
+    fn measured(&self, rows: &[file::MeasuredTimes], clusters: &[Name]) -> Vec<Measured> {
+        let merged = |times: &[TimeSpan]| times.iter().map(|time| time.0).sum();
+        let row = |it: &file::MeasuredTimes| {
+            let place = clusters.iter().position(|name| *name == it.cluster)?;
+            let times = it.times.chunks(self.merge.max(1) as usize).map(merged).collect();
+            Some(Measured { cluster: ProviderId(place as u32), machines: it.machines, times })
+        };
+        rows.iter().filter_map(row).collect()
+    }
+
+    /// Why there is no such application of modelled phases, if there is none.
     pub(crate) fn problem(&self) -> Option<String> {
-        let Phased::Modelled { phases, size, .. } = self.phased() else { return None };
+        let Phased::Modelled { phases, size, .. } = self.phased(&[]) else { return None };
         Application::new(&phases, size).err().map(|error| error.to_string())
     }
 
     /// The applications, in the order in which they are submitted.
-    pub fn to_jobs(&self) -> Vec<Job> {
-        let phases = Arc::new(self.phased());
+    pub fn to_jobs(&self, clusters: &[Name]) -> Vec<Job> {
+        let phases = Arc::new(self.phased(clusters));
         let mut submit = Time::ZERO;
         (0..self.jobs)
             .map(|number| {

@@ -18,6 +18,8 @@ use crate::protocol::planning::IntervalOrder;
 pub(super) struct Running {
     program: Program,
     pub(super) machines: Machines,
+    /// By how much each phase of the application takes longer than predicted; none if all take what is.
+    factors: Vec<f64>,
     /// Who is told.
     pub(super) owner: ActorId,
     /// What is known of it so far.
@@ -46,6 +48,7 @@ impl Running {
     pub(super) fn new(
         program: Program,
         machines: Machines,
+        factors: Vec<f64>,
         order: &IntervalOrder,
         owner: ActorId,
         now: Time,
@@ -68,7 +71,7 @@ impl Running {
             ending: IntervalEnd::Open,
         };
         let progress = Progress { at: now, phase: first, left: None };
-        Running { program, machines, owner, record, reports_phases: false, progress }
+        Running { program, machines, factors, owner, record, reports_phases: false, progress }
     }
 
     /// It begins to compute.
@@ -87,8 +90,17 @@ impl Running {
         if phases.is_empty() {
             return Span::ZERO;
         }
+        if !self.factors.is_empty() {
+            return phases.map(|phase| self.time_of(cluster, phase)).sum();
+        }
         let interval = Interval::new(phases.start, phases.end - 1);
         self.program.time_on(cluster, &self.machines, interval)
+    }
+
+    /// How long a phase takes that takes longer than predicted, or shorter.
+    fn time_of(&self, cluster: &Cluster, phase: usize) -> Span {
+        let predicted = self.program.time_on(cluster, &self.machines, Interval::new(phase, phase));
+        Span::from_secs_f64(predicted.as_secs_f64() * self.factors[phase - 1])
     }
 
     /// Sets the timer for the end of the interval, or of its next phase.
@@ -134,7 +146,10 @@ impl Running {
             let from = progress.phase;
             let mut before = Span::ZERO;
             for phase in from..=self.last() {
-                let until = self.time(old, from..phase + 1);
+                let until = match self.factors.is_empty() {
+                    true => self.time(old, from..phase + 1),
+                    false => before + self.time_of(old, phase),
+                };
                 progress.phase = phase;
                 if passed < until {
                     progress.left = (passed > before).then_some(until - passed);

@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use crate::scenario::check::Check;
-use crate::scenario::check::channel::{crossing, site};
+use crate::scenario::check::channel::{at_once, crossing, site};
 use crate::scenario::check::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::Transport;
@@ -15,6 +15,9 @@ impl Check<'_> {
     /// Users are where they submit to, so that messages travel between metaschedulers and
     /// their providers only.
     pub(super) fn message_effects(&mut self, flow: &Flow, names: &Names) {
+        if let Some(between) = at_once(self.scenario) {
+            return self.effects_at_once(between);
+        }
         let network = Path::root().key("network");
         let travels = flow.metaschedulers.iter().any(|&used| used);
         let why = "without a metascheduler no message travels: users are at their provider";
@@ -72,6 +75,18 @@ impl Check<'_> {
             let at = network.key("link").index(index).key("between");
             let what = format!("the link between \"{a}\" and \"{b}\"");
             self.has_effect(&at, read, &what, NO_WAY, "remove the link, or name other actors");
+        }
+    }
+
+    /// Where messages take no time, nothing happens to them on their way. Times that they would take
+    /// are refused, see [`Check::refuse_times_of_messages`]; so is to part actors, which all are at one
+    /// place.
+    fn effects_at_once(&mut self, between: &str) {
+        let network = Path::root().key("network");
+        let why = format!("messages between {between} take no time, and each arrives once");
+        let keys = ["loss", "duplication", "reordering", "transport", "retransmission-timeout"];
+        for key in keys {
+            self.uses(&network.key(key), false, "the network", &why, "remove it");
         }
     }
 }

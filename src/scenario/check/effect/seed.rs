@@ -1,8 +1,8 @@
 //! Whether anything is drawn: where nothing is, the seed changes nothing.
 
+use super::plans::draws as loads_are_drawn;
 use crate::scenario::Scenario;
 use crate::scenario::check::Check;
-use crate::scenario::check::plans::draws as loads_are_drawn;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
     self, CoallocationPolicy, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model,
@@ -105,7 +105,9 @@ fn failures_draw(failures: &Failures) -> bool {
 }
 
 fn plans_draw(plans: &Plans) -> bool {
-    plans.method == PlanMethod::Genetic || loads_are_drawn(plans)
+    plans.method == PlanMethod::Genetic
+        || !plans.prediction_error.is_zero()
+        || loads_are_drawn(plans)
 }
 
 fn grid_draws(grid: &Grid) -> bool {

@@ -1,0 +1,35 @@
+//! How far predictions are from what phases really take.
+
+use haggle_model::JobId;
+use haggle_model::random::stream;
+use haggle_model::workload::Law;
+
+/// By how much phases take longer or shorter than models and measured times say: each by a factor of its own, which is
+/// lognormal with the mean 1.
+///
+/// It depends on the seed, the application and the phase only, so that a phase takes as much longer wherever it runs, and
+/// whenever it runs again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictionErrors {
+    /// The run's seed.
+    pub seed: u64,
+    /// The standard deviation of the logarithm of a factor, at least 0; 0 = predictions are right.
+    pub sigma: f64,
+}
+
+impl PredictionErrors {
+    /// Predictions are right.
+    pub const NONE: PredictionErrors = PredictionErrors { seed: 0, sigma: 0.0 };
+
+    /// The factor of each phase of an application; none where predictions are right.
+    pub fn factors(&self, job: JobId, phases: usize) -> Vec<f64> {
+        if self.sigma <= 0.0 {
+            return Vec::new();
+        }
+        let Ok(law) = Law::lognormal_with_mean(1.0, self.sigma).sampler() else {
+            return Vec::new();
+        };
+        let mut draws = stream(self.seed, &format!("application {}", job.0), "prediction errors");
+        (0..phases).map(|_| law.sample(&mut draws)).collect()
+    }
+}
