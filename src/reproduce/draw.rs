@@ -203,7 +203,12 @@ impl<'a> Shown<'a> {
 
     /// What is shown of how many runs.
     fn spread(&self) -> Option<String> {
-        let n = self.cells.iter().map(|cell| cell.value.n).min().filter(|&n| n > 1)?;
+        let counts = || self.cells.iter().map(|cell| cell.value.n);
+        let fewest = counts().min().filter(|&n| n > 1)?;
+        let n = match counts().max() {
+            Some(most) if most > fewest => format!("{fewest} to {most}"),
+            _ => fewest.to_string(),
+        };
         if self.draw.shows_spread() {
             return Some(match (self.draw.kind, self.draw.whiskers.unwrap_or_default()) {
                 (DrawKind::LetterValues, _) => format!("letter values of {n} runs; dot: mean"),
