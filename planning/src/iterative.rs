@@ -11,7 +11,9 @@
 //! | merge what they have, and go on | [`asynchronous`](IterativeApplication::asynchronous), algorithm 5 | until the last core is done |
 
 mod asynchronous;
+pub mod case_study;
 mod epsilon;
+mod execution;
 mod placing;
 mod profile;
 mod synchronous;

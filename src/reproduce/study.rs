@@ -7,6 +7,7 @@ mod composition_table;
 mod fragments;
 mod frames;
 mod grid_jobs;
+mod iterative;
 mod moldable_jobs;
 mod plans;
 mod protocols;
@@ -76,4 +77,8 @@ pub const ALL: &[&dyn Compute] = &[
     &plans::PlanRuns,
     &plans::PlanGroups,
     &plans::PlanLinks,
+    &iterative::ResourceSets,
+    &iterative::Throughputs,
+    &iterative::Courses,
+    &iterative::Executions,
 ];
