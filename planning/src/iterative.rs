@@ -15,6 +15,7 @@ pub mod case_study;
 mod epsilon;
 mod execution;
 mod placing;
+mod predictor;
 mod profile;
 mod synchronous;
 
@@ -24,6 +25,7 @@ use thiserror::Error;
 pub use asynchronous::AsynchronousMap;
 pub use epsilon::epsilon;
 pub use placing::{Chosen, Offer, earliest_machines, is_no_later};
+pub use predictor::Predictor;
 pub use profile::{PROFILED_ITERATIONS, Profile, profile};
 pub use synchronous::{Merge, SynchronousMap};
 

@@ -225,6 +225,7 @@ fn source(workload: &Workload, folder: &Path) -> Result<Source, WorkloadError> {
             month.map(|it| Source::SyntheticMonth(Box::new(it.to_model())))
         }
         Model::Applications => workload.applications.as_ref().map(|it| Source::Jobs(it.to_jobs())),
+        Model::Iterative => workload.iterative.as_ref().map(|it| Source::Jobs(it.to_jobs())),
     });
     if let Some(source) = generated {
         return Ok(source);
