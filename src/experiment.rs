@@ -15,6 +15,7 @@ pub mod failures;
 pub mod figures;
 mod grid;
 mod maintenance;
+mod mapping;
 mod memory;
 pub mod plans;
 pub mod random;

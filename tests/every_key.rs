@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 25] = [
+const BASES: [&str; 26] = [
     "queue",
     "bags",
     "reservations",
@@ -32,6 +32,7 @@ const BASES: [&str; 25] = [
     "coordinated",
     "slots",
     "coallocated",
+    "mapped",
     "protocols",
     "moldable",
     "grid",

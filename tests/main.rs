@@ -12,6 +12,7 @@ mod cli_grid;
 mod cli_grid_figures;
 mod cli_independent_jobs;
 mod cli_maintenance;
+mod cli_mapping;
 mod cli_moving;
 mod cli_network;
 mod cli_new;

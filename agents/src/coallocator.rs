@@ -1,6 +1,7 @@
 //! Metaschedulers that spread rigid jobs over providers: they look for a start that providers have
 //! in common, have all parts booked or none, and move what waits when a provider has become idle
-//! (Netto 2009, chapter 4).
+//! (Netto 2009, chapter 4). Others do so with iterative applications, whose time they predict for the
+//! cores at hand ([`mapping`], chapter 5).
 //!
 //! ```text
 //!            a turn each, one after the other
@@ -12,10 +13,11 @@
 //!              ▼
 //! ```
 //!
-//! What it knows of providers is what they publish of their free time. Turns follow each other, so
+//! What it knows of providers is what they tell of their free time. Turns follow each other, so
 //! that no two of them look at the same room.
 
 mod agreement;
+pub mod mapping;
 mod placed;
 mod turns;
 
@@ -27,6 +29,7 @@ use haggle_model::{ActorId, Job, JobId, JobShape, Span, Time};
 use haggle_scheduling::coallocation::{Choice, Fill, FreeTimes, Moves};
 use rand::RngExt;
 
+use self::mapping::{Mapper, MappingConfig};
 use self::placed::Placed;
 use self::turns::Turn;
 use crate::desk::{Desk, Entry, PartEnd};
@@ -71,6 +74,8 @@ pub struct CoallocatorConfig {
     pub latency_max: Span,
     /// From which overheads and who may be remapped are drawn, for each job by its lot.
     pub seed: u64,
+    /// How it maps iterative applications, instead of spreading rigid jobs.
+    pub mapping: Option<MappingConfig>,
 }
 
 /// Spreads rigid jobs over providers.
@@ -78,6 +83,7 @@ pub struct CoallocatorConfig {
 pub struct Coallocator {
     config: CoallocatorConfig,
     overheads: Overheads,
+    mapper: Option<Mapper>,
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
     coordinator: Coordinator<Parts>,
@@ -129,6 +135,7 @@ impl Coallocator {
         let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
         Coallocator {
             overheads: Overheads::new(&config.overhead, config.overhead_max, config.seed),
+            mapper: config.mapping.clone().map(Mapper::new),
             places,
             desk: Desk::default(),
             coordinator: agreement::coordinator(config.me),
@@ -148,8 +155,14 @@ impl Coallocator {
     ) -> bool {
         let job = &submission.job;
         let id = job.id;
-        let refusal = submission.unfit_for(JobShape::Rigid);
-        let (overhead, moves) = (self.overheads.of(job), self.moves_of(job));
+        let refusal = match self.mapper {
+            Some(_) => submission.unfit_for_mapping(),
+            None => submission.unfit_for(JobShape::Rigid),
+        };
+        let (overhead, moves) = match self.mapper {
+            Some(_) => (0, self.config.moves),
+            None => (self.overheads.of(job), self.moves_of(job)),
+        };
         let part_min = self.config.part_min;
         let traits = Traits { first: self.first, overhead, moves, part_min };
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
@@ -158,6 +171,7 @@ impl Coallocator {
         self.first = (self.first + 1) % self.config.providers.len().max(1);
         match refusal {
             Some(reason) => self.desk.refuse(id, reason, out),
+            None if self.mapper.is_some() => self.on_application(now, id, out),
             None => self.enqueue(now, id, None, out),
         }
         true
@@ -190,6 +204,12 @@ impl Coallocator {
             CoallocationMessage::Slots { job, free } => {
                 free.is_sound() && self.on_slots(now, place, job, *free, out)
             }
+            CoallocationMessage::Machines { job, available } => {
+                available.is_sound() && self.on_slots(now, place, job, *available, out)
+            }
+            CoallocationMessage::Throughput { job, rates } => {
+                self.on_throughput(now, place, job, rates, out)
+            }
             CoallocationMessage::Answer { job, message } => {
                 self.on_vote(now, job, from, *message, out)
             }
@@ -207,6 +227,8 @@ impl Coallocator {
                 end != PartEnd::Unexpected
             }
             CoallocationMessage::GetSlots { .. }
+            | CoallocationMessage::Profile { .. }
+            | CoallocationMessage::EarliestMachines { .. }
             | CoallocationMessage::Instruct { .. }
             | CoallocationMessage::Rescheduled { .. } => false,
         }

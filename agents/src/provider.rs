@@ -9,6 +9,7 @@ mod load;
 mod maintenance;
 mod negotiation;
 mod preemption;
+mod profiling;
 mod reallocation;
 mod rescheduling;
 mod reserving;
@@ -35,6 +36,7 @@ use self::coallocation::{Coallocation, Part};
 use self::load::{Load, work};
 use self::maintenance::Windows;
 use self::negotiation::Negotiation;
+use self::profiling::Profiling;
 use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
 use self::shares::Share;
@@ -90,6 +92,8 @@ pub struct ProviderConfig {
     pub reserving: ReservingConfig,
     /// How many millionths of its free processors it tells of who spreads jobs.
     pub publishes: u32,
+    /// Of which type its machines are, for iterative applications.
+    pub machine: String,
     /// When it closes processors; windows are known by their places here.
     pub maintenance: Vec<Maintenance>,
     /// The protocols by which parts of jobs are agreed on with it.
@@ -112,6 +116,7 @@ impl ProviderConfig {
             bargaining: Bargaining::default(),
             reserving: ReservingConfig::default(),
             publishes: 1_000_000,
+            machine: String::new(),
             maintenance: Vec::new(),
             transacting: Vec::new(),
         }
@@ -147,6 +152,7 @@ pub struct Provider {
     reserving: Reserving,
     agreements: Agreements,
     coallocation: Coallocation,
+    profiling: Profiling,
     transactions: Transactions,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
@@ -319,6 +325,7 @@ impl Provider {
             negotiation: Negotiation::new(stream),
             agreements: Agreements::default(),
             coallocation: Coallocation::default(),
+            profiling: Profiling::default(),
             transactions: Transactions::new(&config.transacting),
             coordinated: BTreeMap::new(),
             unheard: None,
@@ -677,6 +684,7 @@ impl Provider {
             Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
             Timer::Settle => self.on_settled(now, out),
             Timer::Reschedule if self.coallocates => self.on_room(now, out),
+            Timer::ThroughputSteady { job } => self.on_steady(job, out),
             Timer::Reschedule => self.on_reschedule(now, out),
             Timer::PlanDue => self.on_plan_due(now, out),
             Timer::TasksEnd { slot, run } => self.on_tasks_ended(now, Slot(slot), run, out),

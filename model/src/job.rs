@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::{self, Stream};
 use crate::reservation::Reservation;
-use crate::{JobId, Phased, Span, Speedup, Time};
+use crate::{Iterative, JobId, Phased, Span, Speedup, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -136,6 +136,9 @@ pub struct Job {
     pub reservation: Option<Reservation>,
     /// What is known of its phases, if it is an application that may be rescheduled between them.
     pub phases: Option<Arc<Phased>>,
+    /// What is known of its processes, if it is an iterative application: how long it takes depends on its
+    /// cores.
+    pub iterative: Option<Arc<Iterative>>,
     /// User-supplied priority key: smaller goes first where a provider orders by it.
     pub key: i64,
     /// Numbers the log carries along; nothing in the engine reads them.
@@ -198,6 +201,7 @@ impl Job {
             deadline: None,
             reservation: None,
             phases: None,
+            iterative: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,
         }

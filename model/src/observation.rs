@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::agreement::{AgreementEvent, Waits};
 use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
+use crate::job::HiddenRunTime;
 use crate::phased::IntervalRecord;
 use crate::reservation::GrantedWindow;
 use crate::{
@@ -215,7 +216,7 @@ impl BagRecord {
     }
 }
 
-/// How a rigid job was spread over providers.
+/// How a rigid job, or an iterative application, was spread over providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coallocated {
     /// The start at which it was placed first.
@@ -226,6 +227,8 @@ pub struct Coallocated {
     pub moves: u32,
     /// By how many percent it takes longer on several providers than on one.
     pub overhead: u32,
+    /// Of an iterative application: how long it really takes on the cores that it has.
+    pub run_time: Option<HiddenRunTime>,
     /// The agreement by which its parts run, where a scenario chooses the protocol: each begins
     /// when its provider hears that it may.
     pub agreement: Option<AgreementId>,

@@ -11,8 +11,11 @@
 //! | merge what they have, and go on | [`asynchronous`](IterativeApplication::asynchronous), algorithm 5 | until the last core is done |
 
 mod asynchronous;
+pub mod case_study;
 mod epsilon;
+mod execution;
 mod placing;
+mod predictor;
 mod profile;
 mod synchronous;
 
@@ -22,6 +25,7 @@ use thiserror::Error;
 pub use asynchronous::AsynchronousMap;
 pub use epsilon::epsilon;
 pub use placing::{Chosen, Offer, earliest_machines, is_no_later};
+pub use predictor::Predictor;
 pub use profile::{PROFILED_ITERATIONS, Profile, profile};
 pub use synchronous::{Merge, SynchronousMap};
 

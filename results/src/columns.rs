@@ -329,7 +329,7 @@ const JOBS: &[Column] = &[
     column("executable_id", Integer, "", "application number in the log", LOG_UNKNOWN),
     column("queue_id", Integer, "", "queue number in the log", LOG_UNKNOWN),
     column("partition_id", Integer, "", "partition number in the log", LOG_UNKNOWN),
-    column("shape", Word, "", "`rigid`, `bag` or `moldable`; `spread`: a rigid job that could be spread over providers; `phased`: an application of phases that may be rescheduled between them", Never),
+    column("shape", Word, "", "`rigid`, `bag` or `moldable`; `spread`: a rigid job that could be spread over providers; `iterative`: an iterative application, whose time depends on its processors; `phased`: an application of phases that may be rescheduled between them", Never),
     column("providers_used", Integer, "providers", "on how many it ran", Never),
     column("recompositions", Integer, "", "times a bag was composed again since offers had gone stale", Never),
     column("balanced", Integer, "", "1 if its deadline could be met, so that the policy's rule spread the bag, else 0", Empty("not a bag, or never placed")),

@@ -43,7 +43,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `bags.promise_slack` | completion promised - completion |
 | `requested_processor_seconds` | Σ requested time × processors over the jobs that `processor_seconds` counts; over processors × time, their estimated load |
 | `given_back.work`, `used_again`, `used_again_percent` | time between the ends of reserved jobs and the ends of their plans, processor-seconds over the time of `utilisation_in_window`; of that, while more was given back than was idle; 100 used again / given back (Netto 2009, section 3.4: fragments). What has failed or is closed counts as idle |
-| `coallocated.jobs`, `providers`, `by_providers` | jobs of metaschedulers with `coallocation` that ran; providers one ran on, mean; how many ran on 1, 2, … |
+| `coallocated.jobs`, `providers`, `by_providers` | jobs of metaschedulers with `coallocation` or `mapping` that ran; providers one ran on, mean; how many ran on 1, 2, … |
 | `coallocated.spread`, `at_once_percent`, `united_percent`, `earlier_percent`, `advance`, `moves` | jobs that were placed on several providers first; of these: how many percent were placed where they started at once, ran on one, and started before the start at which they were placed first; by how long, s; how often one moved, mean |
 | `failures.outages`, `attempts_lost` | failures of nodes, each with all its processors (one, unless `processors-per-node` says otherwise); attempts that were lost |
 | `bags.shares_promised`, `bags.shares_late` | shares whose completion a provider promised to the metascheduler; those with a task that ended later or was given up, though the whole bag may have been in time |

@@ -522,6 +522,7 @@ impl RunWriter {
         let bag = record.bag.as_ref();
         row.word(match job.shape {
             JobShape::Rigid if job.phases.is_some() => "phased",
+            JobShape::Rigid if job.iterative.is_some() => "iterative",
             JobShape::Rigid if bag.is_some() => "spread",
             JobShape::Rigid => "rigid",
             JobShape::Bag => "bag",

@@ -216,6 +216,15 @@ fn disclosures(words: &[Word]) -> String {
         if spreads(None) {
             askers.push("coallocation without a protocol".to_owned());
         }
+        let maps = |asks_for| {
+            let mapping = file::Mapping { asks_for, ..file::Mapping::default() };
+            asks(Some(file::Role::Maps(&mapping).needs()))
+        };
+        let words = vocabulary::words("AsksFor").into_iter().map(|word| word.word);
+        let words: Vec<String> = words.filter(|word| read(word).is_some_and(maps)).collect();
+        if !words.is_empty() {
+            askers.push(format!("mapping {}", words.join(", ")));
+        }
         let words = vocabulary::words("Protocol").into_iter().map(|word| word.word);
         let words: Vec<String> = words.filter(|word| spreads(read(word))).collect();
         if !words.is_empty() {

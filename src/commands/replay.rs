@@ -247,6 +247,8 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         reservations: None,
         estimates: None,
         publishes: None,
+        machine: None,
+        site: None,
         count: 1,
     });
     Ok(scenario)

@@ -210,7 +210,10 @@ fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Resu
     let computed = first.end - first.start;
     let overhead = if bag.shares.len() > 1 { placed.overhead } else { 0 };
     let asked = match record.outcome {
-        JobOutcome::Completed => with_overhead(record.job.run_time.reveal_to_machine(), overhead),
+        JobOutcome::Completed => match placed.run_time {
+            Some(there) => there.reveal_to_machine(),
+            None => with_overhead(record.job.run_time.reveal_to_machine(), overhead),
+        },
         JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
         _ => computed,
     };

@@ -238,6 +238,7 @@ fn source(workload: &Workload, folder: &Path, clusters: &[Name]) -> Result<Sourc
             let applications = workload.applications.as_ref();
             applications.map(|it| Source::Jobs(it.to_jobs(clusters)))
         }
+        Model::Iterative => workload.iterative.as_ref().map(|it| Source::Jobs(it.to_jobs())),
     });
     if let Some(source) = generated {
         return Ok(source);

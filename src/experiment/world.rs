@@ -28,6 +28,7 @@ use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
 use super::maintenance::maintenance;
+use super::mapping;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
 use super::plans;
 use super::reservations;
@@ -174,6 +175,7 @@ impl Stage {
             bargaining: bargaining(provider, scenario),
             reserving: reservations::reserving(provider),
             publishes: provider.publishes.map_or(1_000_000, Share::millionths),
+            machine: mapping::machine(provider),
             maintenance: maintenance(scenario, provider),
             transacting: transacting(ActorId(id.0), provider, scenario, protocols),
         };
@@ -380,7 +382,16 @@ impl Stage {
                 trials: coallocation.trials,
                 latency_max: latency_max(scenario),
                 seed: scenario.scenario.seed,
+                mapping: None,
             };
+            return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
+        }
+        if let Some(mapping) = &metascheduler.mapping {
+            let me = ActorId(self.world.actors.len() as u32);
+            let mapped = mapping::mapped(mapping, metascheduler, scenario);
+            let latency_max = latency_max(scenario);
+            let seed = scenario.scenario.seed;
+            let config = mapping::mapper(me, (mapping, mapped), providers, latency_max, seed);
             return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
         }
         if let Some(reallocation) = metascheduler.reallocation {
@@ -585,7 +596,7 @@ fn latency_max(scenario: &Scenario) -> Span {
 
 /// Whether somebody spreads jobs over a provider.
 fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
-    let spreads = |it: &&file::Metascheduler| it.coallocation.is_some();
+    let spreads = |it: &&file::Metascheduler| it.takes_parts();
     let metaschedulers = scenario.metaschedulers.iter().filter(spreads);
     metaschedulers.flat_map(|it| &it.providers).any(|it| *it == provider.name)
 }

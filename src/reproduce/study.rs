@@ -7,6 +7,7 @@ mod composition_table;
 mod fragments;
 mod frames;
 mod grid_jobs;
+mod iterative;
 mod moldable_jobs;
 mod plans;
 mod protocols;
@@ -82,4 +83,8 @@ pub const ALL: &[&dyn Compute] = &[
     &plans::PlanSettings,
     &plans::PredictionErrors,
     &plans::PredictionRuns,
+    &iterative::ResourceSets,
+    &iterative::Throughputs,
+    &iterative::Courses,
+    &iterative::Executions,
 ];

@@ -26,6 +26,7 @@ mod failures;
 mod figures;
 mod grid;
 mod maintenance;
+mod mapping;
 mod models;
 mod names;
 mod plans;
@@ -74,6 +75,7 @@ impl Check<'_> {
         self.check_grid();
         self.check_sessions();
         self.check_plans();
+        self.check_mapped();
         self.check_figures(&names);
         if self.problems.is_empty() {
             self.check_effects(&names);

@@ -15,9 +15,11 @@ mod figure;
 mod grid;
 mod header;
 mod independent_jobs;
+mod iterative;
 mod law;
 mod lublin;
 mod maintenance;
+mod mapping;
 mod metascheduler;
 mod network;
 mod plans;
@@ -45,9 +47,11 @@ pub use grid::{
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;
+pub use iterative::{Communication, IterativeApplications, IterativeMachine};
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use maintenance::{Maintenance, Overlap};
+pub use mapping::{AsksFor, Mapping};
 pub use metascheduler::{
     Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
     ReallocationHeuristic, Role, SpreadRule, Tuning, WeightRule,

@@ -9,6 +9,7 @@ use super::quantity::TimeSpan;
 
 mod applications;
 mod independent_jobs;
+mod iterative;
 mod law;
 mod lublin;
 mod rules;
@@ -34,6 +35,7 @@ impl InlineJob {
             deadline: self.deadline.map(instant),
             reservation: None,
             phases: None,
+            iterative: None,
             key: self.key.unwrap_or(0),
             origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_agreements::{
-    Answer, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules, ToCoordinator,
+    Answer, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules, ToCoordinator, Vote,
 };
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::coallocation::{Allocation, Moves};
@@ -35,12 +35,16 @@ impl Coallocator {
             Stage::Open(traits) => *traits,
             Stage::Placed(placed) => placed.traits,
         };
+        let description = &entry.submission.job;
         let program = Program {
-            run_time: entry.submission.job.run_time,
             overhead: traits.overhead,
-            key: entry.submission.job.key,
+            key: description.key,
             moves: self.config.moves > Moves::Rigid,
+            negotiates: self.mapper.is_some(),
         };
+        let mapped = self.mapper.as_ref();
+        let run_time = mapped.and_then(|it| it.hidden_run_time(description, &allocation));
+        let run_time = run_time.unwrap_or(description.run_time);
         let present = entry.placed().map(|placed| placed.allocation.parts.as_slice());
         let mut wanted = BTreeMap::new();
         for &(place, _) in present.unwrap_or_default() {
@@ -48,7 +52,9 @@ impl Coallocator {
         }
         let Allocation { start, span, .. } = allocation;
         for &(place, processors) in &allocation.parts {
-            let to = Place { start, span, processors, alone: !allocation.is_spread() };
+            // How long an application takes depends on where it is, so that no queue moves it alone.
+            let alone = self.mapper.is_none() && !allocation.is_spread();
+            let to = Place { start, span, processors, alone, run_time };
             let want = wanted.entry(self.config.providers[place]);
             want.and_modify(|it| *it = Want::Reconfigure(to)).or_insert(Want::Reserve(to, program));
         }
@@ -86,7 +92,7 @@ impl Coallocator {
             && agreeing.is_some_and(|&(number, _)| number == message.id.number)
             && matches!(
                 message.answer,
-                Answer::Ready { .. } | Answer::NotReady(()) | Answer::Committed(_)
+                Answer::Ready { .. } | Answer::NotReady(_) | Answer::Committed(_)
             );
         if is_expected {
             let mut outputs = Outputs::new();
@@ -108,11 +114,23 @@ impl Coallocator {
                 Output::Tell(Progress::AllReady { number, .. }) => {
                     self.decide(now, job, number, out);
                 }
-                Output::Tell(Progress::Aborted { .. } | Progress::Broken { .. }) => {
+                Output::Tell(Progress::Aborted { votes, .. }) => {
+                    self.hear_refusals(&votes);
                     self.in_vain(now, out);
                 }
+                Output::Tell(Progress::Broken { .. }) => self.in_vain(now, out),
                 Output::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
                 Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+            }
+        }
+    }
+
+    /// From when on those who had no room for a part would have some: nobody asks before.
+    fn hear_refusals(&mut self, votes: &BTreeMap<ActorId, Vote<Parts>>) {
+        let Some(turn) = self.turn.as_mut().filter(|_| self.mapper.is_some()) else { return };
+        for (provider, vote) in votes {
+            if let (Vote::NotReady(next), Some(&place)) = (vote, self.places.get(provider)) {
+                turn.not_before[place] = next.unwrap_or(Time::FOREVER);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Jobs that are booked: what is promised of them, how their parts fare, and how they end.
 
 use haggle_model::{BagRecord, Coallocated, JobId, JobRecord, Time};
+use haggle_planning::iterative::is_no_later;
 use haggle_scheduling::coallocation::Allocation;
 use haggle_scheduling::promise;
 
@@ -25,13 +26,24 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Whether it may be placed elsewhere: it waits, at several providers.
-    pub(super) fn may_move(&self, now: Time) -> bool {
-        !self.parts.have_started() && self.allocation.is_spread() && now <= self.allocation.start
+    /// Whether another place is of use for an application: it starts or is done earlier there, and no later
+    /// than was promised (Netto 2009, section 5.3.3). It may start earlier and take longer.
+    pub(super) fn gains(&self, other: &Allocation) -> bool {
+        let Allocation { start, span, .. } = self.allocation;
+        let promised = self.promised_end.unwrap_or(self.allocation.completion());
+        let earlier = other.start < start || other.completion() < start + span;
+        earlier && is_no_later(other.start, other.span, promised)
     }
 }
 
 impl Coallocator {
+    /// Whether a job may be placed elsewhere: it waits, and at several providers unless its time depends
+    /// on where it is.
+    pub(super) fn may_move(&self, placed: &Placed, now: Time) -> bool {
+        let settled = !placed.allocation.is_spread() && self.mapper.is_none();
+        !settled && !placed.parts.have_started() && now <= placed.allocation.start
+    }
+
     /// It is decided where a job goes.
     pub(super) fn place(
         &mut self,
@@ -43,11 +55,15 @@ impl Coallocator {
     ) {
         let holders = allocation.parts.iter().map(|&(place, _)| self.config.providers[place]);
         let parts = Parts::at(holders);
+        let mapper = self.mapper.as_ref();
         let Some(entry) = self.desk.get_mut(job) else { return };
+        let job_itself = &entry.submission.job;
+        let run_time = mapper.and_then(|it| it.hidden_run_time(job_itself, &allocation));
         match &mut entry.stage {
             Stage::Placed(placed) => {
                 (placed.allocation, placed.parts) = (allocation, parts);
                 placed.first.moves += 1;
+                placed.first.run_time = run_time;
             }
             Stage::Open(traits) => {
                 let traits = *traits;
@@ -56,6 +72,7 @@ impl Coallocator {
                     first_providers: allocation.parts.len() as u32,
                     moves: 0,
                     overhead: traits.overhead,
+                    run_time,
                     agreement: None,
                 };
                 out.send(entry.submitter, SubmissionMessage::Accepted { job });

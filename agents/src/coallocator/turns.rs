@@ -19,6 +19,8 @@ pub(super) struct Turn {
     pub(super) trial: u32,
     /// By the providers' places; nothing is known of who is not asked.
     free: Vec<FreeTimes>,
+    /// By the providers' places: who said that it has no room before is not asked for any.
+    pub(super) not_before: Vec<Time>,
     /// Places of those who have not answered.
     awaited: Vec<usize>,
     /// What is being agreed on, under which number.
@@ -47,7 +49,8 @@ impl Coallocator {
     fn take_up_next(&mut self, now: Time, out: &mut Outbox) {
         while self.turn.is_none() {
             let Some((job, asked_by)) = self.queue.pop_front() else { return };
-            self.take_up(now, job, asked_by, 0, out);
+            let not_before = vec![Time::ZERO; self.config.providers.len()];
+            self.take_up(now, (job, asked_by), 0, not_before, out);
         }
     }
 
@@ -55,15 +58,15 @@ impl Coallocator {
     fn take_up(
         &mut self,
         now: Time,
-        job: JobId,
-        asked_by: Option<ActorId>,
+        (job, asked_by): (JobId, Option<ActorId>),
         trial: u32,
+        not_before: Vec<Time>,
         out: &mut Outbox,
     ) {
         let providers = self.config.providers.len();
-        let awaited: Vec<usize> = match self.desk.get_mut(job).map(|entry| &entry.stage) {
+        let mut awaited: Vec<usize> = match self.desk.get(job).map(|entry| &entry.stage) {
             Some(Stage::Open(_)) if asked_by.is_none() => (0..providers).collect(),
-            Some(Stage::Placed(placed)) if asked_by.is_some() && placed.may_move(now) => {
+            Some(Stage::Placed(placed)) if asked_by.is_some() && self.may_move(placed, now) => {
                 match placed.traits.moves {
                     Moves::Rigid => Vec::new(),
                     Moves::Shift => placed.allocation.parts.iter().map(|part| part.0).collect(),
@@ -72,6 +75,7 @@ impl Coallocator {
             }
             _ => Vec::new(),
         };
+        awaited.retain(|&place| not_before[place] < Time::FOREVER);
         if awaited.is_empty() {
             // One that was withdrawn meanwhile is not there any more.
             return match asked_by {
@@ -80,10 +84,11 @@ impl Coallocator {
             };
         }
         for &place in &awaited {
-            out.send(self.config.providers[place], CoallocationMessage::GetSlots { job });
+            let question = self.question(now, job, not_before[place]);
+            out.send(self.config.providers[place], question);
         }
         let free = vec![FreeTimes::none(); providers];
-        self.turn = Some(Turn { job, asked_by, trial, free, awaited, agreeing: None });
+        self.turn = Some(Turn { job, asked_by, trial, free, not_before, awaited, agreeing: None });
     }
 
     /// When a provider is free, which it was asked for.
@@ -113,16 +118,28 @@ impl Coallocator {
         // It takes four messages to agree, one after the other; the last one is to be in time.
         let soonest = now + self.config.latency_max * 4;
         let (fill, choice) = (self.config.fill, self.config.choice);
-        let found = match &entry.stage {
-            Stage::Open(_) if entry.withdrawn => {
+        let found = match (&entry.stage, &self.mapper) {
+            (Stage::Open(_), _) if entry.withdrawn => {
                 self.desk.cancel(now, job, out);
                 return self.end_turn(now, false, out);
             }
-            Stage::Open(traits) => {
+            (Stage::Open(_), Some(mapper)) => {
+                let job = &entry.submission.job;
+                let in_time = |it: &Allocation| {
+                    job.deadline.is_none_or(|deadline| it.completion() <= deadline)
+                };
+                mapper.find(&turn.free, &turn.not_before, job, soonest, in_time)
+            }
+            (Stage::Placed(placed), Some(mapper)) => {
+                let gains = |it: &Allocation| placed.gains(it);
+                let job = &entry.submission.job;
+                mapper.find(&turn.free, &turn.not_before, job, soonest, gains)
+            }
+            (Stage::Open(traits), None) => {
                 let demand = demand(&entry.submission, traits);
                 earliest_common_start(&turn.free, &demand, traits.first, fill, soonest)
             }
-            Stage::Placed(placed) => {
+            (Stage::Placed(placed), None) => {
                 let demand = demand(&entry.submission, &placed.traits);
                 // What has been promised is no later than its deadline.
                 let demand = Demand { deadline: None, ..demand };
@@ -135,9 +152,17 @@ impl Coallocator {
             Some(allocation) => self.agree(now, job, allocation, out),
             None => {
                 if let Stage::Open(traits) = &entry.stage {
-                    let demand = Demand { deadline: None, ..demand(&entry.submission, traits) };
-                    let late =
-                        earliest_common_start(&turn.free, &demand, traits.first, fill, soonest);
+                    let late = match &self.mapper {
+                        Some(mapper) => {
+                            let job = &entry.submission.job;
+                            mapper.find(&turn.free, &turn.not_before, job, soonest, |_| true)
+                        }
+                        None => {
+                            let demand = demand(&entry.submission, traits);
+                            let demand = Demand { deadline: None, ..demand };
+                            earliest_common_start(&turn.free, &demand, traits.first, fill, soonest)
+                        }
+                    };
                     let reason = late.map_or(Refusal::NoProvider, |_| Refusal::NoWindow);
                     self.desk.refuse(job, reason, out);
                 }
@@ -146,20 +171,38 @@ impl Coallocator {
         }
     }
 
-    /// What was looked for has gone to others: a job that has no place yet is tried again.
+    /// What was looked for has gone to others: a job that has no place yet is tried again, and so is an
+    /// application that is to move.
     pub(super) fn in_vain(&mut self, now: Time, out: &mut Outbox) {
-        let Some(Turn { job, asked_by: None, trial, .. }) = self.turn else {
+        let tries_again = |turn: &Turn| turn.asked_by.is_none() || self.mapper.is_some();
+        let Some(turn) = self.turn.as_ref().filter(|turn| tries_again(turn)) else {
             return self.end_turn(now, false, out);
         };
+        let (job, asked_by, trial) = (turn.job, turn.asked_by, turn.trial);
         let withdrawn = self.desk.get(job).is_some_and(|entry| entry.withdrawn);
-        if withdrawn {
+        if asked_by.is_none() && withdrawn {
             self.desk.cancel(now, job, out);
         } else if trial + 1 < self.config.trials {
-            return self.take_up(now, job, None, trial + 1, out);
-        } else {
+            let not_before = turn.not_before.clone();
+            return self.try_again(now, (job, asked_by), trial + 1, not_before, out);
+        } else if asked_by.is_none() {
             self.desk.refuse(job, Refusal::NoAgreement, out);
         }
         self.end_turn(now, false, out);
+    }
+
+    /// The same turn once more; over, if there is nobody left to ask.
+    fn try_again(
+        &mut self,
+        now: Time,
+        whose: (JobId, Option<ActorId>),
+        trial: u32,
+        not_before: Vec<Time>,
+        out: &mut Outbox,
+    ) {
+        self.turn = None;
+        self.take_up(now, whose, trial, not_before, out);
+        self.take_up_next(now, out);
     }
 
     /// Whoever asked is answered, and the next job is taken up.

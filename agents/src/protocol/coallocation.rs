@@ -1,10 +1,15 @@
 //! Co-allocation: parts of a rigid job at several providers, which start together and may move while
-//! they wait (Netto 2009, chapter 4).
+//! they wait (Netto 2009, chapter 4); and of an iterative application, whose time depends on where its
+//! parts are (chapter 5).
 //!
 //! ```text
 //!   metascheduler                        provider
 //!       │ ── GetSlots ───────────────────▶ │
 //!       │ ◀────────── Slots (or NoAnswer) ─│
+//!       │    or: Profile ────────────────▶ │  once for each application and type of machine
+//!       │ ◀──────────────────── Throughput │
+//!       │ ── EarliestMachines ───────────▶ │
+//!       │ ◀────────────────────── Machines │
 //!       │ ── Reserve, Reconfigure, Leave ─▶ │  of an agreement: all hold what is wanted, or none
 //!       │ ◀──────────── Ready or NotReady ─│
 //!       │ ── Commit, if all are ready ───▶ │  Abort otherwise
@@ -19,10 +24,12 @@
 //! ready stays so until its part is to start, and whoever decides knows how long a message takes at
 //! most, so that a commit is never late.
 
+use std::sync::Arc;
+
 use haggle_agreements::{self as agreements, Instruction, Subject, ToCoordinator, ToParticipant};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
-use haggle_model::{JobId, JobOutcome, Span, Time};
+use haggle_model::{Iterative, JobId, JobOutcome, Span, Time};
 use haggle_scheduling::Interval;
 use haggle_scheduling::coallocation::FreeTimes;
 use serde::{Deserialize, Serialize};
@@ -36,7 +43,8 @@ pub struct Parts;
 impl Subject for Parts {
     type Request = Want;
     type Terms = ();
-    type Counter = ();
+    /// From when on there would be room for a part, if that is told.
+    type Counter = Option<Time>;
     type Order = ();
     type Receipt = ();
 }
@@ -63,6 +71,8 @@ pub struct Place {
     pub processors: u32,
     /// Whether it is the whole job, which may move up by itself.
     pub alone: bool,
+    /// How long the job really runs there, for the machine; without the overhead of several providers.
+    pub run_time: HiddenRunTime,
 }
 
 impl From<Place> for Interval {
@@ -75,14 +85,14 @@ impl From<Place> for Interval {
 /// What a provider has to know to run a part, wherever it is booked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Program {
-    /// The program itself, for the machine.
-    pub run_time: HiddenRunTime,
     /// By how many percent it takes longer on several providers.
     pub overhead: u32,
     /// The user's key for the order of a queue.
     pub key: i64,
     /// Whether its metascheduler is to be asked when there is room.
     pub moves: bool,
+    /// Whether its metascheduler is told, where there is no room, from when on there is.
+    pub negotiates: bool,
 }
 
 protocol! {
@@ -101,6 +111,43 @@ protocol! {
             /// When how many processors are free.
             free: Box<FreeTimes>,
         } => said("slots").of(job).tells(Tells::Many(DisclosedItem::FreeSlots, free.len())),
+        /// Metascheduler to provider: run a process of each size until its throughput is steady. Discloses
+        /// the application to who measures.
+        Profile {
+            /// The application.
+            job: JobId,
+            /// What is known of it.
+            application: Arc<Iterative>,
+            /// A throughput that changes by no more, as a part of what it was before, is steady.
+            tolerance: f64,
+        } => said("profile").of(job).tells(DisclosedItem::Job),
+        /// Provider to metascheduler: what was measured. Discloses how fast its machines are.
+        Throughput {
+            /// The application.
+            job: JobId,
+            /// Iterations a second of each size; none, if it does not run here.
+            rates: Vec<f64>,
+        } => said("throughput")
+            .of(job)
+            .tells(Tells::Many(DisclosedItem::Power, usize::from(!rates.is_empty()))),
+        /// Metascheduler to provider: which of your processors are available first, if this job's part is
+        /// not counted?
+        EarliestMachines {
+            /// The job.
+            job: JobId,
+            /// How many it needs in all.
+            machines: u32,
+            /// From when on.
+            from: Time,
+        } => said("earliest_machines").of(job),
+        /// Provider to metascheduler: from when on how many are available, as if nothing behind that were
+        /// planned. Discloses each step.
+        Machines {
+            /// The job.
+            job: JobId,
+            /// Ever more processors.
+            available: Box<FreeTimes>,
+        } => said("machines").of(job).tells(Tells::Many(DisclosedItem::Estimate, available.len())),
         /// Metascheduler to provider: get ready, do it, or leave it. Discloses the job to who is to
         /// hold a part of it.
         Instruct {
@@ -165,7 +212,11 @@ fn instruct(instruction: &Instruction<Parts>) -> Said<'static> {
 fn answer(answer: &agreements::Answer<Parts>) -> Said<'static> {
     match answer {
         agreements::Answer::Ready { .. } => said("part_ready"),
-        agreements::Answer::NotReady(()) => said("part_not_ready").tells(DisclosedItem::Change),
+        agreements::Answer::NotReady(None) => said("part_not_ready").tells(DisclosedItem::Change),
+        // From when on there would be room.
+        agreements::Answer::NotReady(Some(_)) => {
+            said("part_not_before").tells(DisclosedItem::Estimate)
+        }
         agreements::Answer::Committed(_) => said("part_committed"),
         agreements::Answer::Expired => said("part_expired"),
         agreements::Answer::Undone => said("part_undone"),

@@ -122,11 +122,17 @@ impl Submission {
 
     /// Why it is refused by who places jobs of `shape` at several providers.
     pub fn unfit_for(&self, shape: JobShape) -> Option<Refusal> {
-        if self.job.shape != shape || self.job.processors == 0 {
+        if self.job.shape != shape || self.job.processors == 0 || self.job.iterative.is_some() {
             return Some(Refusal::WrongShape);
         }
         // Nobody knows from when on others could have what may never end.
         self.job.requested_time.is_none().then_some(Refusal::NoLimit)
+    }
+
+    /// Why it is refused by who maps iterative applications.
+    pub fn unfit_for_mapping(&self) -> Option<Refusal> {
+        let fit = self.job.iterative.is_some() && self.job.processors > 0;
+        (!fit).then_some(Refusal::WrongShape)
     }
 
     /// The job is over in this way before any provider has queued it.

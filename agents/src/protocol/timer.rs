@@ -55,6 +55,11 @@ protocol! {
             /// The bag.
             job: JobId,
         } => wake(Phase::Conversation).of(job),
+        /// Provider: the throughput of this application has become steady.
+        ThroughputSteady {
+            /// The application.
+            job: JobId,
+        } => wake(Phase::Conversation).of(job),
         /// Provider: its scheduler hears of a window of maintenance.
         MaintenanceAnnounced {
             /// The window's place in the provider's list.

@@ -14,7 +14,7 @@ use haggle_model::{
     ActorId, Disclosure, JobId, JobOutcome, Observation, ProcessorSet, ProviderId, Refusal,
     ShareRecord, Span, TaskRun, Time,
 };
-use haggle_scheduling::coallocation::{CoallocationQueue, Rounds, with_overhead};
+use haggle_scheduling::coallocation::{CoallocationQueue, FreeTimes, Rounds, with_overhead};
 use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
 
 use super::load::work;
@@ -158,7 +158,16 @@ impl Provider {
                 }
                 expected
             }
+            CoallocationMessage::EarliestMachines { job, machines, from: earliest } => {
+                self.tell_machines(now, from, (job, machines, earliest), out);
+                true
+            }
+            CoallocationMessage::Profile { job, application, tolerance } => {
+                self.profile(now, from, (job, &application, tolerance), out)
+            }
             CoallocationMessage::Slots { .. }
+            | CoallocationMessage::Throughput { .. }
+            | CoallocationMessage::Machines { .. }
             | CoallocationMessage::Answer { .. }
             | CoallocationMessage::RescheduleRequest { .. }
             | CoallocationMessage::Started { .. }
@@ -196,11 +205,29 @@ impl Provider {
             let reason = Refusal::NotDisclosed;
             return out.send(from, QueryMessage::NoAnswer { job, reason });
         }
-        let own = self.part(job).filter(|(_, part)| part.metascheduler == from);
+        let free = Box::new(self.free_for(now, from, job));
+        out.send(from, CoallocationMessage::Slots { job, free });
+    }
+
+    /// What is free for a job, of which a part that is here counts as free.
+    fn free_for(&mut self, now: Time, metascheduler: ActorId, job: JobId) -> FreeTimes {
+        let own = self.part(job).filter(|(_, part)| part.metascheduler == metascheduler);
         let own = own.map(|(slot, _)| slot);
         let publishes = self.config.publishes;
-        let free = self.coallocation_queue().free_times(now, own).published(publishes);
-        out.send(from, CoallocationMessage::Slots { job, free: Box::new(free) });
+        self.coallocation_queue().free_times(now, own).published(publishes)
+    }
+
+    /// Which processors are available first, and nothing of what is planned behind that.
+    fn tell_machines(
+        &mut self,
+        now: Time,
+        to: ActorId,
+        (job, machines, from): (JobId, u32, Time),
+        out: &mut Outbox,
+    ) {
+        let free = self.free_for(now, to, job);
+        let available = Box::new(free.available(machines, from.max(now)));
+        out.send(to, CoallocationMessage::Machines { job, available });
     }
 
     /// Whether a metascheduler may say that now.
@@ -270,9 +297,28 @@ impl Provider {
             participant.ready(now, id, (), lease.max(Span::ZERO), outputs);
             self.plan_changed(now, out);
         } else {
+            let next = self.room_for_part(now, job, id.coordinator, want);
             let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-            participant.not_ready(id, (), outputs);
+            participant.not_ready(id, next, outputs);
         }
+    }
+
+    /// From when on there would be room for a part that cannot be where it is wanted, if that is told.
+    fn room_for_part(
+        &mut self,
+        now: Time,
+        job: JobId,
+        metascheduler: ActorId,
+        want: Want,
+    ) -> Option<Time> {
+        let (place, negotiates) = match want {
+            Want::Reserve(place, program) => (place, program.negotiates),
+            Want::Reconfigure(to) => (to, self.part(job)?.1.program.negotiates),
+            Want::Leave => return None,
+        };
+        let Place { start, span, processors, .. } = place;
+        let free = negotiates.then(|| self.free_for(now, metascheduler, job))?;
+        free.earliest_fit(processors, span, start.max(now))
     }
 
     fn hold_part(
@@ -388,7 +434,7 @@ impl Provider {
             .take_lowest(count)
             .expect("the scheduler starts a part only if its processors are free");
         let planned_end = now + span;
-        let run_time = part.program.run_time.reveal_to_machine();
+        let run_time = part.place.run_time.reveal_to_machine();
         let takes = if alone { run_time } else { with_overhead(run_time, part.program.overhead) };
         let (lasts, outcome) = if takes > span {
             (span, JobOutcome::WalltimeReached)

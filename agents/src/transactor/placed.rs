@@ -182,6 +182,7 @@ impl InParts for Stage {
             first_providers: parts,
             moves: 0,
             overhead,
+            run_time: None,
             agreement: Some(placed.id),
         };
         let bag = BagRecord {

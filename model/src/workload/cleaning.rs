@@ -257,6 +257,7 @@ impl<R: BufRead> CleanJobs<R> {
             deadline: None,
             reservation: None,
             phases: None,
+            iterative: None,
             key: 0,
             origin: origin(record),
         })

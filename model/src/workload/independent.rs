@@ -200,6 +200,7 @@ impl Jobs {
             deadline: None,
             reservation: None,
             phases: None,
+            iterative: None,
             key: 0,
             origin: JobOrigin { user: self.user(number), ..JobOrigin::UNKNOWN },
         }

@@ -142,6 +142,7 @@ impl Iterator for Model {
             deadline: None,
             reservation: None,
             phases: None,
+            iterative: None,
             key: 0,
             origin: JobOrigin { queue, ..JobOrigin::UNKNOWN },
         })

@@ -17,7 +17,7 @@ pub struct Merge {
 }
 
 impl Merge {
-    fn time(&self, cores: &[Core]) -> Span {
+    pub(super) fn time(&self, cores: &[Core]) -> Span {
         let apart = cores.iter().any(|core| core.site != cores[0].site);
         self.fixed + if apart { self.transfer * i64::from(self.transfers) } else { Span::ZERO }
     }

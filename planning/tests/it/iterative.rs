@@ -1,6 +1,10 @@
 //! Iterative applications: the published measurements, examples by hand, and laws.
 
 use haggle_model::{ProviderId, Span, Time};
+use haggle_planning::iterative::case_study::{
+    CLUSTERS, PROCESSES, RANDOM, REGULAR, RESOURCE_SETS, SCALE_FREE, SMALL_WORLD, application,
+    cores,
+};
 use haggle_planning::iterative::{
     Core, IterativeApplication, MappingError, Merge, Offer, PROFILED_ITERATIONS, Process,
     earliest_machines, epsilon, is_no_later, profile,
@@ -11,64 +15,13 @@ fn secs(seconds: i64) -> Span {
     Span::from_secs(seconds)
 }
 
-/// Kinds of machines from the fastest; the third one was not measured, but has the processor of the
-/// second.
+/// Kinds of machines from the fastest, as the case study has them.
 const PARADENT: usize = 0;
-const PARAMOUNT: usize = 1;
-const PARAQUAD: usize = 2;
-const SOL: usize = 3;
 const BORDEMER: usize = 4;
-const AZUR: usize = 5;
 const BORDEPLAGE: usize = 6;
 
-/// Netto 2009, table 5.3: Regular 2D, Scale-Free, Small-World, Random.
-const THROUGHPUTS: [[f64; 4]; 7] = [
-    [10.87, 11.36, 3.57, 3.29],
-    [10.00, 10.42, 3.33, 3.05],
-    [10.00, 10.42, 3.33, 3.05],
-    [9.26, 9.62, 3.09, 2.81],
-    [7.81, 7.81, 2.60, 2.38],
-    [7.14, 7.35, 2.34, 2.14],
-    [5.81, 6.10, 1.89, 1.68],
-];
-
-/// Table 5.4: seconds until these were steady, paraquad without.
-const SECONDS: [[u32; 4]; 6] = [
-    [23, 14, 42, 46],
-    [25, 15, 45, 49],
-    [27, 16, 49, 54],
-    [32, 19, 58, 63],
-    [35, 21, 64, 70],
-    [43, 26, 80, 90],
-];
-
-/// Sites by table 5.1: Rennes, Sophia, Bordeaux.
-const SITES: [usize; 7] = [0, 0, 0, 1, 2, 1, 2];
-
-/// Table 5.2: cores of each kind in the seven resource sets.
-const SETS: [&[(usize, usize)]; 7] = [
-    &[(PARADENT, 32), (PARAMOUNT, 4), (PARAQUAD, 4)],
-    &[(PARAQUAD, 20), (SOL, 12), (BORDEMER, 2), (AZUR, 6)],
-    &[(PARAMOUNT, 20), (SOL, 12), (BORDEMER, 8)],
-    &[(SOL, 20), (BORDEMER, 20)],
-    &[(SOL, 20), (BORDEMER, 8), (AZUR, 6), (BORDEPLAGE, 6)],
-    &[(PARAMOUNT, 4), (SOL, 12), (BORDEMER, 6), (AZUR, 10), (BORDEPLAGE, 8)],
-    &[(BORDEMER, 20), (BORDEPLAGE, 20)],
-];
-
-const SCALE_FREE: usize = 1;
-const RANDOM: usize = 3;
-
 fn emo() -> IterativeApplication {
-    let throughputs = THROUGHPUTS.iter().map(|row| row.to_vec()).collect();
-    IterativeApplication::new(vec![120; 4], 200, throughputs).expect("a good application")
-}
-
-fn cores(set: &[(usize, usize)]) -> Vec<Core> {
-    let of = |&(kind, number): &(usize, usize)| {
-        std::iter::repeat_n(Core { kind, site: SITES[kind] }, number)
-    };
-    set.iter().flat_map(of).collect()
+    application([PROCESSES; 4])
 }
 
 /// In hundredths of a second, rounded.
@@ -84,11 +37,13 @@ fn one_process() {
 
 #[test]
 fn measurements_are_consistent() {
-    let measured = [0, 1, 3, 4, 5, 6].map(|kind| THROUGHPUTS[kind]);
-    assert_eq!(SECONDS.iter().flatten().sum::<u32>(), 1006);
-    assert_eq!(SECONDS.iter().flatten().filter(|&&seconds| seconds < 60).count(), 19);
+    let measured = CLUSTERS.iter().filter_map(|it| Some((it.throughputs, it.seconds?)));
+    let seconds: Vec<u32> = measured.clone().flat_map(|(_, seconds)| seconds).collect();
+    assert_eq!(seconds.len(), 24);
+    assert_eq!(seconds.iter().sum::<u32>(), 1006);
+    assert_eq!(seconds.iter().filter(|&&seconds| seconds < 60).count(), 19);
     let bounds = [(249.8, 250.1), (148.4, 159.0), (149.8, 151.4), (149.4, 151.7)];
-    for (rates, seconds) in measured.iter().zip(SECONDS) {
+    for (rates, seconds) in measured {
         for ((rate, seconds), (low, high)) in rates.iter().zip(seconds).zip(bounds) {
             let iterations = rate * f64::from(seconds);
             assert!(
@@ -107,7 +62,7 @@ fn run_times_of_seven_resource_sets() {
     let asynchronous = [50_002, 57_708, 57_010, 62_911, 64_927, 67_524, 78_619];
     let transfers =
         Merge { transfer: Span::from_micros(800_000), transfers: 2, ..Merge::default() };
-    for (number, set) in SETS.iter().enumerate() {
+    for (number, set) in RESOURCE_SETS.iter().enumerate() {
         let cores = cores(set);
         assert_eq!(cores.len(), 40);
         let run = |merge| emo().synchronous(&cores, merge, false).expect("cores").run_time;
@@ -121,7 +76,7 @@ fn run_times_of_seven_resource_sets() {
 #[test]
 fn over_estimates_that_are_not_needed() {
     let run = |set: usize, merge: Merge| {
-        let cores = cores(SETS[set - 1]);
+        let cores = cores(&RESOURCE_SETS[set - 1]);
         let synchronous = emo().synchronous(&cores, merge, false).expect("cores").run_time;
         let asynchronous = emo().asynchronous(&cores, Span::ZERO).expect("cores").run_time;
         [synchronous, asynchronous].map(Span::as_secs_f64)
@@ -137,14 +92,14 @@ fn over_estimates_that_are_not_needed() {
 
 #[test]
 fn a_stage_of_the_first_set() {
-    let map = emo().synchronous(&cores(SETS[0]), Merge::default(), true).expect("cores");
+    let map = emo().synchronous(&cores(&RESOURCE_SETS[0]), Merge::default(), true).expect("cores");
     assert_eq!(map.stages.len(), 12);
     assert!(map.stages.iter().all(|stage| stage == &map.stages[0]));
     let layout: Vec<(usize, u32)> =
         map.stages[0].iter().map(|process| (process.size, process.iterations)).collect();
     let mut expected = vec![(RANDOM, 200); 10];
-    expected.extend([(2, 217); 10]);
-    expected.extend([(0, 660); 10]);
+    expected.extend([(SMALL_WORLD, 217); 10]);
+    expected.extend([(REGULAR, 660); 10]);
     expected.extend([(SCALE_FREE, 690); 2]);
     expected.extend([(SCALE_FREE, 633); 8]);
     assert_eq!(layout, expected);
@@ -152,17 +107,17 @@ fn a_stage_of_the_first_set() {
 
 #[test]
 fn where_processes_of_the_last_set_go() {
-    let cores = cores(SETS[6]);
-    let map = emo().asynchronous(&cores, Span::ZERO).expect("cores");
+    let last = cores(&RESOURCE_SETS[6]);
+    let map = emo().asynchronous(&last, Span::ZERO).expect("cores");
     let on = |kind, size| {
-        let of = |process: &&Process| cores[process.core].kind == kind && process.size == size;
+        let of = |process: &&Process| last[process.core].kind == kind && process.size == size;
         map.processes.iter().filter(of).count()
     };
-    let sizes = [RANDOM, 2, 0, SCALE_FREE];
+    let sizes = [RANDOM, SMALL_WORLD, REGULAR, SCALE_FREE];
     assert_eq!(sizes.map(|size| on(BORDEMER, size)), [105, 74, 7, 6]);
     assert_eq!(sizes.map(|size| on(BORDEPLAGE, size)), [15, 46, 113, 114]);
     // On the first set the earliest core is done long before the last.
-    let map = emo().asynchronous(&self::cores(SETS[0]), Span::ZERO).expect("cores");
+    let map = emo().asynchronous(&cores(&RESOURCE_SETS[0]), Span::ZERO).expect("cores");
     let done = |core| {
         map.processes.iter().filter(|process| process.core == core).map(|process| process.end).max()
     };
@@ -239,7 +194,10 @@ fn machines_to_ask_for() {
 #[test]
 fn a_move_that_takes_longer_may_end_earlier() {
     let run = |set: usize| {
-        emo().synchronous(&cores(SETS[set - 1]), Merge::default(), false).expect("cores").run_time
+        emo()
+            .synchronous(&cores(&RESOURCE_SETS[set - 1]), Merge::default(), false)
+            .expect("cores")
+            .run_time
     };
     let promised = Time::from_secs(900) + run(1);
     assert!(is_no_later(Time::from_secs(500), run(7), promised));
@@ -331,5 +289,20 @@ proptest! {
             }
         }
         prop_assert_eq!(total, plain.run_time);
+    }
+
+    #[test]
+    fn as_predicted_where_nothing_differs((application, cores) in applications(), merge in 0_i64..=3) {
+        let merge = secs(merge);
+        let each = Merge { fixed: merge, ..Merge::default() };
+        let synchronous = application.synchronous(&cores, each, false).expect("cores");
+        prop_assert_eq!(synchronous.executed(|_| 1.0, merge), synchronous.run_time);
+        let asynchronous = application.asynchronous(&cores, merge).expect("cores");
+        prop_assert_eq!(asynchronous.executed(|_| 1.0, merge), asynchronous.run_time);
+        // Twice as long each, twice as long together.
+        let twice = application.synchronous(&cores, Merge::default(), false).expect("cores");
+        prop_assert_eq!(twice.executed(|_| 2.0, Span::ZERO), twice.run_time * 2);
+        let twice = application.asynchronous(&cores, Span::ZERO).expect("cores");
+        prop_assert_eq!(twice.executed(|_| 2.0, Span::ZERO), twice.run_time * 2);
     }
 }

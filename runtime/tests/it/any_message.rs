@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use haggle_agents::coallocator::mapping::Asks;
 use haggle_agents::protocol::{ReallocationMessage, ReservationMessage, SubmissionMessage};
 use haggle_agents::{
     Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer, Transaction, TransactorConfig,
@@ -26,6 +27,7 @@ use haggle_scheduling::{
 use rand::RngExt;
 
 use crate::grid_invariants::grid;
+use crate::mapping::world as mapped;
 use crate::planning::plans_of;
 use crate::reserving::reserving;
 use crate::setup::{Setup, job};
@@ -174,6 +176,9 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
     }
     for moves in Moves::ALL {
         worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
+    }
+    for asks in [Asks::Machines, Asks::Slots] {
+        worlds.push((format!("{asks:?}"), Box::new(move || mapped(asks).world())));
     }
     for protocol in 0..11 {
         let name = format!("protocol {protocol}");

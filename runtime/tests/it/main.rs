@@ -17,6 +17,7 @@ mod grid_setup;
 mod holding;
 mod invariants;
 mod maintenance;
+mod mapping;
 mod metascheduling;
 mod planning;
 mod privacy;

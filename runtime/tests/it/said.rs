@@ -177,8 +177,12 @@ table! {
     coallocation(CoallocationMessage) {
         GetSlots { job: Names },
         Slots { job: Names, free: Tells(Item::FreeSlots) },
+        Profile { job: Names, application: Tells(Item::Job), tolerance: Asks },
+        Throughput { job: Names, rates: TellsUpTo(&[Item::Power]) },
+        EarliestMachines { job: Names, machines: Asks, from: Asks },
+        Machines { job: Names, available: TellsUpTo(&[Item::Estimate]) },
         Instruct { job: Names, message: TellsUpTo(&[Item::Job]) },
-        Answer { job: Names, message: TellsUpTo(&[Item::Change]) },
+        Answer { job: Names, message: TellsUpTo(&[Item::Change, Item::Estimate]) },
         RescheduleRequest { job: Tells(Item::Change) },
         Rescheduled { job: Names, moved: Asks },
         Started { job: Tells(Item::JobStatus) },
@@ -198,7 +202,7 @@ table! {
     part_vote(Vote<Parts>) {
         // It is held until it starts, which was asked for.
         Ready { terms: Returned, lease: Returned },
-        NotReady { 0: Tells(Item::Change) },
+        NotReady { 0: TellsUpTo(&[Item::Change, Item::Estimate]) },
         Committed { 0: Returned },
         Expired {},
         Undone {},
@@ -308,14 +312,16 @@ contents! {
         id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::BagCompletion]),
     }
     to_coordinator(ToCoordinator<Bags>) { id: Returned, answer: TellsUpTo(&VOTE) }
-    place(Place) { start: Asks, span: Asks, processors: Asks, alone: Asks }
+    place(Place) { start: Asks, span: Asks, processors: Asks, alone: Asks, run_time: Program }
     part_program(PartProgram) {
-        run_time: Program, overhead: Tells(Item::Job), key: Tells(Item::Job), moves: Asks,
+        overhead: Tells(Item::Job), key: Tells(Item::Job), moves: Asks, negotiates: Asks,
     }
     to_part_holder(ToParticipant<Parts>) {
         id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::Job]),
     }
-    from_part_holder(ToCoordinator<Parts>) { id: Returned, answer: TellsUpTo(&[Item::Change]) }
+    from_part_holder(ToCoordinator<Parts>) {
+        id: Returned, answer: TellsUpTo(&[Item::Change, Item::Estimate]),
+    }
     dispatched(Dispatch) {
         job: Names, number: Tells(Item::Job), workload: Tells(Item::Job), run_time: Program,
         from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks, moves: Asks,
@@ -489,6 +495,7 @@ fn fields(message: &Message) -> Row {
             | Timer::TasksEnd { .. }
             | Timer::TasksPlanEnds { .. }
             | Timer::EstimateReady { .. }
+            | Timer::ThroughputSteady { .. }
             | Timer::MaintenanceAnnounced { .. }
             | Timer::MaintenanceBegins { .. }
             | Timer::MaintenanceEnds { .. }
@@ -562,7 +569,9 @@ fn rows_are_what_the_fields_of_messages_tell() {
             "committed" => &VOTE,
             "prepare" | "abort" => &[Item::BagCompletion],
             "reconfigure" | "leave" | "commit_part" | "abort_part" => &[Item::Job],
-            "part_ready" | "part_committed" => &[Item::Change],
+            "part_ready" | "part_committed" | "part_not_ready" | "part_not_before" => {
+                &[Item::Change, Item::Estimate]
+            }
             // What each word tells is a table of its own.
             kind if kind.starts_with("tx_") => &SPOKEN,
             _ => &[],

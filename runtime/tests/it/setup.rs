@@ -158,6 +158,7 @@ impl Setup {
             trials: 5,
             latency_max: Span::ZERO,
             seed: 1,
+            mapping: None,
         });
         self
     }
@@ -701,9 +702,17 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 _ => return Vec::new(),
             },
             CoallocationMessage::Answer { message, .. } => match message.answer {
-                Vote::NotReady(()) => DisclosedItem::Change,
+                Vote::NotReady(None) => DisclosedItem::Change,
+                Vote::NotReady(Some(_)) => DisclosedItem::Estimate,
                 _ => return Vec::new(),
             },
+            CoallocationMessage::Profile { .. } => DisclosedItem::Job,
+            CoallocationMessage::Throughput { rates, .. } if !rates.is_empty() => {
+                DisclosedItem::Power
+            }
+            CoallocationMessage::Machines { available, .. } if !available.is_empty() => {
+                DisclosedItem::Estimate
+            }
             CoallocationMessage::RescheduleRequest { .. } => DisclosedItem::Change,
             CoallocationMessage::Started { .. } | CoallocationMessage::Finished { .. } => {
                 DisclosedItem::JobStatus

@@ -54,6 +54,21 @@ impl FreeTimes {
         self
     }
 
+    /// When ever more processors are available, up to so many: from `from` on, as if nothing behind that
+    /// were planned.
+    pub fn available(&self, processors: u32, from: Time) -> FreeTimes {
+        let mut most = 0;
+        let mut steps = Vec::new();
+        let first = self.step_at(from).unwrap_or(0);
+        for &(time, free) in &self.0[first.min(self.0.len())..] {
+            if free.min(processors) > most {
+                most = free.min(processors);
+                steps.push((time.max(from), most));
+            }
+        }
+        FreeTimes(steps)
+    }
+
     /// Fewest free processors during `[start, end)`, which is not empty.
     pub fn min_free(&self, start: Time, end: Time) -> u32 {
         let Some(first) = self.step_at(start) else { return 0 };
@@ -113,6 +128,15 @@ mod tests {
         assert_eq!(fit(2, 3, 3), Some(10));
         assert_eq!(fit(1, 99, -7), Some(0));
         assert_eq!(fit(5, 1, 0), None);
+    }
+
+    #[test]
+    fn what_is_available_only_grows() {
+        let free = steps(&[(0, 2), (5, 1), (10, 4), (20, 0), (30, 9)]);
+        assert_eq!(free.available(8, at(1)), steps(&[(1, 2), (10, 4), (30, 8)]));
+        assert_eq!(free.available(3, at(12)), steps(&[(12, 3)]));
+        assert_eq!(free.available(3, at(-4)), steps(&[(0, 2), (10, 3)]));
+        assert_eq!(FreeTimes::none().available(3, at(0)), FreeTimes::none());
     }
 
     #[test]

@@ -266,7 +266,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             class: row.text("class")?,
             outcome: row.text("outcome")?,
             provider: row.maybe_text("provider")?,
-            is_bag: ["bag", "spread", "phased"].contains(&row.text("shape")?.as_str()),
+            is_bag: ["bag", "spread", "iterative", "phased"].contains(&row.text("shape")?.as_str()),
             is_moldable: row.text("shape")? == "moldable",
             width: row.integer("requested_number_of_resources")?,
             attempts: row.integer("attempts")?,

@@ -11,8 +11,19 @@ use super::rows::Disclosure;
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
     (
         "estimate",
-        &["estimate", "ready", "granted", "fixed", "shrunk", "size", "tx_booked", "plan", "times"],
-        &["committed", "tx_refused"],
+        &[
+            "estimate",
+            "ready",
+            "granted",
+            "fixed",
+            "shrunk",
+            "size",
+            "tx_booked",
+            "plan",
+            "times",
+            "part_not_before",
+        ],
+        &["committed", "tx_refused", "machines"],
     ),
     (
         "change",

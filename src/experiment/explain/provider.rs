@@ -75,8 +75,8 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();
     let restored = |it: &AttemptRow| back(&held, it, &all.outages);
     let mut ledger = Ledger::new(job);
-    // The parts of a rigid job run together.
-    if story.shape == "spread" {
+    // The parts of a rigid job, or of an application, run together.
+    if ["spread", "iterative"].contains(&story.shape.as_str()) {
         story.shares = own.iter().copied().map(share).collect();
         let supply = all.market.supply(1, own.iter().map(|it| it.provider.as_str()));
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);

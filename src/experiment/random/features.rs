@@ -31,7 +31,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 44] = [
+pub const FEATURES: [(&str, Has); 45] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -43,6 +43,7 @@ pub const FEATURES: [(&str, Has); 44] = [
         scenario.metaschedulers.iter().any(|it| it.transaction().is_some())
     }),
     ("reallocation", |scenario, _| role(scenario, |it| matches!(it, Role::Moves(_)))),
+    ("mapping", |scenario, _| role(scenario, |it| matches!(it, Role::Maps(_)))),
     ("reservations", |scenario, _| reservations(scenario)),
     ("maintenance", |scenario, _| !scenario.maintenance.is_empty()),
     ("latency", |scenario, _| latency(scenario)),

@@ -192,6 +192,7 @@ impl Check<'_> {
                 Role::Composes(composition) => ("composition", composition.name()),
                 Role::Spreads(coallocation) => ("coallocation", coallocation.policy.name()),
                 Role::Moves(reallocation) => ("reallocation", reallocation.algorithm.name()),
+                Role::Maps(mapping) => ("mapping", mapping.asks_for.name()),
                 Role::Places(placement) => ("placement", placement.name()),
             };
             self.check_coallocation(&path, metascheduler, names);
@@ -259,14 +260,15 @@ impl Check<'_> {
             ("composition", metascheduler.composition.is_some()),
             ("coallocation", metascheduler.coallocation.is_some()),
             ("reallocation", metascheduler.reallocation.is_some()),
+            ("mapping", metascheduler.mapping.is_some()),
         ];
         let mut given = keys.iter().filter(|(_, given)| *given).map(|&(key, _)| key);
         let (Some(first), Some(second)) = (given.next(), given.next()) else { return };
         self.report(
             &path.key(second),
             format!(
-                "metascheduler \"{}\" composes bags, spreads rigid jobs or moves moldable ones, and \
-                 only one of these",
+                "metascheduler \"{}\" composes bags, spreads rigid jobs, moves moldable ones or maps \
+                 iterative applications, and only one of these",
                 metascheduler.name
             ),
             &format!("beside `{first}`"),
@@ -291,7 +293,7 @@ impl Check<'_> {
         }
         let name = &provider.name;
         let spreads = |it: &&Metascheduler| {
-            it.coallocation.is_some() && names.providers_meant(&it.providers).contains(&place)
+            it.takes_parts() && names.providers_meant(&it.providers).contains(&place)
         };
         if let Some(other) = self.scenario.metaschedulers.iter().find(spreads) {
             self.report(

@@ -92,7 +92,7 @@ impl Protocol {
                     None => false,
                 },
             },
-            Role::Spreads(_) => Protocol::Coallocation,
+            Role::Spreads(_) | Role::Maps(_) => Protocol::Coallocation,
             Role::Moves(_) => Protocol::Reallocation,
         }
     }

@@ -1,4 +1,5 @@
-//! Co-allocation: what providers have to be for a job to start whole on several of them, or not at all.
+//! Co-allocation and mapping: what providers have to be for a job to start whole on several of them, or not
+//! at all.
 
 use super::Check;
 use super::names::Names;
@@ -13,12 +14,17 @@ impl Check<'_> {
         metascheduler: &Metascheduler,
         names: &Names,
     ) {
-        let Some(coallocation) = &metascheduler.coallocation else { return };
+        if !metascheduler.takes_parts() {
+            return;
+        }
         let name = &metascheduler.name;
-        let at = path.key("coallocation");
-        if let Err(problem) = coallocation.overhead.to_model().sampler() {
-            let help = "write other numbers".to_owned();
-            self.report(&at.key("overhead"), problem.to_string(), "no law", help);
+        let mut at = path.key("mapping");
+        if let Some(coallocation) = &metascheduler.coallocation {
+            at = path.key("coallocation");
+            if let Err(problem) = coallocation.overhead.to_model().sampler() {
+                let help = "write other numbers".to_owned();
+                self.report(&at.key("overhead"), problem.to_string(), "no law", help);
+            }
         }
         for place in names.providers_meant(&metascheduler.providers) {
             self.check_part_taker(metascheduler, place, names);

@@ -56,6 +56,7 @@ impl Check<'_> {
         self.message_effects(&flow, names);
         self.grid_effects();
         self.plan_effects();
+        self.mapping_effects(names);
         self.seed_effects();
     }
 
@@ -118,7 +119,7 @@ impl Check<'_> {
                 "publishes",
                 serves.parts,
                 "nobody spreads jobs over this provider",
-                "remove it, or let a metascheduler with `coallocation` use this provider",
+                "remove it, or let a metascheduler with `coallocation` or `mapping` use this provider",
             ),
             (
                 "rescheduling",
@@ -231,6 +232,10 @@ impl Check<'_> {
             Role::Moves(_) => (
                 "it places every job where it would be done first",
                 "remove it, or remove `reallocation`",
+            ),
+            Role::Maps(_) => (
+                "it maps iterative applications to cores of providers",
+                "remove it, or remove `mapping`",
             ),
             Role::Spreads(_) | Role::Places(_) => (
                 "it spreads jobs over providers and places none on one of them",

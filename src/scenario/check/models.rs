@@ -17,7 +17,7 @@ struct Words {
     example: &'static str,
 }
 
-const MODELS: [Words; 4] = [
+const MODELS: [Words; 5] = [
     Words {
         model: Model::LublinFeitelson,
         name: "lublin-feitelson",
@@ -43,6 +43,13 @@ const MODELS: [Words; 4] = [
         key: "applications",
         example: "applications = { like = \"md\" }",
     },
+    Words {
+        model: Model::Iterative,
+        name: "iterative",
+        key: "iterative",
+        example: "iterative = { cores = 4, processes = [8], iterations = 100, machine = [{ name = \"north\", \
+                  throughputs = [2.5] }] }",
+    },
 ];
 
 impl Check<'_> {
@@ -53,6 +60,7 @@ impl Check<'_> {
                 Model::IndependentJobs => workload.independent_jobs.is_some(),
                 Model::SyntheticMonth => workload.synthetic_month.is_some(),
                 Model::Applications => workload.applications.is_some(),
+                Model::Iterative => workload.iterative.is_some(),
             };
             self.check_parameters_of(path, workload, &words, given);
         }
@@ -67,6 +75,9 @@ impl Check<'_> {
         }
         if let Some(applications) = &workload.applications {
             self.check_applications(&path.key("applications"), applications);
+        }
+        if let Some(iterative) = &workload.iterative {
+            self.check_iterative(&path.key("iterative"), iterative);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Check;
+use super::mapping::is_iterative;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
     MeasuredTimes, Model, PlanGenetic, PlanLinks, PlanSearch, Plans, Workload,
@@ -203,7 +204,7 @@ impl Check<'_> {
         let name = scenario.plans.as_ref().map(|plans| &plans.name);
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
-            if is_of_applications(workload) && !workload.steps.is_empty() {
+            if is_given_whole(workload) && !workload.steps.is_empty() {
                 self.report(
                     &path.key("step"),
                     "applications are as their model says: no step changes them".to_owned(),
@@ -217,7 +218,7 @@ impl Check<'_> {
             }
             let mut merged = workload.merge.iter().flatten();
             let applications = |name: &Name| {
-                scenario.workloads.iter().any(|it| it.name == *name && is_of_applications(it))
+                scenario.workloads.iter().any(|it| it.name == *name && is_given_whole(it))
             };
             if let Some(part) = merged.position(applications) {
                 self.report(
@@ -257,4 +258,9 @@ impl Check<'_> {
 /// Whether the jobs of a workload are applications of phases.
 pub(super) fn is_of_applications(workload: &Workload) -> bool {
     workload.model == Some(Model::Applications)
+}
+
+/// Whether the jobs of a workload are as their model says, whatever they are submitted to.
+fn is_given_whole(workload: &Workload) -> bool {
+    is_of_applications(workload) || is_iterative(workload)
 }

@@ -6,7 +6,7 @@ use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Coallocation, Protocol, Transaction};
+use super::{AsksFor, Coallocation, Mapping, Protocol, Transaction};
 use crate::scenario::quantity::{Bandwidth, Bytes, Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -27,6 +27,9 @@ pub struct Metascheduler {
     /// How it spreads rigid jobs over providers, instead of placing each on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coallocation: Option<Coallocation>,
+    /// How it maps iterative applications to cores of several providers, instead of placing rigid jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<Mapping>,
     /// The parameters of the protocol of its `coallocation`; read where that has a `protocol`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<Transaction>,
@@ -42,11 +45,12 @@ pub struct Metascheduler {
 impl Metascheduler {
     /// What it does with jobs. Who is said to do two things is refused before.
     pub const fn role(&self) -> Role<'_> {
-        match (self.composition, &self.coallocation, self.reallocation) {
+        match (self.composition, &self.coallocation, self.reallocation, &self.mapping) {
             (Some(composition), ..) => Role::Composes(composition),
-            (None, Some(coallocation), _) => Role::Spreads(coallocation),
-            (None, None, Some(reallocation)) => Role::Moves(reallocation),
-            (None, None, None) => Role::Places(self.placement),
+            (None, Some(coallocation), ..) => Role::Spreads(coallocation),
+            (None, None, Some(reallocation), _) => Role::Moves(reallocation),
+            (None, None, None, Some(mapping)) => Role::Maps(mapping),
+            (None, None, None, None) => Role::Places(self.placement),
         }
     }
 
@@ -54,6 +58,11 @@ impl Metascheduler {
     pub fn transaction(&self) -> Option<(Protocol, Transaction)> {
         let protocol = self.coallocation.as_ref()?.protocol?;
         Some((protocol, self.transaction.unwrap_or_default()))
+    }
+
+    /// Whether providers hold parts of jobs for it.
+    pub const fn takes_parts(&self) -> bool {
+        self.coallocation.is_some() || self.mapping.is_some()
     }
 
     /// The least that providers have to disclose for it.
@@ -73,6 +82,8 @@ pub enum Role<'a> {
     Spreads(&'a Coallocation),
     /// Moldable jobs go to one provider, and move.
     Moves(Reallocation),
+    /// Iterative applications are mapped to cores of providers.
+    Maps(&'a Mapping),
 }
 
 impl Role<'_> {
@@ -83,6 +94,8 @@ impl Role<'_> {
             Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
             Role::Spreads(_) => Disclosure::Slots,
             Role::Moves(_) => Disclosure::Offers,
+            Role::Maps(Mapping { asks_for: AsksFor::Machines, .. }) => Disclosure::Offers,
+            Role::Maps(_) => Disclosure::Slots,
             Role::Places(placement) => placement.needs(),
         }
     }

@@ -66,9 +66,16 @@ pub struct Provider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Estimates>,
     /// The share of its free processors that it tells those who spread jobs over providers, "100%" if not
-    /// given; rounded down. Read with `coallocation` of a metascheduler only.
+    /// given; rounded down. Read with `coallocation` or `mapping` of a metascheduler only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publishes: Option<Share>,
+    /// Of which type its machines are, its name if not given. Read with `mapping` of a metascheduler only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Name>,
+    /// At which site it is, one of its own if not given: results of iterative applications are sent between
+    /// sites. Read with `mapping` of a metascheduler only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<Name>,
     /// How many providers like this there are; more than one are called name-1, name-2, …
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Applications, Data, IndependentJobs, Lublin, Rules, Step, SyntheticMonth};
+use super::{
+    Applications, Data, IndependentJobs, IterativeApplications, Lublin, Rules, Step, SyntheticMonth,
+};
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
@@ -44,6 +46,9 @@ pub struct Workload {
     /// Parameters of the model "applications".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applications: Option<Applications>,
+    /// Parameters of the model "iterative".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterative: Option<IterativeApplications>,
     /// How gaps and contradictions of a log are read.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -67,6 +72,7 @@ impl Workload {
             independent_jobs: None,
             synthetic_month: None,
             applications: None,
+            iterative: None,
             rules: Rules::default(),
             steps: Vec::new(),
         }
@@ -85,6 +91,8 @@ pub enum Model {
     SyntheticMonth,
     /// Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`.
     Applications,
+    /// Netto 2009, chapter 5: iterative applications, for a metascheduler with `mapping`.
+    Iterative,
 }
 
 /// A job written into the scenario.

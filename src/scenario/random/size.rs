@@ -22,6 +22,8 @@ pub(super) enum Theme {
     Sessions,
     /// Applications of phases that are rescheduled over clusters.
     Plans,
+    /// Iterative applications that are mapped to cores of several providers.
+    Mapped,
 }
 
 /// What a theme wants of a key.
@@ -36,7 +38,7 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 7] = [
+    pub(super) const ALL: [Theme; 8] = [
         Theme::Anything,
         Theme::Rigid,
         Theme::Reserved,
@@ -44,23 +46,43 @@ impl Theme {
         Theme::Grid,
         Theme::Sessions,
         Theme::Plans,
+        Theme::Mapped,
     ];
 
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
-        use Theme::{Anything, Bags, Grid, Plans, Reserved, Rigid, Sessions};
+        use Theme::{Anything, Bags, Grid, Mapped, Plans, Reserved, Rigid, Sessions};
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
-            (Rigid | Reserved | Bags, "Scenario", "grid" | "plans") => Absent,
+            (Rigid | Reserved | Bags | Mapped, "Scenario", "grid" | "plans") => Absent,
             (Grid | Sessions, "Scenario", "plans") => Absent,
             (Plans, "Scenario", "plans") => Present,
             (Plans, "Scenario", "grid" | "provider" | "metascheduler" | "maintenance") => Absent,
             (Plans, "Workload", "model") => OneOf(&["applications"]),
             (Plans, "Workload", "applications") => Present,
-            (Plans, "Workload", "step" | "data" | "share" | "log" | "jobs" | "merge") => Absent,
-            (Plans, "Workload", "lublin" | "independent-jobs" | "synthetic-month") => Absent,
-            (Rigid | Reserved | Bags | Grid | Sessions, "Workload", "applications") => Absent,
+            (Plans | Mapped, "Workload", "step" | "data" | "share" | "log" | "jobs" | "merge") => {
+                Absent
+            }
+            (Plans | Mapped, "Workload", "lublin" | "independent-jobs" | "synthetic-month") => {
+                Absent
+            }
+            (Mapped, "Scenario" | "Metascheduler", "metascheduler" | "mapping") => Present,
+            (Mapped, "Scenario", "provider") => Present,
+            (Mapped, "Metascheduler", "composition" | "coallocation" | "reallocation") => Absent,
+            (Mapped, "Metascheduler", "negotiation" | "transaction") => Absent,
+            (Mapped, "Provider", "policy") => OneOf(&["conservative"]),
+            (Mapped, "Provider", "disclosure") => OneOf(&["slots", "queue"]),
+            (Mapped, "Provider", "overrun") => OneOf(&["kill"]),
+            (Mapped, "Provider", "compression") => OneOf(&["by-start", "job-by-job", "none"]),
+            (Mapped, "Provider", "speed") => Absent,
+            (Mapped, "Workload", "model") => OneOf(&["iterative"]),
+            (Mapped, "Workload", "iterative") => Present,
+            (_, "Workload", "iterative") => Absent,
+            (Rigid | Bags, "Metascheduler", "mapping") => Absent,
+            (Rigid | Reserved | Bags | Grid | Sessions | Mapped, "Workload", "applications") => {
+                Absent
+            }
             (Rigid | Reserved | Bags, "Scenario", "provider") => Present,
             (Reserved, "Scenario", "metascheduler") => Absent,
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
@@ -129,6 +151,8 @@ pub(super) fn members(table: &str, key: &str) -> (usize, usize) {
         ("Workload", "jobs") => (1, 14),
         ("Sweep", "axis") => (1, 2),
         ("Plans", "cluster") => (1, 3),
+        ("IterativeApplications", "processes") | ("IterativeMachine", "throughputs") => (1, 2),
+        ("IterativeApplications", "machine") => (1, 3),
         _ => (0, 3),
     }
 }
@@ -160,6 +184,8 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("PlanGenetic", "generations" | "population") => 9,
         ("Applications", "count") => 9,
         ("Applications", "jobs" | "merge") => 4,
+        ("IterativeApplications", "jobs" | "cores" | "processes") => 5,
+        ("IterativeApplications", "iterations") => 40,
         ("Figure", "job") => 20,
         _ => return None,
     })

@@ -67,6 +67,8 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("User", "name") => Role::Own("u"),
         ("Grid", "name") => Role::Own("g"),
         ("Site", "name") => Role::Own("s"),
+        // A type of machine is called after a provider, so that applications run somewhere.
+        ("Provider", "machine" | "site") | ("IterativeMachine", "name") => Role::Names(&[Provider]),
         ("Plans", "name") => Role::Own("g"),
         ("PlanCluster", "name") => Role::Own("c"),
         ("Figure", "name") => Role::Own("f"),

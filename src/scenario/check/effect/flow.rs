@@ -120,7 +120,7 @@ impl Serves {
         match metascheduler.composition {
             None => {
                 self.rigid = true;
-                self.parts |= metascheduler.coallocation.is_some();
+                self.parts |= metascheduler.takes_parts();
             }
             Some(composition) => {
                 self.bags = true;

@@ -294,7 +294,8 @@ fn widest(
         .map(|it| (u64::from(it.processors), it))
         .collect();
     match metascheduler.role() {
-        Role::Composes(_) => None,
+        // What a mapper takes has processes, and no width.
+        Role::Composes(_) | Role::Maps(_) => None,
         Role::Places(_) | Role::Moves(_) => {
             Some((sizes.iter().map(|it| it.0).max()?, " at one provider"))
         }

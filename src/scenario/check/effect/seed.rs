@@ -30,7 +30,7 @@ fn draws(scenario: &Scenario) -> bool {
         pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
     });
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
-        Role::Composes(_) | Role::Moves(_) => false,
+        Role::Composes(_) | Role::Moves(_) | Role::Maps(_) => false,
         Role::Spreads(coallocation) => {
             let part = coallocation.remappable.fraction();
             let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
@@ -56,7 +56,7 @@ fn draws(scenario: &Scenario) -> bool {
 
 fn workload_draws(workload: &Workload) -> bool {
     // A synthetic month has a seed of its own, as a log has its jobs; so have applications.
-    let own = [Model::SyntheticMonth, Model::Applications];
+    let own = [Model::SyntheticMonth, Model::Applications, Model::Iterative];
     let model = workload.model.is_some_and(|model| !own.contains(&model));
     model || workload.steps.iter().any(step_draws)
 }

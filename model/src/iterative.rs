@@ -1,0 +1,57 @@
+//! Iterative applications: what is known of them before they run (Netto 2009, section 5.2).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Span;
+
+/// An application whose processes iterate, each on one core. A process of one size takes the same
+/// time for each iteration on machines of one type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Iterative {
+    /// How many processes there are of each size.
+    pub processes: Vec<u32>,
+    /// How often each process iterates.
+    pub iterations: u32,
+    /// Whether processes wait for one another.
+    pub communication: Communication,
+    /// What it takes to merge the results of a stage, or of a process.
+    pub merge: Span,
+    /// What it takes to send results from one site to another.
+    pub transfer: Span,
+    /// Iterations a second of a process of each size, by the type of machine.
+    pub throughputs: BTreeMap<String, Vec<f64>>,
+    /// What throughputs do not tell.
+    pub behaviour: Behaviour,
+}
+
+/// Whether the processes of an application wait for one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Communication {
+    /// One process a core, then all of them merge their results: a stage.
+    #[default]
+    Synchronous,
+    /// A process that is done merges what there is, and the next one begins.
+    Asynchronous,
+}
+
+/// What only machines find out, by running processes: how long they really take.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Behaviour {
+    start_up: Span,
+    slowness: f64,
+}
+
+impl Behaviour {
+    /// Processes that take `start_up` before they iterate, and then `slowness` times as long as
+    /// their throughput says.
+    pub fn new(start_up: Span, slowness: f64) -> Behaviour {
+        Behaviour { start_up, slowness }
+    }
+
+    /// How many seconds a process of this throughput takes for so many iterations.
+    pub fn reveal_to_machine(&self, throughput: f64, iterations: u32) -> f64 {
+        self.start_up.as_secs_f64() + self.slowness * f64::from(iterations) / throughput
+    }
+}
