@@ -182,8 +182,8 @@ fn catalogues_with_mistakes_are_refused() {
       help: there is composition-table, workload-table, frames, grid-jobs, backfilling-limit,
             speedups, job-kinds, size-search, size-searches, protocol-traits, protocol-deliveries,
             plan-costs, plan-hierarchies, plan-runs, plan-groups, plan-links, plan-loads, plan-
-            bandwidths, plan-counts, plan-settings, prediction-errors, prediction-runs,
-            iterative-sets, iterative-throughputs, iterative-courses, iterative-runs
+            bandwidths, plan-counts, plan-settings, prediction-errors, prediction-runs, iterative-
+            sets, iterative-throughputs, iterative-courses, iterative-runs
 
     error: lib/made-up/figures.toml has 3 problems
     "#);

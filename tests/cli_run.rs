@@ -137,7 +137,7 @@ fn a_summary_can_be_json() {
 #[test]
 fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     let folder = Folder::with(&[("three.toml", THREE_JOBS)]);
-    insta::assert_snapshot!(folder.haggle(&["run", "three.toml", "-o", "out"]), @r"
+    insta::assert_snapshot!(folder.haggle(&["run", "three.toml", "-o", "out"]), @r#"
     exit code: 0
     ----- stdout -----
     3 jobs on 8 processors of 1 provider
@@ -154,8 +154,18 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
     results  out
     digest   7f1464bb98c61280ece65aa4ed24853efcca1079ad6e9f2099763e7ed6f86f94
     ----- stderr -----
+      ⚠ a job of workload "jobs" needs 9 processors, and provider "north" can give it 8: it will be
+      │ rejected
+       ╭─[three.toml:9:36]
+     9 │     { submit = "10s", processors = 9, requested = "100s", run = "80s" },
+       ·                                    ┬
+       ·                                    ╰── too wide
+       ╰────
+      help: write 8 at most, or submit it to who has more
+
+    three.toml: 1 warning
     note: 1 job needs more processors than there are where it was sent, and was rejected
-    ");
+    "#);
     let quiet = folder.haggle(&["run", "three.toml", "-o", "quiet", "--quiet"]);
     assert_eq!(stderr_of(&quiet), "");
 }
@@ -172,12 +182,24 @@ fn jobs_that_no_provider_of_a_metascheduler_can_run_are_noted() {
     );
     let folder = Folder::with(&[("grid.toml", &scenario)]);
     let shown = folder.haggle(&["run", "grid.toml", "-o", "out"]);
-    insta::assert_snapshot!(stderr_of(&shown), @r#"note: 2 jobs need more processors than there are where they were sent, and were rejected"#);
+    insta::assert_snapshot!(stderr_of(&shown), @r#"
+      ⚠ a job of workload "jobs" needs 9 processors, and metascheduler "grid" can give it 8 at one
+      │ provider: it will be rejected, and so will another one
+       ╭─[grid.toml:9:36]
+     9 │     { submit = "10s", processors = 9, requested = "100s", run = "80s" },
+       ·                                    ┬
+       ·                                    ╰── too wide
+       ╰────
+      help: write 8 at most, or submit it to who has more
+
+    grid.toml: 1 warning
+    note: 2 jobs need more processors than there are where they were sent, and were rejected
+    "#);
     // The first job is cut from the metrics; nobody should learn less for that.
     let cut = format!("{scenario}\n[results]\nwarm-up = \"12s\"\n");
     let folder = Folder::with(&[("cut.toml", &cut)]);
     let shown = folder.haggle(&["run", "cut.toml", "-o", "out"]);
-    assert!(stderr_of(&shown).starts_with("note: 2 jobs need more processors "), "{shown}");
+    assert!(stderr_of(&shown).contains("\nnote: 2 jobs need more processors "), "{shown}");
 }
 
 #[test]
@@ -212,6 +234,7 @@ fn tables_hold_every_job_in_both_formats() {
             Table::Moves,
             Table::Intervals,
             Table::Maintenance,
+            Table::Transactions,
         ];
         grids.contains(table) || others.contains(table)
     };
@@ -276,6 +299,16 @@ fn results_that_are_there_are_kept() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
+      ⚠ a job of workload "jobs" needs 9 processors, and provider "north" can give it 8: it will be
+      │ rejected
+       ╭─[three.toml:9:36]
+     9 │     { submit = "10s", processors = 9, requested = "100s", run = "80s" },
+       ·                                    ┬
+       ·                                    ╰── too wide
+       ╰────
+      help: write 8 at most, or submit it to who has more
+
+    three.toml: 1 warning
     error: `out` exists already and is left as it is: name another folder, or replace it with --force
     "#);
     assert_eq!(folder.tree("out"), before);

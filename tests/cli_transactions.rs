@@ -223,7 +223,7 @@ fn a_deadlock_at_the_horizon_is_a_warning() {
     let shown = folder.haggle(&["run", "crossed.toml", "-o", "out", "--check"]);
     assert!(shown.starts_with("exit code: 0"), "{shown}");
     let told =
-        "jobs held processors and waited for each other in circles (1 deadlocks, the first at";
+        "jobs held processors and waited for each other in circles (deadlocks: 1, the first at";
     assert!(stderr_of(&shown).contains(told), "{shown}");
     let summary = summary(&folder, "out");
     let warnings = summary["warnings"].as_array().expect("a list");

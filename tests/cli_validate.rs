@@ -486,8 +486,9 @@ fn all_mistakes_are_reported_together() {
         ·    ╰── unknown key
         ╰────
       help: [[provider]] has `blocks`, `checkpoints`, `compression`, `count`, `disclosure`,
-            `estimates`, `max-attempts`, `name`, `offers`, `on-failure`, `order`, `overrun`, `policy`,
-            `processors`, `publishes`, `rescheduling`, `reservations`, `speed`
+            `estimates`, `machine`, `max-attempts`, `name`, `offers`, `on-failure`, `order`,
+            `overrun`, `policy`, `processors`, `publishes`, `rescheduling`, `reservations`, `site`,
+            `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]

@@ -45,7 +45,7 @@ pub(super) fn in_vain(
     let waiting = summary.all.outcomes.waiting;
     if let Some(it) = summary.transactions.as_ref().filter(|it| it.deadlocks > 0 && waiting > 0) {
         say(format!(
-            "jobs held processors and waited for each other in circles ({} deadlocks, the first at {:.3} s), \
+            "jobs held processors and waited for each other in circles (deadlocks: {}, the first at {:.3} s), \
              and {waiting} jobs still waited when the run stopped; `patience` of \
              [metascheduler.transaction] ends such waits, other values of `order` prevent them",
             it.deadlocks,

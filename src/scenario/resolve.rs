@@ -72,8 +72,8 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
         figure.name = Some(Name::like(&name));
-        // One that is about a job shows whoever talks of it.
-        if figure.kind == FigureKind::Sequence {
+        // One that is about a job shows whoever talks of it; agreements are those of metaschedulers.
+        if matches!(figure.kind, FigureKind::Sequence | FigureKind::AgreementEcdf) {
             continue;
         }
         figure.providers = match (&scenario.grid, &scenario.plans) {

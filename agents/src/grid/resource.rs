@@ -237,7 +237,8 @@ impl GridResource {
     fn on_dispatch(&mut self, now: Time, dispatch: &Dispatch, out: &mut Outbox) {
         let Dispatch { job, number, workload, from, .. } = *dispatch;
         let is_known = usize::from(workload) < self.rules.data.len();
-        if !is_known || self.replicas.contains_key(&job) {
+        let is_meant = self.rules.moves || !dispatch.moves;
+        if !is_known || !is_meant || self.replicas.contains_key(&job) {
             out.refuse(self.rules.home.dispatcher);
             return;
         }
@@ -387,6 +388,10 @@ impl GridResource {
     ) -> bool {
         let is_order = from == self.rules.home.dispatcher;
         match message {
+            // Nobody moves jobs here.
+            DispatchMessage::Moved(_) | DispatchMessage::Move { .. } if !self.rules.moves => {
+                return false;
+            }
             DispatchMessage::Moved(moved) => self.on_moved(now, &moved, out),
             _ if !is_order => return false,
             DispatchMessage::Dispatch(dispatch) => self.on_dispatch(now, &dispatch, out),
