@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Cases that are drawn when tests run, unoptimised; the gate draws more than there are keys, and who
-/// renews the page as many.
+/// Cases that are drawn when tests run, unoptimised; the gate draws more, and who renews the page as
+/// many as there are keys.
 const CASES: usize = 100;
 
 #[test]
