@@ -133,6 +133,10 @@ statement = "No job is lost under middling load"
 expected = "60 jobs"
 grade = "exact"
 check = 'close(value("outcomes.completed", "local", #{policy: "easy", load: 0.7}), 60, 0)'
+reason = "patience"
+
+[reasons]
+patience = "nobody gives up"
 "#;
 
 /// A folder with the study in `lib`, of which one file may be another.
@@ -195,6 +199,7 @@ fn figures_are_drawn_and_claims_tested() {
       held  MU-2  No job is lost under middling load
                   expected  60 jobs (exact)
                   came out  60 ± 0 (n = 3), asked for 60 within 0
+                  why       patience: see the end
 
     made-t1: Summary of all policies
       numbers  out/made-t1.csv
@@ -203,6 +208,8 @@ fn figures_are_drawn_and_claims_tested() {
       fcfs            60      100
       easy            60      100
       conservative    60      100
+
+    why patience: nobody gives up
 
     4 claims: 2 held, 1 missed, 1 untestable
     ----- stderr -----
@@ -262,7 +269,8 @@ fn claims_are_printed_as_json() {
         "grade": "exact",
         "id": "MU-2",
         "statement": "No job is lost under middling load",
-        "verdict": "held"
+        "verdict": "held",
+        "why": "nobody gives up"
       }
     ]
     ----- stderr -----
@@ -341,6 +349,9 @@ fn quick_says_what_it_leaves_out() {
       untestable  MU-2    No job is lost under middling load
                           expected  60 jobs (exact)
                           because   it needs load = 0.7, which --quick leaves out
+                          why       patience: see the end
+
+    why patience: nobody gives up
 
     2 claims: 1 undecided, 1 untestable
     ----- stderr -----
@@ -377,6 +388,21 @@ fn quick_decides_what_it_has_all_of() {
     let (all, some) = ("replications = 3\n", "replications = 3\naxes = { load = [0.5, 1.5] }\n");
     insta::assert_snapshot!(verdicts(all), @"exit code: 1 MU-1-a held, MU-1-b missed, MU-1-c untestable, MU-2 held");
     insta::assert_snapshot!(verdicts(some), @"exit code: 1 MU-1-a undecided, MU-1-b missed, MU-1-c untestable, MU-2 untestable");
+}
+
+#[test]
+fn a_study_stands_for_all_its_figures() {
+    let folder = study(None);
+    let said = reproduce(&folder, &["made-2", "made-up", "--quick"]);
+    let figures = said.lines().filter(|line| line.starts_with("made-"));
+    assert_eq!(
+        Vec::from_iter(figures),
+        [
+            "made-2: Reduction of waiting times against FCFS",
+            "made-1: Waiting times under three policies",
+            "made-t1: Summary of all policies",
+        ]
+    );
 }
 
 #[test]

@@ -189,6 +189,7 @@ fn catalogues_with_mistakes_are_refused() {
     "#);
     let claims = CLAIMS.replace("\"made-2\"]", "\"made-3\"]").replace("MU-2", "MU-1-a");
     let claims = claims.replace("untestable = \"nobody was asked\"", "");
+    let claims = claims.replace("reason = \"patience\"", "reason = \"patence\"");
     let folder = study(Some(("claims.toml", claims)));
     insta::assert_snapshot!(reproduce(&folder, &["made-1"]), @r#"
     exit code: 3
@@ -226,7 +227,15 @@ fn catalogues_with_mistakes_are_refused() {
         ╰────
       help: did you mean "made-1"?
 
-    error: lib/made-up/claims.toml has 4 problems
+      × the study has no reason "patence"
+        ╭─[lib/made-up/claims.toml:37:10]
+     37 │ reason = "patence"
+        ·          ────┬────
+        ·              ╰── not there
+        ╰────
+      help: did you mean "patience"?
+
+    error: lib/made-up/claims.toml has 5 problems
     "#);
     let figures = FIGURES.replace("kind = \"bars\"", "kind = \"pie\"");
     let folder = study(Some(("figures.toml", figures)));

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use haggle_model::{ActorId, JobId, Observation, Refusal, Span, Time};
 use haggle_scheduling::reallocation::{
-    DataPlaces, Decision, Event, MoveCost, Question, Rule, Tuning, Waiting,
+    DataPlaces, Decision, Event, MoveCost, Question, Rule, Sizes, Tuning, Waiting,
 };
 
 use crate::protocol::reallocation::SizeRequest;
@@ -26,6 +26,8 @@ pub struct ReallocatorConfig {
     pub providers: Vec<ActorId>,
     /// How providers search for sizes.
     pub tuning: Tuning,
+    /// Whether a job keeps the processors that it was first submitted with.
+    pub keeps_sizes: bool,
     /// How often what waits is looked at, from the start of the run on, and how; `None` = never.
     pub reallocation: Option<(Span, Rule)>,
     /// What it costs to move a job.
@@ -40,6 +42,8 @@ pub struct Reallocator {
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
     data: DataPlaces,
+    /// The processors that jobs keep.
+    kept: BTreeMap<JobId, u32>,
     /// Jobs to be placed after what goes on.
     backlog: VecDeque<JobId>,
     doing: Doing,
@@ -100,6 +104,7 @@ impl Reallocator {
             config,
             places,
             desk: Desk::default(),
+            kept: BTreeMap::new(),
             backlog: VecDeque::new(),
             doing: Doing::Nothing,
             is_due: false,
@@ -153,6 +158,7 @@ impl Reallocator {
     fn begin(&mut self, said: Vec<Option<Vec<Waiting>>>, out: &mut Outbox) -> Doing {
         let Some((_, rule)) = self.config.reallocation else { return Doing::Nothing };
         self.data.keep(|job| self.desk.get(job).is_some());
+        self.kept.retain(|&job, _| self.desk.get(job).is_some());
         let event = Event::new(rule, &Vec::from_iter(said.into_iter().flatten()));
         let mut open = BTreeSet::new();
         for (place, jobs) in event.to_cancel().into_iter().enumerate() {
@@ -190,7 +196,12 @@ impl Reallocator {
                     Waits::Return { job, from, to }
                 }
             }
-            Decision::Place { job, from, to } => self.place(now, job, from, to, out),
+            Decision::Place { job, from, to, sizing } => {
+                if let Some(sizing) = sizing.filter(|_| self.keeps_sizes()) {
+                    self.kept.entry(job).or_insert(sizing.processors);
+                }
+                self.place(now, job, from, to, out)
+            }
         };
         Doing::Event(event, waits)
     }
@@ -204,7 +215,7 @@ impl Reallocator {
                     return false;
                 };
                 let stage_in = self.data.stage_in(now, job, cluster);
-                let request = SizeRequest::of(&entry.submission.job, self.config.tuning, stage_in);
+                let request = SizeRequest::of(&entry.submission.job, self.sizes(job), stage_in);
                 let request = ReallocationMessage::SizeRequest(Box::new(request));
                 out.send(self.config.providers[cluster], request);
             }
@@ -216,6 +227,16 @@ impl Reallocator {
         true
     }
 
+    fn keeps_sizes(&self) -> bool {
+        self.config.keeps_sizes && self.config.reallocation.is_some()
+    }
+
+    /// How providers are to come to a job's size.
+    fn sizes(&self, job: JobId) -> Sizes {
+        let searched = Sizes::Searched(self.config.tuning);
+        self.kept.get(&job).map_or(searched, |&processors| Sizes::Kept(processors))
+    }
+
     /// Submits a job that is in hand, unless its user wants it back.
     fn place(
         &mut self,
@@ -225,6 +246,7 @@ impl Reallocator {
         to: Option<usize>,
         out: &mut Outbox,
     ) -> Waits {
+        let sizes = self.sizes(job);
         let here = self.desk.get_mut(job).filter(|entry| entry.stage == Stage::Here);
         match (here, to) {
             (None, _) => Waits::nothing(),
@@ -237,12 +259,12 @@ impl Reallocator {
                 Waits::nothing()
             }
             (Some(entry), Some(to)) => {
-                let (provider, tuning) = (self.config.providers[to], self.config.tuning);
+                let provider = self.config.providers[to];
                 entry.stage = Stage::Sent(provider);
                 let submission = entry.submission.clone();
                 let stage_in = self.data.stage_in(now, job, to);
                 self.data.sent(job, to, stage_in);
-                out.send(provider, ReallocationMessage::Submit { submission, tuning, stage_in });
+                out.send(provider, ReallocationMessage::Submit { submission, sizes, stage_in });
                 Waits::Acceptance { job, from }
             }
         }

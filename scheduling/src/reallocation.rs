@@ -27,7 +27,7 @@ pub use clusters::{Clusters, Reallocated, first_done, reallocate};
 pub use data::{DataPlaces, MoveCost};
 pub use event::{Decision, Event, Question, Waiting};
 pub use heuristic::Heuristic;
-pub use tuning::Tuning;
+pub use tuning::{Sizes, Tuning};
 
 use haggle_model::Span;
 

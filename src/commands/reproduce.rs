@@ -44,7 +44,7 @@ use crate::report::{report, say};
   haggle reproduce chtepen-4.9 chtepen-4.10 --quick -o figures
   haggle reproduce all --json > claims.json")]
 pub(crate) struct Args {
-    /// Names of figures, or `all`
+    /// Names of figures, names of studies (all their figures), or `all`
     #[arg(required = true, value_name = "FIGURE")]
     figures: Vec<String>,
     /// Fewer replications and values, for a first look; says what it leaves out
@@ -99,6 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         let objects: Vec<_> = findings.iter().map(object).collect();
         print(&format!("{:#}\n", serde_json::Value::Array(objects)))?;
     } else if !wanted.is_empty() {
+        print(&text::reasons(&findings))?;
         print(&text::counts(&findings))?;
         if missed(&findings) && !args.quiet {
             say(text::MISSED);
@@ -123,7 +124,11 @@ fn wanted<'a>(
             wanted = catalogue.figures().collect();
             break;
         }
-        let Some(found) = catalogue.figure(name) else {
+        let found = match catalogue.figure(name) {
+            Some(found) => vec![found],
+            None => catalogue.figures().filter(|(study, _)| study.name == *name).collect(),
+        };
+        if found.is_empty() {
             let known = || catalogue.figures().map(|(_, figure)| figure.name.as_str());
             let hint = match nearest(name, known()) {
                 Some(near) => format!("did you mean \"{near}\"? "),
@@ -133,9 +138,11 @@ fn wanted<'a>(
                 message: format!("there is no figure \"{name}\""),
                 hint: format!("{hint}`haggle list figures` says what there is"),
             });
-        };
-        if !wanted.iter().any(|(_, figure)| figure.name == *name) {
-            wanted.push(found);
+        }
+        for (study, figure) in found {
+            if !wanted.iter().any(|(_, other)| other.name == figure.name) {
+                wanted.push((study, figure));
+            }
         }
     }
     Ok(wanted)
@@ -288,6 +295,9 @@ fn object(finding: &Finding<'_>) -> serde_json::Value {
     });
     if let Some(note) = &claim.note {
         object["note"] = json!(note);
+    }
+    if let Some(reason) = &claim.reason {
+        object["why"] = json!(reason.text);
     }
     object
 }

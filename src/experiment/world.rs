@@ -678,7 +678,7 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
         heuristic: reallocation.heuristic.heuristic(),
         threshold: reallocation.threshold.0,
         window: reallocation.window as usize,
-        resizes: reallocation.resizes,
+        resizes: reallocation.resizes == file::Resizes::Always,
     });
     ReallocatorConfig {
         providers,
@@ -686,6 +686,7 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
             file::Tuning::Binary => Tuning::Binary,
             file::Tuning::Exhaustive => Tuning::Exhaustive,
         },
+        keeps_sizes: reallocation.resizes == file::Resizes::Never,
         reallocation: rule.map(|rule| (reallocation.period.0, rule)),
         cost: MoveCost { transfer: reallocation.transfer(), start_up: reallocation.start_up.0 },
     }

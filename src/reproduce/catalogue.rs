@@ -86,6 +86,17 @@ pub struct Claim {
     pub substitutes: Option<String>,
     /// What is worth knowing about it.
     pub note: Option<String>,
+    /// Why it comes out as it does, where that is one reason for several claims.
+    pub reason: Option<Reason>,
+}
+
+/// Why several claims come out as they do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What it is called in the study.
+    pub name: String,
+    /// The reason.
+    pub text: String,
 }
 
 /// What decides a claim.

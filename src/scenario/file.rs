@@ -54,7 +54,7 @@ pub use maintenance::{Maintenance, Overlap};
 pub use mapping::{AsksFor, Mapping};
 pub use metascheduler::{
     Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
-    ReallocationHeuristic, Role, SpreadRule, Tuning, WeightRule,
+    ReallocationHeuristic, Resizes, Role, SpreadRule, Tuning, WeightRule,
 };
 pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};

@@ -24,7 +24,7 @@
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{Job, JobId, JobShape, Refusal, Sizing, Span, StageIn, Time};
-use haggle_scheduling::reallocation::Tuning;
+use haggle_scheduling::reallocation::Sizes;
 use serde::{Deserialize, Serialize};
 
 use super::Phase;
@@ -59,8 +59,8 @@ protocol! {
         Submit {
             /// The job.
             submission: Submission,
-            /// How to search for the size.
-            tuning: Tuning,
+            /// How to come to the size.
+            sizes: Sizes,
             /// What it needs there beside processors.
             stage_in: StageIn,
         } => said("submit_moldable")
@@ -110,16 +110,16 @@ pub struct SizeRequest {
     pub processors: u32,
     /// The requested time on so many reference processors.
     pub requested_time: Option<Span>,
-    /// How to search for the size.
-    pub tuning: Tuning,
+    /// How to come to the size.
+    pub sizes: Sizes,
     /// What it would need there beside processors.
     pub stage_in: StageIn,
 }
 
 impl SizeRequest {
     /// What is asked about a job.
-    pub fn of(job: &Job, tuning: Tuning, stage_in: StageIn) -> SizeRequest {
+    pub fn of(job: &Job, sizes: Sizes, stage_in: StageIn) -> SizeRequest {
         let &Job { id, shape, processors, requested_time, .. } = job;
-        SizeRequest { job: id, shape, processors, requested_time, tuning, stage_in }
+        SizeRequest { job: id, shape, processors, requested_time, sizes, stage_in }
     }
 }

@@ -33,8 +33,8 @@ impl Provider {
                     },
                 );
             }
-            ReallocationMessage::Submit { submission, tuning, stage_in } => {
-                let request = SizeRequest::of(&submission.job, tuning, stage_in);
+            ReallocationMessage::Submit { submission, sizes, stage_in } => {
+                let request = SizeRequest::of(&submission.job, sizes, stage_in);
                 return self.on_moldable_submitted(now, from, submission, &request, out);
             }
             ReallocationMessage::WaitingRequest => {
@@ -73,7 +73,7 @@ impl Provider {
             Some(Sizing { processors, start, planned: planned.unwrap_or(Span::FOREVER) })
         };
         let sizing = match Moldable::described(job.shape, job.processors, job.requested_time) {
-            Some(moldable) => job.tuning.best(moldable.widest(capacity), |processors| {
+            Some(moldable) => job.sizes.best(moldable.widest(capacity), |processors| {
                 evaluate(processors, Some(moldable.requested(processors, speed)))
             }),
             None => evaluate(job.processors, job.requested_time.map(|time| time.at_speed(speed))),

@@ -28,6 +28,7 @@ struct Drawn {
     period: Option<i64>,
     /// For how long data are on their way, and jobs are started up.
     cost: (i64, i64),
+    /// The last one: bisection, and sizes are kept.
     tuning: usize,
     patience: Option<i64>,
     latency: i64,
@@ -36,6 +37,12 @@ struct Drawn {
     completions_first: bool,
     failing: Vec<(u32, i64, i64)>,
     horizon: Option<i64>,
+}
+
+impl Drawn {
+    fn keeps_sizes(&self) -> bool {
+        self.tuning == Tuning::ALL.len() && self.period.is_some()
+    }
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -47,7 +54,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     let rule = (0..2_usize, 0..6_usize, 0..10_i64, 1..6_usize);
     let cost = (prop_oneof![Just(0), 1..40_i64], prop_oneof![Just(0), 1..9_i64]);
     let how =
-        (prop::option::weighted(0.9, 3..60_i64), 0..2_usize, prop::option::of(5..60_i64), cost);
+        (prop::option::weighted(0.9, 3..60_i64), 0..3_usize, prop::option::of(5..60_i64), cost);
     let network = (0..3_i64, prop_oneof![Just(0), 1..9_i64], any::<bool>(), any::<bool>());
     let failing = prop::collection::vec((any::<u32>(), 0..90_i64, 1..40_i64), 0..3);
     let providers = prop::collection::vec(provider, 1..4);
@@ -106,7 +113,11 @@ fn setup(drawn: &Drawn) -> Setup {
     let (transfer, start_up) = drawn.cost;
     let cost =
         MoveCost { transfer: Span::from_secs(transfer), start_up: Span::from_secs(start_up) };
-    setup = setup.reallocator(Tuning::ALL[drawn.tuning], reallocation).moving_costs(cost);
+    let tuning = Tuning::ALL.get(drawn.tuning).copied().unwrap_or_default();
+    setup = setup.reallocator(tuning, reallocation).moving_costs(cost);
+    if drawn.keeps_sizes() {
+        setup = setup.keeping_sizes();
+    }
     let providers = drawn.providers.len();
     let patience = drawn.patience.map(Span::from_secs);
     let mut number = 0;
@@ -171,6 +182,25 @@ fn assert_processors_are_held_once(records: &[JobRecord]) {
     }
 }
 
+/// Jobs that keep their size have it everywhere, or all processors of a narrower provider.
+fn assert_sizes_are_kept(setup: &Setup, log: &str) {
+    let mut sizes: BTreeMap<&str, Vec<(usize, u32)>> = BTreeMap::new();
+    for line in log.lines() {
+        let Some((head, size)) = line.split_once(" sized (") else { continue };
+        let (at, job) = head.split_once(" | ").expect("who saw it, and of what job");
+        let provider = at.rsplit(' ').next().and_then(|it| it.parse().ok());
+        let size = size.split(',').next().and_then(|it| it.parse().ok());
+        let both = provider.zip(size).expect("a provider and a size");
+        sizes.entry(job).or_default().push(both);
+    }
+    for (job, sizes) in sizes {
+        let kept = sizes[0].1;
+        for (provider, size) in sizes {
+            assert_eq!(size, kept.min(setup.providers[provider].processors), "job {job}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -189,6 +219,9 @@ proptest! {
         prop_assert_eq!(numbers.len(), ran.records.len());
         prop_assert_eq!(stats.jobs as usize, ran.records.len());
         assert_processors_are_held_once(&ran.records);
+        if drawn.keeps_sizes() {
+            assert_sizes_are_kept(&setup, &ran.log);
+        }
         ran.assert_disclosures();
         for record in &ran.records {
             let provider = record.provider.map(|id| &setup.providers[id.index()]);

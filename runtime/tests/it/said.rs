@@ -121,7 +121,7 @@ table! {
         SizeRequest { 0: Tells(Item::Job) },
         Size { job: Names, sizing: Tells(Item::Estimate) },
         NoSize { job: Names, reason: Tells(Item::Refusal) },
-        Submit { submission: Tells(Item::Job), tuning: Asks, stage_in: Tells(Item::Job) },
+        Submit { submission: Tells(Item::Job), sizes: Tells(Item::Job), stage_in: Tells(Item::Job) },
         WaitingRequest {},
         Waiting { jobs: TellsUpTo(&[Item::ExpectedCompletion]) },
         CompletionRequest { job: Names },
@@ -298,7 +298,7 @@ contents! {
     submitted(Submission) { job: Tells(Item::Job), class: Tells(Item::Job), user: Tells(Item::Job) }
     size_request(SizeRequest) {
         job: Names, shape: Tells(Item::Job), processors: Tells(Item::Job),
-        requested_time: Tells(Item::Job), tuning: Asks, stage_in: Tells(Item::Job),
+        requested_time: Tells(Item::Job), sizes: Tells(Item::Job), stage_in: Tells(Item::Job),
     }
     call(Call) {
         job: Names, tasks: Tells(Item::Bag), task_time: Tells(Item::Bag), program: Program,

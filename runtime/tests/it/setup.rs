@@ -256,7 +256,19 @@ impl Setup {
     ) -> Setup {
         let providers = Vec::new(); // known when the world is made
         let cost = MoveCost::default();
-        self.reallocators.push(ReallocatorConfig { providers, tuning, reallocation, cost });
+        self.reallocators.push(ReallocatorConfig {
+            providers,
+            tuning,
+            keeps_sizes: false,
+            reallocation,
+            cost,
+        });
+        self
+    }
+
+    /// The last one of these leaves jobs the sizes that they were submitted with.
+    pub(crate) fn keeping_sizes(mut self) -> Setup {
+        self.reallocators.last_mut().expect("a reallocator").keeps_sizes = true;
         self
     }
 

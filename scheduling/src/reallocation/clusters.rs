@@ -69,7 +69,7 @@ pub fn reallocate(rule: Rule, clusters: &mut impl Clusters) -> Vec<Reallocated> 
                     done.push(Reallocated { job, from, to });
                 }
             }
-            Decision::Place { job, from: Some(from), to: Some(to) } => {
+            Decision::Place { job, from: Some(from), to: Some(to), .. } => {
                 clusters.submit(to, job);
                 done.push(Reallocated { job, from, to });
             }

@@ -67,6 +67,8 @@ pub enum Decision {
         from: Option<usize>,
         /// Where it goes, or goes again; `None` if no cluster takes it.
         to: Option<usize>,
+        /// What would come of it there; `None` if no cluster has said that.
+        sizing: Option<Sizing>,
     },
     /// All jobs have had their turn.
     Over,
@@ -307,7 +309,8 @@ impl Event {
             if let Some(to) = to {
                 self.versions[to] += 1;
             }
-            return Decision::Place { job, from, to };
+            let sizing = best.map(|(_, sizing)| sizing);
+            return Decision::Place { job, from, to, sizing };
         }
         let present = it.completion(&self.versions).flatten();
         match (best, from, present) {

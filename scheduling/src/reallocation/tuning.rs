@@ -57,6 +57,29 @@ impl Tuning {
     }
 }
 
+/// How a provider comes to the size of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Sizes {
+    /// It searches for the best.
+    Searched(Tuning),
+    /// The job keeps the processors that it had somewhere else, or as many of them as there are.
+    Kept(u32),
+}
+
+impl Sizes {
+    /// The size of a job that can use up to `widest` processors: see [`Tuning::best`].
+    pub fn best(
+        self,
+        widest: u32,
+        mut evaluate: impl FnMut(u32) -> Option<Sizing>,
+    ) -> Option<Sizing> {
+        match self {
+            Sizes::Searched(tuning) => tuning.best(widest, evaluate),
+            Sizes::Kept(processors) => evaluate(processors.min(widest)),
+        }
+    }
+}
+
 /// Halves the range of numbers, towards the better one of its two ends.
 fn bisect(widest: u32, see: &mut impl FnMut(u32) -> Option<Time>) -> Option<()> {
     let mut low = (1, see(1)?);

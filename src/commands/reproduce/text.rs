@@ -54,6 +54,7 @@ pub(super) fn findings(findings: &[Finding<'_>]) -> String {
         let expected = format!("{} ({})", claim.expected, claim.grade.name());
         // What came out of several comparisons stands below each other.
         let got = judgement.text().replace("; ", ";\n");
+        let why = claim.reason.as_ref().map(|it| format!("{}: see the end", it.name));
         let label = match judgement {
             Judgement::Held(_)
             | Judgement::Missed(_)
@@ -66,6 +67,7 @@ pub(super) fn findings(findings: &[Finding<'_>]) -> String {
             (label, Some(&got)),
             ("data", claim.substitutes.as_ref()),
             ("note", claim.note.as_ref()),
+            ("why", why.as_ref()),
         ] {
             if let Some(what) = what {
                 text.push_str(&wrapped(
@@ -77,6 +79,20 @@ pub(super) fn findings(findings: &[Finding<'_>]) -> String {
         }
     }
     text.push('\n');
+    text
+}
+
+/// The reasons that claims share, each once.
+pub(super) fn reasons(findings: &[Finding<'_>]) -> String {
+    let mut told: Vec<&str> = Vec::new();
+    let mut text = String::new();
+    for reason in findings.iter().filter_map(|it| it.claim.reason.as_ref()) {
+        if !told.contains(&reason.name.as_str()) {
+            told.push(&reason.name);
+            text.push_str(&wrapped(&format!("why {}: ", reason.name), "  ", &reason.text));
+            text.push('\n');
+        }
+    }
     text
 }
 

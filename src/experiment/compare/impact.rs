@@ -20,6 +20,8 @@ pub struct Impact {
     pub impacted: u64,
     /// Those of these that ended earlier than in the base.
     pub earlier: u64,
+    /// Those of the others that had started in the base as soon as they were submitted.
+    pub at_once: u64,
     /// Sums over the impacted jobs.
     sums: Sums,
 }
@@ -36,6 +38,13 @@ struct Sums {
     count: u64,
 }
 
+/// A job that ended in the base, s.
+struct Ended {
+    submit: f64,
+    start: Option<f64>,
+    end: f64,
+}
+
 /// The impacts on all jobs, and on those of each class and workload, by name.
 pub type Impacts = BTreeMap<String, Impact>;
 
@@ -44,12 +53,13 @@ pub const ALL: &str = "all";
 
 impl Impact {
     /// The values that have names, which are keys of metrics after `impact.`.
-    pub const NAMES: [&str; 7] = [
+    pub const NAMES: [&str; 8] = [
         "jobs",
         "impacted",
         "earlier",
         "impacted_percent",
         "earlier_percent",
+        "unimpacted_at_once_percent",
         "response_ratio",
         "mean_response_ratio",
     ];
@@ -63,6 +73,7 @@ impl Impact {
             "earlier" => Some(self.earlier as f64),
             "impacted_percent" => percent(self.impacted, self.jobs),
             "earlier_percent" => percent(self.earlier, self.impacted),
+            "unimpacted_at_once_percent" => percent(self.at_once, self.jobs - self.impacted),
             "response_ratio" => Some(self.response_ratio()),
             "mean_response_ratio" => match self.sums.count {
                 0 => (self.impacted == 0).then_some(1.0),
@@ -78,9 +89,11 @@ impl Impact {
         if self.sums.base > 0.0 { self.sums.other / self.sums.base } else { 1.0 }
     }
 
-    fn add(&mut self, submit: f64, base: f64, other: f64) {
+    fn add(&mut self, job: &Ended, other: f64) {
+        let &Ended { submit, start, end: base } = job;
         self.jobs += 1;
         if base == other {
+            self.at_once += u64::from(start == Some(submit));
             return;
         }
         self.impacted += 1;
@@ -106,7 +119,7 @@ pub(super) fn of_pairs(pairs: &Pairs<'_>) -> Impact {
     let mut impact = Impact::default();
     for (a, b) in &pairs.same {
         if let (Some(base), Some(other)) = (finish(a), finish(b)) {
-            impact.add(a.submit, base, other);
+            impact.add(&Ended { submit: a.submit, start: a.start, end: base }, other);
         }
     }
     impact
@@ -123,7 +136,8 @@ fn finish(job: &JobRow) -> Option<f64> {
 pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsError> {
     let mut ends = BTreeMap::new();
     let mut workloads = BTreeMap::new();
-    let columns = ["job_id", "workload_name", "submission_time", "finish_time", "class"];
+    let columns =
+        ["job_id", "workload_name", "submission_time", "finish_time", "starting_time", "class"];
     let table = other.columns(Table::Jobs, &columns[..4])?;
     let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
     let (submits, finishes) = (table.real("submission_time")?, table.real("finish_time")?);
@@ -134,19 +148,21 @@ pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsEr
     let table = base.columns(Table::Jobs, &columns)?;
     let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
     let (submits, finishes) = (table.real("submission_time")?, table.real("finish_time")?);
+    let starts = table.real("starting_time")?;
     let classes = table.text("class")?;
     let mut impacts = Impacts::from([(ALL.to_owned(), Impact::default())]);
     for (row, id) in ids.iter().enumerate() {
         let name = names.at(row).unwrap_or_default();
         let key = (number(&mut workloads, name), *id);
-        let (submit, Some(base)) = (submits[row], finishes[row]) else { continue };
+        let (submit, Some(end)) = (submits[row], finishes[row]) else { continue };
         // Of one number, but another job: there is nothing to compare.
         let Some(&(submit_other, Some(other))) = ends.get(&key) else { continue };
         let (Some(submit), true) = (submit, submit == submit_other) else { continue };
+        let job = Ended { submit, start: starts[row], end };
         for group in [ALL, name, classes.at(row).unwrap_or_default()] {
             match impacts.get_mut(group) {
-                Some(impact) => impact.add(submit, base, other),
-                None => impacts.entry(group.to_owned()).or_default().add(submit, base, other),
+                Some(impact) => impact.add(&job, other),
+                None => impacts.entry(group.to_owned()).or_default().add(&job, other),
             }
         }
     }
@@ -167,9 +183,12 @@ fn number(known: &mut BTreeMap<String, usize>, name: &str) -> usize {
 mod tests {
     use super::*;
 
+    /// Jobs that run for a minute: submission, end in the base, and other end.
     fn impact(jobs: &[(f64, f64, f64)]) -> Impact {
         let mut impact = Impact::default();
-        jobs.iter().for_each(|&(submit, base, other)| impact.add(submit, base, other));
+        for &(submit, end, other) in jobs {
+            impact.add(&Ended { submit, start: Some(end - 60.0), end }, other);
+        }
         impact
     }
 
@@ -203,6 +222,8 @@ mod tests {
         assert_eq!(none.value("earlier_percent"), None);
         assert_eq!(none.value("impacted_percent"), Some(0.0));
         assert_eq!(Impact::default().value("impacted_percent"), None);
-        assert!(Impact::NAMES.iter().all(|name| impact(&[(0.0, 5.0, 4.0)]).value(name).is_some()));
+        let some = impact(&[(0.0, 5.0, 4.0), (0.0, 60.0, 60.0), (0.0, 70.0, 70.0)]);
+        assert!(Impact::NAMES.iter().all(|name| some.value(name).is_some()));
+        assert_eq!(some.value("unimpacted_at_once_percent"), Some(50.0));
     }
 }

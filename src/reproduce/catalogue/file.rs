@@ -25,6 +25,9 @@ pub(super) struct FiguresFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ClaimsFile {
+    /// Why several claims come out as they do, by name.
+    #[serde(default)]
+    pub(super) reasons: BTreeMap<Spanned<String>, String>,
     #[serde(default, rename = "claim")]
     pub(super) claims: Vec<ClaimEntry>,
 }
@@ -289,6 +292,7 @@ pub(super) struct ClaimEntry {
     pub(super) untestable: Option<String>,
     pub(super) substitutes: Option<String>,
     pub(super) note: Option<String>,
+    pub(super) reason: Option<Spanned<String>>,
 }
 
 /// How sharp a claim is.

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use super::file::{ClaimEntry, ClaimsFile, Draw, DrawKind, FigureEntry, FiguresFile};
-use super::{CatalogueError, Claim, Expression, Figure, Origin, Study, Test};
+use super::{CatalogueError, Claim, Expression, Figure, Origin, Reason, Study, Test};
 use crate::reproduce::Library;
 use crate::reproduce::language::Language;
 use crate::scenario::file::FigureKind;
@@ -186,10 +186,47 @@ fn claims(
                 problems.push(problem(figure.span(), message, "not there", &help));
             }
         }
+        let reason = entry.reason.as_ref().and_then(|name| {
+            let known = file.reasons.get_key_value(name.get_ref().as_str());
+            if known.is_none() {
+                let message = format!("the study has no reason \"{}\"", name.get_ref());
+                let names = || file.reasons.keys().map(|it| it.get_ref().as_str());
+                let help = match nearest(name.get_ref(), names()) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => "state it in `[reasons]`, above the claims".to_owned(),
+                };
+                problems.push(problem(name.span(), message, "not there", &help));
+            }
+            let (name, text) = known?;
+            Some(Reason { name: name.get_ref().clone(), text: text.clone() })
+        });
         if let Some(test) = test(&entry, source, language, &mut problems) {
             let ClaimEntry { figures, statement, expected, grade, substitutes, note, .. } = entry;
             let figures = figures.into_iter().map(Spanned::into_inner).collect();
-            claims.push(Claim { id, figures, statement, expected, grade, test, substitutes, note });
+            claims.push(Claim {
+                id,
+                figures,
+                statement,
+                expected,
+                grade,
+                test,
+                substitutes,
+                note,
+                reason,
+            });
+        }
+    }
+    for name in file.reasons.keys() {
+        let is_this =
+            |claim: &Claim| claim.reason.as_ref().is_some_and(|it| it.name == *name.get_ref());
+        if problems.is_empty() && !claims.iter().any(is_this) {
+            let message = format!("no claim has the reason \"{}\"", name.get_ref());
+            problems.push(problem(
+                name.span(),
+                message,
+                "not used",
+                "name it in a claim, or remove it",
+            ));
         }
     }
     match problems.is_empty() {

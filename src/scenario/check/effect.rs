@@ -20,7 +20,7 @@ use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
     CoallocationPolicy, Composition, EstimatesFrom, FigureKind, Metascheduler, OnFailure, Order,
-    Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Role, Step,
+    Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step,
 };
 use flow::{Flow, Serves};
 use reservations::leaves_sizes;
@@ -305,7 +305,11 @@ impl Check<'_> {
             ),
             (
                 "resizes",
-                only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
+                only(
+                    algorithm == ReallocationAlgorithm::Regular
+                        || reallocation.resizes != Resizes::Always,
+                    "under \"all-cancellation\" all sizes are searched anew",
+                ),
             ),
             ("window", only(compares, "heuristic \"mct\" compares no jobs")),
             ("start-up", only(true, still)),

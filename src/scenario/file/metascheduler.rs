@@ -117,8 +117,8 @@ pub struct Reallocation {
     /// How many of the oldest jobs are compared by heuristics that compare jobs.
     #[schemars(range(min = 1, max = 100_000))]
     pub window: u32,
-    /// Under "regular", whether a job may also be submitted again where it waits, with another size.
-    pub resizes: bool,
+    /// When the size of a job that waits is searched anew.
+    pub resizes: Resizes,
     /// How providers search for the size of a job.
     pub tuning: Tuning,
     /// For how long a job that has moved holds its processors before it computes, each time that it
@@ -138,7 +138,7 @@ impl Default for Reallocation {
             period: TimeSpan(Span::from_secs(3_600)),
             threshold: TimeSpan(Span::from_secs(60)),
             window: 20,
-            resizes: false,
+            resizes: Resizes::default(),
             tuning: Tuning::default(),
             start_up: TimeSpan::ZERO,
             data: Bytes(0),
@@ -177,6 +177,19 @@ impl ReallocationAlgorithm {
             ReallocationAlgorithm::None => "none",
         }
     }
+}
+
+/// When the size of a job that waits is searched anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resizes {
+    /// Never: a job keeps the processors that it was first submitted with.
+    Never,
+    /// Whenever it is submitted again.
+    #[default]
+    WithMoves,
+    /// Also where it waits: under "regular", it may be submitted there again with another size.
+    Always,
 }
 
 /// Which of the jobs that wait goes first.
