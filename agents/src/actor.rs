@@ -70,11 +70,14 @@ pub struct Outbox<M = Message> {
     pub effects: Vec<Effect<M>>,
     /// Facts for the record.
     pub observations: Vec<Observation>,
+    /// How many plans, steps of plans and intervals were examined, which may take far longer than
+    /// all messages do.
+    pub examined: u64,
 }
 
 impl<M> Default for Outbox<M> {
     fn default() -> Self {
-        Outbox { effects: Vec::new(), observations: Vec::new() }
+        Outbox { effects: Vec::new(), observations: Vec::new(), examined: 0 }
     }
 }
 
@@ -87,6 +90,11 @@ impl<M> Outbox<M> {
     /// Files an observation.
     pub fn observe(&mut self, observation: Observation) {
         self.observations.push(observation);
+    }
+
+    /// Notes that so many plans, steps of plans or intervals were examined.
+    pub fn examine(&mut self, count: u64) {
+        self.examined += count;
     }
 
     /// Wakes the actor itself at `at`, once more and for good: for what nobody takes back, which

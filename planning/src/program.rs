@@ -145,6 +145,16 @@ pub enum ProgramOracle {
     },
 }
 
+impl ProgramOracle {
+    /// For how many intervals machines were looked for; measured times are looked up.
+    pub fn searches(&self) -> u64 {
+        match self {
+            ProgramOracle::Models(oracle) => oracle.effort().searches,
+            ProgramOracle::Measured { .. } => 0,
+        }
+    }
+}
+
 impl IntervalOracle for ProgramOracle {
     type Schedule = Machines;
 

@@ -1,4 +1,4 @@
-//! When a run is given up: messages that go on and on while no job gets on.
+//! When a run is given up: messages, failures and plans that go on and on while no job gets on.
 
 use haggle_agents::{Message, RunMessage};
 use haggle_model::{JobId, Observation, Span, Time};
@@ -12,6 +12,11 @@ use crate::world::World;
 /// minutes of work. A grid of 1,000 resources that report every second sends as many in
 /// ten days without an arrival or an end.
 pub const IN_VAIN_MAX: u64 = 1_000_000_000;
+
+/// How many plans, steps of plans and intervals may be examined without any job getting on, for
+/// worlds that know no better: some minutes of work. With the published sizes of the genetic
+/// algorithm these are 100,000 plans.
+pub const EXAMINED_MAX: u64 = 1_000_000_000;
 
 /// How often every resource may fail, in the mean, without any job getting on. A run in
 /// which this happens would hardly ever end: of 1,000 resources that are up for half of
@@ -30,6 +35,9 @@ pub(crate) struct Bounds {
     outages: u64,
     /// `None` where a horizon ends the run in any case.
     outages_max: Option<u64>,
+    /// What was examined to make plans since a job last came, ended or got on.
+    examined: u64,
+    examined_max: u64,
     /// Jobs that wait for room in a storage which gives none back.
     stuck: u64,
 }
@@ -44,6 +52,8 @@ impl Bounds {
             messages_max: world.in_vain_max,
             outages: 0,
             outages_max: world.horizon.is_none().then_some(outages_max),
+            examined: 0,
+            examined_max: world.examined_max,
             stuck: 0,
         }
     }
@@ -62,6 +72,9 @@ impl Bounds {
         }
         let arrives = is_arrival(&delivery.message);
         self.messages = if arrives { 0 } else { self.messages + 1 };
+        if arrives {
+            self.examined = 0;
+        }
         if self.messages <= self.messages_max {
             return Ok(());
         }
@@ -75,6 +88,20 @@ impl Bounds {
         match self.outages_max {
             Some(most) if self.outages > most => Err(RunError::Stalled { time, jobs }),
             _ => Ok(()),
+        }
+    }
+
+    /// Counts what was examined to make plans, with so many jobs that are not over.
+    pub(crate) fn count_examined(
+        &mut self,
+        time: Time,
+        examined: u64,
+        jobs: u64,
+    ) -> Result<(), RunError> {
+        self.examined = self.examined.saturating_add(examined);
+        match self.examined > self.examined_max {
+            true => Err(RunError::PlannedInVain { time, jobs, examined: self.examined_max }),
+            false => Ok(()),
         }
     }
 
@@ -95,6 +122,7 @@ impl Bounds {
         }
         if over || gets_on(observation) {
             self.outages = 0;
+            self.examined = 0;
         }
     }
 }

@@ -353,9 +353,13 @@ impl<'a> Course<'a> {
                 Fate::Hit(hit) => self.go_wrong(*hit, delivery)?,
             }
         }
+        let examined = std::mem::take(&mut out.examined);
         for mut observation in out.observations.drain(..) {
             self.observe(actor, &mut observation)?;
             self.stories.keep(observation);
+        }
+        if examined > 0 {
+            self.bounds.count_examined(now, examined, self.jobs_left())?;
         }
         // The next job came when this one would have, if it waited.
         if arrival && !self.waited {

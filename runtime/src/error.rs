@@ -76,6 +76,20 @@ pub enum RunError {
         /// The kind of that message.
         kind: &'static str,
     },
+    /// Plans are made again and again, and no job gets on.
+    #[error(
+        "stuck at {time} s with jobs left ({jobs}): none has come, ended or saved any work while more than \
+         {examined} plans, steps of plans and intervals were examined; a method that examines fewer, such as \
+         `division`, takes less time, and an earlier `horizon` ends them"
+    )]
+    PlannedInVain {
+        /// The instant.
+        time: Time,
+        /// Jobs that are not over.
+        jobs: u64,
+        /// What was examined since then.
+        examined: u64,
+    },
     /// The record could not be written.
     #[error(transparent)]
     Record(OutsideError),

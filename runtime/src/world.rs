@@ -7,7 +7,7 @@ use haggle_agents::{AnyActor, Message};
 use haggle_model::failures::Outage;
 use haggle_model::{ActorId, Job, Time};
 
-use crate::bounds::IN_VAIN_MAX;
+use crate::bounds::{EXAMINED_MAX, IN_VAIN_MAX};
 use crate::clock::EventOrder;
 use crate::network::Network;
 use crate::recovery::Blueprint;
@@ -41,6 +41,8 @@ pub struct World {
     pub blueprints: BTreeMap<ActorId, Blueprint>,
     /// How many messages in a row may bring no job further.
     pub in_vain_max: u64,
+    /// How many plans, steps of plans and intervals may be examined while no job gets on.
+    pub examined_max: u64,
 }
 
 impl Default for World {
@@ -56,6 +58,7 @@ impl Default for World {
             initial: Vec::new(),
             blueprints: BTreeMap::new(),
             in_vain_max: IN_VAIN_MAX,
+            examined_max: EXAMINED_MAX,
         }
     }
 }

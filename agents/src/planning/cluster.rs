@@ -1,5 +1,6 @@
 //! A cluster of machines that are shared with others, and the planner in front of it (section 5).
 
+mod known;
 mod running;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,17 +11,15 @@ use haggle_model::random::Stream;
 use haggle_model::{ActorId, Job, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
 use haggle_planning::multi::Migration;
 use haggle_planning::{
-    Cluster as Machinery, ClusterError, Interval, IntervalOracle, Machines, Method, Problem,
-    Program, ProgramOracle, Search,
+    Cluster as Machinery, ClusterError, IntervalOracle, Machines, Method, Problem, Search,
 };
 
-use crate::protocol::planning::{
-    ClusterLoads, IntervalOrder, LinkLoads, Planned, Times, TimesRequest,
-};
+use crate::protocol::planning::{ClusterLoads, IntervalOrder, LinkLoads, Times, TimesRequest};
 use crate::protocol::{Message, PlanningMessage, ResourceMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
 use super::PredictionErrors;
+use known::{Known, Premises};
 use running::Running;
 
 /// A cluster as a scenario describes it.
@@ -109,6 +108,8 @@ pub struct Cluster {
     now: Snapshot,
     /// What its monitor has reported.
     seen: Snapshot,
+    /// How often it has reported since the run began.
+    reported: u64,
     /// What its monitor is about to report, and when.
     reports: VecDeque<(Time, Snapshot)>,
     /// Who has each machine.
@@ -118,23 +119,6 @@ pub struct Cluster {
     running: BTreeMap<JobId, Running>,
     /// Who has asked for machines and got none.
     waiting: BTreeSet<ActorId>,
-}
-
-/// What is kept of an application as long as it is not over.
-#[derive(Debug)]
-struct Known {
-    program: Program,
-    /// Until loads change, or which machines are free.
-    oracle: Option<ProgramOracle>,
-    /// The machines of its last interval, if that was here.
-    last: Option<Machines>,
-}
-
-impl Known {
-    /// Whether it has the phases of an interval.
-    fn has(&self, interval: Interval) -> bool {
-        (1..=interval.last).contains(&interval.first) && interval.last <= self.program.phases()
-    }
 }
 
 impl Cluster {
@@ -148,6 +132,7 @@ impl Cluster {
         Ok(Cluster {
             draws,
             seen: now.clone(),
+            reported: 0,
             now,
             reports: VecDeque::new(),
             holders: vec![None; machines],
@@ -172,8 +157,8 @@ impl Cluster {
     /// it is none.
     fn know(&mut self, job: &Job) -> Option<&mut Known> {
         if !self.known.contains_key(&job.id) {
-            let program = Program::new(job.phases.as_ref()?, self.config.id).ok()?;
-            self.known.insert(job.id, Known { program, oracle: None, last: None });
+            let known = Known::new(job.phases.as_ref()?, self.config.id)?;
+            self.known.insert(job.id, known);
         }
         let (holders, down) = (&self.holders, &self.down);
         let may_use = |machine: u32| holders[machine as usize].is_none() && !down[machine as usize];
@@ -199,18 +184,22 @@ impl Cluster {
     ) -> bool {
         let Some(method) = self.config.method.filter(|_| first > 0) else { return false };
         let (rescheduling, threshold) = (self.config.costs.within(), self.config.threshold);
-        let mut draws = self.draws.clone();
-        let known = self.know(job);
-        let plan = known.and_then(|known| {
-            let oracle = known.oracle.as_ref().filter(|it| first <= it.phases())?;
-            let problem = Problem { oracle, first, rescheduling, threshold };
-            let plan = method.plan(&problem, &mut draws);
-            let interval = plan.parts.first()?.interval;
-            Some(Planned { job: job.id, interval, remaining: plan.cost })
+        let machines = (0..self.holders.len() as u32).filter(|&it| self.is_usable(it)).collect();
+        let premises = Premises { first, report: self.reported, machines };
+        // An application that fails again and again would otherwise be planned as often.
+        let kept = self.known.get(&job.id).and_then(|known| known.planned(&premises));
+        let planned = kept.or_else(|| {
+            let mut draws = self.draws.clone();
+            let problem = |oracle| Problem { oracle, first, rescheduling, threshold };
+            let known = self.know(job);
+            let made = known.and_then(|it| it.plan(job.id, premises, method, problem, &mut draws));
+            self.draws = draws;
+            let (planned, examined) = made?;
+            out.examine(examined);
+            Some(planned)
         });
-        self.draws = draws;
-        match plan {
-            Some(plan) => out.send(from, PlanningMessage::Plan(Box::new(plan))),
+        match planned {
+            Some(planned) => out.send(from, PlanningMessage::Plan(Box::new(planned))),
             None => self.have_none(from, job.id, out),
         }
         true
@@ -369,18 +358,23 @@ impl Cluster {
             self.reports.push_back((at, snapshot));
             out.wake(at, Timer::LoadsSeen);
         } else {
-            self.seen = snapshot;
-            self.outdate();
+            self.see(snapshot);
         }
         true
     }
 
-    /// The monitor reports.
+    /// The monitor reports this.
+    fn see(&mut self, snapshot: Snapshot) {
+        self.seen = snapshot;
+        self.reported += 1;
+        self.outdate();
+    }
+
+    /// The monitor's reports have come.
     fn on_seen(&mut self, now: Time) {
         while self.reports.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, snapshot)) = self.reports.pop_front() else { break };
-            self.seen = snapshot;
-            self.outdate();
+            self.see(snapshot);
         }
     }
 

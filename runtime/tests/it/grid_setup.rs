@@ -16,7 +16,8 @@ use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Job, JobClass, JobId, JobRecord, Observation, Span, Time};
 use haggle_results::GridLedger;
 use haggle_runtime::{
-    Driver, EventOrder, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink, World, run,
+    Driver, EXAMINED_MAX, EventOrder, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink,
+    World, run,
 };
 use haggle_scheduling::grid::{GridPolicy, Share, Sharing, SiteId};
 
@@ -177,6 +178,7 @@ impl Grid {
             horizon: self.horizon,
             blueprints: Default::default(),
             in_vain_max: self.in_vain_max,
+            examined_max: EXAMINED_MAX,
         }
     }
 

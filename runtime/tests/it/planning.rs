@@ -21,7 +21,7 @@ use haggle_planning::multi::{Migration, Moment, Terms, multi_cluster_plan, singl
 use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
 use haggle_planning::synthetic::{Synthetic, SyntheticGrid};
 use haggle_planning::{Application, Method, Search};
-use haggle_runtime::{Driver, Outages, OutsideError, Sink, World, run};
+use haggle_runtime::{Driver, Outages, OutsideError, RunError, Sink, World, run};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -303,6 +303,42 @@ fn p_8_an_application_stays_or_moves_by_what_takes_least() {
     assert_eq!(moves(1.0, 1500, 300), (0, Move::Stay, secs(1800)));
     // Its own cluster is the fastest one: nothing else is offered, however near it is.
     assert_eq!(moves(0.9, 1750, 0), (0, Move::Within, secs(1820)));
+}
+
+/// An application of two phases on two machines, of which one fails for a while, again and again; the
+/// numbers of those that do.
+fn hindered(machines: &[u32]) -> Plans {
+    let loads = Epochs::of(&[&[&[1.0; 2]]]);
+    let row: &[(u32, &[i64])] = &[(1, &[3600, 3600])];
+    let jobs = vec![application(0, 0, measured(&[row]))];
+    let outages = machines.iter().zip(1..).map(|(&it, k)| (0, it, 1000 * k, 1000 * k + 100));
+    let genetic = Some(Method::Genetic(GeneticOptions::default()));
+    let plans = Plans::new(vec![cluster("a", 1, 60, 60)], loads, jobs);
+    Plans { method: genetic, outages: outages.collect(), ..plans }
+}
+
+/// The published algorithm looks at 10,200 plans each time. What is left and free is the same whenever
+/// both machines fail together, and not where one does.
+#[test]
+fn what_is_planned_of_the_same_is_planned_once() {
+    let within = |plans: &Plans, examined_max: u64| {
+        let world = World { examined_max, ..plans.world() };
+        run(world, Driver::Sequential, &mut Ran::default(), &AtomicBool::new(false))
+    };
+    let mut both = hindered(&[0; 20]);
+    both.outages.extend(hindered(&[1; 20]).outages);
+    // When they come back, the first one that does is alone.
+    assert!(within(&both, 3 * 10_200).is_ok(), "{:?}", within(&both, 3 * 10_200));
+    let ran = both.run();
+    assert_eq!(ran.intervals.iter().filter(|it| it.ending == IntervalEnd::Lost).count(), 20);
+
+    let one_by_one = hindered(&[0, 1].repeat(10));
+    let ended = within(&one_by_one, 10 * 10_200);
+    let Err(error @ RunError::PlannedInVain { jobs: 1, examined: 102_000, .. }) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(error.to_string().contains("while more than 102000 plans"), "{error}");
+    assert_eq!(one_by_one.run().jobs.len(), 1);
 }
 
 fn two_clusters(between: i64) -> Plans {

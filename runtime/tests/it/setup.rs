@@ -32,7 +32,8 @@ use haggle_model::{
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
-    Blueprint, Driver, EventOrder, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
+    Blueprint, Driver, EXAMINED_MAX, EventOrder, IN_VAIN_MAX, Network, RunError, RunStats, Sink,
+    World, run,
 };
 use haggle_scheduling::coallocation::{Choice, Fill, Moves};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
@@ -401,6 +402,7 @@ impl Setup {
             network,
             order: self.order,
             in_vain_max: self.in_vain_max.unwrap_or(IN_VAIN_MAX),
+            examined_max: EXAMINED_MAX,
             initial: self.announcements().collect(),
         }
     }

@@ -225,6 +225,9 @@ impl Judge<'_> {
         let mut log = Bounded { log, messages: 0, most };
         let ended = Stage::set(scenario, self.folder).map_err(ExperimentError::Stage);
         let ended = ended.and_then(|Stage { mut world, .. }| {
+            // Plans that get no application on are no more worth looking at than messages that do not.
+            let examined_max = self.bounds.messages.saturating_mul(LONGER) / 2;
+            world.examined_max = world.examined_max.min(examined_max);
             // One that is only to end does so where nothing ever gets on, sooner than for its user.
             if log.log.is_none() {
                 world.in_vain_max = world.in_vain_max.min(most / 2);
@@ -453,7 +456,9 @@ fn plain_figure(kind: FigureKind) -> Figure {
 /// what happens in the run, and say so.
 fn allowed(error: &ExperimentError) -> bool {
     match error {
-        ExperimentError::Run(RunError::Stalled { .. } | RunError::EndOfTime { .. })
+        ExperimentError::Run(
+            RunError::Stalled { .. } | RunError::EndOfTime { .. } | RunError::PlannedInVain { .. },
+        )
         | ExperimentError::Jobs(_) => true,
         // Rounds that find nothing to do go on for months; what goes round within days is a mistake.
         ExperimentError::Run(RunError::InVain { time, .. }) => *time > Time::ZERO + MONTHS,
