@@ -51,6 +51,8 @@ enum What {
     Placements,
     /// How a metascheduler puts bags of tasks together from offers (`composition`)
     Compositions,
+    /// How a metascheduler and providers agree on the parts of a job (`coallocation.protocol`)
+    Protocols,
     /// What a metascheduler does with moldable jobs that wait (`reallocation.algorithm`)
     Reallocations,
     /// Which of them goes first (`reallocation.heuristic`)
@@ -92,6 +94,7 @@ impl What {
             What::Disclosures => "Disclosure",
             What::Placements => "Placement",
             What::Compositions => "Composition",
+            What::Protocols => "Protocol",
             What::Reallocations => "ReallocationAlgorithm",
             What::Heuristics => "ReallocationHeuristic",
             What::Reschedulings => "ReschedulingRule",
