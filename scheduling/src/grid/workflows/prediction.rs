@@ -154,8 +154,8 @@ mod tests {
         let fit = CurveFit::default();
         assert_eq!(fit.predict(&history(&all[..3])), Extrapolation.predict(&history(&all[..3])));
         assert!((fit.predict(&history(&all)).expect("reports") - 100.0).abs() < 1e-6);
-        // 101 MI have been done: 100 MI is not its length.
-        let further = History { done: 101.0, ..history(&all) };
+        // 124 MI have been done: neither 100 MI, nor the mean of all, is its length.
+        let further = History { done: 124.0, ..history(&all) };
         assert_eq!(fit.predict(&further), Extrapolation.predict(&further));
     }
 }
