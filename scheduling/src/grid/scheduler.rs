@@ -163,8 +163,8 @@ pub trait Insight {
     }
 
     /// How long the data would be on their way that a job needs to start at a resource: its
-    /// input, and its checkpoint if it has one.
-    fn fetching_time(&self, _job: JobId, _to: ResourceId) -> Span {
+    /// input, and a checkpoint if it starts from one.
+    fn fetching_time(&self, _job: JobId, _to: ResourceId, _restart: Restart) -> Span {
         Span::ZERO
     }
 

@@ -18,6 +18,6 @@ pub mod prediction;
 pub mod scheduler;
 
 pub use balance::{Balance, BalancedRound};
-pub use ledger::{Group, Ledger, Member};
+pub use ledger::{Group, Ledger, Member, WorkflowId};
 pub use prediction::{Average, CurveFit, Extrapolation, Predictor};
 pub use scheduler::{BalanceRules, Prediction, WorkflowPolicy, WorkflowScheduler};

@@ -21,15 +21,24 @@ struct Flow {
 /// The tasks of workflows by what they wait for. What changes costs O(children).
 #[derive(Debug, Default)]
 pub struct Ledger {
-    flows: Vec<Flow>,
+    flows: BTreeMap<WorkflowId, Flow>,
     tasks: BTreeMap<JobId, Member>,
+}
+
+/// A workflow of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WorkflowId {
+    /// The workload it came from.
+    pub workload: u16,
+    /// Its number there, counted from 0.
+    pub number: u32,
 }
 
 /// A task as part of its workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
     /// Which workflow.
-    pub workflow: u32,
+    pub workflow: WorkflowId,
     /// Which of its tasks.
     pub task: TaskId,
 }
@@ -38,14 +47,14 @@ pub struct Member {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The parent set of this number of a workflow.
-    Set(u32, u32),
+    Set(WorkflowId, u32),
     /// A task without a successor, which is in no parent set.
-    Final(u32, TaskId),
+    Final(WorkflowId, TaskId),
 }
 
 impl Ledger {
-    /// Of these workflows, numbered from 0; none of their tasks is submitted yet.
-    pub fn new(workflows: &[Arc<Workflow>]) -> Ledger {
+    /// Of these workflows; none of their tasks is submitted yet.
+    pub fn new(workflows: &BTreeMap<WorkflowId, Arc<Workflow>>) -> Ledger {
         let flow = |graph: &Arc<Workflow>| Flow {
             sets: graph.parent_sets(),
             jobs: vec![None; graph.tasks().len()],
@@ -53,13 +62,14 @@ impl Ledger {
             missing: graph.ids().map(|task| graph.parents(task).len() as u32).collect(),
             graph: Arc::clone(graph),
         };
-        Ledger { flows: workflows.iter().map(flow).collect(), tasks: BTreeMap::new() }
+        let flows = workflows.iter().map(|(&id, graph)| (id, flow(graph))).collect();
+        Ledger { flows, tasks: BTreeMap::new() }
     }
 
     /// A task is submitted as this job. Says whether it may start, for all its parents are done;
     /// `None` if there is no such task, or it is submitted already.
     pub fn submit(&mut self, job: JobId, member: Member) -> Option<bool> {
-        let flow = self.flows.get_mut(member.workflow as usize)?;
+        let flow = self.flows.get_mut(&member.workflow)?;
         let place = flow.jobs.get_mut(member.task.index())?;
         if place.is_some() || self.tasks.contains_key(&job) {
             return None;
@@ -72,7 +82,7 @@ impl Ledger {
     /// A task is done: the tasks that may start now, of those submitted, by number.
     pub fn complete(&mut self, job: JobId) -> Vec<JobId> {
         let Some(&Member { workflow, task }) = self.tasks.get(&job) else { return Vec::new() };
-        let flow = &mut self.flows[workflow as usize];
+        let flow = self.flows.get_mut(&workflow).expect("its task was submitted");
         if std::mem::replace(&mut flow.done[task.index()], true) {
             return Vec::new();
         }
@@ -89,9 +99,8 @@ impl Ledger {
 
     /// Whether a job is a task whose parents are not all done.
     pub fn is_blocked(&self, job: JobId) -> bool {
-        self.member(job).is_some_and(|member| {
-            self.flows[member.workflow as usize].missing[member.task.index()] > 0
-        })
+        self.member(job)
+            .is_some_and(|member| self.flows[&member.workflow].missing[member.task.index()] > 0)
     }
 
     /// Which task a job is, if it is one.
@@ -101,15 +110,14 @@ impl Ledger {
 
     /// Whether a job is a task that needs nothing of others; so is a job that is no task.
     pub fn is_root(&self, job: JobId) -> bool {
-        self.member(job).is_none_or(|member| {
-            self.flows[member.workflow as usize].graph.parents(member.task).is_empty()
-        })
+        self.member(job)
+            .is_none_or(|member| self.flows[&member.workflow].graph.parents(member.task).is_empty())
     }
 
     /// The parent sets that a task is in, each with its size; a final task is one of its own.
     pub fn groups(&self, job: JobId) -> Vec<(Group, usize)> {
         let Some(Member { workflow, task }) = self.member(job) else { return Vec::new() };
-        let flow = &self.flows[workflow as usize];
+        let flow = &self.flows[&workflow];
         let children = flow.graph.children(task);
         if children.is_empty() {
             return vec![(Group::Final(workflow, task), 1)];
@@ -128,11 +136,11 @@ impl Ledger {
         let (workflow, members) = match group {
             Group::Final(workflow, task) => (workflow, vec![task]),
             Group::Set(workflow, set) => {
-                let sets = &self.flows[workflow as usize].sets;
+                let sets = &self.flows[&workflow].sets;
                 (workflow, sets.parents(set as usize).to_vec())
             }
         };
-        let flow = &self.flows[workflow as usize];
+        let flow = &self.flows[&workflow];
         let is_root = |task: &TaskId| flow.graph.parents(*task).is_empty();
         if members.iter().all(is_root) && members.len() == 1 {
             return None;
@@ -148,6 +156,8 @@ mod tests {
     use haggle_workflows::{Builder, Task};
 
     use super::*;
+
+    const ID: WorkflowId = WorkflowId { workload: 0, number: 0 };
 
     /// The 17 tasks of micro-example M-1; the jobs have the numbers of their tasks.
     fn ledger(done: &[u32]) -> Ledger {
@@ -174,9 +184,10 @@ mod tests {
                 builder.edge(ids[parent as usize], ids[child as usize], 0).expect("an edge");
             }
         }
-        let mut ledger = Ledger::new(&[Arc::new(builder.build().expect("a graph"))]);
+        let mut ledger =
+            Ledger::new(&BTreeMap::from([(ID, Arc::new(builder.build().expect("a graph")))]));
         for &task in &ids {
-            let may_start = ledger.submit(JobId(task.0), Member { workflow: 0, task });
+            let may_start = ledger.submit(JobId(task.0), Member { workflow: ID, task });
             assert_eq!(may_start, Some(task.0 == 0));
         }
         for &task in done {
@@ -222,8 +233,8 @@ mod tests {
         assert_eq!(ledger.complete(JobId(4)), [10, 11].map(JobId));
         assert_eq!(ledger.complete(JobId(4)), []);
         assert_eq!(ledger.complete(JobId(3)), [JobId(9)]);
-        assert_eq!(ledger.submit(JobId(99), Member { workflow: 0, task: TaskId(3) }), None);
+        assert_eq!(ledger.submit(JobId(99), Member { workflow: ID, task: TaskId(3) }), None);
         let all = ledger.groups(JobId(16));
-        assert_eq!(all, [(Group::Final(0, TaskId(16)), 1)]);
+        assert_eq!(all, [(Group::Final(ID, TaskId(16)), 1)]);
     }
 }

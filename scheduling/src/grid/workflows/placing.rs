@@ -116,7 +116,10 @@ mod tests {
     use haggle_workflows::TaskId;
 
     use super::super::super::resources::SiteId;
+    use super::super::ledger::WorkflowId;
     use super::*;
+
+    const ID: WorkflowId = WorkflowId { workload: 0, number: 0 };
 
     struct Lowest;
 
@@ -130,7 +133,7 @@ mod tests {
         }
     }
 
-    const SET: Option<Group> = Some(Group::Set(0, 0));
+    const SET: Option<Group> = Some(Group::Set(ID, 0));
 
     fn places(speeds: &[f64]) -> Vec<Place> {
         let place = |&avail| Place { site: SiteId(0), up: true, avail, slots: 1, held: 0 };
@@ -158,18 +161,18 @@ mod tests {
 
     #[test]
     fn sets_begun_go_first_and_roots_last() {
-        let other = Some(Group::Final(1, TaskId(0)));
+        let other = Some(Group::Final(ID, TaskId(0)));
         let root = Ready { root: true, ..ready(0, None, Some(1.0)) };
         let tasks = vec![root, ready(1, other, Some(1.0)), ready(2, SET, Some(1.0))];
-        let partly = &mut BTreeSet::from([Group::Set(0, 0)]);
+        let partly = &mut BTreeSet::from([Group::Set(ID, 0)]);
         let all = placed(&[1.0; 3], tasks.clone(), partly);
         assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), [2, 1, 0]);
         // What is left of a set that has been begun goes on in the next round.
         let partly = &mut BTreeSet::new();
         let set = vec![ready(1, SET, None), ready(2, SET, None)];
         assert_eq!(placed(&[1.0], set, partly), [(1, 0)]);
-        assert!(partly.contains(&Group::Set(0, 0)));
+        assert!(partly.contains(&Group::Set(ID, 0)));
         assert_eq!(placed(&[], vec![ready(2, SET, None)], partly), []);
-        assert!(partly.contains(&Group::Set(0, 0)));
+        assert!(partly.contains(&Group::Set(ID, 0)));
     }
 }

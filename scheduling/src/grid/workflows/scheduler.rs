@@ -23,7 +23,8 @@ pub struct WorkflowPolicy {
     pub balance: Option<BalanceRules>,
     /// How the length of a task is predicted.
     pub prediction: Prediction,
-    /// Whether tasks write checkpoints and start from them.
+    /// Whether tasks write checkpoints from time to time. What they save when they leave a resource
+    /// they start from in any case.
     pub checkpointing: bool,
 }
 
@@ -162,7 +163,7 @@ impl WorkflowScheduler {
         let has_room = view.resources().any_available();
         while has_room && let Some(turn @ (_, job)) = view.jobs().next_with(0, after) {
             after = Some(turn);
-            let saved = if self.policy.checkpointing { view.job(job).saved } else { Work::ZERO };
+            let saved = view.job(job).saved;
             let left = self.left(view, round.insight, job, saved);
             let ledger = round.insight.ledger();
             let groups = ledger.map(|ledger| ledger.groups(job)).unwrap_or_default();
@@ -175,14 +176,17 @@ impl WorkflowScheduler {
             return;
         }
         let insight = round.insight;
-        let fetching = |job: JobId, to: ResourceId| insight.fetching_time(job, to).as_secs_f64();
-        let mut costs = Moving { insight, running: &[], draw: round.draw };
-        let placed = place(&mut places(view), ready, &mut self.partly, &fetching, &mut costs);
-        let restart = match self.policy.checkpointing {
+        let restart = |view: &View, job: JobId| match view.job(job).saved > Work::ZERO {
             true => Restart::FromCheckpoint,
             false => Restart::FromBeginning,
         };
+        let fetching = |job: JobId, to: ResourceId| {
+            insight.fetching_time(job, to, restart(view, job)).as_secs_f64()
+        };
+        let mut costs = Moving { insight, running: &[], draw: round.draw };
+        let placed = place(&mut places(view), ready, &mut self.partly, &fetching, &mut costs);
         for (job, to) in placed {
+            let restart = restart(view, job);
             round.dispatch(view, job, to, restart);
         }
     }

@@ -178,6 +178,8 @@ fn obvious(world: &World) -> Vec<Move> {
     let mut pause: Vec<Option<f64>> = vec![None; at.len()];
     let mut moves = Vec::new();
     type At<'a> = &'a [Option<usize>];
+    /// Past M, x, evicting, where.
+    type Key = (bool, f64, bool, usize);
     let needs = |places: &[Place], at: At<'_>, pause: &[Option<f64>], task: usize, k: u32| {
         let place = &places[at[task].expect("it runs")];
         tasks[task].running.left * f64::from(k) / place.avail + pause[task].unwrap_or(0.0)
@@ -214,21 +216,16 @@ fn obvious(world: &World) -> Vec<Move> {
             let mut dropped: Vec<(usize, bool)> = Vec::new();
             while xi > rules.floor && pause[i].is_none() {
                 let leads = m.is_none_or(|m| xi > m);
-                let mut choice: Option<((bool, f64, bool, usize), f64, u32)> = None;
-                for c in 0..places.len() {
+                let mut choice: Option<(Key, f64, u32)> = None;
+                for (c, place) in places.iter().enumerate() {
                     for evict in [false, true] {
                         let leaving = roots(&at, &pause, c).len() as u32;
-                        let k = places[c].held + 1 - if evict { leaving } else { 0 };
-                        let fits = k <= places[c].slots && (!evict || leaving > 0);
-                        if !places[c].up
-                            || Some(c) == at[i]
-                            || !fits
-                            || dropped.contains(&(c, evict))
-                        {
+                        let k = place.held + 1 - if evict { leaving } else { 0 };
+                        let fits = k <= place.slots && (!evict || leaving > 0);
+                        if !place.up || Some(c) == at[i] || !fits || dropped.contains(&(c, evict)) {
                             continue;
                         }
-                        let x =
-                            tasks[i].running.left * f64::from(k) / places[c].avail + world.pause;
+                        let x = tasks[i].running.left * f64::from(k) / place.avail + world.pause;
                         let key = match m {
                             Some(m) if x <= m + 1e-9 => (false, (m - x).max(0.0), evict, c),
                             _ if leads => (true, x, evict, c),
