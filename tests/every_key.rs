@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 26] = [
+const BASES: [&str; 27] = [
     "queue",
     "bags",
     "reservations",
@@ -42,6 +42,7 @@ const BASES: [&str; 26] = [
     "sessions",
     "session-outputs",
     "limit",
+    "workflows",
     "plans",
     "plans-genetic",
     "plans-recorded",

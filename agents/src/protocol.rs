@@ -76,7 +76,7 @@ pub use bargain::{Answer, BargainMessage, Call};
 pub use checkpoint::{CheckpointMessage, Saved};
 pub use coallocation::CoallocationMessage;
 pub use data::{DataMessage, Transfer};
-pub use dispatch::{Dispatch, DispatchMessage, Moved};
+pub use dispatch::{Dispatch, DispatchMessage, Moved, SoFar};
 pub use information::{InformationMessage, Status};
 pub use phase::Phase;
 pub use planning::PlanningMessage;

@@ -287,6 +287,9 @@ pub struct RoundsAccount {
     pub rounds: u64,
     /// Those after which jobs went on waiting to be sent anywhere.
     pub with_queue: u64,
+    /// Pairs of a task that runs and a place for it that were compared, by policies that balance
+    /// workflows.
+    pub evaluations: u64,
 }
 
 /// What a storage with limits has held in a run.

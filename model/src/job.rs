@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::progress::WorkflowTask;
 use crate::random::{self, Stream};
 use crate::reservation::Reservation;
 use crate::{Iterative, JobId, Phased, Span, Speedup, Time};
@@ -139,6 +140,8 @@ pub struct Job {
     /// What is known of its processes, if it is an iterative application: how long it takes depends on its
     /// cores.
     pub iterative: Option<Arc<Iterative>>,
+    /// Its place in a workflow, if it is a task of one: it starts when its parents are done.
+    pub task: Option<Arc<WorkflowTask>>,
     /// User-supplied priority key: smaller goes first where a provider orders by it.
     pub key: i64,
     /// Numbers the log carries along; nothing in the engine reads them.
@@ -202,6 +205,7 @@ impl Job {
             reservation: None,
             phases: None,
             iterative: None,
+            task: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,
         }

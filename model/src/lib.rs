@@ -21,6 +21,7 @@ pub mod observation;
 pub mod phased;
 pub mod platform;
 pub mod processors;
+pub mod progress;
 pub mod random;
 pub mod reservation;
 pub mod stage_in;

@@ -74,7 +74,7 @@ pub use failures::{FailureMetrics, ProviderFailures};
 pub use given_back::GivenBack;
 pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
-    GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
+    GridSummary, GridViolation, GridWork, GridWorkflows, SettledJob, TryLoss,
 };
 pub use maintenance::Maintenance;
 pub use moves::Moves;

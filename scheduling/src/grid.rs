@@ -35,6 +35,7 @@ pub mod scheduler;
 pub mod sessions;
 pub mod time_shared;
 pub mod view;
+pub mod workflows;
 pub mod wqr;
 
 pub use checkpoint::{

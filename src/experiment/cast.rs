@@ -22,7 +22,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
         ..Cast::default()
     };
     match (&scenario.grid, &scenario.plans) {
-        (Some(grid), _) => add_grid(&mut cast, grid),
+        (Some(grid), _) => add_grid(&mut cast, scenario.scenario.seed, grid),
         (None, Some(plans)) => add_plans(&mut cast, plans),
         (None, None) => add_providers(&mut cast, scenario),
     }
@@ -75,11 +75,11 @@ fn add_plans(cast: &mut Cast, plans: &file::Plans) {
 }
 
 /// The resources of a grid come first, then its scheduler and the other services.
-fn add_grid(cast: &mut Cast, grid: &file::Grid) {
+fn add_grid(cast: &mut Cast, seed: u64, grid: &file::Grid) {
     let policy = grid::policy(grid).to_string();
     for site in &grid.sites {
-        let speed = grid::speed(grid::capacity(site));
         for name in site.resource_names() {
+            let speed = grid::speed(grid::capacity(seed, site, &name));
             cast.actors.push(actor(&name, ActorKind::Provider));
             cast.providers.push(ProviderInfo {
                 name,

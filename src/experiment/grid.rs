@@ -1,5 +1,6 @@
 //! From the `[grid]` of a scenario to the plan of a grid.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_agents::grid::{
@@ -15,10 +16,14 @@ use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::workflows::{BalanceRules, Prediction, WorkflowId, WorkflowPolicy};
 use haggle_scheduling::grid::{
     CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, LoadUnit, Preference,
     Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
 };
+
+use haggle_workflows::{GraphError, Workflow};
+use rand::RngExt;
 
 use crate::scenario::quantity::{Share, TimeOrShare, TimeSpan};
 use crate::scenario::{Scenario, file};
@@ -26,8 +31,8 @@ use crate::scenario::{Scenario, file};
 /// The plan of the grid of `scenario`, all of whose resources work at time zero.
 ///
 /// # Errors
-/// If the network cannot be.
-pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, NetworkError> {
+/// If the network or a workflow cannot be.
+pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, GridError> {
     let seed = scenario.scenario.seed;
     let resources: Vec<PlannedResource> = (0..)
         .map(SiteId)
@@ -51,6 +56,7 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, N
             file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
         },
         data: scenario.workloads.iter().map(data).collect(),
+        workflows: workflows(scenario)?,
         checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
@@ -73,6 +79,28 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, N
     })
 }
 
+/// The graphs of all workflows of a scenario.
+fn workflows(scenario: &Scenario) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, GridError> {
+    let mut all = BTreeMap::new();
+    for (place, workload) in (0..).zip(&scenario.workloads) {
+        if let (Some(file::Model::Workflows), Some(it)) = (workload.model, &workload.workflows) {
+            all.extend(it.graphs((place, workload.name.as_str()), scenario.scenario.seed)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Why there is no such grid.
+#[derive(Debug, thiserror::Error)]
+pub enum GridError {
+    /// Its network cannot be.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A workflow cannot be.
+    #[error(transparent)]
+    Workflow(#[from] GraphError),
+}
+
 /// What is on its way when the run begins: the first change of each load.
 pub(super) fn initial(plan: &GridPlan) -> Vec<(Time, ActorId, Message)> {
     let first = |(id, resource): (u32, &PlannedResource)| {
@@ -88,12 +116,12 @@ fn site_resources(
     id: SiteId,
     site: &file::Site,
 ) -> impl Iterator<Item = PlannedResource> {
-    let capacity = capacity(site);
     let sharing = match (site.sharing, site.slots()) {
         (file::Sharing::Reserved, slots) => Sharing::Reserved { slots },
         (file::Sharing::Equal, slots) => Sharing::Equal { slots: slots.unwrap_or(1) },
     };
     site.resource_names().map(move |name| {
+        let capacity = capacity(seed, site, &name);
         let load = site.load.map(|load| {
             let shares = (load.initial_min.fraction(), load.initial_max.fraction());
             let mut draws = stream(seed, &name, "initial load");
@@ -168,6 +196,25 @@ pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
         file::GridPolicy::Rescheduling => {
             let gain = grid.gain.map_or(Fraction::from_ppm(0), part);
             GridPolicy::Rescheduling { gain, checkpointing }
+        }
+        file::GridPolicy::Workflow => {
+            let prediction = Prediction::Extrapolation;
+            GridPolicy::Workflow(WorkflowPolicy { balance: None, prediction, checkpointing })
+        }
+        file::GridPolicy::BalancedWorkflow => {
+            let written = grid.balance.unwrap_or_default();
+            let balance = Some(BalanceRules {
+                floor: written.floor.0,
+                gain: grid.gain.map_or(Fraction::from_ppm(0), part),
+                group: written.group,
+                evicts: written.evict,
+            });
+            let prediction = match grid.prediction.unwrap_or_default() {
+                file::Prediction::Extrapolation => Prediction::Extrapolation,
+                file::Prediction::Average => Prediction::Average,
+                file::Prediction::CurveFit => Prediction::CurveFit,
+            };
+            GridPolicy::Workflow(WorkflowPolicy { balance, prediction, checkpointing })
         }
         file::GridPolicy::UserClustering
         | file::GridPolicy::FullFill
@@ -246,7 +293,11 @@ pub(super) fn speed(capacity: Speed) -> f64 {
     Work::as_mi_f64(capacity.over(Span::from_secs(1)))
 }
 
-/// The whole capacity of each of a site's resources.
-pub(super) fn capacity(site: &file::Site) -> Speed {
-    Speed::from_micro_mips((site.mips * 1e6).round() as u64)
+/// The whole capacity of one of a site's resources.
+pub(super) fn capacity(seed: u64, site: &file::Site, resource: &str) -> Speed {
+    let mips = match site.mips_max.filter(|&max| max > site.mips) {
+        Some(max) => stream(seed, resource, "speed").random_range(site.mips..=max),
+        None => site.mips,
+    };
+    Speed::from_micro_mips((mips * 1e6).round() as u64)
 }

@@ -203,7 +203,7 @@ fn part(
     if let Some(parts) = &workload.merge {
         return Ok(Part::Merged { parts: parts.iter().map(ToString::to_string).collect(), steps });
     }
-    let source = source(workload, folder, clusters)?;
+    let source = source(workload, folder, seed, clusters)?;
     Ok(Part::Single(model::Workload {
         name: workload.name.to_string(),
         index,
@@ -213,7 +213,12 @@ fn part(
     }))
 }
 
-fn source(workload: &Workload, folder: &Path, clusters: &[Name]) -> Result<Source, WorkloadError> {
+fn source(
+    workload: &Workload,
+    folder: &Path,
+    seed: u64,
+    clusters: &[Name],
+) -> Result<Source, WorkloadError> {
     if let Some(log) = &workload.log {
         let path = log_path(log, folder).map_err(|error| WorkloadError::LogPath {
             workload: workload.name.to_string(),
@@ -239,6 +244,10 @@ fn source(workload: &Workload, folder: &Path, clusters: &[Name]) -> Result<Sourc
             applications.map(|it| Source::Jobs(it.to_jobs(clusters)))
         }
         Model::Iterative => workload.iterative.as_ref().map(|it| Source::Jobs(it.to_jobs())),
+        Model::Workflows => {
+            let workflows = workload.workflows.as_ref();
+            workflows.map(|it| Source::Jobs(it.to_jobs(workload.name.as_str(), seed)))
+        }
     });
     if let Some(source) = generated {
         return Ok(source);

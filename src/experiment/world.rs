@@ -73,7 +73,7 @@ pub enum StageError {
     Cluster(#[from] haggle_planning::ClusterError),
     /// The network of a grid cannot be.
     #[error("grid: {0}")]
-    Network(#[from] haggle_model::network::NetworkError),
+    Grid(#[from] super::grid::GridError),
 }
 
 impl Stage {

@@ -34,6 +34,7 @@ mod reservations;
 mod sessions;
 mod transaction;
 mod uses;
+mod workflows;
 mod workloads;
 
 pub(super) use uses::Uses;
@@ -76,6 +77,7 @@ impl Check<'_> {
         self.check_sessions();
         self.check_plans();
         self.check_mapped();
+        self.check_tasks();
         self.check_figures(&names);
         if self.problems.is_empty() {
             self.check_effects(&names);

@@ -33,6 +33,7 @@ mod sweep;
 mod synthetic_month;
 mod transaction;
 mod user;
+mod workflows;
 mod workload;
 
 pub use crate::scenario::quantity::Name;
@@ -41,9 +42,9 @@ pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric, Whiskers};
 pub use grid::{
-    CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information,
-    InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, OutputFate,
-    Preference, Replicas, Sharing, Site, Storage,
+    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy,
+    Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel,
+    OutputFate, Prediction, Preference, Replicas, Sharing, Site, Storage,
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;
@@ -74,6 +75,7 @@ pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
 pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};
 pub use user::User;
+pub use workflows::{TaskEstimates, TaskProgress, Underestimate, Workflows};
 pub use workload::{InlineJob, Model, Workload};
 
 /// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.

@@ -15,6 +15,7 @@ mod lublin;
 mod rules;
 mod step;
 mod synthetic_month;
+mod workflows;
 
 pub(in crate::scenario) use step::step_problem;
 
@@ -36,6 +37,7 @@ impl InlineJob {
             reservation: None,
             phases: None,
             iterative: None,
+            task: None,
             key: self.key.unwrap_or(0),
             origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
         }

@@ -4,14 +4,19 @@ mod rounds;
 mod tries;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome, RoundsAccount};
+use haggle_model::progress::ProgressReport;
 use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
+use haggle_scheduling::grid::workflows::{Ledger, Member, WorkflowId};
 use haggle_scheduling::grid::{
     Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
 };
+
+use haggle_workflows::{TaskId, Workflow};
 
 use self::rounds::{Answers, NextRound};
 use super::resource::{Checkpoints, JobData};
@@ -55,6 +60,8 @@ pub struct DispatcherConfig {
     pub checkpoint_server: ActorId,
     /// What jobs bring along, by workload.
     pub data: Vec<JobData>,
+    /// The workflows of which jobs are tasks.
+    pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
     /// How jobs save their progress, if any does.
     pub checkpoints: Option<Checkpoints>,
     /// Whether a job that has been computed cannot be lost any more. Otherwise its
@@ -77,6 +84,8 @@ pub struct Dispatcher {
     /// Jobs of which no try has been computed yet.
     open: usize,
     moving: BTreeMap<JobId, Moving>,
+    /// Which tasks may start.
+    ledger: Ledger,
     superseded: Superseded,
     stream: Stream,
     next: NextRound,
@@ -92,6 +101,8 @@ struct Tries {
     alive: Vec<(ResourceId, u32)>,
     /// The try that wrote the newest checkpoint.
     saved_by: Option<u32>,
+    /// What the job has reported of its progress, oldest first.
+    reports: Vec<ProgressReport>,
     /// The try that was computed first, and when.
     winner: Option<(u32, Time)>,
 }
@@ -121,6 +132,7 @@ impl Dispatcher {
             let id = view.add_resource(known.site, known.up, known.avail, known.slots);
             by_actor[known.actor.index()] = Some(id);
         }
+        let ledger = Ledger::new(&config.workflows);
         Dispatcher {
             config,
             policy,
@@ -129,6 +141,7 @@ impl Dispatcher {
             desk: Desk::default(),
             open: 0,
             moving: BTreeMap::new(),
+            ledger,
             superseded: Superseded::default(),
             stream,
             next: NextRound::None,
@@ -155,6 +168,8 @@ impl Dispatcher {
         let (job, length) = (submission.job.id, length(&submission));
         let fits = submission.job.processors == 1 && submission.job.shape == JobShape::Rigid;
         let is_new = !self.view.jobs().has(job);
+        let (submit, workload) = (submission.job.submit, submission.job.workload);
+        let task = submission.job.task.clone();
         if !is_new || self.desk.take_in(from, submission, Tries::default()).is_none() {
             return false;
         }
@@ -162,8 +177,24 @@ impl Dispatcher {
             self.desk.refuse(job, Refusal::WrongShape, out);
             return true;
         }
-        self.view.submit(job, now, length);
+        let may_start = match task {
+            None => Some(true),
+            Some(task) => {
+                let workflow = WorkflowId { workload, number: task.workflow };
+                self.ledger.submit(job, Member { workflow, task: TaskId(task.task) })
+            }
+        };
+        let Some(may_start) = may_start else {
+            self.desk.refuse(job, Refusal::WrongShape, out);
+            return true;
+        };
         self.open += 1;
+        if !may_start {
+            out.send(from, SubmissionMessage::Accepted { job });
+            return true;
+        }
+        let arrival = if self.ledger.member(job).is_some() { submit } else { now };
+        self.view.submit(job, arrival, length);
         // Who does not queue cannot say before the round.
         if self.policy.queues() {
             out.send(from, SubmissionMessage::Accepted { job });
@@ -180,7 +211,9 @@ impl Dispatcher {
             out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
         }
-        self.view.withdraw(job);
+        if self.view.jobs().has(job) {
+            self.view.withdraw(job);
+        }
         self.open -= 1;
         self.over(job, GridOutcome::Withdrawn(now), JobOutcome::Cancelled, out);
     }
@@ -299,9 +332,11 @@ impl Dispatcher {
             }
             DispatchMessage::Delivered { job } => self.on_delivered(now, job, resource, out),
             DispatchMessage::Left { job } => self.on_left(now, job, resource, out),
-            DispatchMessage::Stranded { job } => self.on_stranded(now, job, resource, out),
-            DispatchMessage::Progress { job, done, computes } => {
-                self.on_progress(now, (job, resource), (*done, computes), out)
+            DispatchMessage::Stranded { job } | DispatchMessage::Suspended { job } => {
+                self.on_stranded(now, job, resource, out)
+            }
+            DispatchMessage::Progress { job, so_far } => {
+                self.on_progress(now, (job, resource), *so_far, out)
             }
             _ => false,
         }

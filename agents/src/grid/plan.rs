@@ -1,12 +1,16 @@
 //! A grid as a whole: from a description to actors that know each other.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_model::network::{Flows, Node, Sharing as LinkSharing};
 use haggle_model::random::stream;
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, ProcessorSet, Span};
+use haggle_scheduling::grid::workflows::WorkflowId;
 use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId};
+
+use haggle_workflows::Workflow;
 
 use super::{
     BackgroundLoad, CancelMode, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
@@ -42,6 +46,8 @@ pub struct GridPlan {
     pub delay: Delay,
     /// What jobs bring along, by workload.
     pub data: Vec<JobData>,
+    /// The workflows of which jobs are tasks.
+    pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
     /// How jobs save their progress, if they may.
     pub checkpoints: Option<Checkpoints>,
     /// How long a slot is held before the input is asked for.
@@ -103,6 +109,7 @@ impl GridPlan {
             schedule: Span::ZERO,
             delay: Delay::None,
             data: vec![JobData::default()],
+            workflows: BTreeMap::new(),
             checkpoints: None,
             prepare: Span::ZERO,
             output_survives: false,
@@ -146,7 +153,7 @@ impl GridPlan {
             prepare: self.prepare,
             output_survives: self.output_survives,
             restart_needs_input: self.restart_needs_input,
-            moves: matches!(self.policy, GridPolicy::Rescheduling { .. }),
+            moves: self.policy.moves(),
             rounds,
             records_all: self.records_all,
         });
@@ -182,6 +189,7 @@ impl GridPlan {
             network,
             checkpoint_server: checkpoints,
             data: self.data.clone(),
+            workflows: self.workflows.clone(),
             checkpoints: self.checkpoints,
             output_survives: self.output_survives,
             cancel_mode: self.cancel_mode,

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use haggle_model::grid::{CheckpointRecord, KeptCheckpoint};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::network::Node;
+use haggle_model::progress::Progress;
 use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::MeanFailure;
@@ -29,7 +30,7 @@ use haggle_scheduling::grid::{
 
 use crate::protocol::{
     DataMessage, Dispatch, DispatchMessage, GridTimer, InformationMessage, Message,
-    ResourceMessage, RunMessage, Saved, Status, Timer,
+    ResourceMessage, RunMessage, Saved, SoFar, Status, Timer,
 };
 use crate::{Actor, Outbox};
 
@@ -137,8 +138,11 @@ struct Replica {
     parent: Option<u32>,
     workload: u16,
     length: Work,
+    progress: Option<Box<Progress>>,
     from: Work,
     dispatched: Time,
+    /// When it gave its slot back, while it is leaving.
+    left: Option<Time>,
     started: Option<Time>,
     stage: Stage,
     /// When the stage began, or the job last started to compute.
@@ -164,6 +168,14 @@ struct Replica {
     kept: Option<KeptCheckpoint>,
 }
 
+impl Replica {
+    /// What has been done of a job that is leaving.
+    fn leaving_with(&self) -> Option<Work> {
+        let (_, saved) = self.checkpoints.last().filter(|_| self.left.is_some())?;
+        Some(saved.done)
+    }
+}
+
 /// Where a job is on its way through a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -175,6 +187,9 @@ enum Stage {
     Computing,
     /// It writes a checkpoint, and goes elsewhere after that if there is an address.
     Writing(Option<ActorId>),
+    /// It has given its slot back, saves its progress, and goes to that address, or else to the
+    /// checkpoint server.
+    Leaving(Option<ActorId>),
     /// It has been computed and given its slot back, and its output waits or is on its way.
     Output,
 }
@@ -258,8 +273,10 @@ impl GridResource {
             parent: dispatch.parent,
             workload,
             length,
+            progress: dispatch.progress.clone(),
             from,
             dispatched: now,
+            left: None,
             started: None,
             stage,
             since: now,
@@ -349,17 +366,20 @@ impl GridResource {
         out.send(self.rules.home.information, InformationMessage::Status(status));
     }
 
-    fn on_progress_request(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+    fn on_progress_request(&mut self, now: Time, job: JobId, known: u32, out: &mut Outbox) {
         let dead = self.dead.get(&job).copied().unwrap_or(Work::ZERO);
-        let (done, computes) = match self.replicas.get(&job) {
+        let (done, computes, progress) = match self.replicas.get(&job) {
             Some(replica) => {
-                let done = self.machine.progress(now, job).unwrap_or(replica.length);
-                (done, replica.stage == Stage::Computing)
+                let saved = || replica.leaving_with().unwrap_or(replica.length);
+                let done = self.machine.progress(now, job).unwrap_or_else(saved);
+                (done, replica.stage == Stage::Computing, replica.progress.as_ref())
             }
-            None => (dead, false),
+            None => (dead, false, None),
         };
-        let done = Box::new(done);
-        let answer = DispatchMessage::Progress { job, done, computes };
+        let reports = progress.map(|it| it.reports(done.as_mi_f64(), known as usize));
+        let reports = reports.unwrap_or_default();
+        let so_far = Box::new(SoFar { done, computes, reports });
+        let answer = DispatchMessage::Progress { job, so_far };
         out.send(self.rules.home.dispatcher, answer);
     }
 
@@ -389,7 +409,11 @@ impl GridResource {
         let is_order = from == self.rules.home.dispatcher;
         match message {
             // Nobody moves jobs here.
-            DispatchMessage::Moved(_) | DispatchMessage::Move { .. } if !self.rules.moves => {
+            DispatchMessage::Moved(_)
+            | DispatchMessage::Move { .. }
+            | DispatchMessage::Leave { .. }
+                if !self.rules.moves =>
+            {
                 return false;
             }
             DispatchMessage::Moved(moved) => self.on_moved(now, &moved, out),
@@ -398,7 +422,10 @@ impl GridResource {
             DispatchMessage::Cancel { job } => self.on_cancel(now, job, out),
             DispatchMessage::Checkpointing { job, on } => self.on_checkpointing(now, job, on, out),
             DispatchMessage::Move { job, to } => self.on_move(now, job, to, out),
-            DispatchMessage::ProgressRequest { job } => self.on_progress_request(now, job, out),
+            DispatchMessage::Leave { job, to } => self.on_leave(now, job, to, out),
+            DispatchMessage::ProgressRequest { job, known } => {
+                self.on_progress_request(now, job, known, out);
+            }
             _ => return false,
         }
         true

@@ -4,8 +4,9 @@
 //!   dispatcher                       resource
 //!       │ ── Dispatch ──────────────────▶ │
 //!       │ ◀── Refused ─────────────────── │  no slot, or down
-//!       │ ── Cancel, Checkpointing, Move ▶│
-//!       │ ◀── Left, Stranded ──────────── │
+//!       │ ── Cancel, Checkpointing ─────▶ │
+//!       │ ── Move, Leave ───────────────▶ │
+//!       │ ◀── Left, Stranded, Suspended ─ │
 //!       │ ── ProgressRequest ───────────▶ │
 //!       │ ◀── Progress ────────────────── │
 //!       │ ◀── Computed, Delivered ─────── │
@@ -15,6 +16,7 @@
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
+use haggle_model::progress::{Progress, ProgressReport};
 use haggle_model::work::Work;
 use haggle_model::{ActorId, JobId, ProviderId};
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,14 @@ protocol! {
             /// Where it goes.
             to: ActorId,
         } => said("move").of(job),
+        /// Dispatcher to resource: the job gives its slot back, saves its progress, and goes on
+        /// elsewhere.
+        Leave {
+            /// The job.
+            job: JobId,
+            /// Where it goes; `None` = it waits.
+            to: Option<ActorId>,
+        } => said("leave").of(job),
         /// Resource to resource: here is the job you keep a slot for; its data are with me.
         Moved(moved: Box<Moved>) => said("moved").of(&moved.job).tells(DisclosedItem::Job),
         /// Resource to dispatcher: a job that moves has given its slot back.
@@ -64,6 +74,11 @@ protocol! {
             /// The job.
             job: JobId,
         } => said("left").of(job).tells(DisclosedItem::JobStatus),
+        /// Resource to dispatcher: the progress of a job that waits from now on is saved.
+        Suspended {
+            /// The job.
+            job: JobId,
+        } => said("suspended").of(job).tells(DisclosedItem::JobStatus),
         /// Resource to dispatcher: the job's data did not arrive, its slot is free.
         Stranded {
             /// The job.
@@ -87,15 +102,15 @@ protocol! {
         ProgressRequest {
             /// The job.
             job: JobId,
+            /// How many of its reports are known.
+            known: u32,
         } => said("progress_request").of(job),
         /// Resource to dispatcher: so far.
         Progress {
             /// The job.
             job: JobId,
-            /// What has been done; of one that died, what had been done then.
-            done: Box<Work>,
-            /// Whether it computes at present.
-            computes: bool,
+            /// How far.
+            so_far: Box<SoFar>,
         } => said("progress").of(job).tells(DisclosedItem::Progress),
     }
 }
@@ -115,10 +130,23 @@ pub struct Dispatch {
     pub from: Work,
     /// The try that wrote it.
     pub parent: Option<u32>,
+    /// What it says of its progress, if it does; the machine finds out.
+    pub progress: Option<Box<Progress>>,
     /// Whether it writes checkpoints.
     pub checkpointing: bool,
     /// Whether it comes from another resource, which says when it is ready.
     pub moves: bool,
+}
+
+/// How far a job is at a resource.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SoFar {
+    /// What has been done; of one that died, what had been done then.
+    pub done: Work,
+    /// Whether it computes at present.
+    pub computes: bool,
+    /// What it has reported that was not known, oldest first.
+    pub reports: Vec<ProgressReport>,
 }
 
 /// A job that has left a resource.

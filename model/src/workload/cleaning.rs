@@ -258,6 +258,7 @@ impl<R: BufRead> CleanJobs<R> {
             reservation: None,
             phases: None,
             iterative: None,
+            task: None,
             key: 0,
             origin: origin(record),
         })

@@ -201,6 +201,7 @@ impl Jobs {
             reservation: None,
             phases: None,
             iterative: None,
+            task: None,
             key: 0,
             origin: JobOrigin { user: self.user(number), ..JobOrigin::UNKNOWN },
         }

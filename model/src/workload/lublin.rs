@@ -143,6 +143,7 @@ impl Iterator for Model {
             reservation: None,
             phases: None,
             iterative: None,
+            task: None,
             key: 0,
             origin: JobOrigin { queue, ..JobOrigin::UNKNOWN },
         })

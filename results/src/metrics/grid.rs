@@ -25,6 +25,7 @@ mod summary;
 mod totals;
 mod tries;
 mod violation;
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ pub use summary::{
 };
 pub use totals::TryLoss;
 pub use violation::GridViolation;
+pub use workflows::GridWorkflows;
 
 /// Takes in what a grid observes, and says of each job that is over what its tries were for.
 ///

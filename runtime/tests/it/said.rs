@@ -16,7 +16,7 @@ use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
     Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, PlanningMessage,
     QueryMessage, ReallocationMessage, ReservationMessage, ResourceMessage, RunMessage, Saved,
-    ShareMessage, SizeRequest, Status, SubmissionMessage, TransactionMessage, Transfer,
+    ShareMessage, SizeRequest, SoFar, Status, SubmissionMessage, TransactionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -230,14 +230,16 @@ table! {
         Checkpointing { job: Names, on: Asks },
         Move { job: Names, to: Asks },
         Moved { 0: Tells(Item::Job) },
+        Leave { job: Names, to: Asks },
         Left { job: Tells(Item::JobStatus) },
+        Suspended { job: Tells(Item::JobStatus) },
         Stranded { job: Tells(Item::JobStatus) },
         Computed {
             job: Tells(Item::JobStatus), number: Returned, delivered: Tells(Item::JobStatus),
         },
         Delivered { job: Tells(Item::JobStatus) },
-        ProgressRequest { job: Names },
-        Progress { job: Names, done: Tells(Item::Progress), computes: Tells(Item::Progress) },
+        ProgressRequest { job: Names, known: Asks },
+        Progress { job: Names, so_far: Tells(Item::Progress) },
     }
     information(InformationMessage) {
         Status { 0: Tells(Item::ResourceStatus) },
@@ -324,10 +326,15 @@ contents! {
     }
     dispatched(Dispatch) {
         job: Names, number: Tells(Item::Job), workload: Tells(Item::Job), run_time: Program,
-        from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks, moves: Asks,
+        progress: Program, from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks,
+        moves: Asks,
     }
     moved(Moved) {
         job: Names, number: Tells(Item::Job), done: Tells(Item::Job), from: Tells(Item::Job),
+    }
+    so_far(SoFar) {
+        done: Tells(Item::Progress), computes: Tells(Item::Progress),
+        reports: Tells(Item::Progress),
     }
     saved(Saved) {
         job: Names, number: Tells(Item::Progress), done: Tells(Item::Progress), at: Clock,
@@ -459,6 +466,7 @@ fn fields(message: &Message) -> Row {
             let inner = match it {
                 DispatchMessage::Dispatch(inner) => dispatched(inner),
                 DispatchMessage::Moved(inner) => moved(inner),
+                DispatchMessage::Progress { so_far: inner, .. } => so_far(inner),
                 _ => Row::new(),
             };
             [dispatch(it), inner].concat()

@@ -9,6 +9,7 @@ use super::rescheduling::Rescheduling;
 use super::scheduler::GridScheduler;
 use super::sessions::{SessionPolicy, SessionScheduler};
 use super::view::Detection;
+use super::workflows::{WorkflowPolicy, WorkflowScheduler};
 use super::wqr::Wqr;
 use haggle_model::work::Fraction;
 
@@ -52,6 +53,8 @@ pub enum GridPolicy {
         /// Whether jobs write checkpoints and start from them.
         checkpointing: bool,
     },
+    /// Tasks of workflows that end together, see [`WorkflowScheduler`].
+    Workflow(WorkflowPolicy),
     /// Sessions that reserve a share of a resource, or are rejected.
     Sessions(SessionPolicy),
 }
@@ -72,6 +75,8 @@ impl GridPolicy {
             GridPolicy::CombinedFt { .. } => "combined-ft",
             GridPolicy::Migration { .. } => "migration",
             GridPolicy::Rescheduling { .. } => "rescheduling",
+            GridPolicy::Workflow(WorkflowPolicy { balance: None, .. }) => "workflow",
+            GridPolicy::Workflow(_) => "balanced-workflow",
             GridPolicy::Sessions(policy) => policy.name(),
         }
     }
@@ -104,8 +109,18 @@ impl GridPolicy {
             GridPolicy::Rescheduling { gain, checkpointing } => {
                 Box::new(Rescheduling { gain, checkpointing, detection: NOTICED })
             }
+            GridPolicy::Workflow(policy) => Box::new(WorkflowScheduler::new(policy)),
             GridPolicy::Sessions(policy) => Box::new(SessionScheduler::new(policy, resources)),
         }
+    }
+
+    /// Whether jobs that run may be told to go on elsewhere.
+    pub const fn moves(self) -> bool {
+        matches!(
+            self,
+            GridPolicy::Rescheduling { .. }
+                | GridPolicy::Workflow(WorkflowPolicy { balance: Some(_), .. })
+        )
     }
 
     /// How many replicas a job gets in all; for the count of jobs that are lost

@@ -5,6 +5,8 @@ use haggle_model::{JobId, Span, Time};
 use super::resources::ResourceId;
 use super::sessions::Session;
 use super::view::{Detection, View};
+use super::workflows::Ledger;
+use haggle_model::progress::ProgressReport;
 use haggle_model::work::Work;
 
 /// A policy that decides in rounds which job goes where.
@@ -103,6 +105,24 @@ pub enum Action {
         /// Whether it saves its progress first; otherwise it starts again.
         save: bool,
     },
+    /// The only replica of a job gives its slot back at once, and goes on elsewhere from what it
+    /// has done.
+    Relocate {
+        /// The job.
+        job: JobId,
+        /// Where it is.
+        from: ResourceId,
+        /// Where it goes.
+        to: ResourceId,
+    },
+    /// The only replica of a job gives its slot back at once, and waits for another one with what
+    /// it has done.
+    Suspend {
+        /// The job.
+        job: JobId,
+        /// Where it is.
+        resource: ResourceId,
+    },
 }
 
 impl Action {
@@ -111,7 +131,8 @@ impl Action {
         match self {
             Action::Cancel { .. } | Action::GiveUp { .. } => 0,
             Action::Checkpointing { .. } => 1,
-            Action::Dispatch { .. } | Action::Migrate { .. } => 2,
+            Action::Relocate { .. } | Action::Suspend { .. } => 2,
+            Action::Dispatch { .. } | Action::Migrate { .. } => 3,
         }
     }
 }
@@ -128,6 +149,27 @@ pub trait Insight {
     /// transfer of input and checkpoint, and recovery, C + NO + R0. `None` if it
     /// cannot move now, for it does not compute.
     fn moving_time(&self, _job: JobId, _from: ResourceId, _to: ResourceId) -> Option<Span> {
+        None
+    }
+
+    /// Whether a replica computed at a resource when its progress was asked for.
+    fn computes(&self, _job: JobId, _resource: ResourceId) -> bool {
+        false
+    }
+
+    /// What a task has reported so far, oldest first.
+    fn reports(&self, _job: JobId) -> &[ProgressReport] {
+        &[]
+    }
+
+    /// How long the data would be on their way that a job needs to start at a resource: its
+    /// input, and a checkpoint if it starts from one.
+    fn fetching_time(&self, _job: JobId, _to: ResourceId, _restart: Restart) -> Span {
+        Span::ZERO
+    }
+
+    /// The workflows, if jobs are their tasks.
+    fn ledger(&self) -> Option<&Ledger> {
         None
     }
 
@@ -148,6 +190,8 @@ pub struct Round<'a> {
     pub insight: &'a dyn Insight,
     /// Draws a number below its argument, uniformly.
     pub draw: &'a mut dyn FnMut(usize) -> usize,
+    /// How many pairs of a task and a place for it were compared, where that is counted.
+    pub evaluations: u64,
     actions: Vec<Action>,
 }
 
@@ -158,7 +202,7 @@ impl<'a> Round<'a> {
         insight: &'a dyn Insight,
         draw: &'a mut dyn FnMut(usize) -> usize,
     ) -> Round<'a> {
-        Round { now, insight, draw, actions: Vec::new() }
+        Round { now, insight, draw, evaluations: 0, actions: Vec::new() }
     }
 
     /// The decisions, in the order in which they are to be sent: cancels first.
@@ -206,6 +250,25 @@ impl<'a> Round<'a> {
     ) {
         view.migrate(self.now, job, from, to);
         self.actions.push(Action::Migrate { job, from, to, save });
+    }
+
+    /// Moves a replica, whose slot is free at once.
+    pub(crate) fn relocate(
+        &mut self,
+        view: &mut View,
+        job: JobId,
+        from: ResourceId,
+        to: ResourceId,
+    ) {
+        view.migrate(self.now, job, from, to);
+        view.leave(job, from);
+        self.actions.push(Action::Relocate { job, from, to });
+    }
+
+    /// Ends a replica that saves its progress first; its slot is free at once.
+    pub(crate) fn suspend(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
+        view.computed(job, resource);
+        self.actions.push(Action::Suspend { job, resource });
     }
 
     /// Switches a job's checkpoints, unless they are so already.

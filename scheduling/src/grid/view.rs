@@ -250,6 +250,13 @@ impl View {
         }
     }
 
+    /// Whether a replica has given its slot back and only sends data: its output, or its
+    /// checkpoint if it is to go on elsewhere.
+    pub fn has_computed(&self, job: JobId, resource: ResourceId) -> bool {
+        let sends = |occupant: &Occupant| occupant.job == job && occupant.stay == Stay::Output;
+        self.occupants[resource.index()].iter().any(sends)
+    }
+
     /// A replica on `resource` has completed its job: the slots of all replicas
     /// are free at once. Says where the others are to be cancelled.
     pub fn complete(&mut self, job: JobId, resource: ResourceId) -> Vec<ResourceId> {

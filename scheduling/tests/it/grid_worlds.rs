@@ -156,6 +156,9 @@ fn decided(actions: &[Action], view: &View) -> Decisions {
             Action::Dispatch { job, resource, .. } => decisions.sent.push((job, resource)),
             Action::Migrate { job, from, to, .. } => decisions.moved.push((job, from, to)),
             Action::GiveUp { job } => panic!("{job} can wait"),
+            Action::Relocate { job, .. } | Action::Suspend { job, .. } => {
+                panic!("{job} is no task of a workflow")
+            }
         }
     }
     decisions
@@ -256,6 +259,9 @@ proptest! {
                             }
                             Action::Checkpointing { .. } => {}
                             Action::GiveUp { job } => panic!("{job} can wait"),
+                            Action::Relocate { job, .. } | Action::Suspend { job, .. } => {
+                                panic!("{job} is no task of a workflow")
+                            }
                             Action::Dispatch { job, resource, .. }
                             | Action::Migrate { job, to: resource, .. } => {
                                 let there = &mut truth[resource.index()];

@@ -338,7 +338,7 @@ impl Check<'_> {
         let grid = self.scenario.grid.as_ref();
         self.uses(&path.key("data"), grid.is_some() && !merges, &owner, why, "remove it");
         if let Some(grid) = grid {
-            let saves = grid.checkpoints.is_some();
+            let saves = grid.saves();
             let at = path.key("data").key("checkpoint");
             let why = "no job of this grid writes checkpoints";
             self.uses(&at, saves, &format!("the data of {owner}"), why, "remove it");

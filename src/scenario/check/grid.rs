@@ -23,6 +23,7 @@ impl Check<'_> {
         self.check_replicas(&path, grid);
         self.check_saving(&path, grid);
         self.check_gain(&path, grid);
+        self.check_balance(&path, grid);
         self.check_loads(&path, grid);
         self.check_resources(&path, grid);
         self.check_end(&path);
@@ -100,7 +101,8 @@ impl Check<'_> {
                 &at,
                 "no job writes checkpoints under this policy".to_owned(),
                 "not used",
-                "remove it, or set `policy` to \"migration\", \"rescheduling\" or \"combined-ft\""
+                "remove it, or set `policy` to \"migration\", \"rescheduling\", \"combined-ft\" or \
+                 \"workflow\""
                     .to_owned(),
             );
         }
@@ -108,13 +110,29 @@ impl Check<'_> {
     }
 
     fn check_gain(&mut self, path: &Path, grid: &Grid) {
-        if grid.gain.is_some() && grid.policy != GridPolicy::Rescheduling {
+        let moves = matches!(grid.policy, GridPolicy::Rescheduling | GridPolicy::BalancedWorkflow);
+        if grid.gain.is_some() && !moves {
             self.report(
                 &path.key("gain"),
                 "jobs that run do not move under this policy".to_owned(),
                 "not used",
                 "remove it, or set `policy = \"rescheduling\"`".to_owned(),
             );
+        }
+    }
+
+    fn check_balance(&mut self, path: &Path, grid: &Grid) {
+        let given =
+            [("balance", grid.balance.is_some()), ("prediction", grid.prediction.is_some())];
+        for (key, _) in given.into_iter().filter(|&(_, given)| given) {
+            if grid.policy != GridPolicy::BalancedWorkflow {
+                self.report(
+                    &path.key(key),
+                    "tasks that run are not balanced under this policy".to_owned(),
+                    "not used",
+                    "remove it, or set `policy = \"balanced-workflow\"`".to_owned(),
+                );
+            }
         }
     }
 
@@ -211,6 +229,14 @@ impl Check<'_> {
         let mut total = 0;
         for (index, site) in grid.sites.iter().enumerate() {
             total += u64::from(site.resources);
+            if site.mips_max.is_some_and(|max| max < site.mips) {
+                self.report(
+                    &path.key("site").index(index).key("mips-max"),
+                    format!("the fastest resource has less than `mips`, {}", site.mips),
+                    "no speed is both",
+                    "the smaller one is `mips`".to_owned(),
+                );
+            }
             if total > EACH_MAX {
                 self.report(
                     &path.key("site").index(index).key("resources"),

@@ -17,7 +17,7 @@ struct Words {
     example: &'static str,
 }
 
-const MODELS: [Words; 5] = [
+const MODELS: [Words; 6] = [
     Words {
         model: Model::LublinFeitelson,
         name: "lublin-feitelson",
@@ -50,6 +50,12 @@ const MODELS: [Words; 5] = [
         example: "iterative = { cores = 4, processes = [8], iterations = 100, machine = [{ name = \"north\", \
                   throughputs = [2.5] }] }",
     },
+    Words {
+        model: Model::Workflows,
+        name: "workflows",
+        key: "workflows",
+        example: "workflows = { count = 40, width = 5, work = \"1h\" }",
+    },
 ];
 
 impl Check<'_> {
@@ -61,6 +67,7 @@ impl Check<'_> {
                 Model::SyntheticMonth => workload.synthetic_month.is_some(),
                 Model::Applications => workload.applications.is_some(),
                 Model::Iterative => workload.iterative.is_some(),
+                Model::Workflows => workload.workflows.is_some(),
             };
             self.check_parameters_of(path, workload, &words, given);
         }
@@ -78,6 +85,9 @@ impl Check<'_> {
         }
         if let Some(iterative) = &workload.iterative {
             self.check_iterative(&path.key("iterative"), iterative);
+        }
+        if let Some(workflows) = &workload.workflows {
+            self.check_workflows(path, workload, workflows);
         }
     }
 

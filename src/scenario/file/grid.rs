@@ -20,9 +20,17 @@ pub struct Grid {
     /// How many replicas of a job policies with replicas send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<Replicas>,
-    /// What part of the time left a job must save to move, with policy "rescheduling".
+    /// What part of the time left a job must save to move, with policies "rescheduling" and
+    /// "balanced-workflow".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<Share>,
+    /// What else is worth a move, with policy "balanced-workflow".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<Balance>,
+    /// How the length of a task that runs is predicted, with policy "balanced-workflow";
+    /// "extrapolation" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
     /// Limits to the share that sessions may ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionLimits>,
@@ -66,6 +74,13 @@ pub struct Grid {
     #[serde(rename = "site")]
     #[schemars(length(min = 1))]
     pub sites: Vec<Site>,
+}
+
+impl Grid {
+    /// Whether jobs save their progress, from time to time or when they move.
+    pub fn saves(&self) -> bool {
+        self.checkpoints.is_some() || self.policy == GridPolicy::BalancedWorkflow
+    }
 }
 
 fn grid() -> Name {
@@ -112,6 +127,11 @@ pub enum GridPolicy {
     Migration,
     /// As migration, and jobs that run move to where they end earlier.
     Rescheduling,
+    /// Tasks of a workflow with the same successor are placed so that they end together; failed ones
+    /// start again.
+    Workflow,
+    /// As workflow, and tasks that run move so that those with the same successor end together.
+    BalancedWorkflow,
     /// Sessions, which reserve a share: each where most of its user's are, or rejected.
     UserClustering,
     /// Sessions, each to the first resource with enough left, or rejected.
@@ -152,8 +172,47 @@ impl GridPolicy {
 
     /// Whether its jobs may write checkpoints.
     pub const fn takes_checkpoints(self) -> bool {
-        matches!(self, GridPolicy::CombinedFt | GridPolicy::Migration | GridPolicy::Rescheduling)
+        matches!(
+            self,
+            GridPolicy::CombinedFt
+                | GridPolicy::Migration
+                | GridPolicy::Rescheduling
+                | GridPolicy::Workflow
+                | GridPolicy::BalancedWorkflow
+        )
     }
+}
+
+/// What is worth a move, with policy "balanced-workflow" (Chtepen 2011, section 5.5).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Balance {
+    /// RE_min: a task that needs no longer than this stays.
+    pub floor: TimeSpan,
+    /// θ: so many resources of a site that are about as fast are looked at as one.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub group: u32,
+    /// Whether the root of a workflow leaves a resource that a task of a set can use.
+    pub evict: bool,
+}
+
+impl Default for Balance {
+    fn default() -> Balance {
+        Balance { floor: TimeSpan::ZERO, group: 1, evict: true }
+    }
+}
+
+/// How the length of a task that runs is predicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prediction {
+    /// What it has done, by the part of the whole that this was in its last report.
+    #[default]
+    Extrapolation,
+    /// The mean of that over all its reports.
+    Average,
+    /// The limit of the exponential curve that fits its reports best.
+    CurveFit,
 }
 
 /// How many replicas of a job there are, each on another resource.
@@ -414,6 +473,10 @@ pub struct Site {
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub mips: f64,
+    /// Speed of the fastest, if they differ: each is drawn uniformly from `mips` to this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+    pub mips_max: Option<f64>,
     /// How jobs divide a resource among them.
     #[serde(default)]
     pub sharing: Sharing,

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Applications, Data, IndependentJobs, IterativeApplications, Lublin, Rules, Step, SyntheticMonth,
+    Applications, Data, IndependentJobs, IterativeApplications, Lublin, Rules, Step,
+    SyntheticMonth, Workflows,
 };
 use crate::scenario::quantity::{Name, Share, TimeSpan};
 
@@ -49,6 +50,9 @@ pub struct Workload {
     /// Parameters of the model "iterative".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterative: Option<IterativeApplications>,
+    /// Parameters of the model "workflows".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflows: Option<Workflows>,
     /// How gaps and contradictions of a log are read.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -73,6 +77,7 @@ impl Workload {
             synthetic_month: None,
             applications: None,
             iterative: None,
+            workflows: None,
             rules: Rules::default(),
             steps: Vec::new(),
         }
@@ -93,6 +98,8 @@ pub enum Model {
     Applications,
     /// Netto 2009, chapter 5: iterative applications, for a metascheduler with `mapping`.
     Iterative,
+    /// Chtepen 2011, chapters 5 and 6: workflows whose tasks report their progress, for a grid.
+    Workflows,
 }
 
 /// A job written into the scenario.

@@ -79,6 +79,9 @@ impl Theme {
             (Mapped, "Workload", "model") => OneOf(&["iterative"]),
             (Mapped, "Workload", "iterative") => Present,
             (_, "Workload", "iterative") => Absent,
+            (Rigid | Reserved | Bags | Sessions | Plans | Mapped, "Workload", "workflows") => {
+                Absent
+            }
             (Rigid | Bags, "Metascheduler", "mapping") => Absent,
             (Rigid | Reserved | Bags | Grid | Sessions | Mapped, "Workload", "applications") => {
                 Absent
@@ -178,6 +181,8 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Provider", "max-attempts") => 40,
         ("Maintenance", "processors") => 16,
         ("Maintenance", "times") => 5,
+        ("Workflows", "count" | "width" | "width-max") => 4,
+        ("Workflows", "days") => 1,
         ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,
         ("PlanCluster" | "MeasuredTimes", "machines") => 8,

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::network::Node;
+use haggle_model::progress::ProgressReport;
 use haggle_model::work::Work;
 use haggle_model::{Job, JobId, Span, Time};
-use haggle_scheduling::grid::scheduler::Questions;
+use haggle_scheduling::grid::scheduler::{Questions, Restart};
+use haggle_scheduling::grid::workflows::Ledger;
 use haggle_scheduling::grid::{Action, Insight, ResourceId, Round, Session, User};
 use rand::RngExt;
 
@@ -13,7 +15,8 @@ use super::{Dispatcher, DispatcherConfig, Moving, Tries, length};
 use crate::Outbox;
 use crate::desk::Desk;
 use crate::grid::Traffic;
-use crate::protocol::{DataMessage, DispatchMessage, GridTimer};
+use crate::grid::plan::{CHECKPOINTS, STORAGE};
+use crate::protocol::{DataMessage, DispatchMessage, GridTimer, SoFar};
 
 /// The round that comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,11 +52,36 @@ struct Insights<'a> {
     answers: &'a Answers,
     config: &'a DispatcherConfig,
     desk: &'a Desk<Tries>,
+    ledger: &'a Ledger,
 }
 
 impl Insight for Insights<'_> {
     fn progress(&self, job: JobId, resource: ResourceId) -> Work {
         self.answers.progress.get(&(job, resource)).map_or(Work::ZERO, |&(done, _)| done)
+    }
+
+    fn computes(&self, job: JobId, resource: ResourceId) -> bool {
+        self.answers.progress.get(&(job, resource)).is_some_and(|&(_, computes)| computes)
+    }
+
+    fn reports(&self, job: JobId) -> &[ProgressReport] {
+        self.desk.get(job).map_or(&[], |entry| &entry.stage.reports)
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(self.ledger)
+    }
+
+    fn fetching_time(&self, job: JobId, to: ResourceId, restart: Restart) -> Span {
+        let Some(traffic) = &self.answers.traffic else { return Span::ZERO };
+        let Some(entry) = self.desk.get(job) else { return Span::ZERO };
+        let data = self.config.data[usize::from(entry.submission.job.workload)];
+        let to = Node::Resource(to.index());
+        let input = traffic.predicted(STORAGE, to, data.input);
+        match restart {
+            Restart::FromBeginning => input,
+            Restart::FromCheckpoint => input + traffic.predicted(CHECKPOINTS, to, data.checkpoint),
+        }
     }
 
     fn session(&self, job: JobId) -> Session {
@@ -133,7 +161,8 @@ impl Dispatcher {
         self.answers = Answers { asked_traffic: traffic, ..Answers::default() };
         for (job, resource) in progress {
             self.answers.asked.insert((job, resource));
-            self.tell(resource, DispatchMessage::ProgressRequest { job }, out);
+            let known = self.desk.get(job).map_or(0, |entry| entry.stage.reports.len() as u32);
+            self.tell(resource, DispatchMessage::ProgressRequest { job, known }, out);
         }
         if traffic {
             out.send(self.config.network, DataMessage::TrafficRequest);
@@ -145,12 +174,16 @@ impl Dispatcher {
         &mut self,
         now: Time,
         (job, resource): (JobId, ResourceId),
-        progress: (Work, bool),
+        so_far: SoFar,
         out: &mut Outbox,
     ) -> bool {
         let asked = self.answers.asked.remove(&(job, resource));
         if asked {
-            self.answers.progress.insert((job, resource), progress);
+            let SoFar { done, computes, reports } = so_far;
+            self.answers.progress.insert((job, resource), (done, computes));
+            if let Some(tries) = self.tries(job) {
+                tries.reports.extend(reports);
+            }
             self.decide_if_answered(now, out);
         }
         asked
@@ -173,11 +206,17 @@ impl Dispatcher {
 
     fn decide(&mut self, now: Time, out: &mut Outbox) {
         self.cancel_superseded(out);
-        let insight = Insights { answers: &self.answers, config: &self.config, desk: &self.desk };
+        let insight = Insights {
+            answers: &self.answers,
+            config: &self.config,
+            desk: &self.desk,
+            ledger: &self.ledger,
+        };
         let stream = &mut self.stream;
         let mut draw = |bound: usize| stream.random_range(0..bound);
         let mut round = Round::new(now, &insight, &mut draw);
         self.policy.round(&mut self.view, &mut round);
+        self.account.evaluations += round.evaluations;
         for action in round.into_actions() {
             self.carry_out(now, action, out);
         }
@@ -214,6 +253,16 @@ impl Dispatcher {
             }
             Action::Dispatch { job, resource, from } => {
                 self.dispatch(job, resource, from, false, out);
+            }
+            Action::Relocate { job, from, to } => {
+                self.forget_try(job, from);
+                self.moving.insert(job, Moving { since: now, from, to });
+                self.dispatch(job, to, Work::ZERO, true, out);
+                let to = Some(self.actor(to));
+                self.tell(from, DispatchMessage::Leave { job, to }, out);
+            }
+            Action::Suspend { job, resource } => {
+                self.tell(resource, DispatchMessage::Leave { job, to: None }, out);
             }
             Action::Migrate { job, from, to, save } => {
                 self.forget_try(job, from);

@@ -5,7 +5,7 @@ use haggle_model::work::Work;
 use haggle_model::{JobId, JobOutcome, Observation, Time};
 use haggle_scheduling::grid::{Checkpointing, ResourceId};
 
-use super::{Dispatcher, Moving, Tries};
+use super::{Dispatcher, Moving, Tries, length};
 use crate::Outbox;
 use crate::desk::Entry;
 use crate::grid::superseded::{CancelMode, Superseded};
@@ -40,6 +40,7 @@ impl Dispatcher {
             run_time: submission.job.run_time,
             from,
             parent: tries.saved_by.filter(|_| from > Work::ZERO),
+            progress: submission.job.task.as_ref().and_then(|task| task.progress).map(Box::new),
             checkpointing,
             moves,
         };
@@ -182,6 +183,21 @@ impl Dispatcher {
         let Some((winner, computed)) = entry.stage.winner else { return };
         let outcome = GridOutcome::Done { winner, computed, end: now };
         self.over(job, outcome, JobOutcome::Completed, out);
+        self.release_children(now, job, out);
+    }
+
+    /// A task is done: those that have waited for it alone may start.
+    fn release_children(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let released = self.ledger.complete(job);
+        if released.is_empty() {
+            return;
+        }
+        for child in released {
+            if let Some(Entry { submission, .. }) = self.desk.get(child) {
+                self.view.submit(child, submission.job.submit, length(submission));
+            }
+        }
+        self.await_round(now, out);
     }
 
     pub(super) fn on_left(

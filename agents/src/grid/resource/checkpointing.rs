@@ -70,6 +70,44 @@ impl GridResource {
         }
     }
 
+    /// A job gives its slot back: what it has done is saved beside those that compute.
+    pub(super) fn on_leave(
+        &mut self,
+        now: Time,
+        job: JobId,
+        to: Option<ActorId>,
+        out: &mut Outbox,
+    ) {
+        match self.replicas.get(&job).map(|replica| replica.stage) {
+            Some(Stage::Computing) => self.write(now, job, None, out),
+            // The checkpoint that it writes anyway goes with it.
+            Some(Stage::Writing(None)) => {}
+            _ => return,
+        }
+        self.machine.release(now, job);
+        let replica = self.replicas.get_mut(&job).expect("it was there just now");
+        replica.writing += now - replica.since;
+        replica.stage = Stage::Leaving(to);
+        replica.left = Some(now);
+    }
+
+    /// What a job that leaves has done is saved.
+    fn on_left(&mut self, now: Time, job: JobId, to: Option<ActorId>, out: &mut Outbox) {
+        let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        replica.written += 1;
+        let (place, record) = replica.checkpoints.last_mut().expect("it has been writing one");
+        let (place, done) = (*place, record.done);
+        record.written = Some(now);
+        let Some(to) = to else { return self.send(now, job, place, out) };
+        record.available = Some(now);
+        replica.available += 1;
+        let (number, from) = (replica.number, self.provider());
+        self.abort_transfers(now, job, out);
+        self.record_left(now, job, TryEnd::Moved, out);
+        out.send(to, DispatchMessage::Moved(Box::new(Moved { job, number, done, from })));
+        out.send(self.rules.home.dispatcher, DispatchMessage::Left { job });
+    }
+
     /// A job stops to write a checkpoint, and goes to `then` after that.
     fn write(&mut self, now: Time, job: JobId, then: Option<ActorId>, out: &mut Outbox) {
         let done = self.machine.pause(now, job);
@@ -97,6 +135,9 @@ impl GridResource {
     pub(super) fn on_written(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         let number = replica.number;
+        if let Stage::Leaving(to) = replica.stage {
+            return self.on_left(now, job, to, out);
+        }
         let Stage::Writing(then) = replica.stage else { return };
         replica.writing += now - replica.since;
         replica.since = now;
@@ -135,7 +176,12 @@ impl GridResource {
             return;
         }
         match bytes {
-            0 => self.saved(now, job, place, 0, out),
+            0 => {
+                self.saved(now, job, place, 0, out);
+                if self.replicas[&job].stage == Stage::Leaving(None) {
+                    self.suspended(now, job, out);
+                }
+            }
             _ => {
                 replica.sending = true;
                 let ends = (self.node(), self.rules.home.checkpoint_node);
@@ -149,8 +195,18 @@ impl GridResource {
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
         replica.sending = false;
         if let Some(place) = replica.unsent.take() {
-            self.send(now, job, place, out);
+            return self.send(now, job, place, out);
         }
+        let all_written = replica.checkpoints.last().is_some_and(|(_, it)| it.written.is_some());
+        if replica.stage == Stage::Leaving(None) && all_written {
+            self.suspended(now, job, out);
+        }
+    }
+
+    /// A job waits elsewhere from now on: what it has done is where any resource may fetch it.
+    fn suspended(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        self.record_left(now, job, TryEnd::Moved, out);
+        out.send(self.rules.home.dispatcher, DispatchMessage::Suspended { job });
     }
 
     /// The timer for the checkpoint after the one that has been written.

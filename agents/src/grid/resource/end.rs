@@ -52,6 +52,14 @@ impl GridResource {
         })));
     }
 
+    /// Takes down the end of a try that gave its slot back before it was over.
+    pub(super) fn record_left(&mut self, now: Time, job: JobId, ending: TryEnd, out: &mut Outbox) {
+        let replica = &self.replicas[&job];
+        let left = replica.left.expect("it is leaving");
+        let done = replica.leaving_with().expect("it is leaving");
+        self.record(job, (left, now), ending, done, out);
+    }
+
     /// Takes down the end of a try in whatever stage it is. `done` is what the
     /// machine says of one that held a slot.
     fn end(&mut self, now: Time, job: JobId, ending: TryEnd, done: Option<Work>, out: &mut Outbox) {
@@ -63,6 +71,7 @@ impl GridResource {
             Stage::Waiting | Stage::Expected => {}
             Stage::Computing => replica.computing += now - replica.since,
             Stage::Writing(_) => replica.writing += now - replica.since,
+            Stage::Leaving(_) => return self.record_left(now, job, ending, out),
             Stage::Output => {
                 let (left, length) = (replica.since, replica.length);
                 let bytes = self.rules.data[usize::from(replica.workload)].output;
@@ -86,7 +95,7 @@ impl GridResource {
                 self.stop(GridTimer::Recovered { job }, out);
             }
             Stage::Computing => self.stop(GridTimer::CheckpointDue { job }, out),
-            Stage::Writing(_) => self.stop(GridTimer::Written { job }, out),
+            Stage::Writing(_) | Stage::Leaving(_) => self.stop(GridTimer::Written { job }, out),
             Stage::Expected | Stage::Output => {}
         }
     }
@@ -114,6 +123,11 @@ impl GridResource {
         for (job, done) in lost {
             self.dead.insert(job, done);
             self.end(now, job, TryEnd::Failed, Some(done), out);
+        }
+        let leaving = |(&job, replica): (&JobId, &Replica)| Some((job, replica.leaving_with()?));
+        for (job, done) in self.replicas.iter().filter_map(leaving).collect::<Vec<_>>() {
+            self.dead.insert(job, done);
+            self.end(now, job, TryEnd::Failed, None, out);
         }
         if !self.rules.output_survives {
             while let Some((&job, replica)) = self.replicas.first_key_value() {

@@ -54,6 +54,7 @@ pub(super) fn settle(
     if let Some(share) = record.share.filter(|_| !tries.is_empty()) {
         totals.sessions.accepted(share, tries.values());
     }
+    totals.workflows.job_over(&record, length, tries.values());
     totals.job_over(fate, length, first_start.map(|start| start - record.job.submit));
     totals.checkpoint_space += checkpoint_space(&record.outcome, tries);
     let shown = shown(&chains);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::GridLedger;
 use super::sessions::{GridSessions, PPM};
 use super::totals::Totals;
+use super::workflows::GridWorkflows;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -103,6 +104,9 @@ pub struct GridSummary {
     /// Where resources reserve shares: the sessions that asked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<GridSessions>,
+    /// Where jobs are tasks of workflows: these as wholes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflows: Option<GridWorkflows>,
     /// Resource by resource, if there are at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<GridResourceSummary>,
@@ -288,6 +292,7 @@ impl GridLedger {
             busy: share(accounts.busy),
             full: share(accounts.full),
             sessions: totals.sessions.sum_up(&came, accounts),
+            workflows: totals.workflows.sum_up(&totals.spent, accounts),
             resources: if is_listed { resources.collect() } else { Vec::new() },
         }
     }

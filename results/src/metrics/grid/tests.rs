@@ -291,7 +291,7 @@ fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
 #[test]
 fn sessions_reserve_shares_while_they_run() {
     let mut ledger = GridLedger::default();
-    ledger.rounds(RoundsAccount { rounds: 7, with_queue: 2 });
+    ledger.rounds(RoundsAccount { rounds: 7, with_queue: 2, evaluations: 0 });
     let session = |percent| Some(Fraction::from_percent(percent));
     let first = a_try(1, (0, 10), TryEnd::Computed);
     let second =

@@ -8,6 +8,7 @@ use haggle_model::{ProviderId, Span, Time};
 
 use super::sessions::SessionTotals;
 use super::spent::{Counts, Spent};
+use super::workflows::WorkflowTotals;
 
 /// Sums over all jobs that are settled, and over all tries.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,7 @@ pub(super) struct Totals {
     /// Σ space that checkpoints took at their server × time, byte microseconds.
     pub(super) checkpoint_space: i128,
     pub(super) sessions: SessionTotals,
+    pub(super) workflows: WorkflowTotals,
     /// What was lost by tries whose own resource failed.
     pub(super) lost_by_failure: Work,
     /// The same try by try, of those settled last.

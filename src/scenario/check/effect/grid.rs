@@ -45,7 +45,7 @@ impl Check<'_> {
 
     fn policy_effects(&mut self, path: &Path, grid: &Grid) {
         let policy = grid.policy;
-        let saves = grid.checkpoints.is_some();
+        let saves = grid.saves();
         let bounded = matches!(
             policy,
             GridPolicy::LoadDependentRep | GridPolicy::FailureDependentRep | GridPolicy::CombinedFt

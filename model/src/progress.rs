@@ -1,0 +1,187 @@
+//! What a task says of its progress while it runs, and how far off that is (Chtepen 2011, chapters
+//! 5 and 6).
+//!
+//! A task does not know how long it takes. What it takes its own length to be, E_est, begins with an
+//! error that fades out while it computes. From time to time it [reports](Progress::reports) which
+//! part of that it has done. Work is in MI here: seconds on the reference processor.
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::splitmix;
+
+/// A job as a task of a workflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkflowTask {
+    /// Which workflow of its workload, counted from 0.
+    pub workflow: u32,
+    /// Which task of that, counted from 0.
+    pub task: u32,
+    /// What it says of its progress; `None` = nothing.
+    pub progress: Option<Progress>,
+}
+
+/// What a task says of its progress.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    error: EstimateError,
+    /// E_act: how much work the task really is.
+    actual: f64,
+    /// Work between two reports.
+    step: f64,
+    /// By what the noise of reports is drawn.
+    seed: u64,
+}
+
+/// How what a task takes for its length differs from what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EstimateError {
+    /// Towards which side.
+    pub side: Side,
+    /// r1·A: the error at the beginning, MI.
+    pub amplitude: f64,
+    /// b: by which factor of e it falls for each per cent of the task that is done.
+    pub decay: f64,
+    /// p·A: the largest noise of a report, MI.
+    pub noise: f64,
+}
+
+/// Towards which side an estimate errs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Side {
+    /// It is too large.
+    Over,
+    /// It is too small.
+    Under,
+    /// It swings about the true length.
+    Fluctuating {
+        /// Whether it is too large at first.
+        up: bool,
+        /// F: work from one swing to the next, MI.
+        period: f64,
+        /// r2·φ: how far on it is in the first swing, MI.
+        shift: f64,
+    },
+}
+
+/// What a task said when it had done some work.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProgressReport {
+    /// W_J: the work, MI.
+    pub done: f64,
+    /// P_J: which part of the whole that seemed to be, above 0 and below 1.
+    pub part: f64,
+}
+
+impl ProgressReport {
+    /// E_est: the length that follows from it, MI (section 5.4.1).
+    pub fn length(&self) -> f64 {
+        self.done / self.part
+    }
+}
+
+impl EstimateError {
+    /// E_est once `done` MI of a task of `actual` MI have been done; `noise` is in [−1, 1].
+    ///
+    /// ```text
+    /// over         E_act + r1·A·exp(−b·t) + r3        t = 100·done/E_act
+    /// under        E_act − r1·A·exp(−b·t) + r3        r3 = p·A·noise
+    /// fluctuating  E_act ± r1·A·exp(−b·t)·sin(2π·(done + r2·φ)/F) + r3
+    /// ```
+    ///
+    /// A task that goes on has not done all, so the estimate is at least 1.0001·done; at least 2 %
+    /// of E_act, too, so that no estimate is absurd.
+    pub fn estimate(&self, actual: f64, done: f64, noise: f64) -> f64 {
+        let error = self.amplitude * libm::exp(-self.decay * 100.0 * done / actual);
+        let error = match self.side {
+            Side::Over => error,
+            Side::Under => -error,
+            Side::Fluctuating { up, period, shift } => {
+                let swing = libm::sin(std::f64::consts::TAU * (done + shift) / period);
+                if up { error * swing } else { -error * swing }
+            }
+        };
+        (actual + error + self.noise * noise).max(1.0001 * done).max(0.02 * actual)
+    }
+}
+
+impl Progress {
+    /// Of a task of `actual` MI that reports each time that it has done another `step` MI, with a
+    /// noise drawn by `seed`.
+    ///
+    /// # Panics
+    /// If `actual` or `step` is not above zero.
+    pub fn new(error: EstimateError, actual: f64, step: f64, seed: u64) -> Progress {
+        assert!(actual > 0.0 && step > 0.0, "a task that reports has some work");
+        Progress { error, actual, step, seed }
+    }
+
+    /// E_est before the task has started, MI.
+    pub fn a_priori(&self) -> f64 {
+        self.error.estimate(self.actual, 0.0, 0.0)
+    }
+
+    /// The reports of a task that has done `done` MI, without the first `known`.
+    pub fn reports(&self, done: f64, known: usize) -> Vec<ProgressReport> {
+        let report = |number: usize| {
+            let done = number as f64 * self.step;
+            let length = self.error.estimate(self.actual, done, self.noise(number));
+            ProgressReport { done, part: done / length }
+        };
+        // What is computed was to be reported before it was done.
+        let last = (done.min(self.actual) / self.step) as usize;
+        (known + 1..=last).map(report).collect()
+    }
+
+    /// The noise of a report, uniform in [−1, 1), the same whenever it is asked for.
+    fn noise(&self, number: usize) -> f64 {
+        let drawn = splitmix(self.seed ^ splitmix(number as u64)) >> 11;
+        drawn as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 5e-6 * expected, "{found}, not {expected}");
+    }
+
+    /// Micro-example M-10.
+    #[test]
+    fn estimates_approach_the_length_from_their_side() {
+        let error = |side, amplitude, decay| EstimateError { side, amplitude, decay, noise: 0.0 };
+        let over = error(Side::Over, 3150.0, 0.1);
+        for (per_cent, expected) in [(0.0, 6750.0), (10.0, 4758.82), (50.0, 3621.22)] {
+            close(over.estimate(3600.0, 36.0 * per_cent, 0.0), expected);
+        }
+        let report = Progress::new(over, 3600.0, 360.0, 1).reports(400.0, 0)[0];
+        assert!((report.part - 0.07565).abs() < 5e-6);
+        close(report.length(), 4758.82);
+        let under = error(Side::Under, 3150.0, 0.1);
+        for (per_cent, expected) in [(0.0, 3150.0), (10.0, 5141.18), (50.0, 6278.78)] {
+            close(under.estimate(6300.0, 63.0 * per_cent, 0.0), expected);
+        }
+        let chapter6 = error(Side::Under, 3240.0, 0.1);
+        for (per_cent, expected) in [(0.0, 360.0), (10.0, 2408.07)] {
+            close(chapter6.estimate(3600.0, 36.0 * per_cent, 0.0), expected);
+        }
+        let swings = Side::Fluctuating { up: true, period: 288.0, shift: 27.0 };
+        let swings = error(swings, 3150.0, 0.1);
+        for (done, expected) in [(0.0, 5350.046), (72.0, 5744.362), (360.0, 4563.524)] {
+            close(swings.estimate(3600.0, done, 0.0), expected);
+        }
+    }
+
+    #[test]
+    fn a_report_is_the_same_whenever_it_is_asked_for() {
+        let error = EstimateError { side: Side::Over, amplitude: 50.0, decay: 0.1, noise: 20.0 };
+        let task = Progress::new(error, 200.0, 1.0, 1);
+        let all = task.reports(200.0, 0);
+        assert_eq!(all.len(), 200);
+        assert_eq!(task.reports(150.9, 100), all[100..150]);
+        assert!(all.iter().all(|report| report.part > 0.0 && report.part < 1.0));
+        assert_eq!(task.reports(0.5, 0), []);
+        assert_eq!(task.a_priori(), 250.0);
+    }
+}

@@ -1,0 +1,23 @@
+//! Workflows whose tasks report how far they are (Chtepen 2011, chapters 5 and 6).
+//!
+//! ```text
+//!  graphs ─▶ Ledger ─── which tasks are ready, which sets run ───┐
+//!  reports of tasks ─▶ Predictor ─── how much of each is left ───┤
+//!  View ─── resources, and who is where ─────────────────────────┴─▶ BalancedRound ─▶ place
+//!                                                                    moves            dispatches
+//! ```
+//!
+//! [`balance`] and [`placing`] know neither graphs nor reports, and [`ledger`] no resources;
+//! [`scheduler`] puts them together in a round.
+
+pub mod balance;
+pub mod curve;
+pub mod ledger;
+pub mod placing;
+pub mod prediction;
+pub mod scheduler;
+
+pub use balance::{Balance, BalancedRound};
+pub use ledger::{Group, Ledger, Member, WorkflowId};
+pub use prediction::{Average, CurveFit, Extrapolation, Predictor};
+pub use scheduler::{BalanceRules, Prediction, WorkflowPolicy, WorkflowScheduler};

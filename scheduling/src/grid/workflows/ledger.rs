@@ -1,0 +1,240 @@
+//! Which tasks of workflows have to wait, which may start, and which are done.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use haggle_model::JobId;
+use haggle_workflows::{ParentSets, TaskId, Workflow};
+
+/// A workflow, and its parent sets, which do not change while it runs.
+#[derive(Debug)]
+struct Flow {
+    graph: Arc<Workflow>,
+    sets: ParentSets,
+    /// By task, once it is submitted.
+    jobs: Vec<Option<JobId>>,
+    done: Vec<bool>,
+    /// How many parents are not done, by task.
+    missing: Vec<u32>,
+}
+
+/// The tasks of workflows by what they wait for. What changes costs O(children).
+#[derive(Debug, Default)]
+pub struct Ledger {
+    flows: BTreeMap<WorkflowId, Flow>,
+    tasks: BTreeMap<JobId, Member>,
+}
+
+/// A workflow of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WorkflowId {
+    /// The workload it came from.
+    pub workload: u16,
+    /// Its number there, counted from 0.
+    pub number: u32,
+}
+
+/// A task as part of its workflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Member {
+    /// Which workflow.
+    pub workflow: WorkflowId,
+    /// Which of its tasks.
+    pub task: TaskId,
+}
+
+/// Which tasks get work done for the same successors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// The parent set of this number of a workflow.
+    Set(WorkflowId, u32),
+    /// A task without a successor, which is in no parent set.
+    Final(WorkflowId, TaskId),
+}
+
+impl Ledger {
+    /// Of these workflows; none of their tasks is submitted yet.
+    pub fn new(workflows: &BTreeMap<WorkflowId, Arc<Workflow>>) -> Ledger {
+        let flow = |graph: &Arc<Workflow>| Flow {
+            sets: graph.parent_sets(),
+            jobs: vec![None; graph.tasks().len()],
+            done: vec![false; graph.tasks().len()],
+            missing: graph.ids().map(|task| graph.parents(task).len() as u32).collect(),
+            graph: Arc::clone(graph),
+        };
+        let flows = workflows.iter().map(|(&id, graph)| (id, flow(graph))).collect();
+        Ledger { flows, tasks: BTreeMap::new() }
+    }
+
+    /// A task is submitted as this job. Says whether it may start, for all its parents are done;
+    /// `None` if there is no such task, or it is submitted already.
+    pub fn submit(&mut self, job: JobId, member: Member) -> Option<bool> {
+        let flow = self.flows.get_mut(&member.workflow)?;
+        let place = flow.jobs.get_mut(member.task.index())?;
+        if place.is_some() || self.tasks.contains_key(&job) {
+            return None;
+        }
+        *place = Some(job);
+        self.tasks.insert(job, member);
+        Some(flow.missing[member.task.index()] == 0)
+    }
+
+    /// A task is done: the tasks that may start now, of those submitted, by number.
+    pub fn complete(&mut self, job: JobId) -> Vec<JobId> {
+        let Some(&Member { workflow, task }) = self.tasks.get(&job) else { return Vec::new() };
+        let flow = self.flows.get_mut(&workflow).expect("its task was submitted");
+        if std::mem::replace(&mut flow.done[task.index()], true) {
+            return Vec::new();
+        }
+        let mut released = Vec::new();
+        for child in flow.graph.children(task) {
+            let missing = &mut flow.missing[child.task.index()];
+            *missing -= 1;
+            if *missing == 0 {
+                released.extend(flow.jobs[child.task.index()]);
+            }
+        }
+        released
+    }
+
+    /// Whether a job is a task whose parents are not all done.
+    pub fn is_blocked(&self, job: JobId) -> bool {
+        self.member(job)
+            .is_some_and(|member| self.flows[&member.workflow].missing[member.task.index()] > 0)
+    }
+
+    /// Which task a job is, if it is one.
+    pub fn member(&self, job: JobId) -> Option<Member> {
+        self.tasks.get(&job).copied()
+    }
+
+    /// Whether a job is a task that needs nothing of others; so is a job that is no task.
+    pub fn is_root(&self, job: JobId) -> bool {
+        self.member(job)
+            .is_none_or(|member| self.flows[&member.workflow].graph.parents(member.task).is_empty())
+    }
+
+    /// The parent sets that a task is in, each with its size; a final task is one of its own.
+    pub fn groups(&self, job: JobId) -> Vec<(Group, usize)> {
+        let Some(Member { workflow, task }) = self.member(job) else { return Vec::new() };
+        let flow = &self.flows[&workflow];
+        let children = flow.graph.children(task);
+        if children.is_empty() {
+            return vec![(Group::Final(workflow, task), 1)];
+        }
+        let mut sets: Vec<usize> =
+            children.iter().filter_map(|child| flow.sets.of(child.task)).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let sized = |set| (Group::Set(workflow, set as u32), flow.sets.parents(set).len());
+        sets.into_iter().map(sized).collect()
+    }
+
+    /// The tasks of a set that are not done, by number; `None` if one is not submitted, or the set
+    /// is the root alone, which nobody balances.
+    pub fn unfinished(&self, group: Group) -> Option<Vec<JobId>> {
+        let (workflow, members) = match group {
+            Group::Final(workflow, task) => (workflow, vec![task]),
+            Group::Set(workflow, set) => {
+                let sets = &self.flows[&workflow].sets;
+                (workflow, sets.parents(set as usize).to_vec())
+            }
+        };
+        let flow = &self.flows[&workflow];
+        let is_root = |task: &TaskId| flow.graph.parents(*task).is_empty();
+        if members.iter().all(is_root) && members.len() == 1 {
+            return None;
+        }
+        let open = members.iter().filter(|task| !flow.done[task.index()]);
+        open.map(|task| flow.jobs[task.index()]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haggle_model::Span;
+    use haggle_workflows::{Builder, Task};
+
+    use super::*;
+
+    const ID: WorkflowId = WorkflowId { workload: 0, number: 0 };
+
+    /// The 17 tasks of micro-example M-1; the jobs have the numbers of their tasks.
+    fn ledger(done: &[u32]) -> Ledger {
+        const EDGES: [(u32, &[u32]); 12] = [
+            (0, &[1, 2, 3, 4]),
+            (1, &[5, 6, 7, 8]),
+            (2, &[9]),
+            (3, &[9]),
+            (4, &[9, 10, 11]),
+            (5, &[16]),
+            (6, &[12]),
+            (7, &[12]),
+            (8, &[12]),
+            (9, &[13, 14]),
+            (10, &[13, 14]),
+            (11, &[15]),
+        ];
+        let mut builder = Builder::new("example");
+        let task = |number: u32| Task::new(number.to_string(), Span::from_secs(1));
+        let ids: Vec<TaskId> = (0..17).map(|it| builder.task(task(it)).expect("a task")).collect();
+        let last = [12, 13, 14, 15].map(|parent| (parent, &[16_u32][..]));
+        for (parent, children) in EDGES.into_iter().chain(last) {
+            for &child in children {
+                builder.edge(ids[parent as usize], ids[child as usize], 0).expect("an edge");
+            }
+        }
+        let mut ledger =
+            Ledger::new(&BTreeMap::from([(ID, Arc::new(builder.build().expect("a graph")))]));
+        for &task in &ids {
+            let may_start = ledger.submit(JobId(task.0), Member { workflow: ID, task });
+            assert_eq!(may_start, Some(task.0 == 0));
+        }
+        for &task in done {
+            ledger.complete(JobId(task));
+        }
+        ledger
+    }
+
+    fn numbers(jobs: &[JobId]) -> Vec<u32> {
+        jobs.iter().map(|job| job.0).collect()
+    }
+
+    /// Running parent sets by their members, and tasks that are ready, micro-example M-2.
+    fn check(done: &[u32], running: &[u32], sets: &[&[u32]], ready: &[u32]) {
+        let ledger = ledger(done);
+        let groups = running.iter().flat_map(|&task| ledger.groups(JobId(task)));
+        let groups: std::collections::BTreeSet<Group> = groups.map(|(group, _)| group).collect();
+        let unfinished = groups.into_iter().filter_map(|group| ledger.unfinished(group));
+        let mut found: Vec<Vec<u32>> = unfinished.map(|jobs| numbers(&jobs)).collect();
+        found.retain(|jobs| !jobs.is_empty() && jobs.iter().all(|job| running.contains(job)));
+        found.sort_by_key(|jobs| (jobs.len(), jobs[0]));
+        assert_eq!(found, sets);
+        let is_ready = |task: &u32| {
+            !done.contains(task) && !running.contains(task) && !ledger.is_blocked(JobId(*task))
+        };
+        assert_eq!((0..17).filter(is_ready).collect::<Vec<_>>(), ready);
+    }
+
+    #[test]
+    fn sets_of_which_all_run_are_balanced() {
+        check(&[0], &[1, 2, 3, 4], &[&[1], &[4], &[2, 3, 4]], &[]);
+        check(&[0, 1, 4], &[2, 3, 6, 7, 10], &[&[2, 3]], &[5, 8, 11]);
+        check(&[0, 1, 2, 3, 4], &[5, 6, 7, 8, 9, 10, 11], &[&[11], &[9, 10], &[6, 7, 8]], &[]);
+        let most: Vec<u32> = (0..12).collect();
+        check(&most, &[12, 13, 14, 15], &[&[12, 13, 14, 15]], &[]);
+        check(&[], &[0], &[], &[]);
+    }
+
+    #[test]
+    fn a_task_is_released_by_its_last_parent() {
+        let mut ledger = ledger(&[0]);
+        assert_eq!(ledger.complete(JobId(2)), []);
+        assert_eq!(ledger.complete(JobId(4)), [10, 11].map(JobId));
+        assert_eq!(ledger.complete(JobId(4)), []);
+        assert_eq!(ledger.complete(JobId(3)), [JobId(9)]);
+        assert_eq!(ledger.submit(JobId(99), Member { workflow: ID, task: TaskId(3) }), None);
+        let all = ledger.groups(JobId(16));
+        assert_eq!(all, [(Group::Final(ID, TaskId(16)), 1)]);
+    }
+}

@@ -1,0 +1,161 @@
+//! How long a task will turn out to be, by what it has reported so far (Chtepen 2011, chapter 6).
+
+use std::fmt;
+
+use haggle_model::progress::ProgressReport;
+
+use super::curve::{Curve, Direction};
+
+/// What is known of a task's length. Work is in MI.
+#[derive(Clone, Copy, Debug)]
+pub struct History<'a> {
+    /// E_est before it began, if its user said anything.
+    pub a_priori: Option<f64>,
+    /// What it has reported, oldest first.
+    pub reports: &'a [ProgressReport],
+    /// W_J: what it has done by now.
+    pub done: f64,
+}
+
+/// A rule by which the length of a task is predicted.
+///
+/// ```
+/// use haggle_model::progress::ProgressReport;
+/// use haggle_scheduling::grid::workflows::prediction::{Extrapolation, History, Predictor};
+///
+/// /// Takes the largest length that a task ever reported.
+/// #[derive(Debug)]
+/// struct Pessimist;
+///
+/// impl Predictor for Pessimist {
+///     fn predict(&self, history: &History<'_>) -> Option<f64> {
+///         history.reports.iter().map(ProgressReport::length).reduce(f64::max).or(history.a_priori)
+///     }
+/// }
+///
+/// // 20 % after 10 MI, 50 % after 20 MI.
+/// let reports = [(10.0, 0.2), (20.0, 0.5)].map(|(done, part)| ProgressReport { done, part });
+/// let history = History { a_priori: None, reports: &reports, done: 20.0 };
+/// assert_eq!(Pessimist.predict(&history), Some(50.0));
+/// assert_eq!(Extrapolation.predict(&history), Some(40.0));
+/// ```
+pub trait Predictor: fmt::Debug + Send {
+    /// The length of the task, MI; `None` if nothing is known of it.
+    fn predict(&self, history: &History<'_>) -> Option<f64>;
+}
+
+/// The last report goes on in a straight line: E_n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extrapolation;
+
+impl Predictor for Extrapolation {
+    fn predict(&self, history: &History<'_>) -> Option<f64> {
+        let last = history.reports.last().map(ProgressReport::length);
+        last.or(history.a_priori)
+    }
+}
+
+/// The mean of all lengths reported so far, E_avg (section 5.5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Average;
+
+impl Predictor for Average {
+    fn predict(&self, history: &History<'_>) -> Option<f64> {
+        if history.reports.is_empty() {
+            return history.a_priori;
+        }
+        let sum: f64 = history.reports.iter().map(ProgressReport::length).sum();
+        Some(sum / history.reports.len() as f64)
+    }
+}
+
+/// The limit of the exponential curve that fits the reported lengths best (section 6.4).
+///
+/// Two curves are tried: one that falls to its limit, ψ1(t) = x1 + x2·exp(−x3·t), and one that rises
+/// to it, ψ2(t) = y1 − y2·exp(−y3·t), with x2, y2 ≥ 0 and x3, y3 > 0. A limit that the task has passed
+/// already, or more than ten times the largest report, is no prediction; without one, the last
+/// report goes on in a straight line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CurveFit {
+    /// No curve is fitted through fewer reports, at least 3: a curve has three parameters.
+    pub min_points: usize,
+}
+
+impl CurveFit {
+    /// The better one of both curves, if any is a prediction; of equal ones the one that falls.
+    pub fn fit(&self, history: &History<'_>) -> Option<(Direction, Curve)> {
+        if history.reports.len() < self.min_points.max(3) {
+            return None;
+        }
+        let points: Vec<(f64, f64)> =
+            history.reports.iter().map(|report| (report.done, report.length())).collect();
+        let largest = points.iter().map(|&(_, length)| length).fold(0.0, f64::max);
+        let curves = Curve::fit(&points);
+        let possible = |&(_, curve): &(Direction, Curve)| {
+            curve.limit >= history.done && curve.limit <= 10.0 * largest
+        };
+        let possible = curves.into_iter().filter(possible);
+        possible.min_by(|(_, a), (_, b)| a.residual.total_cmp(&b.residual))
+    }
+}
+
+impl Default for CurveFit {
+    fn default() -> CurveFit {
+        CurveFit { min_points: 4 }
+    }
+}
+
+impl Predictor for CurveFit {
+    fn predict(&self, history: &History<'_>) -> Option<f64> {
+        match self.fit(history) {
+            Some((_, curve)) => Some(curve.limit),
+            None => Extrapolation.predict(history),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reports(lengths: &[(f64, f64)]) -> Vec<ProgressReport> {
+        // Reports at 0 are of no use for a length, and those of the examples begin there.
+        let report = |&(done, length): &(f64, f64)| ProgressReport { done, part: done / length };
+        lengths.iter().map(report).collect()
+    }
+
+    fn history(reports: &[ProgressReport]) -> History<'_> {
+        History { a_priori: Some(7.0), reports, done: 1.0 }
+    }
+
+    /// Micro-example M-8.
+    #[test]
+    fn averages_count_every_report() {
+        let all = reports(&[(1.0, 3000.0), (2.0, 1500.0), (3.0, 2700.0), (4.0, 1800.0)]);
+        for (count, mean) in [(1, 3000.0), (2, 2250.0), (3, 2400.0), (4, 2250.0)] {
+            assert_eq!(Average.predict(&history(&all[..count])), Some(mean));
+        }
+    }
+
+    #[test]
+    fn who_has_not_reported_is_taken_at_its_users_word() {
+        let predictors: [&dyn Predictor; 3] = [&Extrapolation, &Average, &CurveFit::default()];
+        for predictor in predictors {
+            assert_eq!(predictor.predict(&history(&[])), Some(7.0), "{predictor:?}");
+            let unknown = History { a_priori: None, reports: &[], done: 1.0 };
+            assert_eq!(predictor.predict(&unknown), None, "{predictor:?}");
+        }
+    }
+
+    #[test]
+    fn few_reports_or_absurd_limits_are_extrapolated() {
+        let falling = [(1.0, 150.0), (2.0, 125.0), (3.0, 112.5), (4.0, 106.25)];
+        let all = reports(&falling);
+        let fit = CurveFit::default();
+        assert_eq!(fit.predict(&history(&all[..3])), Extrapolation.predict(&history(&all[..3])));
+        assert!((fit.predict(&history(&all)).expect("reports") - 100.0).abs() < 1e-6);
+        // 124 MI have been done: neither 100 MI, nor the mean of all, is its length.
+        let further = History { done: 124.0, ..history(&all) };
+        assert_eq!(fit.predict(&further), Extrapolation.predict(&further));
+    }
+}

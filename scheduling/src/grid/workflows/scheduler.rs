@@ -1,0 +1,296 @@
+//! Schedules workflows, and balances tasks that run (Balanced Workflow Scheduling, Chtepen 2011,
+//! sections 2.2, 5.4 and 6.4).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_model::JobId;
+use haggle_model::Span;
+use haggle_model::work::{Fraction, Work};
+
+use super::super::jobs::Turn;
+use super::super::resources::ResourceId;
+use super::super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, Restart, Round};
+use super::super::view::{Detection, View};
+use super::balance::{Balance, BalancedRound, Costs, Move, Place, Running};
+use super::ledger::{Group, Ledger};
+use super::placing::{Ready, place};
+use super::prediction::{Average, CurveFit, Extrapolation, History, Predictor};
+
+/// How a scheduler of workflows decides, as a scenario says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkflowPolicy {
+    /// What tasks that run are balanced by; `None` = they stay where they are.
+    pub balance: Option<BalanceRules>,
+    /// How the length of a task is predicted.
+    pub prediction: Prediction,
+    /// Whether tasks write checkpoints from time to time. What they save when they leave a resource
+    /// they start from in any case.
+    pub checkpointing: bool,
+}
+
+/// What is worth a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BalanceRules {
+    /// RE_min: a task that needs no longer than this stays.
+    pub floor: Span,
+    /// γ: a move has to save more than this part.
+    pub gain: Fraction,
+    /// θ: so many resources of a site are looked at as one.
+    pub group: u32,
+    /// Whether root tasks leave a resource that a task of a set can use.
+    pub evicts: bool,
+}
+
+/// The rules by which a length is predicted, by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prediction {
+    /// The last report goes on in a straight line.
+    #[default]
+    Extrapolation,
+    /// The mean of what was reported.
+    Average,
+    /// The limit of the curve that fits best.
+    CurveFit,
+}
+
+impl Prediction {
+    fn build(self) -> Box<dyn Predictor> {
+        match self {
+            Prediction::Extrapolation => Box::new(Extrapolation),
+            Prediction::Average => Box::new(Average),
+            Prediction::CurveFit => Box::new(CurveFit::default()),
+        }
+    }
+}
+
+/// Places tasks that are ready, by parent sets; before that, balances sets that run.
+#[derive(Debug)]
+pub struct WorkflowScheduler {
+    policy: WorkflowPolicy,
+    predictor: Box<dyn Predictor>,
+    /// Sets of which some tasks had no room in the last round.
+    partly: BTreeSet<Group>,
+    /// The last prediction of each task, and by how many reports.
+    predictions: BTreeMap<JobId, (usize, Option<f64>)>,
+}
+
+impl WorkflowScheduler {
+    /// A scheduler that knows no workflow yet.
+    pub fn new(policy: WorkflowPolicy) -> WorkflowScheduler {
+        let predictor = policy.prediction.build();
+        WorkflowScheduler::with_predictor(policy, predictor)
+    }
+
+    /// As [`WorkflowScheduler::new`], but lengths are predicted by a rule of one's own.
+    pub fn with_predictor(
+        policy: WorkflowPolicy,
+        predictor: Box<dyn Predictor>,
+    ) -> WorkflowScheduler {
+        let (partly, predictions) = (BTreeSet::new(), BTreeMap::new());
+        WorkflowScheduler { policy, predictor, partly, predictions }
+    }
+
+    /// What is left of a job that has done so much, MI.
+    fn left(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: Work) -> Option<f64> {
+        let (reports, done) = (insight.reports(job), done.as_mi_f64());
+        let known = self.predictions.get(&job).filter(|&&(count, _)| count == reports.len());
+        let length = match known {
+            Some(&(_, length)) => length,
+            None => {
+                let length = view.job(job).length;
+                let a_priori = (length > Work::ZERO).then(|| length.as_mi_f64());
+                let length = self.predictor.predict(&History { a_priori, reports, done });
+                self.predictions.insert(job, (reports.len(), length));
+                length
+            }
+        };
+        length.map(|length| (length - done).max(0.0))
+    }
+
+    /// The tasks that run, and what is left of them.
+    fn running(&mut self, view: &View, round: &Round<'_>) -> Vec<Running> {
+        let mut running = Vec::new();
+        let mut after = None;
+        while let Some(turn @ (_, job)) = view.jobs().next_with(1, after) {
+            after = Some(turn);
+            let at = view.job(job).replicas[0];
+            if !round.insight.computes(job, at) || !view.resources().get(at).up {
+                continue;
+            }
+            let done = round.insight.progress(job, at);
+            if let Some(left) = self.left(view, round.insight, job, done) {
+                let root = round.insight.ledger().is_none_or(|ledger| ledger.is_root(job));
+                running.push(Running { job, at, left, root });
+            }
+        }
+        running
+    }
+
+    fn balance(
+        &mut self,
+        rules: BalanceRules,
+        ledger: &Ledger,
+        view: &mut View,
+        round: &mut Round<'_>,
+    ) -> u64 {
+        let running = self.running(view, round);
+        let sets = running_sets(ledger, view, &running);
+        if sets.is_empty() {
+            return 0;
+        }
+        let insight = round.insight;
+        let mut costs = Moving { insight, running: &running, draw: round.draw };
+        let decided = BalancedRound::new(places(view), &running, sets);
+        let (moves, _, evaluations) = decided.run(&rules.into(), &mut costs);
+        for step in moves {
+            match step {
+                Move::To(task, to) | Move::EvictedTo(task, to) => {
+                    let Running { job, at, .. } = running[task];
+                    round.relocate(view, job, at, to);
+                }
+                Move::Evicted(task) => {
+                    let Running { job, at, .. } = running[task];
+                    round.suspend(view, job, at);
+                }
+            }
+        }
+        evaluations
+    }
+
+    fn place_ready(&mut self, view: &mut View, round: &mut Round<'_>) {
+        let mut ready = Vec::new();
+        let mut after = None;
+        let has_room = view.resources().any_available();
+        while has_room && let Some(turn @ (_, job)) = view.jobs().next_with(0, after) {
+            after = Some(turn);
+            let saved = view.job(job).saved;
+            let left = self.left(view, round.insight, job, saved);
+            let ledger = round.insight.ledger();
+            let groups = ledger.map(|ledger| ledger.groups(job)).unwrap_or_default();
+            let largest = groups.into_iter().max_by_key(|&(group, size)| (size, group));
+            let root = ledger.is_none_or(|ledger| ledger.is_root(job));
+            let group = largest.map(|(group, _)| group);
+            ready.push(Ready { turn, group, root, left });
+        }
+        if ready.is_empty() {
+            return;
+        }
+        let insight = round.insight;
+        let restart = |view: &View, job: JobId| match view.job(job).saved > Work::ZERO {
+            true => Restart::FromCheckpoint,
+            false => Restart::FromBeginning,
+        };
+        let fetching = |job: JobId, to: ResourceId| {
+            insight.fetching_time(job, to, restart(view, job)).as_secs_f64()
+        };
+        let mut costs = Moving { insight, running: &[], draw: round.draw };
+        let placed = place(&mut places(view), ready, &mut self.partly, &fetching, &mut costs);
+        for (job, to) in placed {
+            let restart = restart(view, job);
+            round.dispatch(view, job, to, restart);
+        }
+    }
+}
+
+impl GridScheduler for WorkflowScheduler {
+    fn detection(&self) -> Detection {
+        Detection::RestartReport
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        if self.policy.checkpointing { Checkpointing::Always } else { Checkpointing::Never }
+    }
+
+    fn computed(&mut self, _now: haggle_model::Time, job: JobId) {
+        self.predictions.remove(&job);
+    }
+
+    fn questions(&self, view: &View) -> Questions {
+        let mut progress = Vec::new();
+        let mut after: Option<Turn> = None;
+        while let Some(turn @ (_, job)) = view.jobs().next_with(1, after) {
+            after = Some(turn);
+            let at = view.job(job).replicas[0];
+            if !view.has_computed(job, at) {
+                progress.push((job, at));
+            }
+        }
+        let moves = self.policy.balance.is_some() && !progress.is_empty();
+        Questions { traffic: moves || view.jobs().waiting() > 0, progress }
+    }
+
+    fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
+        if let (Some(rules), Some(ledger)) = (self.policy.balance, round.insight.ledger()) {
+            round.evaluations += self.balance(rules, ledger, view, round);
+        }
+        self.place_ready(view, round);
+    }
+}
+
+impl From<BalanceRules> for Balance {
+    fn from(rules: BalanceRules) -> Balance {
+        Balance {
+            floor: rules.floor.as_secs_f64(),
+            gain: f64::from(rules.gain.as_ppm()) / 1e6,
+            group: rules.group as usize,
+            evicts: rules.evicts,
+        }
+    }
+}
+
+fn places(view: &View) -> Vec<Place> {
+    let resources = view.resources();
+    let ids = (0..resources.len() as u32).map(ResourceId);
+    let place = |id| {
+        let resource = resources.get(id);
+        let avail = resource.avail.as_micro_mips() as f64 / 1e6;
+        // Nothing ends where there is no speed left.
+        let up = resource.up && avail > 0.0;
+        Place { site: resource.site, up, avail, slots: resource.slots, held: resource.held }
+    };
+    ids.map(place).collect()
+}
+
+/// Sets whose unfinished tasks all run, or send their outputs: those with few that run first, then
+/// in turn.
+fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<usize>> {
+    let numbers: BTreeMap<JobId, usize> =
+        running.iter().enumerate().map(|(number, task)| (task.job, number)).collect();
+    let groups: BTreeSet<Group> =
+        running.iter().flat_map(|task| ledger.groups(task.job)).map(|(group, _)| group).collect();
+    let sends = |job: &JobId| {
+        let replicas = &view.job(*job).replicas;
+        replicas.iter().any(|&at| view.has_computed(*job, at))
+    };
+    let members = |group: Group| {
+        let unfinished = ledger.unfinished(group)?;
+        let at_work = unfinished.iter().filter(|job| !sends(job));
+        at_work.map(|job| numbers.get(job).copied()).collect::<Option<Vec<usize>>>()
+    };
+    let mut sets: Vec<Vec<usize>> = groups.into_iter().filter_map(members).collect();
+    sets.retain(|set| !set.is_empty());
+    let turn = |task: usize| {
+        let job = running[task].job;
+        (view.job(job).arrival, job)
+    };
+    sets.sort_by_key(|set| (set.len(), set.iter().map(|&task| turn(task)).min()));
+    sets
+}
+
+/// What moves cost, as the grid says.
+struct Moving<'a> {
+    insight: &'a dyn Insight,
+    running: &'a [Running],
+    draw: &'a mut dyn FnMut(usize) -> usize,
+}
+
+impl Costs for Moving<'_> {
+    fn moving(&self, task: usize, from: ResourceId, to: ResourceId) -> f64 {
+        let time = self.insight.moving_time(self.running[task].job, from, to);
+        time.map_or(f64::INFINITY, Span::as_secs_f64)
+    }
+
+    fn draw(&mut self, below: usize) -> usize {
+        (self.draw)(below)
+    }
+}
