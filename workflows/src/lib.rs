@@ -1,7 +1,7 @@
 //! Workflows: directed acyclic graphs of tasks, an edge where a task needs what another one makes.
 //!
 //! [`graph`] holds a [`Workflow`] and answers questions about its shape. A [`Builder`] makes one,
-//! and refuses what is no workflow.
+//! and refuses what is no workflow. [`files`] reads and writes them.
 //!
 //! ```
 //! use haggle_model::Span;
@@ -20,6 +20,7 @@
 //! # Ok::<(), haggle_workflows::GraphError>(())
 //! ```
 
+pub mod files;
 pub mod graph;
 
 pub use graph::{Builder, Edge, GraphError, Link, ParentSets, Path, Task, TaskId, Workflow};

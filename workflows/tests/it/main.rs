@@ -1,3 +1,7 @@
 //! Workflows as their users meet them: examples by hand, and laws that hold for all.
 
+mod files;
+mod garbage;
 mod graph;
+mod real_files;
+mod strategies;
