@@ -3,5 +3,7 @@
 mod files;
 mod garbage;
 mod graph;
+mod obvious;
 mod real_files;
+mod schedules;
 mod strategies;
