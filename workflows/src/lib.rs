@@ -1,8 +1,8 @@
 //! Workflows: directed acyclic graphs of tasks, an edge where a task needs what another one makes.
 //!
 //! [`graph`] holds a [`Workflow`] and answers questions about its shape. A [`Builder`] makes one,
-//! and refuses what is no workflow. [`files`] reads and writes them, and
-//! [`schedule`] decides where and when their tasks run.
+//! and refuses what is no workflow. [`files`] reads and writes them,
+//! [`shapes`] draws them at random, and [`schedule`] decides where and when their tasks run.
 //!
 //! ```
 //! use haggle_model::Span;
@@ -24,5 +24,6 @@
 pub mod files;
 pub mod graph;
 pub mod schedule;
+pub mod shapes;
 
 pub use graph::{Builder, Edge, GraphError, Link, ParentSets, Path, Task, TaskId, Workflow};

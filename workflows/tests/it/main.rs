@@ -6,4 +6,5 @@ mod graph;
 mod obvious;
 mod real_files;
 mod schedules;
+mod shapes;
 mod strategies;
