@@ -13,7 +13,7 @@ pub mod ids;
 pub mod iterative;
 pub mod job;
 pub mod job_stories;
-mod lines;
+pub mod lines;
 pub mod load_trace;
 pub mod moldable;
 pub mod network;

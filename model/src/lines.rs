@@ -23,7 +23,8 @@ const NO_TEXT_BYTES: usize = 64 * 1024 * 1024;
 const BUFFER_BYTES: usize = 128 * 1024;
 
 /// Why a file has no lines.
-pub(crate) enum Unreadable {
+#[derive(Debug)]
+pub enum Unreadable {
     /// It could not be opened.
     Open(io::Error),
     /// It could not be read on, or its compressed data are damaged.
@@ -36,7 +37,7 @@ pub(crate) enum Unreadable {
 ///
 /// Compression is told from the first bytes, not from the name, because names
 /// are changed by hand and standard input has none.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
+pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
     if path == Path::new("-") {
         return decompressed(io::stdin());
     }
@@ -44,12 +45,12 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
 }
 
 /// The file at `path` as messages name it.
-pub(crate) fn name(path: &Path) -> String {
+pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
 /// The plain text of `input`, whatever it is packed in.
-pub(crate) fn decompressed<'a>(
+pub fn decompressed<'a>(
     mut input: impl Read + Send + 'a,
 ) -> Result<Box<dyn BufRead + Send + 'a>, Unreadable> {
     let mut start = Vec::with_capacity(6);

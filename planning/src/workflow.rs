@@ -16,7 +16,7 @@ use haggle_model::Span;
 use crate::Machines;
 use crate::multi::Placed;
 
-pub use levels::{LevelRule, WorkflowError, levels};
+pub use levels::{LevelRule, TooEarly, levels};
 
 /// A machine: the number of its cluster and its own there.
 pub type MachineId = (usize, u32);

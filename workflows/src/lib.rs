@@ -1,7 +1,8 @@
 //! Workflows: directed acyclic graphs of tasks, an edge where a task needs what another one makes.
 //!
 //! [`graph`] holds a [`Workflow`] and answers questions about its shape. A [`Builder`] makes one,
-//! and refuses what is no workflow.
+//! and refuses what is no workflow. [`files`] reads and writes them,
+//! [`shapes`] draws them at random, and [`schedule`] decides where and when their tasks run.
 //!
 //! ```
 //! use haggle_model::Span;
@@ -20,6 +21,9 @@
 //! # Ok::<(), haggle_workflows::GraphError>(())
 //! ```
 
+pub mod files;
 pub mod graph;
+pub mod schedule;
+pub mod shapes;
 
 pub use graph::{Builder, Edge, GraphError, Link, ParentSets, Path, Task, TaskId, Workflow};

@@ -1,5 +1,6 @@
 //! Which applications of a workflow run side by side.
 
+use haggle_workflows::{Edge, TaskId, Workflow};
 use thiserror::Error;
 
 /// What the level of an application is.
@@ -13,77 +14,40 @@ pub enum LevelRule {
     BreadthFirst,
 }
 
-/// Why a graph has no levels.
+/// The shortest way to an application is not the only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum WorkflowError {
-    /// An edge leads to or from nowhere.
-    #[error("there is no application {application}")]
-    NoApplication {
-        /// The number in the edge.
-        application: usize,
-    },
-    /// An application would have to wait for itself, or for one that does.
-    #[error("application {application} can never begin, for it comes after a cycle")]
-    Cycle {
-        /// The first one.
-        application: usize,
-    },
-    /// The shortest way to an application is not the only one.
-    #[error("by breadth first, application {to} would not come after {from}; use the longest path")]
-    TooEarly {
-        /// What has to come before.
-        from: usize,
-        /// What has a level that is not below.
-        to: usize,
-    },
+#[error("by breadth first, application {to} would not come after {from}; use the longest path")]
+pub struct TooEarly {
+    /// What has to come before.
+    pub from: TaskId,
+    /// What has a level that is not below.
+    pub to: TaskId,
 }
 
-/// The applications of each level, by their numbers from 0, ascending. An edge leads from one to
-/// another that comes later. Applications without predecessors are in the first level.
-pub fn levels(
-    applications: usize,
-    edges: &[(usize, usize)],
-    rule: LevelRule,
-) -> Result<Vec<Vec<usize>>, WorkflowError> {
-    let unknown = edges.iter().flat_map(|&(from, to)| [from, to]).find(|&end| end >= applications);
-    if let Some(application) = unknown {
-        return Err(WorkflowError::NoApplication { application });
+/// The applications of each level, the tasks of the workflow by their numbers, ascending.
+/// Applications without predecessors are in the first level.
+pub fn levels(workflow: &Workflow, rule: LevelRule) -> Result<Vec<Vec<usize>>, TooEarly> {
+    let numbers = |tasks: &[TaskId]| tasks.iter().map(|task| task.index()).collect();
+    match rule {
+        LevelRule::LongestPath => Ok(workflow.levels().map(numbers).collect()),
+        LevelRule::BreadthFirst => breadth_first(workflow),
     }
-    let mut after = vec![Vec::new(); applications];
-    let mut before = vec![0_usize; applications];
-    for &(from, to) in edges {
-        after[from].push(to);
-        before[to] += 1;
+}
+
+fn breadth_first(workflow: &Workflow) -> Result<Vec<Vec<usize>>, TooEarly> {
+    let mut level = vec![0_usize; workflow.tasks().len()];
+    for &task in workflow.order() {
+        let parents = workflow.parents(task).iter().map(|link| level[link.task.index()] + 1);
+        level[task.index()] = parents.min().unwrap_or(0);
     }
-    let mut level: Vec<Option<usize>> =
-        before.iter().map(|&before| (before == 0).then_some(0)).collect();
-    let mut ready: Vec<usize> = (0..applications).filter(|&one| before[one] == 0).collect();
-    let mut next = 0;
-    // Each comes after all that are before it, so that its level is known by then.
-    while let Some(&one) = ready.get(next) {
-        next += 1;
-        let below = level[one].map(|level| level + 1);
-        for &later in &after[one] {
-            level[later] = match rule {
-                LevelRule::LongestPath => level[later].max(below),
-                LevelRule::BreadthFirst => [level[later], below].into_iter().flatten().min(),
-            };
-            before[later] -= 1;
-            if before[later] == 0 {
-                ready.push(later);
-            }
-        }
+    let is_early = |edge: &Edge| level[edge.child.index()] <= level[edge.parent.index()];
+    if let Some(Edge { parent: from, child: to, .. }) = workflow.edges().find(is_early) {
+        return Err(TooEarly { from, to });
     }
-    if let Some(application) = (0..applications).find(|&one| before[one] > 0) {
-        return Err(WorkflowError::Cycle { application });
-    }
-    if let Some(&(from, to)) = edges.iter().find(|&&(from, to)| level[to] <= level[from]) {
-        return Err(WorkflowError::TooEarly { from, to });
-    }
-    let deepest = level.iter().flatten().max().map_or(0, |deepest| deepest + 1);
+    let deepest = level.iter().max().map_or(0, |deepest| deepest + 1);
     let mut levels = vec![Vec::new(); deepest];
     for (application, level) in level.into_iter().enumerate() {
-        levels[level.unwrap_or(0)].push(application);
+        levels[level].push(application);
     }
     Ok(levels)
 }

@@ -7,35 +7,41 @@ use haggle_model::Span;
 use haggle_model::random::stream;
 use haggle_planning::multi::{GridView, Move, Placed, Terms, next_interval};
 use haggle_planning::workflow::{
-    Applications, LevelRule, MachineId, Proposal, WorkflowError, grant, levels, run_levels,
+    Applications, LevelRule, MachineId, Proposal, TooEarly, grant, levels, run_levels,
 };
 use haggle_planning::{
     Application, Cluster, ClusterOracle, Interval, Machines, Method, Phase, Search, Speedup, Term,
 };
+use haggle_workflows::{Builder, Task, TaskId};
 use proptest::prelude::*;
 
 fn secs(seconds: i64) -> Span {
     Span::from_secs(seconds)
 }
 
+fn graph(applications: usize, edges: &[(u32, u32)]) -> haggle_workflows::Workflow {
+    let mut builder = Builder::new("applications");
+    for application in 0..applications {
+        builder.task(Task::new(application.to_string(), secs(1))).expect("a task");
+    }
+    for &(from, to) in edges {
+        builder.edge(TaskId(from), TaskId(to), 0).expect("an edge");
+    }
+    builder.build().expect("a workflow")
+}
+
 #[test]
 fn levels_of_graphs() {
-    let diamond = [(0, 1), (0, 2), (1, 3), (2, 3)];
+    let diamond = graph(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
     let expected = Ok(vec![vec![0], vec![1, 2], vec![3]]);
-    assert_eq!(levels(4, &diamond, LevelRule::LongestPath), expected);
-    assert_eq!(levels(4, &diamond, LevelRule::BreadthFirst), expected);
+    assert_eq!(levels(&diamond, LevelRule::LongestPath), expected);
+    assert_eq!(levels(&diamond, LevelRule::BreadthFirst), expected);
     // 3 is one step from the start, but comes after 2, which is two steps from it.
-    let shortcut = [(0, 1), (1, 2), (2, 3), (0, 3)];
+    let shortcut = graph(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]);
     let expected = Ok(vec![vec![0], vec![1], vec![2], vec![3]]);
-    assert_eq!(levels(4, &shortcut, LevelRule::LongestPath), expected);
-    let refused = WorkflowError::TooEarly { from: 2, to: 3 };
-    assert_eq!(levels(4, &shortcut, LevelRule::BreadthFirst), Err(refused));
-    let cycle = [(0, 1), (1, 2), (2, 1)];
-    let refused = WorkflowError::Cycle { application: 1 };
-    assert_eq!(levels(3, &cycle, LevelRule::LongestPath), Err(refused));
-    let refused = WorkflowError::NoApplication { application: 3 };
-    assert_eq!(levels(3, &[(0, 3)], LevelRule::LongestPath), Err(refused));
-    assert_eq!(levels(0, &[], LevelRule::LongestPath), Ok(vec![]));
+    assert_eq!(levels(&shortcut, LevelRule::LongestPath), expected);
+    let refused = TooEarly { from: TaskId(2), to: TaskId(3) };
+    assert_eq!(levels(&shortcut, LevelRule::BreadthFirst), Err(refused));
 }
 
 /// Clusters of which some machines are free, for one application.

@@ -55,6 +55,22 @@ impl Builder {
         Ok(id)
     }
 
+    /// The tasks so far, by number.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Adds bytes that a task reads from storage, and writes there.
+    pub fn stored(&mut self, task: TaskId, input: u64, output: u64) -> Result<(), GraphError> {
+        let place = task.index();
+        let task = self.tasks.get_mut(place).ok_or(GraphError::UnknownTask { task })?;
+        self.bytes = sum(self.bytes, [input, output], &task.name)?;
+        // Parts of a sum that is in range.
+        task.input += input;
+        task.output += output;
+        Ok(())
+    }
+
     /// The number of the task of that name.
     pub fn id(&self, name: &str) -> Option<TaskId> {
         self.numbers.get(name).copied()

@@ -1,0 +1,20 @@
+//! Whatever bytes a file of a workflow has, plain or packed, reading it ends in a workflow or in an
+//! error of one line that names the file; what was read can be written, and is read back the same.
+
+#![no_main]
+
+use haggle_workflows::files::{parse_bytes, write};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| match parse_bytes(bytes) {
+    Ok(workflow) => {
+        let mut written = Vec::new();
+        write(&workflow, "fuzzed", &mut written).expect("memory takes it");
+        let read = parse_bytes(&written).expect("what is written is good");
+        assert!(read.tasks().len() == workflow.tasks().len() && read.edges().eq(workflow.edges()));
+    }
+    Err(error) => {
+        let text = error.to_string();
+        assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
+    }
+});

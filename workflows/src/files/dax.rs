@@ -1,0 +1,209 @@
+//! DAX, the abstract workflows of Pegasus in XML: schemas 2.1 to 3.6, with the run time of each job
+//! as its attribute `runtime`, as the generator of Bharathi et al. (2008) writes it.
+
+use std::sync::Arc;
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+use rustc_hash::FxHashMap;
+
+use super::FileProblem;
+use super::draft::{Draft, Problem, run_time};
+use crate::{Task, TaskId};
+
+/// The jobs and files of a text of DAX.
+pub(super) fn parse(text: &str) -> Result<Draft, Problem> {
+    let mut xml = Reader::from_str(text);
+    let mut place = Place { text, passed: 0, line: 1 };
+    let mut dax = Dax::default();
+    let mut depth = 0_usize;
+    loop {
+        let line = place.line_of(xml.buffer_position());
+        let at = |what: String| (line, FileProblem::Xml(what));
+        let event = xml.read_event().map_err(|error| {
+            (place.line_of(xml.error_position()), FileProblem::Xml(error.to_string()))
+        })?;
+        match event {
+            Event::Start(element) => {
+                // White space before the element is passed by now.
+                let line = place.line_of(xml.buffer_position());
+                dax.begin(&element, line, depth)?;
+                depth += 1;
+            }
+            Event::Empty(element) => {
+                let line = place.line_of(xml.buffer_position());
+                dax.begin(&element, line, depth)?;
+                dax.end(depth);
+            }
+            Event::End(_) => {
+                depth -= 1; // the reader pairs the ends with the begins
+                dax.end(depth);
+            }
+            Event::Eof if depth > 0 => return Err(at("ends within an element".to_owned())),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    dax.finish()
+}
+
+/// Lines of places that ascend.
+struct Place<'a> {
+    text: &'a str,
+    passed: usize,
+    line: usize,
+}
+
+impl Place<'_> {
+    fn line_of(&mut self, place: u64) -> usize {
+        let place = usize::try_from(place).map_or(self.text.len(), |at| at.min(self.text.len()));
+        if place > self.passed {
+            let passed = &self.text.as_bytes()[self.passed..place];
+            self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
+            self.passed = place;
+        }
+        self.line
+    }
+}
+
+#[derive(Default)]
+struct Dax {
+    draft: Option<Draft>,
+    job: Option<(TaskId, String)>,
+    child: Option<String>,
+    kinds: FxHashMap<String, Arc<str>>, // looked up only
+    /// Parents and children with their lines: jobs may come later.
+    edges: Vec<(String, String, usize)>,
+}
+
+impl Dax {
+    fn begin(
+        &mut self,
+        element: &BytesStart<'_>,
+        line: usize,
+        depth: usize,
+    ) -> Result<(), Problem> {
+        let local = element.local_name();
+        let name: &str = local.as_ref();
+        let at = |what: String| (line, FileProblem::Xml(what));
+        let Some(draft) = &mut self.draft else {
+            if name != "adag" || depth > 0 {
+                return Err(at(format!("the root is <{name}>; expected <adag>")));
+            }
+            let [title] = attributes(element, ["name"]).map_err(at)?;
+            self.draft = Some(Draft::new(title.as_deref().unwrap_or("workflow")));
+            return Ok(());
+        };
+        match (depth, name) {
+            (1, "job") => {
+                let [id, kind, runtime] =
+                    attributes(element, ["id", "name", "runtime"]).map_err(at)?;
+                let id = id.ok_or_else(|| at("a job has no id".to_owned()))?;
+                let of_job = |what| (line, FileProblem::Task { name: id.clone(), what });
+                let runtime = runtime.ok_or_else(|| of_job("no run time; add runtime"))?;
+                let seconds = runtime.parse();
+                let seconds = seconds.map_err(|_| of_job("run time is no number of seconds"))?;
+                let work = run_time(seconds).map_err(of_job)?;
+                let kind = kind.map(|kind| {
+                    let known =
+                        self.kinds.entry(kind).or_insert_with_key(|kind| Arc::from(&**kind));
+                    Arc::clone(known)
+                });
+                let task = draft.task(Task { kind, ..Task::new(id.as_str(), work) }, line)?;
+                self.job = Some((task, id));
+            }
+            (1, "dag" | "dax") => {
+                return Err(at(format!("<{name}> is a workflow in a workflow; put its jobs here")));
+            }
+            (2, "uses") => {
+                if let Some((task, id)) = &self.job {
+                    uses(draft, element, *task, id, line)?;
+                }
+            }
+            (1, "child") => {
+                let [child] = attributes(element, ["ref"]).map_err(at)?;
+                self.child = Some(child.ok_or_else(|| at("a child has no ref".to_owned()))?);
+            }
+            (2, "parent") => {
+                let [parent] = attributes(element, ["ref"]).map_err(at)?;
+                let parent = parent.ok_or_else(|| at("a parent has no ref".to_owned()))?;
+                if let Some(child) = &self.child {
+                    self.edges.push((parent, child.clone(), line));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, depth: usize) {
+        if depth == 1 {
+            self.job = None;
+            self.child = None;
+        }
+    }
+
+    fn finish(self) -> Result<Draft, Problem> {
+        let none = || (0, FileProblem::Xml("there is no <adag>".to_owned()));
+        let mut draft = self.draft.ok_or_else(none)?;
+        for (parent, child, line) in self.edges {
+            let unknown = |name: &str, other: &str| {
+                let (name, other) = (name.to_owned(), other.to_owned());
+                (line, FileProblem::UnknownTask { name, other })
+            };
+            let child_id = draft.id(&child).ok_or_else(|| unknown(&parent, &child))?;
+            let parent_id = draft.id(&parent).ok_or_else(|| unknown(&child, &parent))?;
+            draft.edge(parent_id, child_id);
+        }
+        Ok(draft)
+    }
+}
+
+fn uses(
+    draft: &mut Draft,
+    element: &BytesStart<'_>,
+    task: TaskId,
+    name: &str,
+    line: usize,
+) -> Result<(), Problem> {
+    let found = attributes(element, ["file", "name", "link", "size"]);
+    let [file, named, link, size] = found.map_err(|what| (line, FileProblem::Xml(what)))?;
+    let of_task = |what| (line, FileProblem::Task { name: name.to_owned(), what });
+    let link = link.unwrap_or_default();
+    let is_file = matches!(link.as_str(), "input" | "output" | "inout");
+    if !is_file {
+        return Ok(()); // an executable, or nothing that is moved
+    }
+    let file = file.or(named).ok_or_else(|| of_task("a file has no name; add file or name"))?;
+    let no_size = || (line, FileProblem::NoSize { name: name.to_owned(), file: file.clone() });
+    let size = size.ok_or_else(no_size)?;
+    let bytes = size.parse().map_err(|_| of_task("size of a file is no whole number of bytes"))?;
+    if link != "output" {
+        draft.reads(task, &file, bytes);
+    }
+    if link != "input" {
+        draft.writes(task, &file, bytes);
+    }
+    Ok(())
+}
+
+/// The values of attributes by their names.
+fn attributes<const N: usize>(
+    element: &BytesStart<'_>,
+    names: [&str; N],
+) -> Result<[Option<String>; N], String> {
+    let mut values = [const { None }; N];
+    // The reader's own check looks at all attributes before each one.
+    for attribute in element.attributes().with_checks(false) {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        let Some(place) = names.iter().position(|&name| name == attribute.key.as_ref()) else {
+            continue;
+        };
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+        let value = value.map_err(|error| error.to_string())?.into_owned();
+        if values[place].replace(value).is_some() {
+            return Err(format!("attribute {} is given twice", names[place]));
+        }
+    }
+    Ok(values)
+}

@@ -1,0 +1,136 @@
+//! What can be wrong with a file of a workflow, and where.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use haggle_model::lines::Unreadable;
+use thiserror::Error;
+
+use super::FILE_BYTES_MAX;
+use crate::GraphError;
+
+/// Characters of a name or message that errors show.
+const SHOWN: usize = 80;
+
+/// A problem with its place: `montage.json:17: task "mAdd": …`.
+#[derive(Debug)]
+pub struct FileError {
+    /// The file as the user named it, `<stdin>` or `<memory>`.
+    pub file: Arc<str>,
+    /// Line, from 1; 0 = the problem is with the file as a whole, or the format gives no lines.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: FileProblem,
+}
+
+/// What is wrong with a file of a workflow.
+#[derive(Debug, Error)]
+pub enum FileProblem {
+    /// The file could not be opened.
+    #[error("cannot open the file: {0}")]
+    Open(io::Error),
+    /// The file could not be read on, or its compressed data are damaged.
+    #[error("cannot read on: {0}")]
+    Read(io::Error),
+    /// The file is compressed in a way that is not read here.
+    #[error("compressed with {0}; only gzip and zstd are read, so decompress it first")]
+    Compression(&'static str),
+    /// The unpacked text has more bytes than are read.
+    #[error("more than {} MiB of text; split the workflow", FILE_BYTES_MAX >> 20)]
+    TooLong,
+    /// There are bytes that are not UTF-8.
+    #[error("not a text in UTF-8; expected WfFormat (JSON) or DAX (XML)")]
+    NotText,
+    /// It begins like neither format.
+    #[error("begins neither with {{ nor with <; expected WfFormat (JSON) or DAX (XML)")]
+    UnknownFormat,
+    /// The text is no JSON, or has not the parts of WfFormat.
+    #[error("not WfFormat: {}", shown(.0))]
+    Json(String),
+    /// The text is no XML, or has not the parts of DAX.
+    #[error("not a DAX: {}", shown(.0))]
+    Xml(String),
+    /// The file is of a version of WfFormat that is not read.
+    #[error("WfFormat {}; versions 1.3, 1.4 and 1.5 are read, so convert it", quoted(.0))]
+    Version(String),
+    /// A part of a task is missing or out of range.
+    #[error("task {}: {what}", quoted(.name))]
+    Task {
+        /// The task.
+        name: String,
+        /// What is wrong, and what is expected.
+        what: &'static str,
+    },
+    /// A parent or child is no task of the file.
+    #[error("task {} names {}, but there is no such task", quoted(.name), quoted(.other))]
+    UnknownTask {
+        /// The task that names it.
+        name: String,
+        /// What it names.
+        other: String,
+    },
+    /// A file that a task reads or writes has no size.
+    #[error("task {}: file {} has no size; add it to the files", quoted(.name), quoted(.file))]
+    NoSize {
+        /// The task.
+        name: String,
+        /// The file.
+        file: String,
+    },
+    /// Two tasks write one file.
+    #[error(
+        "tasks {} and {} both write file {}; one task writes each file",
+        quoted(.first), quoted(.second), quoted(.file)
+    )]
+    WrittenTwice {
+        /// The file.
+        file: String,
+        /// The one.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// The tasks and edges are no workflow.
+    #[error("{}", shown(&.0.to_string()))]
+    Graph(#[from] GraphError),
+}
+
+/// On one line, and not too long.
+fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(4 * SHOWN).flat_map(char::escape_debug).collect();
+    // Quotation marks and apostrophes are no danger to a line.
+    shown = shown.replace("\\\"", "\"").replace("\\'", "'");
+    if text.chars().nth(4 * SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn quoted(name: &str) -> String {
+    let end = if name.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    format!("\"{}{end}\"", shown(&name.chars().take(SHOWN).collect::<String>()))
+}
+
+impl From<Unreadable> for FileProblem {
+    fn from(unreadable: Unreadable) -> FileProblem {
+        match unreadable {
+            Unreadable::Open(error) => FileProblem::Open(error),
+            Unreadable::Read(error) => FileProblem::Read(error),
+            Unreadable::Compression(kind) => FileProblem::Compression(kind),
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+// Written by hand: the message already holds that of the cause.
+impl std::error::Error for FileError {}

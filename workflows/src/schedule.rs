@@ -1,0 +1,214 @@
+//! Static schedules: where and when each task of a workflow runs, decided before it starts.
+//!
+//! A [`Problem`] is a workflow on resources that run one task at a time. A [`Policy`] makes a
+//! [`Schedule`] of it, which [`Schedule::check`] verifies. What a task reads from storage and writes
+//! there is left out, and so is the number of its processors: a resource runs any task. Ranks are
+//! sums of whole microseconds over all resources, not their means, so equal ranks are equal on every
+//! machine.
+//!
+//! ```
+//! use haggle_model::Span;
+//! use haggle_workflows::schedule::{Network, Policy, Problem};
+//! use haggle_workflows::{Builder, Task};
+//!
+//! let mut builder = Builder::new("two tasks");
+//! builder.task(Task::new("long", Span::from_secs(8)))?;
+//! builder.task(Task::new("short", Span::from_secs(3)))?;
+//! let workflow = builder.build()?;
+//! let problem = Problem::with_speeds(&workflow, vec![1.0, 2.0], Network::INSTANT)?;
+//! let schedule = Policy::Heft.schedule(&problem, 1);
+//! assert_eq!(schedule.makespan(), Span::from_secs(4));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod batch;
+mod cpop;
+mod heft;
+mod metrics;
+mod peft;
+mod plan;
+mod problem;
+mod random;
+mod ranks;
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use haggle_model::{Span, Time};
+use thiserror::Error;
+
+use crate::TaskId;
+
+pub use metrics::Metrics;
+pub use problem::{Network, Problem, ProblemError};
+
+/// Where and when a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The number of the resource, from 0.
+    pub resource: u32,
+    /// Its start.
+    pub start: Time,
+    /// Its end.
+    pub end: Time,
+}
+
+/// The placements of all tasks of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    placements: Vec<Placement>,
+}
+
+/// How schedules are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Policy {
+    /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
+    Heft,
+    /// Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002).
+    Cpop,
+    /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
+    Peft,
+    /// Level by level, the task that can end first, first.
+    MinMin,
+    /// Level by level, the task whose earliest end is last, first.
+    MaxMin,
+    /// Level by level, the task that loses most without its best resource, first.
+    Sufferage,
+    /// Each task on a resource drawn at random.
+    Random,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Policy; 7] = [
+        Policy::Heft,
+        Policy::Cpop,
+        Policy::Peft,
+        Policy::MinMin,
+        Policy::MaxMin,
+        Policy::Sufferage,
+        Policy::Random,
+    ];
+
+    /// The word that users write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Policy::Heft => "heft",
+            Policy::Cpop => "cpop",
+            Policy::Peft => "peft",
+            Policy::MinMin => "min-min",
+            Policy::MaxMin => "max-min",
+            Policy::Sufferage => "sufferage",
+            Policy::Random => "random",
+        }
+    }
+
+    /// A schedule; only [`Policy::Random`] depends on the seed.
+    pub fn schedule(self, problem: &Problem<'_>, seed: u64) -> Schedule {
+        match self {
+            Policy::Heft => heft::schedule(problem),
+            Policy::Cpop => cpop::schedule(problem),
+            Policy::Peft => peft::schedule(problem),
+            Policy::MinMin => batch::schedule(problem, batch::Rule::MinMin),
+            Policy::MaxMin => batch::schedule(problem, batch::Rule::MaxMin),
+            Policy::Sufferage => batch::schedule(problem, batch::Rule::Sufferage),
+            Policy::Random => random::schedule(problem, seed),
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a schedule cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScheduleError {
+    /// A task runs on no resource of the problem, or not as long as it takes there.
+    #[error("task {task} does not run for its time on a resource")]
+    Placement {
+        /// The task.
+        task: TaskId,
+    },
+    /// A task starts before its data are there.
+    #[error("task {child} starts before the data of {parent} are there")]
+    Early {
+        /// The task.
+        child: TaskId,
+        /// What it needs.
+        parent: TaskId,
+    },
+    /// Two tasks run on one resource at once.
+    #[error("tasks {first} and {second} run on one resource at once")]
+    Overlap {
+        /// The one that starts first.
+        first: TaskId,
+        /// The other.
+        second: TaskId,
+    },
+}
+
+impl Schedule {
+    /// A schedule out of the placements of all tasks, by number; see [`Schedule::check`].
+    pub fn new(placements: Vec<Placement>) -> Schedule {
+        Schedule { placements }
+    }
+
+    /// The placements of all tasks, by number.
+    pub fn placements(&self) -> &[Placement] {
+        &self.placements
+    }
+
+    /// Where and when a task runs.
+    pub fn placement(&self, task: TaskId) -> Placement {
+        self.placements[task.index()]
+    }
+
+    /// The time from the start of the first task to the end of the last one: all schedules start at 0.
+    pub fn makespan(&self) -> Span {
+        self.placements
+            .iter()
+            .map(|placement| placement.end - Time::ZERO)
+            .max()
+            .unwrap_or(Span::ZERO)
+    }
+
+    /// Whether the schedule can be carried out: every task runs for its time, after its data are
+    /// there, and alone on its resource. Tasks that take no time may run beside others.
+    pub fn check(&self, problem: &Problem<'_>) -> Result<(), ScheduleError> {
+        let workflow = problem.workflow();
+        if self.placements.len() != workflow.tasks().len() {
+            let task = TaskId(self.placements.len().min(workflow.tasks().len()) as u32);
+            return Err(ScheduleError::Placement { task });
+        }
+        for task in workflow.ids() {
+            let Placement { resource, start, end } = self.placement(task);
+            let is_there = (resource as usize) < problem.resources() && start >= Time::ZERO;
+            if !is_there || end != start + problem.time(task, resource) {
+                return Err(ScheduleError::Placement { task });
+            }
+            for link in workflow.parents(task) {
+                let parent = self.placement(link.task);
+                let moved = problem.transfer(link.bytes, parent.resource, resource);
+                if start < parent.end + moved {
+                    return Err(ScheduleError::Early { child: task, parent: link.task });
+                }
+            }
+        }
+        let takes_time = |task: &TaskId| self.placement(*task).start < self.placement(*task).end;
+        let mut tasks: Vec<TaskId> = workflow.ids().filter(takes_time).collect();
+        tasks.sort_by_key(|&task| {
+            let Placement { resource, start, end } = self.placement(task);
+            (resource, start, Reverse(end))
+        });
+        for two in tasks.windows(2) {
+            let [first, second] = [two[0], two[1]].map(|task| self.placement(task));
+            if first.resource == second.resource && second.start < first.end {
+                return Err(ScheduleError::Overlap { first: two[0], second: two[1] });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! A schedule that is being made: when resources are idle, and when data arrive.
+
+use haggle_model::{Span, Time};
+
+use super::{Placement, Problem, Schedule};
+use crate::TaskId;
+
+/// The tasks placed so far.
+pub(super) struct Plan<'a> {
+    pub(super) problem: &'a Problem<'a>,
+    placed: Vec<Option<Placement>>,
+    idle: Vec<Idle>,
+}
+
+/// When all data of a task are on a resource: the same time on all but one.
+#[derive(Clone, Copy)]
+pub(super) struct Ready {
+    elsewhere: Time,
+    home: u32,
+    at_home: Time,
+}
+
+impl Ready {
+    /// The earliest start on a resource.
+    pub(super) fn on(&self, resource: u32) -> Time {
+        if resource == self.home { self.at_home } else { self.elsewhere }
+    }
+
+    /// The resource whose data would arrive last elsewhere.
+    pub(super) fn home(&self) -> u32 {
+        self.home
+    }
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(problem: &'a Problem<'a>) -> Plan<'a> {
+        let placed = vec![None; problem.workflow().tasks().len()];
+        Plan { problem, placed, idle: vec![Idle::default(); problem.resources()] }
+    }
+
+    /// When the data of a task arrive, all of whose parents are placed.
+    pub(super) fn ready(&self, task: TaskId) -> Ready {
+        let arrival = |link: &crate::Link| {
+            let parent = self.placed[link.task.index()].expect("parents are placed first");
+            (parent, parent.end + self.problem.transfer_between(link.bytes))
+        };
+        let mut ready = Ready { elsewhere: Time::ZERO, home: 0, at_home: Time::ZERO };
+        let parents = self.problem.workflow().parents(task);
+        for (parent, arrives) in parents.iter().map(arrival) {
+            if arrives > ready.elsewhere {
+                ready.elsewhere = arrives;
+                ready.home = parent.resource;
+            }
+        }
+        for (parent, arrives) in parents.iter().map(arrival) {
+            let is_home = parent.resource == ready.home;
+            ready.at_home = ready.at_home.max(if is_home { parent.end } else { arrives });
+        }
+        ready
+    }
+
+    /// The placement of a task in the first idle slot of a resource that is long enough.
+    pub(super) fn inserted(&self, task: TaskId, resource: u32, ready: Ready) -> Placement {
+        let time = self.problem.time(task, resource);
+        let start = self.idle[resource as usize].first_fit(ready.on(resource), time);
+        Placement { resource, start, end: start + time }
+    }
+
+    /// The placement of a task after all others of a resource.
+    pub(super) fn appended(&self, task: TaskId, resource: u32, ready: Ready) -> Placement {
+        let start = self.available(resource).max(ready.on(resource));
+        Placement { resource, start, end: start + self.problem.time(task, resource) }
+    }
+
+    /// The end of the last task of a resource.
+    pub(super) fn available(&self, resource: u32) -> Time {
+        self.idle[resource as usize].last_end
+    }
+
+    /// The placement with the least key by insertion; the lowest number of equal ones.
+    pub(super) fn best<K: Ord>(&self, task: TaskId, key: impl Fn(&Placement) -> K) -> Placement {
+        let ready = self.ready(task);
+        let placements = self.problem.all().map(|resource| self.inserted(task, resource, ready));
+        placements.min_by_key(key).expect("there are resources")
+    }
+
+    pub(super) fn place(&mut self, task: TaskId, placement: Placement) {
+        self.idle[placement.resource as usize].take(placement.start, placement.end);
+        self.placed[task.index()] = Some(placement);
+    }
+
+    pub(super) fn schedule(self) -> Schedule {
+        let all = self.placed.into_iter().map(|placed| placed.expect("all tasks are placed"));
+        Schedule::new(all.collect())
+    }
+}
+
+/// The idle slots of a resource, all longer than nothing.
+#[derive(Clone, Default)]
+struct Idle {
+    /// Between tasks, ascending.
+    gaps: Vec<(Time, Time)>,
+    last_end: Time,
+}
+
+impl Idle {
+    /// The earliest start of so long a task in one slot, not before `ready`.
+    fn first_fit(&self, ready: Time, time: Span) -> Time {
+        // Slots that end earlier are too short, whatever is in them.
+        let first = self.gaps.partition_point(|&(_, end)| end < ready + time);
+        let fits = |&&(start, end): &&(Time, Time)| start.max(ready) + time <= end;
+        let gap = self.gaps[first..].iter().find(fits);
+        gap.map_or(self.last_end, |&(start, _)| start).max(ready)
+    }
+
+    fn take(&mut self, start: Time, end: Time) {
+        if start >= self.last_end {
+            if start > self.last_end && end > start {
+                self.gaps.push((self.last_end, start));
+            }
+            if end > start {
+                self.last_end = end;
+            }
+            return;
+        }
+        if start == end {
+            return; // it leaves the slot as it is
+        }
+        let place = self.gaps.partition_point(|&(_, gap_end)| gap_end < end);
+        let (gap_start, gap_end) = self.gaps[place];
+        let left = [(gap_start, start), (end, gap_end)].into_iter().filter(|gap| gap.0 < gap.1);
+        self.gaps.splice(place..=place, left);
+    }
+}

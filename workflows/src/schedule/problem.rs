@@ -1,0 +1,195 @@
+//! A workflow on resources: how long each task takes on each of them, and data between them.
+
+use haggle_model::Span;
+use thiserror::Error;
+
+use crate::{TaskId, Workflow};
+
+/// What moves data between any two resources; on one resource they take no time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Network {
+    /// From the end of a parent until its first byte arrives, for each edge, with data or without.
+    pub latency: Span,
+    /// Bytes a second, above 0; infinite if only the latency takes time.
+    pub bytes_per_second: f64,
+}
+
+impl Network {
+    /// Data take no time.
+    pub const INSTANT: Network = Network { latency: Span::ZERO, bytes_per_second: f64::INFINITY };
+
+    /// How long so many bytes take from one resource to another.
+    pub fn transfer(&self, bytes: u64) -> Span {
+        self.latency + Span::from_secs_f64(bytes as f64 / self.bytes_per_second)
+    }
+}
+
+/// Why there is no problem to schedule.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ProblemError {
+    /// There are no resources.
+    #[error("no resource; at least one is needed")]
+    NoResource,
+    /// A resource has no speed.
+    #[error("resource {resource} has speed {speed}, expected above 0 (1 = the reference machine)")]
+    Speed {
+        /// Its number.
+        resource: usize,
+        /// What was given.
+        speed: f64,
+    },
+    /// The times are not those of all tasks on all resources.
+    #[error("row {row} of the times has {found} entries, expected {expected}; {tasks} rows")]
+    Rows {
+        /// The number of the row, from 0.
+        row: usize,
+        /// Its entries.
+        found: usize,
+        /// The entries of the first row.
+        expected: usize,
+        /// Rows that there should be.
+        tasks: usize,
+    },
+    /// A time is negative.
+    #[error("task {task} takes negative time on resource {resource}")]
+    NegativeTime {
+        /// The task.
+        task: TaskId,
+        /// The resource.
+        resource: usize,
+    },
+    /// The network has a negative latency.
+    #[error("latency is negative")]
+    Latency,
+    /// The network moves nothing.
+    #[error("bandwidth is {0}, expected bytes a second above 0")]
+    Bandwidth(f64),
+    /// Schedules might last longer than simulated time does.
+    #[error("all tasks on the slowest resource, and all data, take more than 73,000 years")]
+    TooLong,
+}
+
+/// A workflow on unrelated resources, each of which runs one task at a time.
+#[derive(Clone, Debug)]
+pub struct Problem<'a> {
+    workflow: &'a Workflow,
+    resources: usize,
+    times: Times,
+    network: Network,
+    /// Resources of one class take equal times for each task.
+    class_of: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+enum Times {
+    /// Of each resource, relative to the reference machine.
+    Speeds(Vec<f64>),
+    /// Of each task, on each resource.
+    Rows(Vec<Span>),
+}
+
+impl<'a> Problem<'a> {
+    /// Related resources: a task takes its work by the speed.
+    pub fn with_speeds(
+        workflow: &'a Workflow,
+        speeds: Vec<f64>,
+        network: Network,
+    ) -> Result<Problem<'a>, ProblemError> {
+        let bad = speeds.iter().position(|speed| !(speed.is_finite() && *speed > 0.0));
+        if let Some(resource) = bad {
+            return Err(ProblemError::Speed { resource, speed: speeds[resource] });
+        }
+        let mut order: Vec<usize> = (0..speeds.len()).collect();
+        order.sort_by(|&one, &other| speeds[one].total_cmp(&speeds[other]));
+        let mut class_of = vec![0; speeds.len()];
+        for two in order.windows(2) {
+            let next = speeds[two[0]] != speeds[two[1]];
+            class_of[two[1]] = class_of[two[0]] + u32::from(next);
+        }
+        let resources = speeds.len();
+        Problem { workflow, resources, times: Times::Speeds(speeds), network, class_of }.checked()
+    }
+
+    /// Unrelated resources: the time of each task on each of them, a row a task.
+    pub fn with_times(
+        workflow: &'a Workflow,
+        rows: &[Vec<Span>],
+        network: Network,
+    ) -> Result<Problem<'a>, ProblemError> {
+        let resources = rows.first().map_or(0, Vec::len);
+        let tasks = workflow.tasks().len();
+        let uneven = rows.iter().position(|row| row.len() != resources);
+        if uneven.is_some() || rows.len() != tasks {
+            let row = uneven.unwrap_or(rows.len().min(tasks));
+            let found = rows.get(row).map_or(0, Vec::len);
+            return Err(ProblemError::Rows { row, found, expected: resources, tasks });
+        }
+        for (task, row) in workflow.ids().zip(rows) {
+            if let Some(resource) = row.iter().position(|&time| time < Span::ZERO) {
+                return Err(ProblemError::NegativeTime { task, resource });
+            }
+        }
+        let class_of = (0..resources as u32).collect();
+        let times = Times::Rows(rows.concat());
+        Problem { workflow, resources, times, network, class_of }.checked()
+    }
+
+    fn checked(self) -> Result<Problem<'a>, ProblemError> {
+        let Network { latency, bytes_per_second } = self.network;
+        if self.resources == 0 {
+            return Err(ProblemError::NoResource);
+        }
+        if latency < Span::ZERO {
+            return Err(ProblemError::Latency);
+        }
+        if bytes_per_second.is_nan() || bytes_per_second <= 0.0 {
+            return Err(ProblemError::Bandwidth(bytes_per_second));
+        }
+        let slowest = |task| self.all().map(|resource| self.time(task, resource)).max();
+        let tasks = self.workflow.ids().filter_map(slowest);
+        let data = self.workflow.edges().map(|edge| self.network.transfer(edge.bytes));
+        // Sums saturate beyond what is allowed.
+        let longest: Span = tasks.chain(data).sum();
+        if longest.is_forever() { Err(ProblemError::TooLong) } else { Ok(self) }
+    }
+
+    /// The workflow.
+    pub fn workflow(&self) -> &'a Workflow {
+        self.workflow
+    }
+
+    /// How many resources there are.
+    pub fn resources(&self) -> usize {
+        self.resources
+    }
+
+    /// The numbers of all resources.
+    pub fn all(&self) -> impl ExactSizeIterator<Item = u32> + Clone + use<> {
+        0..self.resources as u32
+    }
+
+    /// How long a task takes on a resource.
+    pub fn time(&self, task: TaskId, resource: u32) -> Span {
+        match &self.times {
+            Times::Speeds(speeds) => {
+                self.workflow.task(task).work.at_speed(speeds[resource as usize])
+            }
+            Times::Rows(times) => times[task.index() * self.resources + resource as usize],
+        }
+    }
+
+    /// How long so many bytes take between two resources.
+    pub fn transfer(&self, bytes: u64, from: u32, to: u32) -> Span {
+        if from == to { Span::ZERO } else { self.network.transfer(bytes) }
+    }
+
+    /// How long so many bytes take between two different resources.
+    pub fn transfer_between(&self, bytes: u64) -> Span {
+        self.network.transfer(bytes)
+    }
+
+    /// The class of a resource: those of one class take equal times for each task.
+    pub(super) fn class_of(&self, resource: u32) -> usize {
+        self.class_of[resource as usize] as usize
+    }
+}

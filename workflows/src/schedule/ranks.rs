@@ -1,0 +1,77 @@
+//! Ranks of tasks (Topcuoglu, Hariri and Wu 2002, section 4.1), times the number of resources.
+
+use super::Problem;
+use crate::TaskId;
+
+/// The sums of all ranks fit: a rank is at most 2^62 µs on each of 2^32 resources.
+pub(super) type Rank = i128;
+
+/// The sum over all resources of the times of a task.
+pub(super) fn computation(problem: &Problem<'_>) -> Vec<Rank> {
+    let sum = |task| problem.all().map(|one| Rank::from(problem.time(task, one).as_micros())).sum();
+    problem.workflow().ids().map(sum).collect()
+}
+
+/// The mean transfer between two different resources, times the number of resources.
+fn communication(problem: &Problem<'_>, bytes: u64) -> Rank {
+    let micros = problem.transfer_between(bytes).as_micros();
+    Rank::from(micros) * problem.resources() as Rank
+}
+
+/// rank_u (equation 2): the longest way from the start of a task to the end.
+pub(super) fn upward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
+    let workflow = problem.workflow();
+    let mut ranks = vec![0; computation.len()];
+    for &task in workflow.order().iter().rev() {
+        let children = workflow.children(task).iter();
+        let longest =
+            children.map(|link| communication(problem, link.bytes) + ranks[link.task.index()]);
+        ranks[task.index()] = computation[task.index()] + longest.max().unwrap_or(0);
+    }
+    ranks
+}
+
+/// rank_d (equation 4): the longest way from the beginning to the start of a task.
+pub(super) fn downward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
+    let workflow = problem.workflow();
+    let mut ranks = vec![0; computation.len()];
+    for &task in workflow.order() {
+        let longest = workflow.parents(task).iter().map(|link| {
+            let parent = link.task.index();
+            ranks[parent] + computation[parent] + communication(problem, link.bytes)
+        });
+        ranks[task.index()] = longest.max().unwrap_or(0);
+    }
+    ranks
+}
+
+/// Tasks whose parents are all placed, the highest priority first; of equal ones, the lowest number.
+pub(super) struct Queue<'a, P> {
+    problem: &'a Problem<'a>,
+    priorities: &'a [P],
+    ready: std::collections::BinaryHeap<(P, std::cmp::Reverse<TaskId>)>,
+    waits_for: Vec<usize>,
+}
+
+impl<'a, P: Ord + Copy> Queue<'a, P> {
+    pub(super) fn new(problem: &'a Problem<'a>, priorities: &'a [P]) -> Queue<'a, P> {
+        let workflow = problem.workflow();
+        let waits_for = workflow.ids().map(|task| workflow.parents(task).len()).collect();
+        let entry = |task: TaskId| (priorities[task.index()], std::cmp::Reverse(task));
+        let ready = workflow.roots().map(entry).collect();
+        Queue { problem, priorities, ready, waits_for }
+    }
+
+    /// The next task, which its children wait for no more.
+    pub(super) fn next(&mut self) -> Option<TaskId> {
+        let (_, std::cmp::Reverse(task)) = self.ready.pop()?;
+        for link in self.problem.workflow().children(task) {
+            let child = link.task.index();
+            self.waits_for[child] -= 1;
+            if self.waits_for[child] == 0 {
+                self.ready.push((self.priorities[child], std::cmp::Reverse(link.task)));
+            }
+        }
+        Some(task)
+    }
+}
