@@ -244,7 +244,7 @@ nominal = 50
         ·               ────────────────────────┬───────────────────────
         ·                                       ╰── not used
         ╰────
-      help: remove it, or set `policy` to "migration", "rescheduling" or "combined-ft"
+      help: remove it, or set `policy` to "migration", "rescheduling", "combined-ft" or "workflow"
 
       × this rule computes the interval by itself
         ╭─[wrong.toml:18:44]

@@ -271,7 +271,7 @@ load = { initial-max = "20%" }
         ·               ───────────────────┬──────────────────
         ·                                  ╰── not used
         ╰────
-      help: remove it, or set `policy` to "migration", "rescheduling" or "combined-ft"
+      help: remove it, or set `policy` to "migration", "rescheduling", "combined-ft" or "workflow"
 
       × jobs that run do not move under this policy
         ╭─[wrong.toml:28:8]
