@@ -77,6 +77,13 @@ impl Check<'_> {
             let why = "this policy does not read it";
             self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
         }
+        let moves_tasks = self.scenario.workloads.iter().any(|it| it.workflows.is_some());
+        for key in ["gain", "prediction", "balance"] {
+            let read = moves_tasks || policy != GridPolicy::BalancedWorkflow;
+            let why = "no workload has workflows, and other jobs are not moved";
+            let remedy = "remove it, or add a workload with `model = \"workflows\"`";
+            self.uses(&path.key(key), read, "the grid", why, remedy);
+        }
         let at = Path::root().key("results").key("checkpoints");
         let why = "no job of this scenario writes checkpoints that get a row";
         self.uses(&at, saves, "the results", why, "remove it");
