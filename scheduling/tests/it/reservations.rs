@@ -248,7 +248,7 @@ fn who_runs_over_its_plan_breaks_no_window_that_has_room() {
     assert_eq!(displaced(&mut queue), expected);
     assert_eq!(ask(&mut queue, 11, &reserve(3, 11, (1, 4), Some(22), 26)), None);
     queue.finished(at(12), Slot(0));
-    assert_eq!(started(&mut queue, 12), []);
+    assert_eq!(started(&mut queue, 12), Vec::<u32>::new());
     let moved = (planned(&queue, 1), planned(&queue, 2));
     assert_eq!(moved, (Some(16), Some(14)), "both move up, the one that starts first before");
     assert_eq!(displaced(&mut queue), []);
