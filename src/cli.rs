@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     self, compare, completions, explain, list, new, plot, replay, reproduce, run, schema, show,
-    sweep, validate, verify, workload,
+    sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
 
@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Explain(explain::Args),
     New(new::Args),
     Workload(workload::Args),
+    Workflow(workflow::Args),
     List(list::Args),
     Schema(schema::Args),
     Completions(completions::Args),
@@ -56,6 +57,7 @@ impl Command {
             Command::Explain(args) => explain::run(args),
             Command::New(args) => new::run(args),
             Command::Workload(args) => workload::run(args),
+            Command::Workflow(args) => workflow::run(args),
             Command::List(args) => list::run(args),
             Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),

@@ -11,6 +11,9 @@ use haggle::scenario::{InvalidScenario, ReadError};
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::{ResultsError, RunReader};
+use haggle_workflows::files::FileError;
+use haggle_workflows::schedule::ProblemError;
+use haggle_workflows::shapes::ShapeError;
 
 use crate::report::say;
 
@@ -30,7 +33,11 @@ pub(crate) mod sweep;
 pub(crate) mod table;
 pub(crate) mod validate;
 pub(crate) mod verify;
+pub(crate) mod workflow;
 pub(crate) mod workload;
+
+/// The program and its version, for notes in files that it writes.
+pub(crate) const PROGRAM: &str = concat!("haggle ", env!("CARGO_PKG_VERSION"));
 
 /// Why a verb could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +67,12 @@ pub(crate) enum Error {
     Workload(#[from] WorkloadError),
     #[error("nothing to write to `{}`: no job lies in the window", .0.display())]
     NoJobLeft(PathBuf),
+    #[error(transparent)]
+    Workflow(#[from] FileError),
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
     #[error(transparent)]
     Plot(#[from] PlotError),
     #[error("`{}` exists already", .0.display())]

@@ -112,7 +112,13 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::InvalidInput
         }
-        Error::Plot(PlotError::UnknownEnding { .. }) => {
+        Error::Workflow(_) => {
+            say(&format!("error: {error}\n"));
+            Exit::InvalidInput
+        }
+        Error::Plot(PlotError::UnknownEnding { .. } | PlotError::Unsuitable(_))
+        | Error::Shape(_)
+        | Error::Problem(_) => {
             say(&format!("error: {error}\n"));
             Exit::Usage
         }

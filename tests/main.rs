@@ -30,6 +30,7 @@ mod cli_synthetic_month;
 mod cli_transactions;
 mod cli_validate;
 mod cli_warnings;
+mod cli_workflow;
 mod cli_workload;
 mod command;
 mod damaged_logs_run;

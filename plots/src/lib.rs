@@ -13,6 +13,7 @@ pub mod boxes;
 pub mod canvas;
 pub mod distribution;
 pub mod gantt;
+pub mod graph;
 pub mod job_timeline;
 pub mod lines;
 pub mod load;
@@ -42,6 +43,7 @@ pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
+pub use graph::{GraphTask, TaskGraph};
 pub use job_timeline::{JobTimeline, JobTry};
 pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint, YScale};
 pub use panels::{PanelCharts, Panels};
@@ -79,6 +81,8 @@ pub enum Figure {
     Panels(Panels),
     /// Counts of bins.
     Histogram(Histogram),
+    /// Tasks of a workflow by levels.
+    TaskGraph(TaskGraph),
 }
 
 impl Figure {
@@ -100,6 +104,7 @@ impl Figure {
             Figure::Scatter(figure) => chart::alone(figure, size),
             Figure::Panels(figure) => figure.scene(size),
             Figure::Histogram(figure) => figure.scene(size),
+            Figure::TaskGraph(figure) => figure.scene(size),
         }
     }
 

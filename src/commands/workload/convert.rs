@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use haggle_model::Span;
 
-use super::log_file::{self, PROGRAM};
+use super::log_file;
 use super::{Reading, Target};
-use crate::commands::{Error, output};
+use crate::commands::{Error, PROGRAM, output};
 use crate::exit::Exit;
 use crate::report::say;
 

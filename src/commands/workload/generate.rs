@@ -7,8 +7,8 @@ use haggle_model::workload::swf::SwfHeader;
 use haggle_model::workload::{Source, Workload};
 
 use super::Target;
-use super::log_file::{self, PROGRAM};
-use crate::commands::{Error, output, positive};
+use super::log_file;
+use crate::commands::{Error, PROGRAM, output, positive};
 use crate::exit::Exit;
 
 /// Generate a workload by the Lublin-Feitelson model

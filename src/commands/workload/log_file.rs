@@ -11,9 +11,6 @@ use crate::commands::Error;
 use crate::commands::output::{Output, failed};
 use crate::interrupt;
 
-/// The program and its version, for notes in headers.
-pub(super) const PROGRAM: &str = concat!("haggle ", env!("CARGO_PKG_VERSION"));
-
 /// Writes the jobs of `workload` behind its header and a note on what was done to them,
 /// and says how many there were.
 ///

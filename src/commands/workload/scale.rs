@@ -8,9 +8,9 @@ use haggle_model::workload::Step;
 use haggle_model::workload::steps::{FillWindow, ScaleGaps};
 use haggle_model::{Span, Time};
 
-use super::log_file::{self, PROGRAM};
+use super::log_file;
 use super::{Reading, Target};
-use crate::commands::{Error, output, positive};
+use crate::commands::{Error, PROGRAM, output, positive};
 use crate::exit::Exit;
 use crate::report::say;
 
