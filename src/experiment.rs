@@ -2,12 +2,11 @@
 //! the run, what is written of it and drawn from it.
 //!
 //! ```text
-//! Scenario ──> workload, world ──> haggle_runtime::run ──> record ──> folder ──> figures
+//! Scenario ──> workload, world ──> haggle_runtime::run ──> haggle_recording ──> folder ──> figures
 //! ```
 
 pub mod audit;
 pub mod cast;
-pub mod check;
 pub mod compare;
 pub mod cost;
 pub mod explain;
@@ -19,7 +18,6 @@ mod mapping;
 mod memory;
 pub mod plans;
 pub mod random;
-mod record;
 mod reservations;
 pub mod run;
 pub mod sweep;

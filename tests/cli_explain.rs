@@ -594,6 +594,51 @@ fn a_job_of_a_grid_that_waited_for_a_slot_and_for_repair() {
 }
 
 #[test]
+fn a_task_that_waited_for_its_parents() {
+    let flows = r#"
+[[workload]]
+name = "flows"
+model = "workflows"
+
+[workload.workflows]
+count = 1
+width = 2
+work = "20min"
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+
+[grid]
+policy = "workflow"
+
+[[grid.site]]
+name = "alpha"
+resources = 3
+mips = 1
+"#;
+    insta::assert_snapshot!(told(flows, "3"), @r#"
+    exit code: 0
+    ----- stdout -----
+    job 3 of the run, flows!4: external, 1 processor, at most 600 s (10 min)
+
+      63377.938117 s  17 h 36 min  submitted by users to grid
+             65400 s  18 h 10 min  may start from now on: its parents are done
+             65400 s  18 h 10 min  try 1 sent to alpha-1
+             65400 s  18 h 10 min  try 1 began to compute at alpha-1
+             66000 s  18 h 20 min  try 1 at alpha-1 computed; its output is sent
+             66000 s  18 h 20 min  completed after running 600 s (10 min)
+
+      where its time went            waiting, s          running, s
+      before its parents were done  2022.061883  33 min
+      computing                                                 600  10 min
+      all                           2022.061883  33 min         600  10 min
+    ----- stderr -----
+    "#);
+}
+
+#[test]
 fn a_job_of_a_grid_that_was_copied() {
     let copies = "policy = \"unconditional-rep\"\nreplicas = { max = 2 }";
     let copied = GRID.replace("policy = \"migration\"", copies).replace(SAVING, "");

@@ -297,6 +297,45 @@ law = {{ up = {{ law = "exponential", mean = "4h" }}, down = {{ law = "exponenti
     )
 }
 
+/// A grid that fails, with workflows whose tasks wait for their parents.
+fn workflows(seed: usize) -> String {
+    let policy = ["workflow", "balanced-workflow"][seed % 2];
+    let horizon = ["1d", "6h"][seed / 2 % 2];
+    format!(
+        r#"
+[scenario]
+seed = {seed}
+horizon = "{horizon}"
+
+[[workload]]
+name = "flows"
+model = "workflows"
+
+[workload.workflows]
+count = 6
+width = 4
+work = "2h"
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+patience = "5h"
+
+[grid]
+policy = "{policy}"
+
+[[grid.site]]
+name = "alpha"
+resources = 5
+mips = 1
+
+[[failures]]
+law = {{ up = {{ law = "exponential", mean = "4h" }}, down = {{ law = "exponential", mean = "40min" }} }}
+"#
+    )
+}
+
 /// Runs a scenario for each seed; all kinds that are `expected` must turn up.
 fn random(scenario: impl Fn(usize) -> String, expected: &[&str]) {
     let mut met = BTreeSet::new();
@@ -328,6 +367,12 @@ fn of_bags_in_random_runs() {
 fn of_jobs_of_grids_in_random_runs() {
     let parts = ["Busy", "Round", "Transfers", "Lost", "Checkpoints", "Computing", "tries"];
     random(grid, &[&parts[..], &["rigid completed", "rigid unfinished"]].concat());
+}
+
+#[test]
+fn of_tasks_in_random_runs() {
+    let parts = ["NotReady", "Busy", "Round", "Lost", "Computing", "tries"];
+    random(workflows, &[&parts[..], &["rigid completed", "rigid unfinished"]].concat());
 }
 
 #[test]

@@ -178,6 +178,16 @@ pub enum GridOutcome {
     },
 }
 
+impl GridOutcome {
+    /// When that was.
+    pub fn end(&self) -> Time {
+        match *self {
+            GridOutcome::Done { end, .. } | GridOutcome::Open { end, .. } => end,
+            GridOutcome::Lost(end) | GridOutcome::Withdrawn(end) => end,
+        }
+    }
+}
+
 /// What a resource has done in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceAccount {

@@ -321,7 +321,7 @@ const JOBS: &[Column] = &[
     column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that was given another number of them, by Amdahl's law", Empty("never queued, or no limit")),
     column("promised_finish_time", Seconds, "s", "completion promised when it was queued or placed", Empty("nothing was promised")),
     column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_ENDED),
-    column("ready_time", Seconds, "s", "earliest start its user allows: nobody gets the job before, and its waiting time counts from its submission all the same", Empty("any time")),
+    column("ready_time", Seconds, "s", "earliest start its user allows, or when the last parent of a task was done (when the task left, if one never was): nobody gets the job before, and its waiting time counts from its submission all the same", Empty("any time")),
     column("deadline", Seconds, "s", "latest completion its user wishes", Empty("none")),
     column("priority_key", Integer, "", "the user's key: smaller goes first where a provider orders by it", Never),
     column("user_id", Integer, "", "user number in the log", LOG_UNKNOWN),

@@ -61,7 +61,9 @@ pub struct Story {
     pub submitters: Vec<(String, String)>,
     /// When it was submitted.
     pub submit: f64,
-    /// Earliest start its user allows.
+    /// Whether it is a task of a workflow, which may start when its parents are done.
+    pub is_task: bool,
+    /// Earliest start its user allows, or when the last parent of a task was done.
     pub ready: Option<f64>,
     /// Latest completion its user wishes.
     pub deadline: Option<f64>,
@@ -334,6 +336,8 @@ impl Chronicle {
     pub fn story(&self, job: &JobRow) -> Story {
         let users = self.scenario.users.iter();
         let submitters = users.filter(|user| user.workload.as_str() == job.workload);
+        let mut workloads = self.scenario.workloads.iter();
+        let workload = workloads.find(|it| it.name.as_str() == job.workload);
         let story = Story {
             job: job.job,
             workload: job.workload.clone(),
@@ -348,6 +352,7 @@ impl Chronicle {
                 .map(|user| (user.name.to_string(), user.submits_to.to_string()))
                 .collect(),
             submit: job.submit,
+            is_task: workload.is_some_and(|it| it.workflows.is_some()),
             ready: job.ready,
             deadline: job.deadline,
             provider: job.provider.clone(),

@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicBool;
 use haggle_model::workload as model;
 use haggle_model::workload::CleaningReport;
 use haggle_model::{Cast, Time};
+use haggle_recording::check::{Check, Violation};
+use haggle_recording::{Books, Listener, TooWide};
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Messages, Metrics, MetricsOptions,
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
@@ -14,10 +16,8 @@ use haggle_results::{
 use haggle_runtime::{Driver, OutsideError, RunError, RunStats, Simulation, World};
 
 use super::audit::{Disagreement, audit};
-use super::check::{Check, Violation};
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
-use super::record::{Books, Listener, TooWide};
 use super::vain::in_vain;
 use super::world::{Stage, StageError, notable};
 use crate::scenario::quantity::TimeOrShare;

@@ -105,6 +105,8 @@ struct Tries {
     reports: Vec<ProgressReport>,
     /// The try that was computed first, and when.
     winner: Option<(u32, Time)>,
+    /// When the last parent of a task was done, if that was after its submission.
+    released: Option<Time>,
 }
 
 /// A job on its way from one resource to another.
@@ -220,15 +222,20 @@ impl Dispatcher {
 
     fn over(&mut self, job: JobId, outcome: GridOutcome, word: JobOutcome, out: &mut Outbox) {
         let Some(entry) = self.desk.finish(job, word, out) else { return };
-        let record = self.record(entry.submission, outcome);
+        let record = self.record(entry, outcome);
         match self.superseded.has(job) {
             true => self.superseded.over.push(record),
             false => out.observe(Observation::GridJobOver(Box::new(record))),
         }
     }
 
-    fn record(&self, submission: Submission, outcome: GridOutcome) -> GridJobRecord {
-        let Submission { job, class, .. } = submission;
+    fn record(&self, entry: Entry<Tries>, outcome: GridOutcome) -> GridJobRecord {
+        let Submission { mut job, class, .. } = entry.submission;
+        // Its user cannot know when a task may start: the record tells it.
+        let blocked = self.ledger.is_blocked(job.id).then(|| outcome.end());
+        if let Some(ready) = entry.stage.released.or(blocked) {
+            Arc::make_mut(&mut job).ready = Some(ready);
+        }
         let share = match self.config.policy {
             GridPolicy::Sessions(_) => {
                 Some(self.config.data[usize::from(job.workload)].share.into())
@@ -295,15 +302,13 @@ impl Dispatcher {
         let restarts = self.policy.detection() != Detection::None && self.policy.queues();
         let wanted = self.config.policy.replicas();
         for id in self.desk.jobs() {
-            let Some(Entry { submission, stage: tries, .. }) = self.desk.close(id) else {
-                continue;
-            };
+            let Some(entry) = self.desk.close(id) else { continue };
             let notices = |&(resource, number): &(ResourceId, u32)| {
                 (number, restarts && self.view.may_notice(id, resource))
             };
-            let believed = tries.alive.iter().map(notices).collect();
+            let believed = entry.stage.alive.iter().map(notices).collect();
             let outcome = GridOutcome::Open { end: now, wanted, believed, restarts };
-            let record = self.record(submission, outcome);
+            let record = self.record(entry, outcome);
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
         out.observe(Observation::RoundsAccount(self.account));

@@ -222,6 +222,19 @@ fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {
         of_all(grid.work.duplicate),
         of_all(grid.work.in_progress)
     )?;
+    if let Some(workflows) = &grid.workflows {
+        writeln!(
+            f,
+            "  {} of {} done ({} of {}): makespan {} s, turnaround time {} s, {} migrations of a task",
+            workflows.done,
+            counted(workflows.workflows, "workflow"),
+            workflows.tasks_done,
+            counted(workflows.tasks, "task"),
+            number(workflows.makespan),
+            number(workflows.turnaround_time),
+            number(workflows.migrations_per_task),
+        )?;
+    }
     let Some(sessions) = &grid.sessions else { return Ok(()) };
     writeln!(
         f,

@@ -16,8 +16,14 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         findings.expect(none, "only grids have tries and transfers", String::new);
         return;
     };
+    let ready = books.rows.jobs.iter().filter_map(|it| Some((it.job, it.ready?)));
+    let ready: BTreeMap<i64, i64> = ready.collect();
     for it in &books.rows.tries {
         each(it, findings);
+        let ready = ready.get(&it.job).is_none_or(|&ready| ready <= it.dispatched);
+        findings.expect(ready, "no try gets a slot before its job is ready", || {
+            format!("job {}, try {}", it.job, it.attempt)
+        });
     }
     sums(&books.rows.tries, grid, findings);
     let started = |name: &str| {

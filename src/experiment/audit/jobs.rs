@@ -8,7 +8,14 @@ use super::rows::Job;
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let mut seen = BTreeSet::new();
+    // One with a window may be granted another one beside it.
+    let granted: BTreeSet<i64> = books.rows.reservations.iter().map(|it| it.job).collect();
     for job in &books.rows.jobs {
+        let ready = job.ready.filter(|_| !granted.contains(&job.job)).zip(job.started);
+        let waits = ready.is_none_or(|(ready, started)| ready <= started);
+        findings.expect(waits, "nothing starts before it is ready", || {
+            format!("{}: {ready:?} us", named(job))
+        });
         findings.expect(seen.insert(job.job), "each job is in `jobs` once", || named(job));
         times(job, books.summary.grid.is_some(), findings);
         spans(job, findings);

@@ -12,7 +12,7 @@ pub enum Part {
     /// No provider had queued it: messages, questions and negotiation of a metascheduler. Of a job that
     /// has moved, also the time at providers before the last one.
     Placing,
-    /// Its user did not allow it to start yet.
+    /// Its user did not allow it to start yet, or a parent of the task was not done.
     NotReady,
     /// Queued: too few processors were free, or no slot of a grid, and none were missing because
     /// something was down.

@@ -193,7 +193,8 @@ impl Dispatcher {
             return;
         }
         for child in released {
-            if let Some(Entry { submission, .. }) = self.desk.get(child) {
+            if let Some(Entry { submission, stage, .. }) = self.desk.get_mut(child) {
+                stage.released = Some(now);
                 self.view.submit(child, submission.job.submit, length(submission));
             }
         }

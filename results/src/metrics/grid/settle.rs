@@ -125,12 +125,13 @@ fn job_record(
     tries: &Tries,
 ) -> JobRecord {
     let GridJobRecord { job, class, outcome, .. } = record;
-    let (outcome, end) = match outcome {
-        GridOutcome::Done { end, .. } => (JobOutcome::Completed, end),
-        GridOutcome::Lost(end) => (JobOutcome::Failed, end),
-        GridOutcome::Withdrawn(end) => (JobOutcome::Cancelled, end),
-        GridOutcome::Open { end, .. } if fate == Some(JobFate::Lost) => (JobOutcome::Failed, end),
-        GridOutcome::Open { end, .. } => (JobOutcome::Unfinished, end),
+    let end = outcome.end();
+    let outcome = match outcome {
+        GridOutcome::Done { .. } => JobOutcome::Completed,
+        GridOutcome::Lost(_) => JobOutcome::Failed,
+        GridOutcome::Withdrawn(_) => JobOutcome::Cancelled,
+        GridOutcome::Open { .. } if fate == Some(JobFate::Lost) => JobOutcome::Failed,
+        GridOutcome::Open { .. } => JobOutcome::Unfinished,
     };
     // Who waits for a restart runs nowhere, though part of it is saved.
     let runs = shown.filter(|_| matches!(fate, Some(JobFate::Done | JobFate::Active)));

@@ -4,6 +4,7 @@
 //! Simulation ──> Books, which put jobs of a grid together ──> Metrics, TooWide, Check, RunWriter
 //! ```
 
+pub mod check;
 mod listeners;
 
 use std::sync::Arc;
@@ -18,17 +19,37 @@ use haggle_model::{
 use haggle_results::{GridLedger, GridViolation, SettledJob, TryLoss};
 use haggle_runtime::{OutsideError, RunStats, Sink};
 
-use super::check::Violation;
+use check::Violation;
 
-pub(super) use listeners::TooWide;
+pub use listeners::TooWide;
 
 /// What a run says, once it is complete.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fact<'a> {
+pub enum Fact<'a> {
     /// One actor has told another.
-    Message { from: ActorId, to: ActorId, kind: &'static str, job: Option<JobId> },
+    Message {
+        /// Who sent it.
+        from: ActorId,
+        /// Who got it.
+        to: ActorId,
+        /// Its kind, a word of the table `messages`.
+        kind: &'static str,
+        /// The job it is about.
+        job: Option<JobId>,
+    },
     /// What one actor has told another discloses so many items about its sender.
-    Disclosed { from: ActorId, to: ActorId, item: DisclosedItem, count: u32, job: Option<JobId> },
+    Disclosed {
+        /// Whom the items are about.
+        from: ActorId,
+        /// Who learned them.
+        to: ActorId,
+        /// What they are.
+        item: DisclosedItem,
+        /// How many.
+        count: u32,
+        /// The job they are about.
+        job: Option<JobId>,
+    },
     /// Something has gone wrong with what one actor told another.
     Fault(Faulty),
     /// An actor has crashed.
@@ -36,7 +57,12 @@ pub(super) enum Fact<'a> {
     /// An actor that had crashed is back.
     Restarted(ActorId),
     /// An actor has observed something.
-    Observed { actor: ActorId, observation: &'a Observation },
+    Observed {
+        /// Who.
+        actor: ActorId,
+        /// What.
+        observation: &'a Observation,
+    },
     /// A job of a grid was over before now, and all is known of it.
     Settled(&'a SettledJob),
     /// What a try of a grid had cost that failed.
@@ -47,18 +73,23 @@ pub(super) enum Fact<'a> {
 
 /// A message with which something has gone wrong.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Faulty {
-    pub(super) from: ActorId,
-    pub(super) to: ActorId,
-    pub(super) kind: &'static str,
-    pub(super) job: Option<JobId>,
-    pub(super) fault: MessageFault,
+pub struct Faulty {
+    /// Who sent it.
+    pub from: ActorId,
+    /// To whom it was sent.
+    pub to: ActorId,
+    /// Its kind, a word of the table `messages`.
+    pub kind: &'static str,
+    /// The job it is about.
+    pub job: Option<JobId>,
+    /// What went wrong.
+    pub fault: MessageFault,
     /// How often it was sent again because of that.
-    pub(super) resent: u64,
+    pub resent: u64,
 }
 
 /// Takes down what it cares for.
-pub(super) trait Listener {
+pub trait Listener {
     /// Whether it cares for messages: most do not, and there are many.
     fn hears_messages(&self) -> bool {
         false
@@ -72,7 +103,7 @@ pub(super) trait Listener {
 }
 
 /// Puts together what becomes of the jobs of a grid, in front of all listeners.
-pub(super) struct Books<'a> {
+pub struct Books<'a> {
     /// Open as soon as a grid has been heard of.
     ledger: Option<GridLedger>,
     in_grid: bool,
@@ -86,7 +117,8 @@ pub(super) struct Books<'a> {
 }
 
 impl<'a> Books<'a> {
-    pub(super) fn new(cast: &Cast, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
+    /// Books of a run with these actors, for these listeners.
+    pub fn new(cast: &Cast, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
         let in_grid = !cast.sites.is_empty();
         let kinds = cast.actors.iter().map(|actor| actor.kind).collect();
         let hears = |(place, listener): (usize, &&mut dyn Listener)| {
@@ -97,7 +129,7 @@ impl<'a> Books<'a> {
     }
 
     /// The books of a grid, closed when the run was over.
-    pub(super) fn into_ledger(self) -> Option<GridLedger> {
+    pub fn into_ledger(self) -> Option<GridLedger> {
         self.ledger
     }
 

@@ -4,12 +4,15 @@ use haggle_model::{JobOutcome, Observation, Refusal, Time};
 use haggle_results::{Availability, Loss, Metrics, RunWriter};
 use haggle_runtime::OutsideError;
 
-use super::{Fact, Faulty, Listener};
-use crate::experiment::check::Check;
+use crate::check::Check;
+use crate::{Fact, Faulty, Listener};
 
 /// Counts jobs that no provider could ever run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::experiment) struct TooWide(pub(in crate::experiment) u64);
+pub struct TooWide(
+    /// So many.
+    pub u64,
+);
 
 impl TooWide {
     /// A provider refuses only what it could never run, a metascheduler what all do.
