@@ -99,6 +99,8 @@ pub(super) struct OpenCall {
     pub(super) call: Box<Call>,
     /// How many answers it was given.
     answers: u32,
+    /// How many of them it has been told are stale.
+    probed: u32,
     /// Epoch of the offers made; `None` before.
     pub(super) offered: Option<u64>,
     /// Until when these offers can be taken up.
@@ -149,6 +151,7 @@ impl Provider {
             metascheduler: from,
             call,
             answers: 0,
+            probed: 0,
             offered: None,
             valid_until: now,
             earliest: now,
@@ -287,9 +290,11 @@ impl Provider {
             return;
         }
         let epoch = self.negotiation.epoch;
-        for (&job, open) in &self.negotiation.open {
+        for (&job, open) in &mut self.negotiation.open {
             let stale = open.offered.is_some_and(|offered| offered < epoch);
-            if stale && open.held.is_none() {
+            // That an answer is stale is said once, however often the plan changes until the next one.
+            if stale && open.held.is_none() && open.probed < open.answers {
+                open.probed = open.answers;
                 let message = BargainMessage::Probe { job, answer: open.answers };
                 out.send(open.metascheduler, message);
             }

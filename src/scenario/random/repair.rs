@@ -5,7 +5,7 @@ use toml::Value;
 
 use super::draw::Draw;
 use super::fill::fill;
-use super::keys::{chosen, named};
+use super::keys::{chosen, member, named};
 use super::size::{always, members, most};
 use super::wanted::Wanted;
 use crate::scenario::document::{self, Path, Step};
@@ -192,6 +192,10 @@ fn bounded(value: Value, name: &str, key: &str, schema: &Json) -> Value {
                 (key, value)
             };
             Value::Table(table.into_iter().map(bound).collect())
+        }
+        Value::Array(items) => {
+            let items = items.into_iter().map(|item| bounded(item, name, key, member(schema)));
+            Value::Array(items.collect())
         }
         value => value,
     }
