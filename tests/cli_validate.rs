@@ -70,6 +70,32 @@ fn one_wrong_scenario_does_not_hide_the_others() {
 }
 
 #[test]
+fn variants_with_bad_names_are_not_also_said_to_share_one() {
+    let axis = r#"
+[[sweep.axis]]
+name = "load"
+
+[[sweep.axis.variant]]
+name = "80 %"
+set = { "provider.north.processors" = 4 }
+
+[[sweep.axis.variant]]
+name = "90 %"
+set = { "provider.north.processors" = 8 }
+"#;
+    let folder = Folder::with(&[("it.toml", &format!("{VALID}{axis}"))]);
+    let told = folder.haggle(&["validate", "it.toml"]);
+    assert!(told.contains("`80 %` cannot be a name"), "{told}");
+    assert!(told.contains("`90 %` cannot be a name"), "{told}");
+    assert!(told.contains("it.toml has 2 problems"), "{told}");
+    let same = axis.replace("80 %", "high").replace("90 %", "high");
+    let folder = Folder::with(&[("it.toml", &format!("{VALID}{same}"))]);
+    let told = folder.haggle(&["validate", "it.toml"]);
+    assert!(told.contains("two variants are called \"high\""), "{told}");
+    assert!(told.contains("it.toml has 1 problem"), "{told}");
+}
+
+#[test]
 fn an_empty_scenario_says_what_it_needs() {
     let folder = Folder::with(&[("empty.toml", "")]);
     insta::assert_snapshot!(folder.haggle(&["validate", "empty.toml"]), @r#"

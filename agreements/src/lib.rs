@@ -62,7 +62,9 @@
 //!   when it gets ready, which is not before the first prepare was sent. So both sides know an
 //!   instant of their own clock until which the hold lasts for sure, and nobody reads the
 //!   other's clock. Clocks may differ, but have to run at the same rate. The messages of an
-//!   instant come before its timers.
+//!   instant come before its timers, so a commit that arrives in the instant in which a lease
+//!   ends is in time. One that is sent, or repeated, in that instant at a timer may not be: the
+//!   margin has to be longer than what it is to outlast.
 //! - **Commit point.** An agreement is committed when its coordinator has persisted that. It may
 //!   do so while a commit that is sent now still arrives before the first lease ends: until the
 //!   first prepare + the shortest lease - [`Rules::margin`]. Later it aborts, in both modes.

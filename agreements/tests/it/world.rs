@@ -75,7 +75,11 @@ impl Setup {
         // A crash takes what arrives while somebody is down, and what was under way then.
         let crash = self.outage + self.transit + retry;
         let lost = retry * i64::from(losses + delays);
-        lost + crash * i64::from(crashes) + self.transit
+        // Who thinks, and who repeats at a timer, may do so after the timers of an instant, and
+        // a lease that ends in that instant is over by then.
+        let after_timers = self.thinks || losses + delays + crashes > 0;
+        let instant = if after_timers { Span::TICK } else { Span::ZERO };
+        lost + crash * i64::from(crashes) + self.transit + instant
     }
 }
 

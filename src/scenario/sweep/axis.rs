@@ -53,6 +53,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
         if ["path", "values", "variant"].into_iter().any(known) {
             continue;
         }
+        let named = !known("name");
         let written = if axis.path.is_some() { at.key("path") } else { at.clone() };
         let span = root.place(&written);
         if let Some(problem) = wrong_keys(axis, span.clone()) {
@@ -60,7 +61,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
             continue;
         }
         let title = axis.title();
-        if places.iter().any(|place| place.axis == title) {
+        if named && places.iter().any(|place| place.axis == title) {
             findings.problems.push(Problem {
                 message: format!("two axes are called \"{title}\""),
                 span: root.place(&at.key("name")),
@@ -68,13 +69,9 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
                 help: Some("give one of them another `name`".into()),
             });
         }
-        let nodes = |path: &Path| match root.at(path).map(|node| &node.value) {
-            Some(Value::Array(nodes)) => nodes.clone(),
-            _ => Vec::new(),
-        };
         let (values, puts) = match &axis.path {
             Some(path) => {
-                let values = nodes(&at.key("values"));
+                let values = nodes(root, &at.key("values"));
                 let Some(paths) = find(root, path, &span, findings) else { continue };
                 let put = |value: &Node| -> Vec<(Path, Node)> {
                     paths.iter().map(|path| (path.clone(), value.clone())).collect()
@@ -82,7 +79,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
                 let puts = values.iter().map(put).collect();
                 (values, puts)
             }
-            None => variants(root, &nodes(&at.key("variant")), findings),
+            None => variants(root, &at.key("variant"), findings),
         };
         if puts.iter().flatten().any(|(path, _)| is_figure(path)) {
             findings.problems.push(Problem {
@@ -128,17 +125,27 @@ fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<(Path, Nod
     puts
 }
 
+/// The members of a list.
+fn nodes(root: &Node, path: &Path) -> Vec<Node> {
+    match root.at(path).map(|node| &node.value) {
+        Some(Value::Array(nodes)) => nodes.clone(),
+        _ => Vec::new(),
+    }
+}
+
 /// The names of an axis's variants and what each puts where.
 fn variants(
     root: &Node,
-    variants: &[Node],
+    path: &Path,
     findings: &mut Findings,
 ) -> (Vec<Node>, Vec<Vec<(Path, Node)>>) {
     let mut names: Vec<Node> = Vec::new();
     let mut all = Vec::new();
-    for variant in variants {
+    for (index, variant) in nodes(root, path).iter().enumerate() {
         let Some(name) = variant.get("name") else { continue };
-        if names.iter().any(|other| other.text() == name.text()) {
+        // What cannot be a name was reported, and all of these have the same one now.
+        let written = !findings.replaced.contains(&path.index(index).key("name"));
+        if written && names.iter().any(|other| other.text() == name.text()) {
             findings.problems.push(Problem {
                 message: format!("two variants are called \"{}\"", name.text().unwrap_or("")),
                 span: name.span.clone(),
