@@ -311,6 +311,53 @@ fn a_window_whose_processors_fail_is_late_or_given_back() {
     ");
 }
 
+/// Two processors of five fail at 5 s and at 30 s, so that the last job gets in after 70 s instead of
+/// 50 s, too late for its window; between the failures it has its old place back.
+#[test]
+fn who_is_late_is_not_said_to_move_in_its_window() {
+    let folder = Folder::with(&[(
+        "late.toml",
+        r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 2, run = "1s", requested = "1s" },
+    { submit = "0s", processors = 1, run = "50s", requested = "50s" },
+    { submit = "0s", processors = 2, run = "70s", requested = "70s" },
+    { submit = "1s", processors = 3, run = "10s", requested = "10s", ready = "8s", deadline = "62s" },
+]
+
+[[workload.step]]
+kind = "reservations"
+
+[[provider]]
+name = "north"
+processors = 5
+policy = "reservations"
+
+[[failures]]
+nodes = 2
+outages = [["5s", "20s"], ["30s", "200s"]]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[results]
+format = "csv"
+"#,
+    )]);
+    let shown = folder.haggle(&["run", "late.toml", "-o", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    assert!(shown.contains("1 of their windows broken"), "{shown}");
+    insta::assert_snapshot!(folder.read("out/displacements.csv"), @r"
+    job,provider,time,cause,answer,processors,planned_time,planned_starting_time
+    3,north,5.0,failure,postponed,3,10.0,70.0
+    3,north,30.0,failure,postponed,3,10.0,70.0
+    ");
+}
+
 /// A request that leaves its size open is offered others in its window: by 22 s there is no room for
 /// four processors, which would be free from 13 s on.
 #[test]

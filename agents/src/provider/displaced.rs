@@ -33,9 +33,11 @@ impl Provider {
         for (slot, displaced) in displaced {
             let Some(Held::Job(held)) = self.jobs.get(slot) else { continue };
             match displaced {
-                // It was never told where it is.
+                // It was never told where it is. Once it is late it moves in what it was left.
                 Displaced::Moved(start) => {
-                    self.displace(now, slot, cause, Answer::Moved, Some(start));
+                    let in_window = held.granted.as_ref().is_none_or(|it| it.holds(start));
+                    let answer = if in_window { Answer::Moved } else { Answer::Postponed };
+                    self.displace(now, slot, cause, answer, Some(start));
                 }
                 Displaced::Postponed(start) => {
                     let job = held.submission.job.id;

@@ -126,11 +126,12 @@ impl Judge<'_> {
     fn all(&self, experiment: &Experiment, done: &mut Done) -> Ending {
         self.extends(experiment, done)?;
         let mut outcome = Outcome::Held;
-        // A sweep has few variants, or its first ones stand for all.
+        // A sweep has few variants, or its first ones stand for all. One that takes long, or is
+        // stopped, stands for those behind it: they would take as long.
         for (number, variant) in experiment.variants.iter().take(self.bounds.runs).enumerate() {
-            let ended = self.one(&variant.scenario, number, done)?;
-            if outcome == Outcome::Held {
-                outcome = ended;
+            outcome = self.one(&variant.scenario, number, done)?;
+            if outcome != Outcome::Held {
+                break;
             }
         }
         if experiment.scenario.sweep.is_some() && outcome == Outcome::Held {
