@@ -353,8 +353,7 @@ impl Provider {
 
     /// Whether what is asked for could be held now.
     fn has_room(&mut self, now: Time, ask: &Ask) -> bool {
-        let from = ask.from.max(now);
-        self.parts_queue().earliest(now, from, ask.processors, ask.span) == Some(from)
+        self.parts_queue().fits(now, ask.from, ask.processors, ask.span)
     }
 
     /// Holds what is asked for, from the start that is returned on; otherwise, from when on there
@@ -573,13 +572,8 @@ impl Provider {
 
     /// Tells who watches, observes who waits, and makes sure of being woken.
     fn look_around(&mut self, now: Time, out: &mut Outbox) {
-        let watches: Vec<(AgreementId, Ask, bool)> =
-            self.transactions.watches.iter().map(|(&id, &(ask, fits))| (id, ask, fits)).collect();
-        for (id, ask, before) in watches {
-            let fits = self.has_room(now, &ask);
-            let Some(party) = self.transactions.party(id).filter(|_| fits != before) else {
-                continue;
-            };
+        for (id, ask, fits) in self.news_for_watches(now) {
+            let Some(party) = self.transactions.party(id) else { continue };
             self.transactions.watches.insert(id, (ask, fits));
             let mut acts = Acts::new();
             self.transactions.parties[party].seat.available(now, id, fits, &mut acts);
@@ -595,6 +589,27 @@ impl Provider {
             self.transactions.waits = waits;
         }
         self.set_agreement_timer(now, out);
+    }
+
+    /// Who watches and was told something else than what is true now.
+    fn news_for_watches(&mut self, now: Time) -> Vec<(AgreementId, Ask, bool)> {
+        let mut news = Vec::new();
+        // Many ask for the same, or for more or less of it: what they are told follows.
+        let mut room = RoomSeen::default();
+        let watches = std::mem::take(&mut self.transactions.watches);
+        for (&id, &(ask, before)) in &watches {
+            let size = (ask.from.max(now), ask.processors, ask.span);
+            let fits = room.tells(size).unwrap_or_else(|| {
+                let fits = self.has_room(now, &ask);
+                room.saw(size, fits);
+                fits
+            });
+            if fits != before {
+                news.push((id, ask, fits));
+            }
+        }
+        self.transactions.watches = watches;
+        news
     }
 
     fn set_agreement_timer(&mut self, now: Time, out: &mut Outbox) {
@@ -623,5 +638,32 @@ impl Provider {
             self.act(now, party, acts, out);
         }
         self.look_around(now, out);
+    }
+}
+
+/// First start, processors, time.
+type Size = (Time, u32, Span);
+
+/// What is known of the room at one instant: the last that fits, and the last that does not.
+#[derive(Default)]
+struct RoomSeen {
+    fits: Option<Size>,
+    lacks: Option<Size>,
+}
+
+impl RoomSeen {
+    /// Whether this fits, where that follows from what was seen.
+    fn tells(&self, (from, processors, span): Size) -> Option<bool> {
+        let less = |it: Size| it.0 == from && processors <= it.1 && span <= it.2;
+        let more = |it: Size| it.0 == from && processors >= it.1 && span >= it.2;
+        match (self.fits.is_some_and(less), self.lacks.is_some_and(more)) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
+    }
+
+    fn saw(&mut self, size: Size, fits: bool) {
+        *(if fits { &mut self.fits } else { &mut self.lacks }) = Some(size);
     }
 }

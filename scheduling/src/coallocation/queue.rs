@@ -109,6 +109,13 @@ impl CoallocationQueue {
         self.queue.profile_from(now).earliest_fit(processors, span, from.max(now))
     }
 
+    /// Whether there would be room from `from` on.
+    pub fn fits(&mut self, now: Time, from: Time, processors: u32, span: Span) -> bool {
+        let from = from.max(now);
+        let found = self.queue.profile_from(now).earliest_fit_by(processors, span, from, from);
+        found == Some(from)
+    }
+
     /// Books a part until `end`, and no longer: one that waits, or one that has its processors. What
     /// is behind that is given back.
     pub fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
