@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 27] = [
+const BASES: [&str; 28] = [
     "queue",
     "bags",
     "reservations",
@@ -43,6 +43,7 @@ const BASES: [&str; 27] = [
     "session-outputs",
     "limit",
     "workflows",
+    "workflow-files",
     "plans",
     "plans-genetic",
     "plans-recorded",
@@ -52,8 +53,15 @@ const BASES: [&str; 27] = [
     "sweep",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 5] =
-    ["all-rules.swf", "other.swf", "failures.tab", "other.tab", "machines.loads"];
+const READ: [&str; 7] = [
+    "all-rules.swf",
+    "other.swf",
+    "failures.tab",
+    "other.tab",
+    "machines.loads",
+    "flow.json",
+    "flow.dax",
+];
 
 /// Keys that are for people, or are tested elsewhere.
 const EXEMPT: [(&str, &str); 3] = [

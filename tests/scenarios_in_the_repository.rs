@@ -80,7 +80,7 @@ fn those_that_are_generated_give_the_same_each_time() {
     }
 }
 
-/// A copy of the scenarios of a folder in which two days stand for five weeks, and six
+/// A copy of the scenarios of a folder, and what they read, in which two days stand for five weeks, and six
 /// hours for one.
 pub(crate) fn shortened(folder: &Path) -> Folder {
     let copy = Folder::with(&[]);
@@ -92,6 +92,9 @@ pub(crate) fn shortened(folder: &Path) -> Folder {
             let text = text.replace("horizon = \"7d\"", "horizon = \"6h\"");
             let name = path.file_name().expect("it has a name");
             fs::write(copy.path().join(name), text).expect("it can be written");
+        } else if path.is_file() {
+            let name = path.file_name().expect("it has a name");
+            fs::copy(&path, copy.path().join(name)).expect("it can be written");
         }
     }
     copy

@@ -94,6 +94,43 @@ slots = 2
 law = { up = { law = "weibull", shape = 0.75, scale = "8h" }, down = { law = "exponential", mean = "1h" } }
 "#;
 
+/// Workflows whose tasks move, on resources that fail.
+const WORKFLOWS: &str = r#"
+[scenario]
+horizon = "4h"
+
+[[workload]]
+name = "flows"
+model = "workflows"
+data = { input = "20 MB", output = "10 MB", checkpoint = "30 MB" }
+
+[workload.workflows]
+count = 12
+hours = [3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+width = 2
+width-max = 5
+work = "40min"
+progress = { estimates = "mixed" }
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+
+[grid]
+policy = "balanced-workflow"
+period = "5min"
+
+[[grid.site]]
+name = "alpha"
+resources = 5
+mips = 0.5
+mips-max = 4
+
+[[failures]]
+law = { up = { law = "exponential", mean = "3h" }, down = { law = "exponential", mean = "20min" } }
+"#;
+
 fn run(folder: &Folder, arguments: &[&str]) {
     let all = [&["run", "world.toml", "--check", "--quiet", "-o", "out"], arguments].concat();
     let shown = folder.haggle(&all);
@@ -136,6 +173,39 @@ fn found_after(folder: &Path, table: &str, change: impl Fn(&str) -> String) -> S
 fn without_last_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[..lines.len() - 1].join("\n") + "\n"
+}
+
+#[test]
+fn what_is_wrong_with_workflows_is_found() {
+    let folder = Folder::with(&[("world.toml", WORKFLOWS)]);
+    run(&folder, &["--no-figures", "--format", "csv"]);
+    let out = folder.path().join("out");
+    let text = folder.read("out/workflows.csv");
+    let complete = text.lines().filter(|line| line.split(',').nth(4) == Some("1")).count();
+    assert!((1..12).contains(&complete), "{text}");
+    let changed = |column: usize, change: fn(&str) -> String| {
+        found_after(&out, "workflows.csv", |text| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let row = lines.iter_mut().find(|line| line.split(',').nth(4) == Some("1"));
+            let row = row.expect("one is complete");
+            let mut cells: Vec<String> = row.split(',').map(str::to_owned).collect();
+            cells[column] = change(&cells[column]);
+            *row = cells.join(",");
+            lines.join("\n") + "\n"
+        })
+    };
+    let more = |cell: &str| (cell.parse::<i64>().expect("a number") + 1).to_string();
+    let later = |cell: &str| (cell.parse::<f64>().expect("a time") + 1.0).to_string();
+    assert!(changed(2, more).contains("`workflows` counts tasks and their tries"));
+    assert!(changed(5, later).contains("submitted together"));
+    assert!(changed(6, later).contains("starts with the first try"));
+    assert!(changed(7, later).contains("ends with its last task"));
+    assert!(changed(8, later).contains("what its times say"));
+    let bound = "no makespan is below the bound of its critical path";
+    assert!(changed(12, |_| "0.9".to_owned()).contains(bound));
+    assert!(changed(15, more).contains("`workflows` counts tasks and their tries"));
+    let missing = found_after(&out, "workflows.csv", without_last_line);
+    assert!(missing.contains("each workflow has a row"), "{missing}");
 }
 
 #[test]

@@ -92,6 +92,8 @@ pub struct TryRecord {
     pub omitted: u32,
     /// The room that its checkpoints take at the checkpoint server, once there is one.
     pub kept: Option<KeptCheckpoint>,
+    /// The data that have arrived for it, or from it.
+    pub data: DataMoved,
 }
 
 /// The room that a try's checkpoints take at the checkpoint server until its job is over: each

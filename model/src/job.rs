@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::progress::WorkflowTask;
 use crate::random::{self, Stream};
 use crate::reservation::Reservation;
+use crate::workflow::WorkflowTask;
 use crate::{Iterative, JobId, Phased, Span, Speedup, Time};
 
 /// Whether a provider's own users sent a job or a metascheduler did.

@@ -27,6 +27,7 @@ pub mod reservation;
 pub mod stage_in;
 pub mod time;
 pub mod work;
+pub mod workflow;
 pub mod workload;
 
 pub use agreement::{AgreementEvent, AgreementId};

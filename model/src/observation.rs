@@ -11,6 +11,7 @@ use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount,
 use crate::job::HiddenRunTime;
 use crate::phased::IntervalRecord;
 use crate::reservation::GrantedWindow;
+use crate::workflow::WorkflowCame;
 use crate::{
     ActorId, AgreementId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span,
     StageIn, Time,
@@ -503,6 +504,8 @@ pub enum Observation {
     /// A try of a job on a resource of a grid is over; one that failed, before
     /// [`Observation::ProcessorsFailed`] of its resource, as with [`Observation::RunLost`].
     TryOver(Arc<TryRecord>),
+    /// The first task of a workflow has been submitted to a grid.
+    WorkflowCame(WorkflowCame),
     /// A job of a grid is over, or the run is.
     GridJobOver(Box<GridJobRecord>),
     /// The run is over, and this is what a resource of a grid has done.

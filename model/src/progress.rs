@@ -9,17 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::splitmix;
 
-/// A job as a task of a workflow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WorkflowTask {
-    /// Which workflow of its workload, counted from 0.
-    pub workflow: u32,
-    /// Which task of that, counted from 0.
-    pub task: u32,
-    /// What it says of its progress; `None` = nothing.
-    pub progress: Option<Progress>,
-}
-
 /// What a task says of its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {

@@ -60,6 +60,7 @@ fn run(folder: &Path) -> RunReader {
         checkpoints: vec![checkpoint],
         omitted: 0,
         kept: None,
+        data: haggle_model::grid::DataMoved::default(),
     };
     let again = TryRecord {
         number: 2,

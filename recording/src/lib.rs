@@ -154,6 +154,9 @@ impl<'a> Books<'a> {
             Observation::TryOver(record) => {
                 books.get_or_insert_default().try_over(Arc::clone(record))
             }
+            Observation::WorkflowCame(came) => {
+                books.get_or_insert_default().workflow_came(now, *came);
+            }
             Observation::GridJobOver(record) => {
                 books.get_or_insert_default().job_over(now, GridJobRecord::clone(record));
             }

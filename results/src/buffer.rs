@@ -22,6 +22,20 @@ pub(crate) enum Values {
     Text { bytes: Vec<u8>, ends: Vec<i32> },
 }
 
+impl Values {
+    /// Whether any value is there.
+    pub(crate) fn has_any(&self) -> bool {
+        match self {
+            Values::Seconds(values) | Values::Integer(values) => {
+                values.iter().any(|&it| it != NO_INTEGER)
+            }
+            Values::Real(values) => values.iter().any(|it| !it.is_nan()),
+            Values::Word { codes, .. } => codes.iter().any(|&it| it != NO_WORD),
+            Values::Text { bytes, .. } => !bytes.is_empty(),
+        }
+    }
+}
+
 /// The rows of one table that are not written yet.
 #[derive(Debug)]
 pub(crate) struct Buffer {

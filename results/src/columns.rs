@@ -49,6 +49,8 @@ pub enum Table {
     Checkpoints,
     /// One row a way that data of a grid took.
     Transfers,
+    /// One row a workflow.
+    Workflows,
 }
 
 /// What a column holds.
@@ -90,6 +92,15 @@ pub struct Column {
     pub formula: &'static str,
     /// When it is missing or what stands for unknown; `None` = it never is missing.
     pub missing: Missing,
+    /// Whether it counts for nothing in the digest of a table that has no value in it: it came to a
+    /// table that there was, and few runs use it.
+    pub if_used: bool,
+}
+
+impl Column {
+    const fn if_used(self) -> Column {
+        Column { if_used: true, ..self }
+    }
 }
 
 /// What stands in a column when there is no value.
@@ -105,7 +116,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 21] = [
+    pub const ALL: [Table; 22] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -127,6 +138,7 @@ impl Table {
         Table::Tries,
         Table::Checkpoints,
         Table::Transfers,
+        Table::Workflows,
     ];
 
     /// The file's name without its ending.
@@ -153,6 +165,7 @@ impl Table {
             Table::Tries => "tries",
             Table::Checkpoints => "checkpoints",
             Table::Transfers => "transfers",
+            Table::Workflows => "workflows",
         }
     }
 
@@ -239,6 +252,12 @@ impl Table {
                  of a site to the services its ways to and from `(storage)` and `(checkpoints)`. `bytes` add up to `grid.data.total` of the \
                  summary; there, `grid.resources` has the `data` of each resource, which cross its own link. Only runs of grids have it."
             }
+            Table::Workflows => {
+                "One row a workflow, by workload and number; its tasks are the jobs with its `workflow` in `jobs`. Only there if a task was \
+                 submitted to a grid. `critical_path` divided by the speed of the fastest resource is a lower bound of the makespan, so \
+                 `schedule_length_ratio` is at least 1 (SLR; H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3), 2002, section 5.1: the critical \
+                 path where each task takes its least time, without data)."
+            }
         }
     }
 
@@ -266,6 +285,7 @@ impl Table {
             Table::Tries => TRIES,
             Table::Checkpoints => CHECKPOINTS,
             Table::Transfers => TRANSFERS,
+            Table::Workflows => WORKFLOWS,
         }
     }
 }
@@ -275,6 +295,7 @@ use Missing::{Empty, Never, Number};
 
 const NOT_STARTED: Missing = Empty("never started");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
+const NOT_COMPLETE: Missing = Empty("not complete");
 const NOT_QUEUED: Missing = Empty("never queued");
 const GONE: Missing = Empty("it was over before its metascheduler was told");
 const NO_DATA: Missing =
@@ -288,7 +309,7 @@ const fn column(
     formula: &'static str,
     missing: Missing,
 ) -> Column {
-    Column { name, kind, unit, formula, missing }
+    Column { name, kind, unit, formula, missing, if_used: false }
 }
 
 #[rustfmt::skip] // a table reads better with one row a line
@@ -333,6 +354,8 @@ const JOBS: &[Column] = &[
     column("providers_used", Integer, "providers", "on how many it ran", Never),
     column("recompositions", Integer, "", "times a bag was composed again since offers had gone stale", Never),
     column("balanced", Integer, "", "1 if its deadline could be met, so that the policy's rule spread the bag, else 0", Empty("not a bag, or never placed")),
+    column("workflow", Integer, "", "the workflow that it is a task of: its number in its workload, from 0, as in `workflows`", Empty("no task")).if_used(),
+    column("task", Integer, "", "which task of that, from 0, in the order of its description", Empty("no task")).if_used(),
 ];
 
 #[rustfmt::skip]
@@ -593,6 +616,27 @@ const TRANSFERS: &[Column] = &[
     column("to", Word, "", "name of the site at which they arrived, `(storage)` (output) or `(checkpoints)` (of jobs that saved their progress)", Never),
     column("transfers", Integer, "transfers", "how many arrived; what was cut off is not counted", Never),
     column("bytes", Integer, "bytes", "what they carried", Never),
+];
+
+#[rustfmt::skip]
+const WORKFLOWS: &[Column] = &[
+    column("workload_name", Word, "", "name of the workload", Never),
+    column("workflow", Integer, "", "its number in the workload, from 0, as in `jobs`", Never),
+    column("tasks", Integer, "tasks", "its tasks", Never),
+    column("tasks_done", Integer, "tasks", "those that are done", Never),
+    column("complete", Integer, "", "1 if all of them are, else 0", Never),
+    column("submission_time", Seconds, "s", "when its tasks were submitted", Never),
+    column("starting_time", Seconds, "s", "when the first of its tasks was sent to a resource", Empty("none was")),
+    column("finish_time", Seconds, "s", "when the output of its last task had arrived", NOT_COMPLETE),
+    column("makespan", Seconds, "s", "finish_time - starting_time", NOT_COMPLETE),
+    column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_COMPLETE),
+    column("work", Real, "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor", Never),
+    column("critical_path", Seconds, "s", "the longest path through its tasks on the reference processor, if data take no time", Never),
+    column("schedule_length_ratio", Real, "", "makespan / (critical_path / speed of the fastest resource), at least 1", Empty("not complete, or its tasks take no time")),
+    column("data", Integer, "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of tries in vain", Never),
+    column("tries", Integer, "", "rows of its tasks in `tries`", Never),
+    column("moves", Integer, "", "those of them that went on elsewhere with what they had done", Never),
+    column("failures", Integer, "", "those of them whose resource failed", Never),
 ];
 
 #[cfg(test)]

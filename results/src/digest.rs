@@ -10,7 +10,8 @@
 //! - words: 4 bytes, the word's place in the column's list, then that list at the end;
 //! - texts: length in 4 bytes, then the bytes.
 //!
-//! A table's digest is XXH3-128 over (column name, column digest)…; the run's is
+//! A table's digest is XXH3-128 over (column name, column digest)…, without columns that count only
+//! if they are used, and are not (`if_used` in `columns.rs`); the run's is
 //! SHA-256 over (table name, rows, table digest)…. XXH3 is not made against forgers; it
 //! is here to find accidents, at a few hundredths of the time that writing takes.
 
@@ -23,7 +24,7 @@ use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::buffer::{Buffer, NO_INTEGER, Values};
-use crate::columns::Table;
+use crate::columns::{Column, Table};
 
 /// The digests of a run's tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,23 +65,46 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 /// The running digest of one table.
 pub(crate) struct TableDigest {
-    columns: Vec<Xxh3>,
+    columns: Vec<ColumnDigest>,
+}
+
+/// The running digest of one column.
+struct ColumnDigest {
+    hash: Xxh3,
+    /// Whether it counts whatever is in it, or something is.
+    counts: bool,
+}
+
+impl ColumnDigest {
+    fn new(column: &Column) -> ColumnDigest {
+        ColumnDigest { hash: Xxh3::new(), counts: !column.if_used }
+    }
+
+    fn update(&mut self, values: &Values) {
+        self.counts = self.counts || values.has_any();
+        update(&mut self.hash, values);
+    }
+
+    /// The digest of everything taken in, if it counts; `values` has all words.
+    fn finish(self, values: &Values) -> Option<u128> {
+        self.counts.then(|| finish(self.hash, values))
+    }
 }
 
 impl TableDigest {
     pub(crate) fn new(table: Table) -> TableDigest {
-        TableDigest { columns: table.columns().iter().map(|_| Xxh3::new()).collect() }
+        TableDigest { columns: table.columns().iter().map(ColumnDigest::new).collect() }
     }
 
     /// Takes in the rows of a buffer that is about to be written.
     pub(crate) fn update(&mut self, buffer: &Buffer) {
-        for (hash, values) in self.columns.iter_mut().zip(&buffer.columns) {
+        for (digest, values) in self.columns.iter_mut().zip(&buffer.columns) {
             match values {
                 Values::Seconds(micros) if micros.iter().any(|&it| as_read(it) != it) => {
                     let micros = micros.iter().map(|&it| as_read(it)).collect();
-                    update(hash, &Values::Seconds(micros));
+                    digest.update(&Values::Seconds(micros));
                 }
-                _ => update(hash, values),
+                _ => digest.update(values),
             }
         }
     }
@@ -88,25 +112,26 @@ impl TableDigest {
     /// The digest of everything taken in.
     pub(crate) fn finish(self, buffer: &Buffer) -> u128 {
         let columns = self.columns.into_iter().zip(&buffer.columns);
-        digest_of(buffer.table, columns.map(|(hash, values)| finish(hash, values)))
+        digest_of(buffer.table, columns.map(|(digest, values)| digest.finish(values)))
     }
 }
 
 /// The digest of a column as it is read, of which each element has some rows, and the last one all words.
-pub(crate) fn column_digest(values: impl Iterator<Item = Values>) -> u128 {
-    let mut hash = Xxh3::new();
+pub(crate) fn column_digest(column: &Column, values: impl Iterator<Item = Values>) -> Option<u128> {
+    let mut digest = ColumnDigest::new(column);
     let mut last = Values::Integer(Vec::new());
     for values in values {
-        update(&mut hash, &values);
+        digest.update(&values);
         last = values;
     }
-    finish(hash, &last)
+    digest.finish(&last)
 }
 
-/// The digest of a table by those of its columns.
-pub(crate) fn digest_of(table: Table, columns: impl Iterator<Item = u128>) -> u128 {
+/// The digest of a table by those of its columns, as far as they count.
+pub(crate) fn digest_of(table: Table, columns: impl Iterator<Item = Option<u128>>) -> u128 {
     let mut hash = Xxh3::new();
     for (column, digest) in table.columns().iter().zip(columns) {
+        let Some(digest) = digest else { continue };
         hash.update(column.name.as_bytes());
         hash.update(&[0]);
         hash.update(&digest.to_le_bytes());

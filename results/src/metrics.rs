@@ -74,7 +74,7 @@ pub use failures::{FailureMetrics, ProviderFailures};
 pub use given_back::GivenBack;
 pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
-    GridSummary, GridViolation, GridWork, GridWorkflows, SettledJob, TryLoss,
+    GridSummary, GridViolation, GridWork, GridWorkflows, SettledJob, TryLoss, WorkflowRecord,
 };
 pub use maintenance::Maintenance;
 pub use moves::Moves;
@@ -150,6 +150,8 @@ pub fn bounded_slowdown(turnaround: i64, execution: i64, threshold: i64) -> f64 
 pub struct Metrics {
     options: MetricsOptions,
     providers: Vec<(String, u32)>,
+    /// Speed of the fastest provider.
+    fastest: f64,
     workloads: Vec<String>,
     actors: Vec<String>,
     jobs: Vec<Sample>,
@@ -285,6 +287,7 @@ impl Metrics {
         Metrics {
             options,
             providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
+            fastest: cast.providers.iter().map(|it| it.speed).fold(0.0, f64::max),
             workloads: cast.workloads.clone(),
             actors: cast.actors.iter().map(|it| it.name.clone()).collect(),
             jobs: Vec::new(),
@@ -403,6 +406,11 @@ impl Metrics {
     /// Each transaction, in the order in which they were opened, when the run is over.
     pub fn transactions(&self) -> Vec<TransactionRecord> {
         self.transactions.as_ref().map(|log| log.records()).unwrap_or_default()
+    }
+
+    /// What became of each workflow, by workload and number, when the run is over.
+    pub fn workflows(&self) -> Vec<WorkflowRecord> {
+        self.grid.as_ref().map(|grid| grid.workflows(self.fastest)).unwrap_or_default()
     }
 
     /// Takes in a job of a grid that is settled.

@@ -19,7 +19,7 @@ use crate::{Provenance, ResultsError, Summary};
 pub use rows::{
     AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow, JobRow,
     MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow,
-    ResourceRow, TransactionRow, TryRow,
+    ResourceRow, TransactionRow, TryRow, WorkflowRow,
 };
 
 /// A run's folder.

@@ -18,6 +18,7 @@ mod moves;
 mod outages;
 mod reservations;
 mod transactions;
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -145,6 +146,8 @@ pub struct RunWriter {
     moves: Option<TableFile>,
     /// Written at the end, if there were any.
     transactions: Option<TableFile>,
+    /// Written at the end, if there were any.
+    workflows: Option<TableFile>,
     /// Open as soon as an interval of an application is over.
     intervals: Option<TableFile>,
     sizes: Sizes,
@@ -190,6 +193,7 @@ impl RunWriter {
             displacements: None,
             moves: None,
             transactions: None,
+            workflows: None,
             intervals: None,
             sizes: Sizes::default(),
             failures: open(Table::Failures)?,
@@ -454,6 +458,7 @@ impl RunWriter {
         tables.extend(self.crashes.close(&self.folder, &self.cast, self.options.format)?);
         tables.extend(self.maintenance);
         tables.extend(self.grid.map(GridTables::into_tables).into_iter().flatten());
+        tables.extend(self.workflows);
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
     }
@@ -531,7 +536,10 @@ impl RunWriter {
         row.integer(used);
         row.integer(bag.map_or(0, |bag| i64::from(bag.recompositions)));
         let balanced = bag.filter(|bag| bag.is_bag());
-        row.integer(balanced.map_or(NO_INTEGER, |bag| i64::from(bag.balanced))).done();
+        row.integer(balanced.map_or(NO_INTEGER, |bag| i64::from(bag.balanced)));
+        let task = job.task.as_ref();
+        row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.workflow)));
+        row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.task))).done();
         self.jobs.flush_if_full()
     }
 

@@ -14,6 +14,7 @@
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
+//! | `workflows` | they are the jobs and tries of their tasks, no makespan is below its bound, and the summary has their means |
 //! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
 //! | `summary` | counts, means and sums are those of the tables |
 //!
@@ -33,6 +34,7 @@ mod rows;
 mod summary;
 mod told;
 mod transactions;
+mod workflows;
 
 use std::path::Path;
 
@@ -71,6 +73,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     failures::check(&books, &mut findings);
     maintenance::check(&books, &mut findings);
     grid::check(&books, &mut findings);
+    workflows::check(&books, &mut findings);
     figures::check(folder, &books, &mut findings);
     summary::check(&books, &mut findings);
     findings.into_result()

@@ -1,6 +1,7 @@
 //! From the `[grid]` of a scenario to the plan of a grid.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use haggle_agents::grid::{
@@ -10,7 +11,7 @@ use haggle_agents::grid::{
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Timer};
 use haggle_model::network::{
-    Capacity, NetworkError, Path, Sharing as LinkSharing, Star, StarParameters,
+    Capacity, NetworkError, Path as DataPath, Sharing as LinkSharing, Star, StarParameters,
 };
 use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
@@ -22,17 +23,22 @@ use haggle_scheduling::grid::{
     Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
 };
 
-use haggle_workflows::{GraphError, Workflow};
+use haggle_workflows::Workflow;
 use rand::RngExt;
 
 use crate::scenario::quantity::{Share, TimeOrShare, TimeSpan};
 use crate::scenario::{Scenario, file};
+use crate::scenario::{WorkflowModel, WorkflowsError};
 
-/// The plan of the grid of `scenario`, all of whose resources work at time zero.
+/// The plan of the grid of `scenario`, which lies in `folder`; all of whose resources work at time zero.
 ///
 /// # Errors
 /// If the network or a workflow cannot be.
-pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, GridError> {
+pub(super) fn plan(
+    scenario: &Scenario,
+    grid: &file::Grid,
+    folder: &Path,
+) -> Result<GridPlan, GridError> {
     let seed = scenario.scenario.seed;
     let resources: Vec<PlannedResource> = (0..)
         .map(SiteId)
@@ -56,7 +62,7 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, G
             file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
         },
         data: scenario.workloads.iter().map(data).collect(),
-        workflows: workflows(scenario)?,
+        workflows: workflows(scenario, folder)?,
         checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
@@ -80,11 +86,15 @@ pub(super) fn plan(scenario: &Scenario, grid: &file::Grid) -> Result<GridPlan, G
 }
 
 /// The graphs of all workflows of a scenario.
-fn workflows(scenario: &Scenario) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, GridError> {
+fn workflows(
+    scenario: &Scenario,
+    folder: &Path,
+) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, GridError> {
     let mut all = BTreeMap::new();
     for (place, workload) in (0..).zip(&scenario.workloads) {
         if let (Some(file::Model::Workflows), Some(it)) = (workload.model, &workload.workflows) {
-            all.extend(it.graphs((place, workload.name.as_str()), scenario.scenario.seed)?);
+            let (name, seed) = (workload.name.as_str(), scenario.scenario.seed);
+            all.extend(WorkflowModel::new(it, folder, name, seed)?.graphs(place)?);
         }
     }
     Ok(all)
@@ -98,7 +108,7 @@ pub enum GridError {
     Network(#[from] NetworkError),
     /// A workflow cannot be.
     #[error(transparent)]
-    Workflow(#[from] GraphError),
+    Workflow(#[from] WorkflowsError),
 }
 
 /// What is on its way when the run begins: the first change of each load.
@@ -270,7 +280,9 @@ fn routes(
 ) -> Result<Routes, NetworkError> {
     let (bandwidth, latency) = (network.bandwidth.0, network.latency.0);
     match network.model {
-        file::NetworkModel::Constant => Path::constant(bandwidth, latency).map(Routes::Constant),
+        file::NetworkModel::Constant => {
+            DataPath::constant(bandwidth, latency).map(Routes::Constant)
+        }
         file::NetworkModel::Stars => {
             let parameters = StarParameters {
                 sites: sites.iter().map(|site| site.resources as usize).collect(),

@@ -202,6 +202,7 @@ pub fn run(
     let (written, timing) = match (writer, destination) {
         (Some(mut writer), Some(destination)) => {
             writer.transactions(&metrics.transactions())?;
+            writer.workflows(&metrics.workflows())?;
             let finished = writer.finish()?;
             let rest = Rest {
                 scenario,

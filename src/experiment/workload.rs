@@ -21,6 +21,7 @@ use haggle_model::workload::{
 use crate::scenario::file::{Model, Scenario, Workload};
 use crate::scenario::quantity::Name;
 use crate::scenario::{LogPathError, log_path};
+use crate::scenario::{WorkflowModel, WorkflowsError};
 
 /// Why a workload cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +46,15 @@ pub enum WorkloadError {
     /// Workloads are merged into each other.
     #[error("workload \"{0}\" would contain itself")]
     Cycle(String),
+    /// There are no such workflows.
+    #[error("workload \"{workload}\": {error}")]
+    Workflows {
+        /// Name of the workload.
+        workload: String,
+        /// Why.
+        #[source]
+        error: Box<WorkflowsError>,
+    },
     /// The log, the model or a step refuses.
     #[error("workload \"{workload}\": {error}")]
     Open {
@@ -99,7 +109,7 @@ impl Workloads {
             until: scenario.scenario.until.map(|until| Time::ZERO + until.0),
             seed,
         };
-        workloads.inputs = workloads.inputs_of(scenario);
+        workloads.inputs = workloads.inputs_of(scenario, folder);
         Ok(workloads)
     }
 
@@ -162,8 +172,8 @@ impl Workloads {
         }
     }
 
-    /// The logs of all workloads that users submit, also through mergers.
-    fn inputs_of(&self, scenario: &Scenario) -> Vec<(String, PathBuf)> {
+    /// The logs and workflows of all workloads that users submit, also through mergers.
+    fn inputs_of(&self, scenario: &Scenario, folder: &Path) -> Vec<(String, PathBuf)> {
         let mut needed: BTreeSet<&str> = BTreeSet::new();
         let mut open: Vec<&str> =
             scenario.users.iter().map(|user| user.workload.as_str()).collect();
@@ -176,6 +186,15 @@ impl Workloads {
         }
         let mut inputs = Vec::new();
         for workload in scenario.workloads.iter().filter(|it| needed.contains(it.name.as_str())) {
+            let files = workload.workflows.iter().filter_map(|it| it.files.as_ref()).flatten();
+            for file in files {
+                // One without a place has been refused when it was to be read.
+                let Ok(path) = log_path(file, folder) else { continue };
+                let input = (file.clone(), path);
+                if !inputs.contains(&input) {
+                    inputs.push(input);
+                }
+            }
             let Some(log) = &workload.log else {
                 continue;
             };
@@ -227,6 +246,16 @@ fn source(
         })?;
         return Ok(Source::Log { path, rules: workload.rules.to_model() });
     }
+    if let (Some(Model::Workflows), Some(workflows)) = (workload.model, &workload.workflows) {
+        let name = workload.name.as_str();
+        let checkpoint = workload.data.unwrap_or_default().checkpoint.0;
+        let model = WorkflowModel::new(workflows, folder, name, seed);
+        let jobs = model.and_then(|model| model.jobs(checkpoint));
+        return jobs.map(Source::Jobs).map_err(|error| WorkloadError::Workflows {
+            workload: name.to_owned(),
+            error: Box::new(error),
+        });
+    }
     let generated = workload.model.and_then(|model| match model {
         Model::LublinFeitelson => {
             workload.lublin.as_ref().map(|it| Source::Lublin(Box::new(it.to_model())))
@@ -244,10 +273,8 @@ fn source(
             applications.map(|it| Source::Jobs(it.to_jobs(clusters)))
         }
         Model::Iterative => workload.iterative.as_ref().map(|it| Source::Jobs(it.to_jobs())),
-        Model::Workflows => {
-            let workflows = workload.workflows.as_ref();
-            workflows.map(|it| Source::Jobs(it.to_jobs(workload.name.as_str(), seed)))
-        }
+        // Read from files, perhaps: see above.
+        Model::Workflows => None,
     });
     if let Some(source) = generated {
         return Ok(source);

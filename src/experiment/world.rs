@@ -265,7 +265,7 @@ impl Stage {
         self.world.order = EventOrder::Grid;
         let resources = grid.sites.iter().map(|site| site.resources as usize).sum();
         room_for(resources, "resources", RESOURCE_BYTES)?;
-        let mut plan = grid::plan(scenario, grid)?;
+        let mut plan = grid::plan(scenario, grid, folder)?;
         let owners: Vec<(&str, u32)> =
             grid.sites.iter().map(|site| (site.name.as_str(), site.resources)).collect();
         let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);

@@ -75,7 +75,7 @@ pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
 pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};
 pub use user::User;
-pub use workflows::{TaskEstimates, TaskProgress, Underestimate, Workflows};
+pub use workflows::{TaskEstimates, TaskProgress, Underestimate, WorkflowShape, Workflows};
 pub use workload::{InlineJob, Model, Workload};
 
 /// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.

@@ -22,7 +22,10 @@ impl Scenario {
     /// hold in `to`. Paths that begin with a variable stay, so that the text is
     /// the same on every machine.
     pub fn relocate(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        let logs = self.workloads.iter_mut().filter_map(|workload| workload.log.as_mut());
+        let logs = self.workloads.iter_mut().flat_map(|workload| {
+            let files = workload.workflows.as_mut().and_then(|it| it.files.as_mut());
+            workload.log.as_mut().into_iter().chain(files.into_iter().flatten())
+        });
         let recorded = self.failures.iter_mut().filter_map(|it| it.recorded.as_mut());
         let loads = self.plans.iter_mut().filter_map(|plans| plans.loads.as_mut());
         for log in logs.chain(recorded.map(|recorded| &mut recorded.log)).chain(loads) {

@@ -10,7 +10,8 @@ use haggle_model::grid::{GridJobRecord, GridOutcome, RoundsAccount};
 use haggle_model::progress::ProgressReport;
 use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{ActorId, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
+use haggle_model::workflow::WorkflowCame;
+use haggle_model::{ActorId, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
 use haggle_scheduling::grid::workflows::{Ledger, Member, WorkflowId};
 use haggle_scheduling::grid::{
     Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
@@ -69,6 +70,14 @@ pub struct DispatcherConfig {
     pub output_survives: bool,
     /// When copies of a job that is done are cancelled.
     pub cancel_mode: CancelMode,
+}
+
+impl DispatcherConfig {
+    /// What a job brings along.
+    fn data_of(&self, job: &Job) -> JobData {
+        let own = job.task.as_ref().and_then(|task| task.data);
+        self.data[usize::from(job.workload)].of(own)
+    }
 }
 
 /// The grid's scheduler.
@@ -183,6 +192,7 @@ impl Dispatcher {
             None => Some(true),
             Some(task) => {
                 let workflow = WorkflowId { workload, number: task.workflow };
+                self.tell_of(workflow, out);
                 self.ledger.submit(job, Member { workflow, task: TaskId(task.task) })
             }
         };
@@ -203,6 +213,18 @@ impl Dispatcher {
         }
         self.await_round(now, out);
         true
+    }
+
+    /// Tells of a workflow before its first task.
+    fn tell_of(&self, workflow: WorkflowId, out: &mut Outbox) {
+        let Some(graph) = self.ledger.unheard_of(workflow) else { return };
+        let WorkflowId { workload, number } = workflow;
+        out.observe(Observation::WorkflowCame(WorkflowCame {
+            workload,
+            number,
+            tasks: graph.tasks().len() as u32,
+            critical_path: graph.critical_path_by_work().length,
+        }));
     }
 
     fn on_withdraw(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {

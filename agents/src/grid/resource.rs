@@ -16,11 +16,12 @@ mod stages;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::grid::{CheckpointRecord, KeptCheckpoint};
+use haggle_model::grid::{CheckpointRecord, DataMoved, KeptCheckpoint};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::network::Node;
 use haggle_model::progress::Progress;
 use haggle_model::work::{Speed, Work};
+use haggle_model::workflow::TaskData;
 use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::MeanFailure;
 use haggle_scheduling::grid::{
@@ -47,6 +48,18 @@ pub struct JobData {
     pub checkpoint: u64,
     /// The part of a resource it asks for, where parts are reserved.
     pub share: Share,
+}
+
+impl JobData {
+    /// The same of a job of the workload that brings along something else, if it does.
+    pub fn of(self, own: Option<TaskData>) -> JobData {
+        match own {
+            Some(TaskData { input, output, checkpoint }) => {
+                JobData { input, output, checkpoint, ..self }
+            }
+            None => self,
+        }
+    }
 }
 
 impl Default for JobData {
@@ -136,7 +149,7 @@ pub struct GridResource {
 struct Replica {
     number: u32,
     parent: Option<u32>,
-    workload: u16,
+    data: JobData,
     length: Work,
     progress: Option<Box<Progress>>,
     from: Work,
@@ -166,6 +179,8 @@ struct Replica {
     untold: Option<(u32, Saved)>,
     omitted: u32,
     kept: Option<KeptCheckpoint>,
+    /// What has arrived for it, or from it.
+    moved: DataMoved,
 }
 
 impl Replica {
@@ -245,20 +260,18 @@ impl GridResource {
         Node::Resource(self.id.index())
     }
 
-    fn data(&self, workload: u16) -> JobData {
-        self.rules.data[usize::from(workload)]
-    }
-
     fn on_dispatch(&mut self, now: Time, dispatch: &Dispatch, out: &mut Outbox) {
         let Dispatch { job, number, workload, from, .. } = *dispatch;
-        let is_known = usize::from(workload) < self.rules.data.len();
         let is_meant = self.rules.moves || !dispatch.moves;
-        if !is_known || !is_meant || self.replicas.contains_key(&job) {
+        let of_workload = self.rules.data.get(usize::from(workload));
+        let Some(data) = of_workload.filter(|_| is_meant && !self.replicas.contains_key(&job))
+        else {
             out.refuse(self.rules.home.dispatcher);
             return;
-        }
+        };
+        let data = data.of(dispatch.data);
         let length = work_of(dispatch.run_time);
-        let share = self.data(workload).share;
+        let share = data.share;
         // A user may have said less than the job takes: what a checkpoint holds is never more.
         let from = from.min(length);
         if self.machine.reserve(now, job, length, from, share).is_err() {
@@ -271,7 +284,7 @@ impl GridResource {
         let replica = Replica {
             number,
             parent: dispatch.parent,
-            workload,
+            data,
             length,
             progress: dispatch.progress.clone(),
             from,
@@ -293,6 +306,7 @@ impl GridResource {
             untold: None,
             omitted: 0,
             kept: None,
+            moved: DataMoved::default(),
         };
         self.replicas.insert(job, replica);
         if stage == Stage::Waiting {

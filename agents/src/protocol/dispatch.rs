@@ -18,6 +18,7 @@ use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::progress::{Progress, ProgressReport};
 use haggle_model::work::Work;
+use haggle_model::workflow::TaskData;
 use haggle_model::{ActorId, JobId, ProviderId};
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +125,8 @@ pub struct Dispatch {
     pub number: u32,
     /// Which workload it came from; its data depend on that.
     pub workload: u16,
+    /// Its data, if they are not those of all of its workload.
+    pub data: Option<TaskData>,
     /// How long it computes on the reference resource; the machine finds out.
     pub run_time: HiddenRunTime,
     /// What the checkpoint holds from which it starts; zero = from the beginning.

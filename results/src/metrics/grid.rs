@@ -33,6 +33,7 @@ use std::sync::Arc;
 use haggle_model::grid::{
     GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord,
 };
+use haggle_model::workflow::WorkflowCame;
 use haggle_model::{JobId, Time};
 
 use accounts::Accounts;
@@ -47,7 +48,7 @@ pub use summary::{
 };
 pub use totals::TryLoss;
 pub use violation::GridViolation;
-pub use workflows::GridWorkflows;
+pub use workflows::{GridWorkflows, WorkflowRecord};
 
 /// Takes in what a grid observes, and says of each job that is over what its tries were for.
 ///
@@ -77,6 +78,16 @@ impl GridLedger {
     pub fn job_over(&mut self, now: Time, record: GridJobRecord) {
         self.over_since = now;
         self.over.push(record);
+    }
+
+    /// Takes in that a workflow has come.
+    pub fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
+        self.totals.workflows.came(now, came);
+    }
+
+    /// All workflows, by workload and number, on a grid whose fastest resource is this fast, MIPS.
+    pub(super) fn workflows(&self, fastest: f64) -> Vec<WorkflowRecord> {
+        self.totals.workflows.records(fastest).collect()
     }
 
     /// Takes in what a resource has done in the whole run.
@@ -136,6 +147,10 @@ impl GridLedger {
         let (arrived, carried) = (self.accounts.data.total(), self.accounts.carried);
         if arrived != carried {
             return Err(GridViolation::Data { arrived, carried });
+        }
+        if self.totals.data != self.accounts.data {
+            let summed = self.totals.data.total();
+            return Err(GridViolation::DataOfTries { arrived, summed });
         }
         let summed = self.totals.sessions.reserved;
         match self.accounts.reserved {

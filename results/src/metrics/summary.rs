@@ -412,7 +412,7 @@ fn grid(metrics: &Metrics) -> Option<GridSummary> {
         withdrawn: count(&|outcome| outcome == JobOutcome::Cancelled),
     };
     let name = |resource: usize| metrics.providers[resource].0.clone();
-    metrics.grid.as_ref().map(|grid| grid.sum_up(came, name))
+    metrics.grid.as_ref().map(|grid| grid.sum_up(came, name, metrics.fastest))
 }
 
 /// What groups are made of.

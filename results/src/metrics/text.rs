@@ -225,12 +225,13 @@ fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {
     if let Some(workflows) = &grid.workflows {
         writeln!(
             f,
-            "  {} of {} done ({} of {}): makespan {} s, turnaround time {} s, {} migrations of a task",
+            "  {} of {} done ({} of {}): makespan {} s (SLR {}), turnaround time {} s, {} migrations of a task",
             workflows.done,
             counted(workflows.workflows, "workflow"),
             workflows.tasks_done,
             counted(workflows.tasks, "task"),
             number(workflows.makespan),
+            number(workflows.schedule_length_ratio),
             number(workflows.turnaround_time),
             number(workflows.migrations_per_task),
         )?;

@@ -42,7 +42,7 @@ impl RunReader {
 }
 
 /// The digest of a column, with its values as they were before they were written.
-fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> u128 {
+fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> Option<u128> {
     let values = match data {
         ColumnData::Real(values) if column.kind == Kind::Seconds => {
             let values = values.into_iter().map(|value| value.map_or(NO_INTEGER, read_back));
@@ -58,19 +58,23 @@ fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> u128 {
             words(&texts, fixed_words(column.name, cast))
         }
         ColumnData::Text(texts) => {
-            return column_digest(texts.codes.chunks(ROWS_PER_BATCH).map(|rows| {
-                let (mut bytes, mut ends) = (Vec::new(), vec![0]);
-                for text in
-                    rows.iter().map(|&row| row.map_or("", |it| texts.texts[it as usize].as_str()))
-                {
-                    bytes.extend_from_slice(text.as_bytes());
-                    ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
-                }
-                Values::Text { bytes, ends }
-            }));
+            return column_digest(
+                column,
+                texts.codes.chunks(ROWS_PER_BATCH).map(|rows| {
+                    let (mut bytes, mut ends) = (Vec::new(), vec![0]);
+                    for text in rows
+                        .iter()
+                        .map(|&row| row.map_or("", |it| texts.texts[it as usize].as_str()))
+                    {
+                        bytes.extend_from_slice(text.as_bytes());
+                        ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
+                    }
+                    Values::Text { bytes, ends }
+                }),
+            );
         }
     };
-    column_digest(std::iter::once(values))
+    column_digest(column, std::iter::once(values))
 }
 
 /// Words with the codes that they had: those of names first, the others as they turned up.

@@ -8,7 +8,7 @@ use super::RunReader;
 use crate::ResultsError;
 use crate::columns::Table;
 
-pub use grid::{CheckpointRow, OutageRow, TryRow};
+pub use grid::{CheckpointRow, OutageRow, TryRow, WorkflowRow};
 
 /// A row of `crashes`. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]

@@ -52,6 +52,7 @@ fn tries() -> [TryRecord; 2] {
         checkpoints: vec![saved, cut_off],
         omitted: 1,
         kept: None,
+        data: DataMoved { input: 5, output: 7, checkpoints: 11, recovery: 13 },
     };
     let second = TryRecord {
         number: 2,

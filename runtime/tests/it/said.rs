@@ -325,8 +325,8 @@ contents! {
         id: Returned, answer: TellsUpTo(&[Item::Change, Item::Estimate]),
     }
     dispatched(Dispatch) {
-        job: Names, number: Tells(Item::Job), workload: Tells(Item::Job), run_time: Program,
-        progress: Program, from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks,
+        job: Names, number: Tells(Item::Job), workload: Tells(Item::Job),
+        data: Tells(Item::Job), run_time: Program, progress: Program, from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks,
         moves: Asks,
     }
     moved(Moved) {

@@ -561,7 +561,8 @@ impl Sink for Log {
             | Observation::Agreement { .. }
             | Observation::Waiting(_)
             | Observation::OffersMade(_) => {}
-            Observation::TryOver(_)
+            Observation::WorkflowCame(_)
+            | Observation::TryOver(_)
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_)
             | Observation::OutputsStuck { .. }

@@ -1,6 +1,6 @@
 //! The tables of a folder as rows, with times and processor time as integers.
 
-use haggle_results::reader::{TableData, TextColumn, TransactionRow};
+use haggle_results::reader::{TableData, TextColumn, TransactionRow, WorkflowRow};
 use haggle_results::{ResultsError, RunReader, Table};
 
 /// A time in microseconds.
@@ -29,6 +29,7 @@ pub(super) struct Job {
     pub(super) ran: Option<Micros>,
     pub(super) turnaround: Option<Micros>,
     pub(super) bounded_slowdown: Option<f64>,
+    pub(super) workflow: Option<i64>,
 }
 
 impl Job {
@@ -214,6 +215,7 @@ pub(super) struct Rows {
     pub(super) tries: Vec<Try>,
     /// Bytes of `transfers`.
     pub(super) bytes: Vec<i64>,
+    pub(super) workflows: Vec<WorkflowRow>,
 }
 
 impl Rows {
@@ -236,6 +238,7 @@ impl Rows {
             maintenance: maintenance(run)?,
             tries: tries(run)?,
             bytes: read(run, Table::Transfers, &["bytes"], |row| row.integer("bytes"))?,
+            workflows: run.workflows()?,
         })
     }
 }
@@ -260,6 +263,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "execution_time",
         "turnaround_time",
         "bounded_slowdown",
+        "workflow",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -282,6 +286,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             ran: row.maybe_time("execution_time")?,
             turnaround: row.maybe_time("turnaround_time")?,
             bounded_slowdown: row.maybe_real("bounded_slowdown")?,
+            workflow: row.maybe_integer("workflow")?,
         })
     })
 }

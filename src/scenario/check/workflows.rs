@@ -1,9 +1,12 @@
 //! Workflows: their shape and their estimates, and who takes their tasks.
 
-use super::Check;
+use haggle_workflows::shapes::Shape;
+
+use super::{Check, Logs};
 use crate::scenario::document::Path;
 use crate::scenario::file::{Model, TaskEstimates, Underestimate, Workflows, Workload};
 use crate::scenario::quantity::{Share, TimeSpan};
+use crate::scenario::workload::{WorkflowsError, read_workflow};
 
 impl Check<'_> {
     pub(super) fn check_workflows(&mut self, path: &Path, workload: &Workload, it: &Workflows) {
@@ -16,13 +19,18 @@ impl Check<'_> {
                 "remove the steps".to_owned(),
             );
         }
-        if it.width_max.is_some_and(|max| max < it.width) {
-            self.report(
-                &at.key("width-max"),
-                format!("`width-max` is less than `width`, {}", it.width),
-                "no width is both",
-                "the smaller one is `width`".to_owned(),
-            );
+        self.check_structure(&at, it);
+        let own_data = it.shape.is_some() || it.files.is_some();
+        let data = workload.data.unwrap_or_default();
+        for (key, bytes) in [("input", data.input), ("output", data.output)] {
+            if own_data && bytes.0 > 0 && is_workflows(workload) {
+                self.report(
+                    &path.key("data").key(key),
+                    format!("how much {key} a task has, its workflow says"),
+                    "not used",
+                    "remove it; `checkpoint` is for tasks of which no size is known".to_owned(),
+                );
+            }
         }
         if it.hours.as_ref().is_some_and(|hours| hours.iter().sum::<f64>() <= 0.0) {
             self.report(
@@ -30,14 +38,6 @@ impl Check<'_> {
                 "a workflow comes at some hour".to_owned(),
                 "all are 0",
                 "write a number above 0 for at least one hour".to_owned(),
-            );
-        }
-        if it.work == TimeSpan::ZERO {
-            self.report(
-                &at.key("work"),
-                "a task takes some time".to_owned(),
-                "no time",
-                "write a length of time above zero, such as \"1h\"".to_owned(),
             );
         }
         let Some(progress) = it.progress else { return };
@@ -65,6 +65,106 @@ impl Check<'_> {
                 "no task underestimates itself".to_owned(),
                 "not used",
                 "remove it, or set `estimates` to \"under\" or \"mixed\"".to_owned(),
+            );
+        }
+    }
+
+    /// Workflows are made in one of three ways, each with keys of its own.
+    fn check_structure(&mut self, at: &Path, it: &Workflows) {
+        let ways = [
+            ("width", it.width.is_some()),
+            ("shape", it.shape.is_some()),
+            ("files", it.files.is_some()),
+        ];
+        let before = self.problems.len();
+        self.one_of(at, "workflow", ways, "workflows");
+        if self.problems.len() > before {
+            return;
+        }
+        // What was given but wrong has been reported.
+        let Some((way, _)) = ways.into_iter().find(|(_, given)| *given) else { return };
+        for (key, given, goes_with) in [
+            ("width-max", it.width_max.is_some(), &["width"][..]),
+            ("work", it.work.is_some(), &["width"]),
+            ("spread", it.spread.is_some(), &["width"]),
+            ("ends", it.ends.is_some(), &["width"]),
+            ("tasks", it.tasks.is_some(), &["shape"]),
+            ("recorded-mips", it.recorded_mips.is_some(), &["shape", "files"]),
+        ] {
+            if given && !goes_with.contains(&way) {
+                self.report(
+                    &at.key(key),
+                    format!("`{key}` goes with `{}`, not with `{way}`", goes_with.join("` or `")),
+                    "not used",
+                    "remove it".to_owned(),
+                );
+            }
+        }
+        let missing = |given: bool, key: &str| !given && !self.is_replaced(&at.key(key));
+        let (no_work, no_tasks) =
+            (missing(it.work.is_some(), "work"), missing(it.tasks.is_some(), "tasks"));
+        if way == "width" && no_work {
+            self.lacks(at, "work", "how long a task runs", "work = \"1h\"");
+        }
+        if it.work == Some(TimeSpan::ZERO) {
+            self.report(
+                &at.key("work"),
+                "a task takes some time".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1h\"".to_owned(),
+            );
+        }
+        if let (Some(least), Some(most)) = (it.width, it.width_max)
+            && most < least
+        {
+            self.report(
+                &at.key("width-max"),
+                format!("`width-max` is less than `width`, {least}"),
+                "no width is both",
+                "the smaller one is `width`".to_owned(),
+            );
+        }
+        if way == "shape" && no_tasks {
+            self.lacks(at, "tasks", "how many tasks a workflow has", "tasks = 50");
+        }
+        if let (Some(shape), Some(tasks)) = (it.shape.map(Shape::from), it.tasks)
+            && (tasks as usize) < shape.tasks_min()
+        {
+            self.report(
+                &at.key("tasks"),
+                format!("a workflow of shape `{shape}` has at least {} tasks", shape.tasks_min()),
+                "too few",
+                format!("write `tasks = {}` or more", shape.tasks_min()),
+            );
+        }
+        for (index, file) in it.files.iter().flatten().enumerate() {
+            self.check_workflow_file(&at.key("files").index(index), file);
+        }
+    }
+
+    fn lacks(&mut self, at: &Path, key: &str, what: &str, example: &str) {
+        self.report(
+            &at.key(key),
+            format!("nothing says {what}"),
+            &format!("`{key}` is missing here"),
+            format!("add `{example}`"),
+        );
+    }
+
+    /// A file is there, and is a workflow.
+    fn check_workflow_file(&mut self, at: &Path, file: &str) {
+        let before = self.problems.len();
+        self.check_log(at, file);
+        if self.logs == Logs::Ignore || self.problems.len() > before {
+            return;
+        }
+        if let Err(error @ WorkflowsError::File(_)) = read_workflow(file, self.source.folder()) {
+            self.report(
+                at,
+                error.to_string(),
+                "no workflow",
+                "`haggle workflow inspect` reads the same files; docs/workflows.md says what they have"
+                    .to_owned(),
             );
         }
     }

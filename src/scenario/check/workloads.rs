@@ -130,6 +130,7 @@ impl Check<'_> {
         false
     }
 
+    /// A log, record or workflow is a file that is there.
     pub(super) fn check_log(&mut self, path: &Path, log: &str) {
         if self.logs == Logs::Ignore {
             return;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::quantity::{Share, TimeSpan};
 
-/// Workflows for a grid: a root, tasks side by side that need it, and a final task that needs them all.
+/// Workflows for a grid. Each is a root, tasks side by side that need it, and a final task that needs
+/// them all (`width`, `work`); has the `shape` of an application; or is read from one of `files`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Workflows {
@@ -21,20 +22,39 @@ pub struct Workflows {
     #[schemars(length(equal = 24), inner(range(min = 0.0, max = 1e9)))]
     pub hours: Option<Vec<f64>>,
     /// How many tasks are side by side, at least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
-    pub width: u32,
+    pub width: Option<u32>,
     /// How many at most, each number as likely as any other; without it, `width`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
     pub width_max: Option<u32>,
     /// How long a task side by side runs on a reference processor, in the mean.
-    pub work: TimeSpan,
-    /// By what part of that it is shorter or longer at most; any time between is as likely.
-    #[serde(default = "nothing")]
-    pub spread: Share,
-    /// How long the root and the final task run, a part of `work`.
-    #[serde(default = "half")]
-    pub ends: Share,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<TimeSpan>,
+    /// By what part of that it is shorter or longer at most; any time between is as likely. Without it, not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Share>,
+    /// How long the root and the final task run, a part of `work`; without it, half of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Share>,
+    /// The application whose shape they have; each workflow is drawn for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<WorkflowShape>,
+    /// Tasks of each workflow of that shape; some shapes have up to three fewer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub tasks: Option<u32>,
+    /// Paths of workflows in WfFormat or DAX, from the scenario's folder, as of a log; the workflows are
+    /// these in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub files: Option<Vec<String>>,
+    /// Speed of the machine on which tasks of that shape, or of the files, take their run times, MIPS;
+    /// without it, 1: the reference processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.001, max = 1e6))]
+    pub recorded_mips: Option<f64>,
     /// What tasks say of their progress; without it, nothing, and their lengths are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<TaskProgress>,
@@ -48,8 +68,24 @@ fn nothing() -> Share {
     Share::ZERO
 }
 
-fn half() -> Share {
-    "50%".parse().expect("a share")
+/// Shapes of workflows of applications (docs/workflows.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkflowShape {
+    /// A root, tasks side by side, and a final task, of drawn lengths and data.
+    ForkJoin,
+    /// Layers of random widths; each task needs one to three tasks of the layer above.
+    Layered,
+    /// Mosaics of the sky.
+    Montage,
+    /// Earthquake hazards of a site.
+    Cybershake,
+    /// Genome sequences, split into lanes and chunks.
+    Epigenomics,
+    /// Gravitational waves of inspiraling binaries.
+    Inspiral,
+    /// Search for small untranslated RNAs.
+    Sipht,
 }
 
 /// What tasks say of their progress (Chtepen 2011, sections 5.6.1 and 6.5.1).

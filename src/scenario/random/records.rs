@@ -23,8 +23,42 @@ pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
     let logs = (0..LOGS).map(|number| (log(number), swf(number)));
     let records = [(record("fta"), fta()), (record("lanl"), lanl())];
     let loads = (LOADS.to_owned(), loads());
-    logs.chain(records).chain([loads]).filter(|(name, _)| text.contains(name)).collect()
+    let workflows = WORKFLOWS.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    logs.chain(records)
+        .chain([loads])
+        .chain(workflows)
+        .filter(|(name, _)| text.contains(name))
+        .collect()
 }
+
+/// Workflows: a chain beside a task alone, and a diamond.
+pub(super) const WORKFLOWS: [(&str, &str); 2] = [
+    (
+        "random-chain.json",
+        r#"{"name": "chain", "schemaVersion": "1.4", "workflow": {"tasks": [
+{"name": "a", "type": "compute", "runtimeInSeconds": 60, "cores": 2,
+ "files": [{"name": "x", "sizeInBytes": 1000000, "link": "input"}, {"name": "y", "sizeInBytes": 5000000, "link": "output"}]},
+{"name": "b", "type": "compute", "parents": ["a"], "runtimeInSeconds": 600,
+ "files": [{"name": "y", "sizeInBytes": 5000000, "link": "input"}, {"name": "z", "sizeInBytes": 2000, "link": "output"}]},
+{"name": "c", "type": "compute", "parents": ["b"], "runtimeInSeconds": 0, "files": []},
+{"name": "alone", "type": "compute", "runtimeInSeconds": 3600}
+]}}
+"#,
+    ),
+    (
+        "random-diamond.dax",
+        r#"<adag name="diamond">
+<job id="a" name="split" runtime="30"/>
+<job id="b" name="work" runtime="900"><uses file="in" link="input" size="3000000"/></job>
+<job id="c" name="work" runtime="1200"/>
+<job id="d" name="join" runtime="60"/>
+<child ref="b"><parent ref="a"/></child>
+<child ref="c"><parent ref="a"/></child>
+<child ref="d"><parent ref="b"/><parent ref="c"/></child>
+</adag>
+"#,
+    ),
+];
 
 /// A record of loads, which says something of any cluster.
 pub(super) const LOADS: &str = "loads.txt";

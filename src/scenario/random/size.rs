@@ -20,6 +20,8 @@ pub(super) enum Theme {
     Grid,
     /// A grid whose jobs reserve shares.
     Sessions,
+    /// A grid whose jobs are tasks of workflows.
+    Workflows,
     /// Applications of phases that are rescheduled over clusters.
     Plans,
     /// Iterative applications that are mapped to cores of several providers.
@@ -38,25 +40,33 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 8] = [
+    pub(super) const ALL: [Theme; 9] = [
         Theme::Anything,
         Theme::Rigid,
         Theme::Reserved,
         Theme::Bags,
         Theme::Grid,
         Theme::Sessions,
+        Theme::Workflows,
         Theme::Plans,
         Theme::Mapped,
     ];
 
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
-        use Theme::{Anything, Bags, Grid, Mapped, Plans, Reserved, Rigid, Sessions};
+        use Theme::{Anything, Bags, Grid, Mapped, Plans, Reserved, Rigid, Sessions, Workflows};
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
             (Rigid | Reserved | Bags | Mapped, "Scenario", "grid" | "plans") => Absent,
-            (Grid | Sessions, "Scenario", "plans") => Absent,
+            (Grid | Sessions | Workflows, "Scenario", "plans") => Absent,
+            (Workflows, "Workload", "model") => OneOf(&["workflows"]),
+            (Workflows, "Workload", "workflows") => Present,
+            (Workflows, "Workload", "step" | "share" | "log" | "jobs" | "merge") => Absent,
+            (Workflows, "Workload", "lublin" | "independent-jobs" | "synthetic-month") => Absent,
+            (Workflows, "Grid", "policy") => {
+                OneOf(&["workflow", "balanced-workflow", "rescheduling", "wqr"])
+            }
             (Plans, "Scenario", "plans") => Present,
             (Plans, "Scenario", "grid" | "provider" | "metascheduler" | "maintenance") => Absent,
             (Plans, "Workload", "model") => OneOf(&["applications"]),
@@ -83,9 +93,11 @@ impl Theme {
                 Absent
             }
             (Rigid | Bags, "Metascheduler", "mapping") => Absent,
-            (Rigid | Reserved | Bags | Grid | Sessions | Mapped, "Workload", "applications") => {
-                Absent
-            }
+            (
+                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Mapped,
+                "Workload",
+                "applications",
+            ) => Absent,
             (Rigid | Reserved | Bags, "Scenario", "provider") => Present,
             (Reserved, "Scenario", "metascheduler") => Absent,
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
@@ -97,12 +109,16 @@ impl Theme {
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
             (Bags, "Workload", "step") => Present,
             (Rigid | Reserved | Bags, "Workload", "data" | "share") => Absent,
-            (Grid | Sessions, "Scenario", "grid") => Present,
-            (Grid | Sessions, "Scenario", "provider" | "metascheduler" | "maintenance") => Absent,
+            (Grid | Sessions | Workflows, "Scenario", "grid") => Present,
+            (
+                Grid | Sessions | Workflows,
+                "Scenario",
+                "provider" | "metascheduler" | "maintenance",
+            ) => Absent,
             (Grid | Sessions, "InlineJob", "processors") => Absent,
             (Grid, "Workload", "share") => Absent,
-            (Grid, "Site", "sharing") => OneOf(&["equal"]),
-            (Grid, "Grid", "sessions") => Absent,
+            (Grid | Workflows, "Site", "sharing") => OneOf(&["equal"]),
+            (Grid | Workflows, "Grid", "sessions") => Absent,
             (Sessions, "Grid", "policy") => OneOf(&[
                 "user-clustering",
                 "full-fill",
@@ -182,6 +198,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Maintenance", "processors") => 16,
         ("Maintenance", "times") => 5,
         ("Workflows", "count" | "width" | "width-max") => 4,
+        ("Workflows", "tasks") => 20,
         ("Workflows", "days") => 1,
         ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,

@@ -15,6 +15,8 @@ pub(super) enum Role {
     Record,
     /// A record of loads.
     Loads,
+    /// A workflow.
+    Workflow,
     /// A site or cluster of such a record.
     RecordedSite,
     /// The way to a value of the scenario.
@@ -92,6 +94,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Workload", "log") => Role::Log,
         ("Recorded", "log") => Role::Record,
         ("Plans", "loads") => Role::Loads,
+        ("Workflows", "files") => Role::Workflow,
         ("MeasuredTimes", "cluster") => Role::Names(&[Cluster]),
         ("Recorded", "sites") => Role::RecordedSite,
         ("Axis", "path") => Role::Path,

@@ -1,26 +1,66 @@
 //! The model of workflows whose tasks report their progress.
 //!
 //! What is drawn for a workflow depends on the seed, the workload and the workflow's number, for
-//! each purpose by itself: workflows of another width, or with other estimates, come at the same
-//! times.
+//! each purpose by itself: workflows of another width or shape, or with other estimates, come at the
+//! same times.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use haggle_model::progress::{EstimateError, Progress, Side, WorkflowTask};
+use haggle_model::progress::{EstimateError, Progress, Side};
 use haggle_model::random::{Stream, stream};
+use haggle_model::workflow::{TaskData, WorkflowTask};
 use haggle_model::{Job, Span, Time};
 use haggle_scheduling::grid::workflows::WorkflowId;
-use haggle_workflows::{Builder, GraphError, Task, Workflow};
+use haggle_workflows::files::{self, FileError};
+use haggle_workflows::shapes::{Shape, ShapeError};
+use haggle_workflows::{Builder, GraphError, Task, TaskId, Workflow};
 use rand::RngExt;
 
-use crate::scenario::file::{self, TaskEstimates, Underestimate};
+use crate::scenario::file::{self as scenario, TaskEstimates, Underestimate, WorkflowShape};
+use crate::scenario::{LogPathError, log_path};
 
 const HOUR: f64 = 3_600.0;
+
+/// Why there are no such workflows.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkflowsError {
+    /// The path of a file cannot be made out.
+    #[error("`{file}` cannot be found: {error}")]
+    Path {
+        /// The path as written.
+        file: String,
+        /// Why.
+        #[source]
+        error: LogPathError,
+    },
+    /// A file is no workflow.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// There is no workflow of this shape.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A workflow is too long to be counted.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}
+
+/// What workflows are made from.
+enum Templates {
+    /// A root, tasks side by side, and a final task.
+    Sides,
+    /// An application, and the number of its tasks.
+    Shape(Shape, usize),
+    /// These in turn.
+    Files(Vec<Arc<Workflow>>),
+}
 
 /// A workflow before a run.
 struct Drawn {
     submit: Time,
+    /// What its tasks need of each other; `None` = a root, tasks side by side, and a final task.
+    graph: Option<Arc<Workflow>>,
     tasks: Vec<DrawnTask>,
 }
 
@@ -29,61 +69,172 @@ struct DrawnTask {
     progress: Option<Progress>,
 }
 
-impl file::Workflows {
-    /// The tasks of all workflows as jobs, in the order in which they are submitted.
-    pub fn to_jobs(&self, workload: &str, seed: u64) -> Vec<Job> {
-        let mut drawn: Vec<(u32, Drawn)> =
-            (0..self.count).map(|number| (number, self.draw(workload, seed, number))).collect();
+/// The workflows of a workload, ready to be drawn.
+pub struct WorkflowModel<'a> {
+    parameters: &'a scenario::Workflows,
+    templates: Templates,
+    workload: &'a str,
+    seed: u64,
+}
+
+impl<'a> WorkflowModel<'a> {
+    /// The model of a scenario that lies in `folder`; files are read.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn new(
+        parameters: &'a scenario::Workflows,
+        folder: &Path,
+        workload: &'a str,
+        seed: u64,
+    ) -> Result<WorkflowModel<'a>, WorkflowsError> {
+        let templates = match (&parameters.files, parameters.shape) {
+            (Some(files), _) => {
+                let read = |file: &String| read_file(file, folder).map(Arc::new);
+                Templates::Files(files.iter().map(read).collect::<Result<_, _>>()?)
+            }
+            (None, Some(shape)) => {
+                let shape = Shape::from(shape);
+                let tasks = parameters.tasks.map_or(shape.tasks_min(), |tasks| tasks as usize);
+                Templates::Shape(shape, tasks)
+            }
+            (None, None) => Templates::Sides,
+        };
+        Ok(WorkflowModel { parameters, templates, workload, seed })
+    }
+
+    /// The tasks of all workflows as jobs, in the order in which they are submitted. Those that were
+    /// not said to have a checkpoint have one of so many bytes, if they bring along data of their own.
+    ///
+    /// # Errors
+    /// If a workflow cannot be drawn.
+    pub fn jobs(&self, checkpoint: u64) -> Result<Vec<Job>, WorkflowsError> {
+        let numbers = 0..self.parameters.count;
+        let drawn = numbers.map(|number| Ok((number, self.draw(number)?)));
+        let mut drawn = drawn.collect::<Result<Vec<(u32, Drawn)>, WorkflowsError>>()?;
         drawn.sort_by_key(|(_, workflow)| workflow.submit);
         let mut jobs = Vec::new();
-        for (workflow, Drawn { submit, tasks }) in drawn {
+        for (workflow, Drawn { submit, graph, tasks }) in drawn {
             for (task, DrawnTask { run, progress }) in (0..).zip(tasks) {
-                let told = self.progress.is_none_or(|it| it.a_priori);
+                let told = self.parameters.progress.is_none_or(|it| it.a_priori);
                 let length = progress.map_or(run, |it| Span::from_secs_f64(it.a_priori()));
+                let data = graph.as_deref().map(|graph| data(graph, TaskId(task), checkpoint));
                 jobs.push(Job {
                     requested_time: told.then_some(length),
-                    task: Some(Arc::new(WorkflowTask { workflow, task, progress })),
+                    task: Some(Arc::new(WorkflowTask { workflow, task, data, progress })),
                     ..Job::new(jobs.len() as u32, submit, 1, run)
                 });
             }
         }
-        jobs
+        Ok(jobs)
     }
 
-    /// The graphs of all workflows of the workload with this number in the scenario.
+    /// The graphs of all workflows of the workload, which has this place in the scenario.
     ///
     /// # Errors
-    /// If a workflow is too long to be counted.
+    /// If a workflow cannot be drawn, or is too long to be counted.
     pub fn graphs(
         &self,
-        (place, workload): (u16, &str),
-        seed: u64,
-    ) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, GraphError> {
+        place: u16,
+    ) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, WorkflowsError> {
         let graph = |number| {
-            let Drawn { tasks, .. } = self.draw(workload, seed, number);
-            let graph = fork_join(&format!("{workload} {number}"), &tasks)?;
+            let name = format!("{} {number}", self.workload);
+            let Drawn { graph, tasks, .. } = self.draw(number)?;
+            let graph = match graph {
+                Some(graph) => with_lengths(&name, &graph, &tasks)?,
+                None => sides(&name, &tasks)?,
+            };
             Ok((WorkflowId { workload: place, number }, Arc::new(graph)))
         };
-        (0..self.count).map(graph).collect()
+        (0..self.parameters.count).map(graph).collect()
     }
 
-    fn draw(&self, workload: &str, seed: u64, number: u32) -> Drawn {
-        let name = format!("workflow {number} of {workload}");
-        let draws = |purpose: &str| stream(seed, &name, purpose);
-        let widths = self.width..=self.width_max.unwrap_or(self.width).max(self.width);
-        let width = draws("width").random_range(widths);
-        let (mut lengths, mut estimates) = (draws("lengths"), draws("estimates"));
-        let mean = self.work.0.as_secs_f64();
-        let spread = self.spread.fraction();
-        let ends = mean * self.ends.fraction();
-        let middle: Vec<f64> =
-            (0..width).map(|_| mean * lengths.random_range(1.0 - spread..=1.0 + spread)).collect();
-        let all = [ends].into_iter().chain(middle).chain([ends]);
-        let task = |length: f64| match &self.progress {
+    fn draw(&self, number: u32) -> Result<Drawn, WorkflowsError> {
+        let name = format!("workflow {number} of {}", self.workload);
+        let draws = |purpose: &str| stream(self.seed, &name, purpose);
+        let graph = match &self.templates {
+            Templates::Sides => None,
+            Templates::Shape(shape, tasks) => {
+                Some(Arc::new(shape.generate(*tasks, draws("shape").random())?))
+            }
+            Templates::Files(all) => Some(Arc::clone(&all[number as usize % all.len()])),
+        };
+        let lengths = match &graph {
+            None => self.parameters.lengths(&mut draws("width"), &mut draws("lengths")),
+            Some(graph) => {
+                let speed = self.parameters.recorded_mips.unwrap_or(1.0);
+                graph.tasks().iter().map(|task| task.work.as_secs_f64() * speed).collect()
+            }
+        };
+        let mut estimates = draws("estimates");
+        let task = |length: f64| match &self.parameters.progress {
             None => DrawnTask { run: span(length), progress: None },
             Some(progress) => progress.draw(length, &mut estimates),
         };
-        Drawn { submit: self.arrival(&mut draws("arrival")), tasks: all.map(task).collect() }
+        let tasks = lengths.into_iter().map(task).collect();
+        let submit = self.parameters.arrival(&mut draws("arrival"));
+        Ok(Drawn { submit, graph, tasks })
+    }
+}
+
+/// The workflow in a file as a scenario that lies in `folder` names it.
+pub(in crate::scenario) fn read_file(
+    file: &str,
+    folder: &Path,
+) -> Result<Workflow, WorkflowsError> {
+    let path = log_path(file, folder)
+        .map_err(|error| WorkflowsError::Path { file: file.to_owned(), error })?;
+    Ok(files::read(&path)?)
+}
+
+/// What a task brings along: what its parents made for it comes from the storage, and what it makes
+/// for its children goes there.
+fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
+    let Task { input, output, checkpoint: own, .. } = *graph.task(id);
+    let sum = |links: &[haggle_workflows::Link]| links.iter().map(|link| link.bytes).sum::<u64>();
+    TaskData {
+        input: input + sum(graph.parents(id)),
+        output: output + sum(graph.children(id)),
+        checkpoint: if own > 0 { own } else { checkpoint },
+    }
+}
+
+/// The same graph with other lengths.
+fn with_lengths(name: &str, graph: &Workflow, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
+    let mut builder = Builder::new(name);
+    for (task, DrawnTask { run, .. }) in graph.tasks().iter().zip(tasks) {
+        builder.task(Task { work: *run, ..task.clone() })?;
+    }
+    for edge in graph.edges() {
+        builder.edge(edge.parent, edge.child, edge.bytes)?;
+    }
+    builder.build()
+}
+
+impl From<WorkflowShape> for Shape {
+    fn from(word: WorkflowShape) -> Shape {
+        match word {
+            WorkflowShape::ForkJoin => Shape::ForkJoin,
+            WorkflowShape::Layered => Shape::Layered,
+            WorkflowShape::Montage => Shape::Montage,
+            WorkflowShape::Cybershake => Shape::CyberShake,
+            WorkflowShape::Epigenomics => Shape::Epigenomics,
+            WorkflowShape::Inspiral => Shape::Inspiral,
+            WorkflowShape::Sipht => Shape::Sipht,
+        }
+    }
+}
+
+impl scenario::Workflows {
+    /// Lengths of the root, tasks side by side and the final task, s.
+    fn lengths(&self, width: &mut Stream, lengths: &mut Stream) -> Vec<f64> {
+        let least = self.width.unwrap_or(1);
+        let width = width.random_range(least..=self.width_max.unwrap_or(least).max(least));
+        let mean = self.work.map_or(0.0, |work| work.0.as_secs_f64());
+        let spread = self.spread.map_or(0.0, |spread| spread.fraction());
+        let ends = mean * self.ends.map_or(0.5, |ends| ends.fraction());
+        let middle = (0..width).map(|_| mean * lengths.random_range(1.0 - spread..=1.0 + spread));
+        [ends].into_iter().chain(middle).chain([ends]).collect()
     }
 
     fn arrival(&self, draws: &mut Stream) -> Time {
@@ -101,7 +252,7 @@ impl file::Workflows {
     }
 }
 
-impl file::TaskProgress {
+impl scenario::TaskProgress {
     /// A task of this drawn length, s.
     fn draw(&self, length: f64, draws: &mut Stream) -> DrawnTask {
         let estimates = match self.estimates {
@@ -146,7 +297,7 @@ fn span(seconds: f64) -> Span {
 }
 
 /// The first task, those side by side, and the last one.
-fn fork_join(name: &str, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
+fn sides(name: &str, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
     let mut builder = Builder::new(name);
     let mut ids = Vec::with_capacity(tasks.len());
     for (number, task) in tasks.iter().enumerate() {

@@ -75,7 +75,7 @@ impl Insight for Insights<'_> {
     fn fetching_time(&self, job: JobId, to: ResourceId, restart: Restart) -> Span {
         let Some(traffic) = &self.answers.traffic else { return Span::ZERO };
         let Some(entry) = self.desk.get(job) else { return Span::ZERO };
-        let data = self.config.data[usize::from(entry.submission.job.workload)];
+        let data = self.config.data_of(&entry.submission.job);
         let to = Node::Resource(to.index());
         let input = traffic.predicted(STORAGE, to, data.input);
         match restart {
@@ -95,7 +95,7 @@ impl Insight for Insights<'_> {
         let &(_, computes) = self.answers.progress.get(&(job, from))?;
         let traffic = self.answers.traffic.as_ref()?;
         let submission = &self.desk.get(job)?.submission;
-        let data = self.config.data[usize::from(submission.job.workload)];
+        let data = self.config.data_of(&submission.job);
         let (cost, recovery) = self
             .config
             .checkpoints

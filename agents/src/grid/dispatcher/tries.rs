@@ -37,6 +37,7 @@ impl Dispatcher {
             job,
             number: tries.tries,
             workload: submission.job.workload,
+            data: submission.job.task.as_ref().and_then(|task| task.data),
             run_time: submission.job.run_time,
             from,
             parent: tries.saved_by.filter(|_| from > Work::ZERO),

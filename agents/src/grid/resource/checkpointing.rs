@@ -165,8 +165,8 @@ impl GridResource {
     /// Sends a checkpoint to its server, behind the one that is on its way: of those that wait
     /// for that, only the newest is worth sending.
     fn send(&mut self, now: Time, job: JobId, place: u32, out: &mut Outbox) {
-        let bytes = self.data(self.replicas[&job].workload).checkpoint;
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
+        let bytes = replica.data.checkpoint;
         if replica.sending {
             if let Some(older) = replica.unsent.replace(place)
                 && !self.rules.records_all

@@ -49,6 +49,7 @@ impl GridResource {
             checkpoints: replica.checkpoints.into_iter().map(|(_, record)| record).collect(),
             omitted: replica.omitted,
             kept: replica.kept,
+            data: replica.moved,
         })));
     }
 
@@ -74,7 +75,7 @@ impl GridResource {
             Stage::Leaving(_) => return self.record_left(now, job, ending, out),
             Stage::Output => {
                 let (left, length) = (replica.since, replica.length);
-                let bytes = self.rules.data[usize::from(replica.workload)].output;
+                let bytes = replica.data.output;
                 if let Some(storage) = storage
                     && ending != TryEnd::Open
                 {

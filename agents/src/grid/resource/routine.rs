@@ -127,7 +127,7 @@ impl GridResource {
     fn gap(&self, all: &[Rounds], last: Time) -> Option<Time> {
         let alone = self.alone.as_ref()?;
         let writing = || all.iter().filter(|it| it.routine.writes);
-        let bytes = writing().map(|it| self.data(self.replicas[&it.job].workload).checkpoint);
+        let bytes = writing().map(|it| self.replicas[&it.job].data.checkpoint);
         let to = self.rules.home.checkpoint_node;
         let sent = alone.longest_transfer(to, bytes.max()?, writing().count());
         // A job's transfer ends before its next one begins, so there is never more than one of each.
@@ -166,8 +166,8 @@ impl GridResource {
             self.machine.resume(now + pause, job);
         }
         for it in all.iter().filter(|it| it.passed > 0) {
-            let bytes = self.data(self.replicas[&it.job].workload).checkpoint;
             let replica = self.replicas.get_mut(&it.job).expect("it goes its rounds here");
+            let bytes = replica.data.checkpoint;
             let count = u32::try_from(it.passed).expect("it has been looked at");
             if it.routine.writes {
                 replica.computing += it.due - replica.since + it.routine.interval * (it.passed - 1);
@@ -176,6 +176,7 @@ impl GridResource {
                 replica.requested += count;
                 replica.written += count;
                 replica.available += count;
+                replica.moved.checkpoints += u64::from(count) * bytes;
                 self.deliveries.checkpoints(u64::from(count), bytes);
             } else {
                 replica.omitted += count;

@@ -49,7 +49,7 @@ impl GridResource {
     pub(super) fn fetch_input(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let replica = &self.replicas[&job];
         let needed = replica.from == Work::ZERO || self.rules.restart_needs_input;
-        let bytes = if needed { self.data(replica.workload).input } else { 0 };
+        let bytes = if needed { replica.data.input } else { 0 };
         if bytes == 0 {
             return self.fetch_checkpoint(now, job, out);
         }
@@ -62,7 +62,7 @@ impl GridResource {
         if replica.from == Work::ZERO {
             return self.compute(now, job, out);
         }
-        let bytes = self.data(replica.workload).checkpoint;
+        let bytes = replica.data.checkpoint;
         if bytes == 0 {
             return self.recover(now, job, out);
         }
@@ -102,8 +102,7 @@ impl GridResource {
         let replica = self.replicas.get_mut(&job).expect("who computes is here");
         (replica.sending, replica.unsent) = (false, None);
         replica.computing += now - replica.since;
-        let (number, bytes) =
-            (replica.number, self.rules.data[usize::from(replica.workload)].output);
+        let (number, bytes) = (replica.number, replica.data.output);
         let delivered = bytes == 0;
         if delivered {
             let length = replica.length;
@@ -127,7 +126,7 @@ impl GridResource {
         if replica.stage != Stage::Output || is_on_its_way {
             return;
         }
-        let bytes = self.rules.data[usize::from(replica.workload)].output;
+        let bytes = replica.data.output;
         let to = self.rules.home.storage_node;
         self.transfer(now, (job, Purpose::Output), (self.node(), to), bytes, out);
     }
@@ -135,27 +134,33 @@ impl GridResource {
     pub(super) fn on_transferred(&mut self, now: Time, number: u32, out: &mut Outbox) {
         // Of what was aborted in the same instant the arrival does not matter.
         let Some((job, purpose)) = self.transfers.remove(&number) else { return };
-        let Some(replica) = self.replicas.get(&job) else { return };
-        let data = self.data(replica.workload);
+        let Some(replica) = self.replicas.get_mut(&job) else { return };
+        let (data, moved) = (replica.data, &mut replica.moved);
         match purpose {
             Purpose::Input => {
+                moved.input += data.input;
                 self.deliveries.input(data.input);
                 self.fetch_checkpoint(now, job, out);
             }
             Purpose::Recovery => {
+                moved.recovery += data.checkpoint;
                 self.deliveries.recovery(data.checkpoint);
                 self.recover(now, job, out);
             }
             Purpose::Move(from) => {
+                moved.input += data.input;
+                moved.recovery += data.checkpoint;
                 self.deliveries.moved(from, data);
                 self.recover(now, job, out);
             }
             Purpose::Checkpoint(place) => {
+                moved.checkpoints += data.checkpoint;
                 self.deliveries.checkpoints(1, data.checkpoint);
                 self.saved(now, job, place, data.checkpoint, out);
                 self.sent(now, job, out);
             }
             Purpose::Output => {
+                moved.output += data.output;
                 self.deliveries.output(data.output);
                 let replica = &self.replicas[&job];
                 let (left, length) = (replica.since, replica.length);
@@ -215,13 +220,11 @@ impl GridResource {
         let done = done.min(replica.length);
         replica.stage = Stage::Waiting;
         (replica.from, replica.parent) = (done, Some(number));
-        let workload = replica.workload;
-        let (length, share) = (replica.length, self.data(workload).share);
+        let (length, data) = (replica.length, replica.data);
         // It is now known what is left to do.
         self.machine.release(now, job);
-        let reserved = self.machine.reserve(now, job, length, done, share);
+        let reserved = self.machine.reserve(now, job, length, done, data.share);
         assert_eq!(reserved, Ok(()), "the slot was just given back");
-        let data = self.data(workload);
         let bytes = data.input + data.checkpoint;
         match bytes {
             0 => self.recover(now, job, out),

@@ -212,11 +212,12 @@ pub(in crate::metrics) struct Came {
 }
 
 impl GridLedger {
-    /// Sums up; `name` is that of a resource by its number.
+    /// Sums up; `name` is that of a resource by its number, and the fastest one has so many MIPS.
     pub(in crate::metrics) fn sum_up(
         &self,
         came: Came,
         name: impl Fn(usize) -> String,
+        fastest: f64,
     ) -> GridSummary {
         let (totals, accounts) = (&self.totals, &self.accounts);
         let (done, lost) = (totals.jobs(JobFate::Done), totals.jobs(JobFate::Lost));
@@ -292,7 +293,7 @@ impl GridLedger {
             busy: share(accounts.busy),
             full: share(accounts.full),
             sessions: totals.sessions.sum_up(&came, accounts),
-            workflows: totals.workflows.sum_up(&totals.spent, accounts),
+            workflows: totals.workflows.sum_up(&totals.spent, accounts, fastest),
             resources: if is_listed { resources.collect() } else { Vec::new() },
         }
     }

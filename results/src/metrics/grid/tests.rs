@@ -36,6 +36,7 @@ fn a_try(number: u32, (start, end): (i64, i64), ending: TryEnd) -> TryRecord {
         checkpoints: Vec::new(),
         omitted: 0,
         kept: None,
+        data: haggle_model::grid::DataMoved::default(),
     }
 }
 
@@ -78,7 +79,7 @@ fn books(end: i64, tries: &[TryRecord], job: GridJobRecord) -> (GridSummary, Set
     ledger.job_over(at(end), job);
     let settled = ledger.run_over(at(end)).unwrap_or_else(|error| panic!("{error}"));
     let came = Came { jobs: 1, rejected: 0, withdrawn: 0 };
-    (ledger.sum_up(came, |resource| format!("r{resource}")), settled[0].clone())
+    (ledger.sum_up(came, |resource| format!("r{resource}"), 1.0), settled[0].clone())
 }
 
 fn account(record: &TryRecord) -> ResourceAccount {
@@ -317,7 +318,7 @@ fn sessions_reserve_shares_while_they_run() {
     let settled = ledger.run_over(at(20)).expect("good books");
     assert_eq!(settled[0].record.outcome, JobOutcome::Failed);
     let came = Came { jobs: 4, rejected: 2, withdrawn: 0 };
-    let summary = ledger.sum_up(came, |_| "r".to_owned());
+    let summary = ledger.sum_up(came, |_| "r".to_owned(), 1.0);
     assert_eq!((summary.done, summary.lost, summary.never_started), (1, 1, 0));
     assert_eq!((summary.rounds, summary.rounds_with_queue), (7, 2));
     let sessions = GridSessions {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{JobFate, TryEnd, TryRecord};
+use haggle_model::grid::{DataMoved, JobFate, TryEnd, TryRecord};
 use haggle_model::work::Work;
 use haggle_model::{ProviderId, Span, Time};
 
@@ -35,6 +35,8 @@ pub(super) struct Totals {
     pub(super) checkpoint_space: i128,
     pub(super) sessions: SessionTotals,
     pub(super) workflows: WorkflowTotals,
+    /// What has arrived for tries, or from them.
+    pub(super) data: DataMoved,
     /// What was lost by tries whose own resource failed.
     pub(super) lost_by_failure: Work,
     /// The same try by try, of those settled last.
@@ -76,6 +78,7 @@ impl Totals {
     }
 
     pub(super) fn try_over(&mut self, record: &TryRecord) {
+        self.data += record.data;
         *self.endings.entry(record.ending).or_default() += 1;
         self.checkpoints_written += u64::from(record.written);
         self.checkpoints_available += u64::from(record.available);

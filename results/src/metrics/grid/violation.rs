@@ -39,6 +39,14 @@ pub enum GridViolation {
         /// What has arrived by the way it took, bytes.
         carried: u64,
     },
+    /// More or less data have arrived than for tries, or from them.
+    #[error("{arrived} bytes have arrived at resources and from them, and {summed} for tries")]
+    DataOfTries {
+        /// What has arrived in all, bytes.
+        arrived: u64,
+        /// What has arrived for tries, bytes.
+        summed: u64,
+    },
     /// A try started from a checkpoint that is not on record.
     #[error("a try of job {job} started from a checkpoint that nobody has written")]
     NoCheckpoint {

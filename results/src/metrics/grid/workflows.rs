@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome, TryEnd, TryRecord};
 use haggle_model::work::Work;
+use haggle_model::workflow::WorkflowCame;
 use haggle_model::{Job, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -16,26 +17,92 @@ const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 /// What became of workflows, by workload and number there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WorkflowTotals {
-    all: BTreeMap<(u16, u32), Course>,
+    all: BTreeMap<(u16, u32), WorkflowRecord>,
 }
 
-/// A workflow, as far as its tasks are over.
-#[derive(Clone, Debug)]
-struct Course {
-    submit: Time,
-    tasks: u64,
-    done: u64,
-    length: Work,
-    /// When the first task was sent to a resource.
-    first: Option<Time>,
+/// What became of a workflow, as far as its tasks are over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkflowRecord {
+    /// What was known of it when it came.
+    pub came: WorkflowCame,
+    /// When its tasks were submitted.
+    pub submit: Time,
+    /// Tasks that are done.
+    pub done: u32,
+    /// The work of all tasks.
+    pub length: Work,
+    /// When the first task was sent to a resource; `None` = none was.
+    pub first: Option<Time>,
     /// When the last output of those done was stored.
-    end: Time,
-    written: u64,
-    moved: u64,
+    last: Time,
+    /// Tries of its tasks.
+    pub tries: u32,
+    /// Tries that went on elsewhere with what they had done.
+    pub moves: u32,
+    /// Tries whose resource failed.
+    pub failures: u32,
+    /// Checkpoints that were written.
+    pub written: u64,
+    /// Bytes that have arrived for its tasks, or from them.
+    pub data: u64,
+    /// MIPS of the fastest resource of the grid.
+    fastest: f64,
+}
+
+impl WorkflowRecord {
+    fn new(came: WorkflowCame, submit: Time) -> WorkflowRecord {
+        WorkflowRecord {
+            came,
+            submit,
+            done: 0,
+            length: Work::ZERO,
+            first: None,
+            last: submit,
+            tries: 0,
+            moves: 0,
+            failures: 0,
+            written: 0,
+            data: 0,
+            fastest: 0.0,
+        }
+    }
+
+    /// Whether all of its tasks are done.
+    pub fn is_complete(&self) -> bool {
+        self.done == self.came.tasks
+    }
+
+    /// When the last output was stored, if all of its tasks are done.
+    pub fn end(&self) -> Option<Time> {
+        self.is_complete().then_some(self.last)
+    }
+
+    /// From when the first task was sent to a resource to the end.
+    pub fn makespan(&self) -> Option<Span> {
+        Some(self.end()? - self.first?)
+    }
+
+    /// From submission to the end.
+    pub fn turnaround_time(&self) -> Option<Span> {
+        Some(self.end()? - self.submit)
+    }
+
+    /// Makespan by the least time that the critical path takes, each task on the fastest resource,
+    /// without data (SLR, Topcuoglu et al. 2002, section 5.1).
+    pub fn schedule_length_ratio(&self) -> Option<f64> {
+        let least = self.came.critical_path.as_secs_f64() / self.fastest;
+        ratio(self.makespan()?.as_secs_f64(), least)
+    }
 }
 
 impl WorkflowTotals {
-    /// Takes in a job that is over; one that is no task counts for nothing here.
+    /// Takes in that a workflow has come.
+    pub(super) fn came(&mut self, now: Time, came: WorkflowCame) {
+        self.all.insert((came.workload, came.number), WorkflowRecord::new(came, now));
+    }
+
+    /// Takes in a job that is over; one that is no task, or that never came to a grid's scheduler,
+    /// counts for nothing here.
     pub(super) fn job_over<'a>(
         &mut self,
         record: &GridJobRecord,
@@ -44,55 +111,62 @@ impl WorkflowTotals {
     ) {
         let Job { workload, submit, ref task, .. } = *record.job;
         let Some(task) = task else { return };
-        let course = self.all.entry((workload, task.workflow)).or_insert(Course {
-            submit,
-            tasks: 0,
-            done: 0,
-            length: Work::ZERO,
-            first: None,
-            end: submit,
-            written: 0,
-            moved: 0,
-        });
-        course.tasks += 1;
-        course.length += length;
+        let Some(flow) = self.all.get_mut(&(workload, task.workflow)) else { return };
+        flow.submit = submit;
+        flow.last = flow.last.max(submit);
+        flow.length += length;
         if let GridOutcome::Done { end, .. } = record.outcome {
-            course.done += 1;
-            course.end = course.end.max(end);
+            flow.done += 1;
+            flow.last = flow.last.max(end);
         }
         for it in tries {
-            course.first = course.first.into_iter().chain([it.dispatched]).min();
-            course.written += u64::from(it.written);
-            course.moved += u64::from(it.ending == TryEnd::Moved);
+            flow.first = flow.first.into_iter().chain([it.dispatched]).min();
+            flow.tries += 1;
+            flow.moves += u32::from(it.ending == TryEnd::Moved);
+            flow.failures += u32::from(it.ending == TryEnd::Failed);
+            flow.written += u64::from(it.written);
+            flow.data += it.data.total();
         }
     }
 
+    /// All of them, on a grid whose fastest resource is this fast, MIPS.
+    pub(super) fn records(&self, fastest: f64) -> impl Iterator<Item = WorkflowRecord> {
+        self.all.values().map(move |it| WorkflowRecord { fastest, ..it.clone() })
+    }
+
     /// Sums up; `None` if no job was a task.
-    pub(super) fn sum_up(&self, spent: &Spent, accounts: &Accounts) -> Option<GridWorkflows> {
+    pub(super) fn sum_up(
+        &self,
+        spent: &Spent,
+        accounts: &Accounts,
+        fastest: f64,
+    ) -> Option<GridWorkflows> {
         if self.all.is_empty() {
             return None;
         }
-        let all = self.all.values();
-        let done = || self.all.values().filter(|it| it.done == it.tasks);
+        let all: Vec<WorkflowRecord> = self.records(fastest).collect();
+        let done = || all.iter().filter(|it| it.is_complete());
         let count = done().count() as u64;
-        let sum = |part: fn(&Course) -> u64| self.all.values().map(part).sum::<u64>();
-        let length = |courses: &mut dyn Iterator<Item = &Course>| -> Work {
-            courses.map(|it| it.length).fold(Work::ZERO, |sum, length| sum + length)
+        let sum = |part: fn(&WorkflowRecord) -> u64| all.iter().map(part).sum::<u64>();
+        let length = |flows: &mut dyn Iterator<Item = &WorkflowRecord>| -> Work {
+            flows.map(|it| it.length).fold(Work::ZERO, |sum, length| sum + length)
         };
-        let mean = |time: fn(&Course) -> Span| {
-            let micros: i128 = done().map(|it| i128::from(time(it).as_micros())).sum();
-            ratio(micros as f64 / SECOND, count as f64)
+        let mean = |time: fn(&WorkflowRecord) -> Option<Span>| {
+            let micros = done().map(|it| i128::from(time(it).unwrap_or(Span::ZERO).as_micros()));
+            ratio(micros.sum::<i128>() as f64 / SECOND, count as f64)
         };
-        let tasks = sum(|it| it.tasks);
-        let submitted = length(&mut self.all.values());
+        let ratios = Vec::from_iter(done().filter_map(WorkflowRecord::schedule_length_ratio));
+        let tasks = sum(|it| u64::from(it.came.tasks));
+        let submitted = length(&mut all.iter());
         Some(GridWorkflows {
             workflows: all.len() as u64,
             done: count,
             tasks,
-            tasks_done: sum(|it| it.done),
-            makespan: mean(|it| it.end - it.first.unwrap_or(it.end)),
-            turnaround_time: mean(|it| it.end - it.submit),
-            migrations_per_task: ratio(sum(|it| it.moved) as f64, tasks as f64),
+            tasks_done: sum(|it| u64::from(it.done)),
+            makespan: mean(WorkflowRecord::makespan),
+            schedule_length_ratio: ratio(ratios.iter().sum(), ratios.len() as f64),
+            turnaround_time: mean(WorkflowRecord::turnaround_time),
+            migrations_per_task: ratio(sum(|it| u64::from(it.moves)) as f64, tasks as f64),
             checkpoints_per_task: ratio(sum(|it| it.written) as f64, tasks as f64),
             useful_of_processed: ratio(
                 spent.useful.work.as_mi_f64(),
@@ -118,6 +192,10 @@ pub struct GridWorkflows {
     /// From when the first task was sent to a resource to when the last output was stored, mean over
     /// done workflows, s.
     pub makespan: Option<f64>,
+    /// Makespan / (critical path / speed of the fastest resource), mean over done workflows (SLR,
+    /// Topcuoglu et al. 2002).
+    #[serde(default)]
+    pub schedule_length_ratio: Option<f64>,
     /// From submission to the same end, s.
     pub turnaround_time: Option<f64>,
     /// How often a task went on elsewhere, mean over all tasks.
@@ -136,8 +214,8 @@ pub struct GridWorkflows {
 mod tests {
     use std::sync::Arc;
 
-    use haggle_model::progress::WorkflowTask;
     use haggle_model::work::Speed;
+    use haggle_model::workflow::WorkflowTask;
     use haggle_model::{JobClass, JobId};
 
     use super::*;
@@ -147,11 +225,16 @@ mod tests {
     fn useful_workload_counts_tasks_or_workflows() {
         let mut totals = WorkflowTotals::default();
         let second = |second| Time::from_secs(second);
+        for number in [0, 1] {
+            let critical_path = Span::from_secs(500);
+            totals.came(Time::ZERO, WorkflowCame { workload: 0, number, tasks: 4, critical_path });
+        }
         let jobs = [(0, 100, true), (0, 200, true), (0, 300, true), (0, 100, true), (1, 100, true)];
         let jobs = jobs.into_iter().chain([(1, 400, true), (1, 400, false), (1, 100, false)]);
         for (number, (workflow, length, done)) in (0..).zip(jobs) {
             let run = Span::from_secs(length);
-            let task = Some(Arc::new(WorkflowTask { workflow, task: number, progress: None }));
+            let task =
+                Some(Arc::new(WorkflowTask { workflow, task: number, data: None, progress: None }));
             let job = Job { task, id: JobId(number), ..Job::new(number, Time::ZERO, 1, run) };
             let outcome = match done {
                 true => GridOutcome::Done { winner: 1, computed: second(50), end: second(90) },
@@ -169,7 +252,7 @@ mod tests {
         let mut spent = Spent::default();
         spent.useful.work = Work::from_mi(1200);
         let accounts = Accounts { processed: Work::from_mi(1400), ..Accounts::default() };
-        let found = totals.sum_up(&spent, &accounts).expect("there are workflows");
+        let found = totals.sum_up(&spent, &accounts, 1.0).expect("there are workflows");
         let close = |found: Option<f64>, expected: f64| {
             assert!((found.expect("some") - expected).abs() < 5e-6, "{found:?}, not {expected}");
         };

@@ -39,6 +39,43 @@ pub struct TryRow {
     pub checkpoints: i64,
 }
 
+/// A row of `workflows`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkflowRow {
+    /// Its workload.
+    pub workload: String,
+    /// Its number there, from 0.
+    pub workflow: i64,
+    /// Its tasks.
+    pub tasks: i64,
+    /// Those that are done.
+    pub tasks_done: i64,
+    /// Whether all are.
+    pub complete: bool,
+    /// When its tasks were submitted.
+    pub submit: f64,
+    /// When the first of them was sent to a resource.
+    pub start: Option<f64>,
+    /// When the output of the last one had arrived.
+    pub end: Option<f64>,
+    /// Time between the two.
+    pub makespan: Option<f64>,
+    /// Time from submission to the end.
+    pub turnaround: Option<f64>,
+    /// Length of its critical path on the reference processor, s.
+    pub critical_path: f64,
+    /// Makespan by its lower bound.
+    pub schedule_length_ratio: Option<f64>,
+    /// Bytes that arrived for its tasks or from them.
+    pub data: i64,
+    /// Tries of its tasks.
+    pub tries: i64,
+    /// Those that went on elsewhere.
+    pub moves: i64,
+    /// Those whose resource failed.
+    pub failures: i64,
+}
+
 /// A row of `checkpoints`. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckpointRow {
@@ -74,6 +111,37 @@ pub struct OutageRow {
 }
 
 impl RunReader {
+    /// All rows of `workflows`; none where no job was a task.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn workflows(&self) -> Result<Vec<WorkflowRow>, ResultsError> {
+        if !self.has(Table::Workflows) {
+            return Ok(Vec::new());
+        }
+        let names = Vec::from_iter(Table::Workflows.columns().iter().map(|column| column.name));
+        self.rows(Table::Workflows, &names)?.map(|row| {
+            Ok(WorkflowRow {
+                workload: row.text("workload_name")?,
+                workflow: row.integer("workflow")?,
+                tasks: row.integer("tasks")?,
+                tasks_done: row.integer("tasks_done")?,
+                complete: row.integer("complete")? != 0,
+                submit: row.real("submission_time")?,
+                start: row.optional_real("starting_time")?,
+                end: row.optional_real("finish_time")?,
+                makespan: row.optional_real("makespan")?,
+                turnaround: row.optional_real("turnaround_time")?,
+                critical_path: row.real("critical_path")?,
+                schedule_length_ratio: row.optional_real("schedule_length_ratio")?,
+                data: row.integer("data")?,
+                tries: row.integer("tries")?,
+                moves: row.integer("moves")?,
+                failures: row.integer("failures")?,
+            })
+        })
+    }
+
     /// All rows of `tries`.
     ///
     /// # Errors

@@ -119,6 +119,8 @@ struct State {
     running: Running,
     /// What it needs before it computes, s; once it has moved.
     pause: Option<f64>,
+    /// Whether it went back to the queue, where nobody balances it.
+    queued: bool,
     sets: Vec<usize>,
 }
 
@@ -128,7 +130,7 @@ impl BalancedRound {
         let mut on = vec![Vec::new(); places.len()];
         let state = |(number, &running): (usize, &Running)| {
             on[running.at.index()].push(number);
-            State { running, pause: None, sets: Vec::new() }
+            State { running, pause: None, queued: false, sets: Vec::new() }
         };
         let mut tasks: Vec<State> = tasks.iter().enumerate().map(state).collect();
         for (set, members) in sets.iter().enumerate() {
@@ -171,6 +173,9 @@ impl BalancedRound {
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut longest: Option<f64> = None;
         for (needs, task) in order {
+            if self.tasks[task].queued {
+                continue;
+            }
             let has_moved = self.tasks[task].pause.is_some();
             let moved = match has_moved || needs <= rules.floor {
                 true => None,
@@ -283,8 +288,19 @@ impl BalancedRound {
                 }
                 None => {
                     self.leave(root);
+                    self.queue(root);
                     self.moves.push(Move::Evicted(root));
                 }
+            }
+        }
+    }
+
+    /// A task goes back to the queue, and of no set that it is in do all tasks run any more.
+    fn queue(&mut self, task: usize) {
+        self.tasks[task].queued = true;
+        for set in std::mem::take(&mut self.tasks[task].sets) {
+            for member in std::mem::take(&mut self.sets[set]) {
+                self.tasks[member].sets.retain(|&other| other != set);
             }
         }
     }

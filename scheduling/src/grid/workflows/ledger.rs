@@ -10,6 +10,8 @@ use haggle_workflows::{ParentSets, TaskId, Workflow};
 #[derive(Debug)]
 struct Flow {
     graph: Arc<Workflow>,
+    /// Whether a task is submitted.
+    is_known: bool,
     sets: ParentSets,
     /// By task, once it is submitted.
     jobs: Vec<Option<JobId>>,
@@ -56,6 +58,7 @@ impl Ledger {
     /// Of these workflows; none of their tasks is submitted yet.
     pub fn new(workflows: &BTreeMap<WorkflowId, Arc<Workflow>>) -> Ledger {
         let flow = |graph: &Arc<Workflow>| Flow {
+            is_known: false,
             sets: graph.parent_sets(),
             jobs: vec![None; graph.tasks().len()],
             done: vec![false; graph.tasks().len()],
@@ -75,8 +78,15 @@ impl Ledger {
             return None;
         }
         *place = Some(job);
+        flow.is_known = true;
         self.tasks.insert(job, member);
         Some(flow.missing[member.task.index()] == 0)
+    }
+
+    /// A workflow of which no task is submitted yet; `None` = it is another one, or there is none.
+    pub fn unheard_of(&self, workflow: WorkflowId) -> Option<&Workflow> {
+        let flow = self.flows.get(&workflow)?;
+        (!flow.is_known).then_some(&*flow.graph)
     }
 
     /// A task is done: the tasks that may start now, of those submitted, by number.

@@ -258,9 +258,10 @@ fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<us
         running.iter().enumerate().map(|(number, task)| (task.job, number)).collect();
     let groups: BTreeSet<Group> =
         running.iter().flat_map(|task| ledger.groups(task.job)).map(|(group, _)| group).collect();
+    // Who waits for parents is not in view.
     let sends = |job: &JobId| {
-        let replicas = &view.job(*job).replicas;
-        replicas.iter().any(|&at| view.has_computed(*job, at))
+        let replicas = view.jobs().has(*job).then(|| &view.job(*job).replicas);
+        replicas.into_iter().flatten().any(|&at| view.has_computed(*job, at))
     };
     let members = |group: Group| {
         let unfinished = ledger.unfinished(group)?;

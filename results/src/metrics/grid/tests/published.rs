@@ -23,7 +23,7 @@ fn gm_2_h_time_that_is_not_idle() {
     ledger.account(account(1, Span::ZERO));
     ledger.run_over(at(86_400)).expect("good books");
     let came = Came { jobs: 0, rejected: 0, withdrawn: 0 };
-    let grid = ledger.sum_up(came, |resource| format!("r{resource}"));
+    let grid = ledger.sum_up(came, |resource| format!("r{resource}"), 1.0);
     let percent = |share: Option<f64>| cut(share.map(|it| 100.0 * it));
     assert_eq!(percent(grid.resources[0].busy), 51.661);
     assert_eq!(percent(grid.busy), 25.830);
@@ -62,7 +62,7 @@ fn sample(done_length: i64, submitted: Span) -> GridSummary {
     }
     ledger.run_over(at(end)).expect("good books");
     let came = Came { jobs: 9_724, rejected: 2_733, withdrawn: 0 };
-    ledger.sum_up(came, |_| "r".to_owned())
+    ledger.sum_up(came, |_| "r".to_owned(), 1.0)
 }
 
 const SUBMITTED: Span = Span::from_micros(4_323_751_862_239_000);

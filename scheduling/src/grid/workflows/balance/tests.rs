@@ -77,6 +77,18 @@ fn roots_make_room() {
     assert_eq!(moves[..3], expected);
 }
 
+/// A root that went back to the queue is not moved for the set that it was in, of which the other task stays.
+#[test]
+fn who_is_queued_is_in_no_set() {
+    let root = |number, at, left| Running { root: true, ..task(number, at, left) };
+    let tasks = [task(1, 0, 1200.0), root(2, 2, 500.0), task(3, 1, 400.0)];
+    let places = places(&[1.0, 1.0, 4.0], 1, &[1, 1, 1]);
+    let round = BalancedRound::new(places, &tasks, vec![vec![0], vec![1, 2]]);
+    let (moves, places, _) = round.run(&PLAIN, &mut Pause(20.0));
+    assert_eq!(moves, [Move::Evicted(1), Move::To(0, ResourceId(2))]);
+    assert_eq!(places.iter().map(|place| place.held).collect::<Vec<_>>(), [0, 1, 1]);
+}
+
 /// Micro-example M-7.
 #[test]
 fn groups_are_cut_by_speed() {

@@ -1,0 +1,109 @@
+//! `workflows` against the jobs and tries of their tasks, and the summary.
+
+use std::collections::BTreeMap;
+
+use haggle_results::reader::WorkflowRow;
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::{Job, Micros, Try};
+
+const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+
+/// What the other tables say of a workflow.
+#[derive(Default)]
+struct Tasks<'a> {
+    jobs: Vec<&'a Job>,
+    tries: Vec<&'a Try>,
+}
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let rows = &books.rows;
+    let mut flows: BTreeMap<(&str, i64), Tasks<'_>> = BTreeMap::new();
+    let mut of_job: BTreeMap<i64, (&str, i64)> = BTreeMap::new();
+    for job in &rows.jobs {
+        let Some(workflow) = job.workflow else { continue };
+        let key = (job.workload.as_str(), workflow);
+        flows.entry(key).or_default().jobs.push(job);
+        of_job.insert(job.job, key);
+    }
+    for it in &rows.tries {
+        if let Some(key) = of_job.get(&it.job) {
+            flows.entry(*key).or_default().tries.push(it);
+        }
+    }
+    let found = flows.len();
+    findings.equal("each workflow has a row", "workflows", rows.workflows.len(), found);
+    for row in &rows.workflows {
+        match flows.remove(&(row.workload.as_str(), row.workflow)) {
+            Some(tasks) => each(row, &tasks, findings),
+            None => findings.expect(false, "each workflow has tasks in `jobs`", || place(row)),
+        }
+    }
+    sums(books, findings);
+}
+
+fn place(row: &WorkflowRow) -> String {
+    format!("workflow {} of {}", row.workflow, row.workload)
+}
+
+fn micros(seconds: f64) -> Micros {
+    (seconds * SECOND).round() as Micros
+}
+
+fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
+    let Tasks { jobs, tries } = tasks;
+    let ended = |outcome: &str| tries.iter().filter(|it| it.outcome == outcome).count() as i64;
+    let done = jobs.iter().filter(|job| job.outcome == "completed").count() as i64;
+    let rule = "`workflows` counts tasks and their tries";
+    for (what, told, found) in [
+        ("tasks", row.tasks, jobs.len() as i64),
+        ("tasks_done", row.tasks_done, done),
+        ("complete", i64::from(row.complete), i64::from(done == row.tasks)),
+        ("tries", row.tries, tries.len() as i64),
+        ("moves", row.moves, ended("moved")),
+        ("failures", row.failures, ended("failed")),
+    ] {
+        findings.equal(rule, format_args!("{}: {what}", place(row)), told, found);
+    }
+    let (submit, start) = (micros(row.submit), row.start.map(micros));
+    let end = row.end.map(micros);
+    let together = jobs.iter().all(|job| job.submitted == submit);
+    findings.expect(together, "the tasks of a workflow are submitted together", || place(row));
+    let first = tries.iter().map(|it| it.dispatched).min();
+    findings.expect(start == first, "a workflow starts with the first try", || place(row));
+    let last = jobs.iter().filter_map(|job| job.finished).max().filter(|_| row.complete);
+    findings.expect(end == last, "a workflow ends with its last task", || place(row));
+    let since = |from: Option<Micros>| Some(end? - from?);
+    let spans = [(row.makespan, since(start)), (row.turnaround, since(Some(submit)))];
+    let same = spans.into_iter().all(|(told, found)| told.map(micros) == found);
+    findings.expect(same, "spans of a workflow are what its times say", || place(row));
+    // A path's tasks follow one another; the time of each is rounded up.
+    let bounded = row.schedule_length_ratio.is_none_or(|ratio| ratio >= 1.0 - 1e-9);
+    findings.expect(bounded, "no makespan is below the bound of its critical path", || {
+        format!("{}: {:?}", place(row), row.schedule_length_ratio)
+    });
+}
+
+fn sums(books: &Books, findings: &mut Findings) {
+    let rows = &books.rows.workflows;
+    let Some(summary) = books.summary.grid.as_ref().and_then(|grid| grid.workflows) else {
+        let none = rows.is_empty();
+        return findings.expect(none, "the summary counts workflows", String::new);
+    };
+    let done = rows.iter().filter(|row| row.complete).count();
+    let counts = [("workflows", rows.len(), summary.workflows), ("done", done, summary.done)];
+    for (what, told, counted) in counts {
+        findings.equal("the summary counts workflows", what, told as u64, counted);
+    }
+    let mean = |value: fn(&WorkflowRow) -> Option<f64>| {
+        let values = Vec::from_iter(rows.iter().filter_map(value));
+        let count = values.len() as f64;
+        (count > 0.0).then(|| values.iter().sum::<f64>() / count)
+    };
+    let rule = "the summary has the means of workflows";
+    findings.close(rule, "makespan", mean(|row| row.makespan), summary.makespan);
+    let ratio = mean(|row| row.schedule_length_ratio);
+    findings.close(rule, "schedule_length_ratio", ratio, summary.schedule_length_ratio);
+    findings.close(rule, "turnaround_time", mean(|row| row.turnaround), summary.turnaround_time);
+}

@@ -1,0 +1,197 @@
+//! Workflows in runs: from files and in the shapes of applications.
+
+use crate::command::Folder;
+
+/// A root that two tasks read from, and a task that reads from both.
+const DIAMOND: &str = r#"{
+  "name": "diamond", "schemaVersion": "1.4",
+  "workflow": {
+    "tasks": [
+      {"name": "a", "type": "compute", "runtimeInSeconds": 100, "parents": [],
+       "files": [{"link": "input", "name": "raw", "sizeInBytes": 3000000},
+                 {"link": "output", "name": "one", "sizeInBytes": 1000000},
+                 {"link": "output", "name": "two", "sizeInBytes": 2000000}]},
+      {"name": "b", "type": "compute", "runtimeInSeconds": 200, "parents": ["a"],
+       "files": [{"link": "input", "name": "one", "sizeInBytes": 1000000},
+                 {"link": "output", "name": "three", "sizeInBytes": 4000000}]},
+      {"name": "c", "type": "compute", "runtimeInSeconds": 400, "parents": ["a"],
+       "files": [{"link": "input", "name": "two", "sizeInBytes": 2000000},
+                 {"link": "output", "name": "four", "sizeInBytes": 1000000}]},
+      {"name": "d", "type": "compute", "runtimeInSeconds": 50, "parents": ["b", "c"],
+       "files": [{"link": "input", "name": "three", "sizeInBytes": 4000000},
+                 {"link": "input", "name": "four", "sizeInBytes": 1000000},
+                 {"link": "output", "name": "end", "sizeInBytes": 6000000}]}
+    ]
+  }
+}"#;
+
+/// A task that needs one of a set that does not run together.
+const UNEVEN: &str = r#"<adag name="uneven">
+  <job id="a" name="a" runtime="60"/>
+  <job id="b" name="b" runtime="900"/>
+  <job id="c" name="c" runtime="900"/>
+  <job id="d" name="d" runtime="300"/>
+  <job id="e" name="e" runtime="60"/>
+  <child ref="b"><parent ref="a"/></child>
+  <child ref="c"><parent ref="a"/></child>
+  <child ref="d"><parent ref="b"/></child>
+  <child ref="e"><parent ref="c"/><parent ref="d"/></child>
+</adag>
+"#;
+
+/// A grid of two resources of 2 MIPS, 8 Mbit/s away from the storage.
+fn world(workflows: &str, policy: &str) -> String {
+    format!(
+        r#"
+[[workload]]
+name = "flows"
+model = "workflows"
+
+[workload.workflows]
+{workflows}
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+
+[grid]
+policy = "{policy}"
+period = "0s"
+information = {{ mode = "immediate" }}
+network = {{ model = "constant", bandwidth = "8 Mbit/s", latency = "0s" }}
+
+[[grid.site]]
+name = "alpha"
+resources = 2
+mips = 2
+slots = 1
+
+[results]
+format = "csv"
+messages = "none"
+"#
+    )
+}
+
+fn run(folder: &Folder) -> String {
+    folder.haggle(&["run", "world.toml", "-o", "out", "--check", "--quiet", "--no-figures"])
+}
+
+fn columns(text: &str, names: &[&str]) -> Vec<Vec<String>> {
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let place = |name: &&str| header.iter().position(|it| it == name).expect("a column");
+    let places: Vec<usize> = names.iter().map(place).collect();
+    let cells = |line: &str| -> Vec<String> {
+        let cells: Vec<&str> = line.split(',').collect();
+        places.iter().map(|&place| cells[place].to_owned()).collect()
+    };
+    lines.map(cells).collect()
+}
+
+/// By hand, 1 MB takes 1 s, and a MIPS does 1 MI/s. Task a: 3 s for its input, 100 × 4 / 2 s, 3 s for
+/// what it makes. Tasks b and c begin then; c takes 2 + 800 + 1 s, b is done before. Task d: 5 + 100 + 6 s.
+#[test]
+fn tasks_of_files_move_their_data_and_take_their_recorded_times() {
+    let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", "workflow");
+    let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+    assert!(run(&folder).starts_with("exit code: 0\n"));
+    let names = ["tasks", "complete", "makespan", "work", "critical_path", "data", "tries"];
+    let found = columns(&folder.read("out/workflows.csv"), &names);
+    // 206 + 803 + 111 s; the data are those that are read, 11 MB, and written, 14 MB.
+    assert_eq!(found, [["4", "1", "1120.0", "3000.0", "2200.0", "25000000", "4"]]);
+    let ratio = columns(&folder.read("out/workflows.csv"), &["schedule_length_ratio"]);
+    assert_eq!(ratio[0][0].parse::<f64>(), Ok(1120.0 / (2200.0 / 2.0)));
+    let tasks = columns(&folder.read("out/jobs.csv"), &["workflow", "task", "execution_time"]);
+    assert_eq!(
+        tasks,
+        [["0", "0", "203.0"], ["0", "1", "404.0"], ["0", "2", "801.0"], ["0", "3", "106.0"]]
+    );
+}
+
+/// A parent set of which one task runs while another still waits for its own parent stays as it is.
+#[test]
+fn sets_whose_tasks_are_not_ready_together_can_be_balanced() {
+    let progress = "progress = { estimates = \"fluctuating\" }";
+    for policy in ["workflow", "balanced-workflow", "rescheduling", "fcfs"] {
+        let text = world(&format!("count = 3\nfiles = [\"uneven.dax\"]\n{progress}"), policy);
+        let folder = Folder::with(&[("world.toml", &text), ("uneven.dax", UNEVEN)]);
+        let shown = run(&folder);
+        assert!(shown.starts_with("exit code: 0\n"), "{policy}: {shown}");
+        let done = columns(&folder.read("out/workflows.csv"), &["tasks_done"]);
+        assert_eq!(done, [["5"], ["5"], ["5"]], "{policy}");
+    }
+}
+
+#[test]
+fn every_shape_runs_to_its_end_under_every_driver() {
+    for shape in
+        ["fork-join", "layered", "montage", "cybershake", "epigenomics", "inspiral", "sipht"]
+    {
+        let flows = format!("count = 2\nshape = \"{shape}\"\ntasks = 25\nrecorded-mips = 0.1");
+        let folder = Folder::with(&[("world.toml", &world(&flows, "balanced-workflow"))]);
+        let shown = run(&folder);
+        assert!(shown.starts_with("exit code: 0\n"), "{shape}: {shown}");
+        let complete = columns(&folder.read("out/workflows.csv"), &["complete"]);
+        assert_eq!(complete, [["1"], ["1"]], "{shape}");
+        let verified = folder.haggle(&["verify", "world.toml"]);
+        assert!(verified.starts_with("exit code: 0\n"), "{shape}: {verified}");
+    }
+}
+
+#[test]
+fn what_is_no_workflow_is_refused_before_the_run() {
+    let cycle = DIAMOND.replace("\"parents\": []", "\"parents\": [\"d\"]");
+    let files =
+        [("cycle.json", cycle.as_str()), ("log.swf", "; MaxProcs: 8\n"), ("good.json", DIAMOND)];
+    let shown = |text: &str| {
+        let all = [&[("world.toml", text)][..], &files[..]].concat();
+        Folder::with(&all).haggle(&["validate", "world.toml"])
+    };
+    let help = "`haggle workflow inspect` reads the same files";
+    for (flows, problems, said) in [
+        (
+            "count = 1\nfiles = [\"none.json\", \"cycle.json\", \"log.swf\"]",
+            3,
+            &[
+                "`none.json` is not there",
+                "cycle: \"a\" -> \"b\" -> \"d\" -> \"a\"",
+                "expected WfFormat",
+                help,
+            ][..],
+        ),
+        ("count = 1\nfiles = []", 1, &["`files` has 0 elements"]),
+        ("count = 1", 1, &["neither `width` nor `shape` nor `files`"]),
+        ("count = 1\nwidth = 3\nshape = \"montage\"", 1, &["has both `width` and `shape`"]),
+        ("count = 1\nwidth = 3", 1, &["nothing says how long a task runs", "add `work = \"1h\"`"]),
+        ("count = 1\nshape = \"montage\"", 1, &["add `tasks = 50`"]),
+        (
+            "count = 1\nshape = \"montage\"\ntasks = 14",
+            1,
+            &["shape `montage` has at least 15 tasks"],
+        ),
+        ("count = 1\nshape = \"montaeg\"\ntasks = 15", 1, &["did you mean \"montage\"?"]),
+        (
+            "count = 1\nfiles = [\"good.json\"]\ntasks = 15\nwork = \"1h\"",
+            2,
+            &[
+                "`tasks` goes with `shape`, not with `files`",
+                "`work` goes with `width`, not with `files`",
+            ],
+        ),
+        (
+            "count = 1\nwidth = 3\nwork = \"1h\"\nrecorded-mips = 2",
+            1,
+            &["`recorded-mips` goes with `shape` or `files`, not with `width`"],
+        ),
+    ] {
+        let shown = shown(&world(flows, "workflow"));
+        let count = if problems == 1 { "1 problem\n" } else { &format!("{problems} problems\n") };
+        assert!(shown.starts_with("exit code: 3\n") && shown.contains(count), "{shown}");
+        said.iter().for_each(|text| assert!(shown.contains(text), "{text}: {shown}"));
+    }
+    let text = world("count = 1\nfiles = [\"good.json\"]", "workflow")
+        .replace("model = \"workflows\"", "model = \"workflows\"\ndata = { input = \"1 MB\" }");
+    assert!(shown(&text).contains("how much input a task has, its workflow says"));
+}
