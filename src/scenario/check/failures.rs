@@ -123,7 +123,7 @@ impl Check<'_> {
             );
         }
         if let Some(recorded) = &failures.recorded {
-            self.check_log(&path.key("recorded").key("log"), &recorded.log);
+            self.check_file(&path.key("recorded").key("log"), "log", &recorded.log);
         }
         if let Some(Err(error)) = failures.listed().map(OutageList::new) {
             let (OutageListError::Empty { number, .. } | OutageListError::Overlap { number, .. }) =

@@ -69,7 +69,7 @@ impl Check<'_> {
     /// Loads are drawn, or recorded.
     fn check_loads_of_clusters(&mut self, path: &Path, plans: &Plans) {
         let Some(loads) = &plans.loads else { return };
-        self.check_log(&path.key("loads"), loads);
+        self.check_file(&path.key("loads"), "log", loads);
         if plans.period.is_some() {
             self.report(
                 &path.key("period"),

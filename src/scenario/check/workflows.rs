@@ -154,7 +154,7 @@ impl Check<'_> {
     /// A file is there, and is a workflow.
     fn check_workflow_file(&mut self, at: &Path, file: &str) {
         let before = self.problems.len();
-        self.check_log(at, file);
+        self.check_file(at, "workflow", file);
         if self.logs == Logs::Ignore || self.problems.len() > before {
             return;
         }

@@ -18,7 +18,7 @@ impl Check<'_> {
             self.check_merge(&path, workload, names);
             self.check_rules(&path, workload);
             if let Some(log) = &workload.log {
-                self.check_log(&path.key("log"), log);
+                self.check_file(&path.key("log"), "log", log);
             }
             for (index, step) in workload.steps.iter().enumerate() {
                 self.check_step(&path.key("step").index(index), step);
@@ -131,7 +131,7 @@ impl Check<'_> {
     }
 
     /// A log, record or workflow is a file that is there.
-    pub(super) fn check_log(&mut self, path: &Path, log: &str) {
+    pub(super) fn check_file(&mut self, path: &Path, what: &str, log: &str) {
         if self.logs == Logs::Ignore {
             return;
         }
@@ -142,7 +142,7 @@ impl Check<'_> {
                 self.unset.insert(error.to_string());
                 self.report(
                     path,
-                    format!("log `{log}` cannot be found: {error}"),
+                    format!("{what} `{log}` cannot be found: {error}"),
                     "no such variable",
                     "set it to the folder that holds the logs, such as HAGGLE_TRACES=~/traces"
                         .to_owned(),
@@ -150,24 +150,27 @@ impl Check<'_> {
             }
             Ok(file) if file.is_dir() => self.report(
                 path,
-                format!("log `{}` is a folder", file.display()),
+                format!("{what} `{}` is a folder", file.display()),
                 "a folder",
                 "name a file in it".to_owned(),
             ),
             Ok(file) if file.exists() && !file.is_file() => self.report(
                 path,
-                format!("log `{}` is a pipe or a device", file.display()),
+                format!("{what} `{}` is a pipe or a device", file.display()),
                 "can be read only once",
-                "write it into a file: a scenario's log is read once for each run, and again for its \
+                "write it into a file: what a scenario names is read once for each run, and again for its \
                  hash; `haggle replay` reads a pipe"
                     .to_owned(),
             ),
             Ok(file) if !file.is_file() => self.report(
                 path,
-                format!("log `{}` is not there", file.display()),
+                format!("{what} `{}` is not there", file.display()),
                 "no such file",
-                "paths start from the scenario's folder; the README says where logs can be had"
-                    .to_owned(),
+                match what {
+                    "log" => "paths start from the scenario's folder; the README says where logs can be had",
+                    _ => "paths start from the scenario's folder",
+                }
+                .to_owned(),
             ),
             Ok(_) => {}
         }
