@@ -191,10 +191,13 @@ pub(in crate::scenario) fn read_file(
 /// for its children goes there.
 fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
     let Task { input, output, checkpoint: own, .. } = *graph.task(id);
-    let sum = |links: &[haggle_workflows::Link]| links.iter().map(|link| link.bytes).sum::<u64>();
+    // A file may say anything.
+    let with = |own: u64, links: &[haggle_workflows::Link]| {
+        links.iter().fold(own, |sum, link| sum.saturating_add(link.bytes))
+    };
     TaskData {
-        input: input + sum(graph.parents(id)),
-        output: output + sum(graph.children(id)),
+        input: with(input, graph.parents(id)),
+        output: with(output, graph.children(id)),
         checkpoint: if own > 0 { own } else { checkpoint },
     }
 }
