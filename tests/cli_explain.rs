@@ -634,6 +634,16 @@ mips = 1
       before its parents were done  2022.061883  33 min
       computing                                                 600  10 min
       all                           2022.061883  33 min         600  10 min
+
+    The way to it, task 3 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
+
+      task  job      may start, s  waiting, s  data, s  computing, s  done, s
+         0  flows!1  63377.938117  222.061883        0           600    64200
+         1  flows!2         64200           0        0          1200    65400
+         3  flows!4         65400           0        0           600    66000
+       all                         222.061883        0          2400
+
+    The workflow was done by it: this is the critical path as it was.
     ----- stderr -----
     "#);
 }

@@ -110,6 +110,40 @@ fn tasks_of_files_move_their_data_and_take_their_recorded_times() {
     );
 }
 
+/// Task b is not on the way: task d waited for task c.
+#[test]
+fn the_critical_path_as_it_was_is_told() {
+    let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", "workflow");
+    let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+    assert!(run(&folder).starts_with("exit code: 0\n"));
+    let told = |job: &str| {
+        let shown = folder.haggle(&["explain", "out", job]);
+        let from = shown.find("The way to it").expect("a way");
+        shown[from..].replace("\n----- stderr -----\n", "")
+    };
+    insta::assert_snapshot!(told("flows!4"), @r"
+    The way to it, task 3 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
+
+      task  job      may start, s  waiting, s  data, s  computing, s       done, s
+         0  flows!1  63377.938117           0        6           200  63583.938117
+         2  flows!3  63583.938117           0        3           800  64386.938117
+         3  flows!4  64386.938117           0       11           100  64497.938117
+       all                                  0       20          1100
+
+    The workflow was done by it: this is the critical path as it was.
+    ");
+    insta::assert_snapshot!(told("flows!2"), @r"
+    The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
+
+      task  job      may start, s  waiting, s  data, s  computing, s       done, s
+         0  flows!1  63377.938117           0        6           200  63583.938117
+         1  flows!2  63583.938117           0        5           400  63988.938117
+       all                                  0       11           600
+
+    The workflow was done at 64497.938117 s, by task 3; the story of flows!4 has its critical path as it was.
+    ");
+}
+
 /// A parent set of which one task runs while another still waits for its own parent stays as it is.
 #[test]
 fn sets_whose_tasks_are_not_ready_together_can_be_balanced() {
@@ -191,6 +225,9 @@ fn what_is_no_workflow_is_refused_before_the_run() {
         assert!(shown.starts_with("exit code: 3\n") && shown.contains(count), "{shown}");
         said.iter().for_each(|text| assert!(shown.contains(text), "{text}: {shown}"));
     }
+    let twice = "\n[[user]]\nname = \"others\"\nworkload = \"flows\"\nsubmits-to = \"grid\"\n";
+    let twice = shown(&(world("count = 1\nfiles = [\"good.json\"]", "workflow") + twice));
+    assert!(twice.contains("the workflows of \"flows\" are submitted twice"), "{twice}");
     let text = world("count = 1\nfiles = [\"good.json\"]", "workflow")
         .replace("model = \"workflows\"", "model = \"workflows\"\ndata = { input = \"1 MB\" }");
     assert!(shown(&text).contains("how much input a task has, its workflow says"));

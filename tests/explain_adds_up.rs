@@ -63,6 +63,16 @@ fn adds_up(folder: &Path) -> BTreeSet<String> {
             assert_eq!(waiting, micros(expected), "waiting time of job {of}");
         }
         assert!(story.parts.iter().all(|it| it.waiting >= 0.0 && it.running >= 0.0), "{of}");
+        if let Some(it) = story.workflow.as_ref().filter(|it| !it.path.is_empty()) {
+            // From the submission of the workflow on, without a gap.
+            let mut told = micros(job.submit);
+            for step in &it.path {
+                assert_eq!(micros(step.ready), told, "the way to job {of}");
+                told += step.parts.iter().map(|it| micros(it.waiting + it.running)).sum::<i64>();
+                assert_eq!(micros(step.left), told, "the way to job {of}");
+            }
+            met.extend((it.path.len() > 2).then(|| "way".to_owned()));
+        }
         met.extend(kinds(&story));
     }
     met
@@ -371,7 +381,7 @@ fn of_jobs_of_grids_in_random_runs() {
 
 #[test]
 fn of_tasks_in_random_runs() {
-    let parts = ["NotReady", "Busy", "Round", "Lost", "Computing", "tries"];
+    let parts = ["NotReady", "Busy", "Round", "Lost", "Computing", "tries", "way"];
     random(workflows, &[&parts[..], &["rigid completed", "rigid unfinished"]].concat());
 }
 

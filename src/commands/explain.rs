@@ -4,6 +4,7 @@ mod bag;
 mod events;
 mod queue;
 mod time;
+mod workflow;
 
 use std::path::PathBuf;
 
@@ -140,6 +141,7 @@ fn as_text(story: &Story, with_messages: bool) -> String {
     );
     text.push_str(&events::told(story));
     text.push_str(&time::told(story));
+    text.push_str(&workflow::told(story));
     text.push_str(&intervals(story));
     text.push_str(&crashes(story));
     text.push_str(&maintenance(story));

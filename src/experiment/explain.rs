@@ -17,6 +17,7 @@ mod queue;
 mod spent;
 mod supply;
 mod windows;
+mod workflow;
 
 use haggle_results::reader::{
     AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow,
@@ -35,6 +36,7 @@ pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use spent::{Part, Spent};
+pub use workflow::{InWorkflow, Last, Step};
 
 /// The story of one job. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,8 +63,6 @@ pub struct Story {
     pub submitters: Vec<(String, String)>,
     /// When it was submitted.
     pub submit: f64,
-    /// Whether it is a task of a workflow, which may start when its parents are done.
-    pub is_task: bool,
     /// Earliest start its user allows, or when the last parent of a task was done.
     pub ready: Option<f64>,
     /// Latest completion its user wishes.
@@ -97,6 +97,9 @@ pub struct Story {
     /// Tasks of a bag that were lost with their processors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost_tasks: Vec<LostTasks>,
+    /// Its place in its workflow, if it is a task of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<InWorkflow>,
     /// Its tries on resources of a grid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
@@ -336,8 +339,6 @@ impl Chronicle {
     pub fn story(&self, job: &JobRow) -> Story {
         let users = self.scenario.users.iter();
         let submitters = users.filter(|user| user.workload.as_str() == job.workload);
-        let mut workloads = self.scenario.workloads.iter();
-        let workload = workloads.find(|it| it.name.as_str() == job.workload);
         let story = Story {
             job: job.job,
             workload: job.workload.clone(),
@@ -352,7 +353,6 @@ impl Chronicle {
                 .map(|user| (user.name.to_string(), user.submits_to.to_string()))
                 .collect(),
             submit: job.submit,
-            is_task: workload.is_some_and(|it| it.workflows.is_some()),
             ready: job.ready,
             deadline: job.deadline,
             provider: job.provider.clone(),
@@ -367,6 +367,7 @@ impl Chronicle {
             moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
             shares: Vec::new(),
             lost_tasks: Vec::new(),
+            workflow: workflow::of(self, job),
             tries: Vec::new(),
             intervals: Vec::new(),
             crashes: self.crashes_met(job),

@@ -130,6 +130,8 @@ pub struct JobRow {
     pub providers_used: i64,
     /// Its attempts, or its tries.
     pub attempts: i64,
+    /// Of a task of a workflow: the number of that in its workload, and its own number in that.
+    pub task: Option<(i64, i64)>,
 }
 
 /// A row of `attempts`.
@@ -533,6 +535,8 @@ impl RunReader {
                 "deadline",
                 "providers_used",
                 "attempts",
+                "workflow",
+                "task",
             ],
         )?;
         rows.map(|row| {
@@ -561,6 +565,7 @@ impl RunReader {
                 deadline: row.optional_real("deadline")?,
                 providers_used: row.integer("providers_used")?,
                 attempts: row.integer("attempts")?,
+                task: row.optional_integer("workflow")?.zip(row.optional_integer("task")?),
             })
         })
     }

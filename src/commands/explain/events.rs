@@ -14,7 +14,7 @@ pub(super) fn told(story: &Story) -> String {
     let ready = story.granted.as_ref().map_or(story.ready, |granted| granted.ready);
     if let Some(ready) = ready.filter(|&ready| story.submit < ready && ready <= story.left) {
         // A task whose parents were never all done is ready when it leaves.
-        let word = match (story.is_task, ready < story.left) {
+        let word = match (story.is_task(), ready < story.left) {
             (true, true) => "may start from now on: its parents are done",
             (true, false) => "its parents are not all done",
             (false, _) => "may start from now on, says its user",

@@ -44,7 +44,7 @@ fn word(part: Part, story: &Story) -> &'static str {
             "not queued there yet: messages, metascheduler, other providers"
         }
         Part::Placing => "not queued yet: messages, metascheduler",
-        Part::NotReady if story.is_task => "before its parents were done",
+        Part::NotReady if story.is_task() => "before its parents were done",
         Part::NotReady => "before its earliest start",
         Part::Busy if on_grid => "all slots taken",
         Part::Busy => "too few processors free",

@@ -5,7 +5,7 @@ use haggle_results::JobRow;
 use haggle_results::reader::{CheckpointRow, OutageRow, TryRow};
 use serde::Serialize;
 
-use super::spent::{Column, Ledger, Part, micros};
+use super::spent::{Column, Ledger, Part, Spent, micros};
 use super::supply::{Market, NO_LIMIT, Waiting};
 use super::{Chronicle, Story};
 use crate::scenario::file;
@@ -50,25 +50,40 @@ type Link<'a> = (&'a TryRow, Option<&'a CheckpointRow>);
 
 /// Completes the story of a job of a grid.
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
-    let checkpoints = all.checkpoints.iter().filter(|it| it.job == job.job);
-    let checkpoints: Vec<&CheckpointRow> = checkpoints.collect();
-    let mut own: Vec<&TryRow> = all.tries.iter().filter(|it| it.job == job.job).collect();
-    own.sort_by_key(|it| it.attempt);
+    let (own, checkpoints) = rows(all, job);
     let chain = chain(job, &own, &checkpoints);
-    let mut ledger = Ledger::new(job);
-    let mut waiting = Waiting::new(all.market.supply_anywhere(1), job.ready, Part::Round);
-    for (at, &(it, checkpoint)) in chain.iter().enumerate() {
-        idle(&mut ledger, &mut waiting, &own, micros(it.dispatched));
-        ledger.until(micros(it.start.unwrap_or(it.left)), Part::Transfers);
-        let next = chain.get(at + 1).map(|(next, _)| next.dispatched);
-        computed(&mut ledger, it, checkpoint, next);
-    }
-    idle(&mut ledger, &mut waiting, &own, micros(job.left));
-    story.parts = ledger.spent();
+    story.parts = spent(all, job, &own, &chain);
     let counts = |it: &TryRow| chain.iter().any(|(link, _)| link.attempt == it.attempt);
     let told = |it: &&TryRow| one_try(it, counts(it), &checkpoints, &all.outages);
     story.tries = own.iter().map(told).collect();
     story
+}
+
+/// What the time of a job of a grid was spent on.
+pub(super) fn parts(all: &Chronicle, job: &JobRow) -> Vec<Spent> {
+    let (own, checkpoints) = rows(all, job);
+    spent(all, job, &own, &chain(job, &own, &checkpoints))
+}
+
+/// Its tries, and their checkpoints.
+fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a TryRow>, Vec<&'a CheckpointRow>) {
+    let checkpoints = all.checkpoints.iter().filter(|it| it.job == job.job);
+    let mut own: Vec<&TryRow> = all.tries.iter().filter(|it| it.job == job.job).collect();
+    own.sort_by_key(|it| it.attempt);
+    (own, checkpoints.collect())
+}
+
+fn spent(all: &Chronicle, job: &JobRow, own: &[&TryRow], chain: &[Link<'_>]) -> Vec<Spent> {
+    let mut ledger = Ledger::new(job);
+    let mut waiting = Waiting::new(all.market.supply_anywhere(1), job.ready, Part::Round);
+    for (at, &(it, checkpoint)) in chain.iter().enumerate() {
+        idle(&mut ledger, &mut waiting, own, micros(it.dispatched));
+        ledger.until(micros(it.start.unwrap_or(it.left)), Part::Transfers);
+        let next = chain.get(at + 1).map(|(next, _)| next.dispatched);
+        computed(&mut ledger, it, checkpoint, next);
+    }
+    idle(&mut ledger, &mut waiting, own, micros(job.left));
+    ledger.spent()
 }
 
 /// A try that counts has begun to compute: up to its end, or to the checkpoint that counts, and

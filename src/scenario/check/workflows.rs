@@ -172,15 +172,15 @@ impl Check<'_> {
     /// Tasks wait for one another at a grid's scheduler only, and where jobs can wait.
     pub(super) fn check_tasks(&mut self) {
         let scenario = self.scenario;
+        let mut submitted: Vec<&str> = Vec::new();
         for (index, user) in scenario.users.iter().enumerate() {
             let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
-            let parts = |it: &Workload| {
-                let merged = it.merge.iter().flatten();
-                let mut merged = merged
-                    .filter_map(|name| scenario.workloads.iter().find(|other| other.name == *name));
-                is_workflows(it) || merged.any(is_workflows)
-            };
-            if !workload.is_some_and(parts) {
+            let merged = workload.and_then(|it| it.merge.as_ref()).into_iter().flatten();
+            let merged = merged
+                .filter_map(|name| scenario.workloads.iter().find(|other| other.name == *name));
+            let parts: Vec<&Workload> =
+                workload.into_iter().chain(merged).filter(|it| is_workflows(it)).collect();
+            if parts.is_empty() {
                 continue;
             }
             let path = Path::root().key("user").index(index);
@@ -193,6 +193,17 @@ impl Check<'_> {
                     "submit to a grid whose jobs can wait, such as one with `policy = \"workflow\"`"
                         .to_owned(),
                 );
+            }
+            for part in parts {
+                if submitted.contains(&part.name.as_str()) {
+                    self.report(
+                        &path.key("workload"),
+                        format!("the workflows of \"{}\" are submitted twice", part.name),
+                        "again",
+                        "give this user a workload of its own, with another name".to_owned(),
+                    );
+                }
+                submitted.push(part.name.as_str());
             }
             if workload.is_some_and(|it| it.merge.is_some() && !it.steps.is_empty()) {
                 self.report(

@@ -1,0 +1,77 @@
+//! The way to a task of a workflow: which tasks it waited for, and on what their time was spent.
+
+use haggle::experiment::explain::{InWorkflow, Part, Step, Story};
+
+use crate::commands::table::{lines, row, seconds};
+
+/// What a column sums up.
+type Sum = (&'static str, fn(Part) -> bool);
+
+/// The columns: of the last two, those that something was spent on.
+const SUMS: [Sum; 5] = [
+    ("waiting, s", |it| matches!(it, Part::Busy | Part::Round | Part::Down | Part::Placing)),
+    ("data, s", |it| it == Part::Transfers),
+    ("computing, s", |it| it == Part::Computing),
+    ("checkpoints, s", |it| it == Part::Checkpoints),
+    ("in vain, s", |it| it == Part::Lost),
+];
+
+/// The tasks, a row each.
+pub(super) fn told(story: &Story) -> String {
+    let Some(it) = &story.workflow else { return String::new() };
+    if it.path.is_empty() {
+        return format!("\n{}\n", end(story, it));
+    }
+    let shown = SUMS.iter().enumerate();
+    let shown =
+        shown.filter(|(at, sum)| *at < 3 || it.path.iter().any(|step| spent(step, sum) > 0.0));
+    let sums: Vec<&Sum> = shown.map(|(_, sum)| sum).collect();
+    let mut head = row(["task", "job", "may start, s"]);
+    head.extend(sums.iter().map(|(name, _)| (*name).to_owned()));
+    head.push("done, s".to_owned());
+    let mut rows = vec![head];
+    rows.extend(it.path.iter().map(|step| {
+        let job = format!("{}!{}", story.workload, step.job_id);
+        let mut cells = vec![step.task.to_string(), job, seconds(step.ready)];
+        cells.extend(sums.iter().map(|sum| seconds(spent(step, sum))));
+        cells.push(seconds(step.left));
+        cells
+    }));
+    if it.path.len() > 1 {
+        let mut all = row(["all", "", ""]);
+        let total = |sum: &&Sum| it.path.iter().fold(0.0, |all, step| all + spent(step, sum));
+        all.extend(sums.iter().map(|sum| seconds(total(sum))));
+        rows.push(all);
+    }
+    format!(
+        "\nThe way to it, task {} of workflow {} of {}: each task waited for the one above it, the last of its \
+         parents to be done.\n\n{}\n{}\n",
+        it.task,
+        it.workflow,
+        story.workload,
+        lines(&rows, &[1]),
+        end(story, it)
+    )
+}
+
+fn spent(step: &Step, (_, is_in): &Sum) -> f64 {
+    let of_it = step.parts.iter().filter(|it| is_in(it.part));
+    of_it.fold(0.0, |sum, it| sum + it.waiting + it.running)
+}
+
+/// What that was for the workflow.
+fn end(story: &Story, it: &InWorkflow) -> String {
+    match &it.last {
+        None => "Not all tasks of its workflow were done.".to_owned(),
+        Some(last) if last.task == it.task => {
+            "The workflow was done by it: this is the critical path as it was.".to_owned()
+        }
+        Some(last) => format!(
+            "The workflow was done at {} s, by task {}; the story of {}!{} has its critical path as it was.",
+            seconds(last.end),
+            last.task,
+            story.workload,
+            last.job_id
+        ),
+    }
+}
