@@ -1,5 +1,7 @@
+use haggle_model::progress::ProgressReport;
 use proptest::prelude::*;
 
+use super::super::prediction::{Extrapolation, History, Predictor};
 use super::*;
 
 /// Every move pauses a task for so long; draws are the lowest numbers.
@@ -26,6 +28,19 @@ fn task(number: u32, at: u32, left: f64) -> Running {
 }
 
 const PLAIN: Balance = Balance { floor: 0.0, gain: 0.0, group: 1, evicts: true };
+
+/// Micro-example M-3: 40 % of a task were done in 600 s, in which it had half of 4 - 1 MIPS.
+#[test]
+fn what_is_left_takes_its_share_of_the_speed() {
+    let done = 600.0 * (4.0 - 1.0) / 2.0;
+    let reports = [ProgressReport { done, part: 0.4 }];
+    let history = History { a_priori: None, reports: &reports, done };
+    assert_eq!(Extrapolation.predict(&history), Some(2250.0));
+    let left = 2250.0 - done;
+    let round = BalancedRound::new(places(&[3.0, 2.0], 2, &[2, 0]), &[], Vec::new());
+    assert_eq!(round.computing(left, ResourceId(0), 2), 900.0);
+    assert_eq!(round.computing(left, ResourceId(1), 1), 675.0);
+}
 
 /// Micro-example M-4 under some rules: where T1, T2 and T3 are then, by number of the resource.
 fn balanced(rules: Balance) -> [u32; 3] {
