@@ -223,8 +223,8 @@ fn tables_hold_every_job_in_both_formats() {
             read.push((table.name(), rows.len()));
         }
     }
-    // Only grids have tries, and move data; no message is lost here, and nobody crashes, reserves, moves a job, mends a machine or has phases.
-    let grids = [Table::Tries, Table::Checkpoints, Table::Transfers];
+    // Only grids have tries and workflows, and move data; no message is lost here, and nobody crashes, reserves, moves a job, mends a machine or has phases.
+    let grids = [Table::Tries, Table::Checkpoints, Table::Transfers, Table::Workflows];
     let not_here = |table: &Table| {
         let others = [
             Table::MessageFaults,
