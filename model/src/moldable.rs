@@ -56,9 +56,19 @@ impl Speedup {
     /// How many times as fast as on one processor the job runs on so many (Amdahl 1967); also
     /// beyond the limit, for a log may have given a job more than are of use.
     pub fn on(self, processors: u32) -> f64 {
-        let parallel = f64::from(self.parallel) / f64::from(WHOLE);
-        1.0 / ((1.0 - parallel) + parallel / f64::from(processors.max(1)))
+        amdahl(self.fraction(), processors)
     }
+
+    /// What runs in parallel, from 0 to 1.
+    fn fraction(self) -> f64 {
+        f64::from(self.parallel) / f64::from(WHOLE)
+    }
+}
+
+/// How many times as fast as on one processor a job runs on so many, of which this fraction runs in
+/// parallel.
+fn amdahl(fraction: f64, processors: u32) -> f64 {
+    1.0 / ((1.0 - fraction) + fraction / f64::from(processors.max(1)))
 }
 
 /// The four kinds of jobs of Caniou, Charrier and Desprez 2010, table 2: parallel fraction, limit,
@@ -69,8 +79,10 @@ pub const KINDS: [(f64, u32, u32); 4] =
 /// What whoever sizes a moldable job knows of it: all but how long it really runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moldable {
-    /// `None` = it is sequential, and more processors are of no use.
-    speedup: Option<Speedup>,
+    /// What runs in parallel, from 0 to 1; 0 of a sequential job.
+    fraction: f64,
+    /// Most processors that are of use; 1 of a sequential job.
+    limit: u32,
     /// What its user requests on one reference processor, in seconds.
     requested: f64,
 }
@@ -81,9 +93,13 @@ impl Moldable {
     pub fn new(speedup: Speedup, processors: u32, requested: Span) -> Moldable {
         let seconds = requested.as_secs_f64();
         if processors <= 1 {
-            return Moldable { speedup: None, requested: seconds };
+            return Moldable { fraction: 0.0, limit: 1, requested: seconds };
         }
-        Moldable { speedup: Some(speedup), requested: seconds * speedup.on(processors) }
+        Moldable {
+            fraction: speedup.fraction(),
+            limit: speedup.limit,
+            requested: seconds * speedup.on(processors),
+        }
     }
 
     /// The job, if it is moldable and its user gave a limit: without one there is nothing to
@@ -108,12 +124,11 @@ impl Moldable {
 
     /// Most processors that are of use on a machine of `processors`.
     pub fn widest(&self, processors: u32) -> u32 {
-        self.speedup.map_or(1, |speedup| speedup.limit.min(processors))
+        self.limit.min(processors)
     }
 
     fn seconds(&self, processors: u32, speed: f64) -> f64 {
-        let speedup = self.speedup.map_or(1.0, |speedup| speedup.on(processors));
-        self.requested / (speedup * speed)
+        self.requested / (amdahl(self.fraction, processors) * speed)
     }
 
     /// Its limit on so many processors of that speed (1 = the reference processor).
@@ -133,7 +148,12 @@ impl Moldable {
 
 /// Whole seconds, at least one, rounded up; what is within a millionth is rounding error.
 fn whole_seconds(seconds: f64) -> Span {
-    Span::from_secs_f64((seconds - 1e-6).ceil().max(1.0))
+    let least = seconds - 1e-6;
+    // In integers, for to size a job takes dozens of these, and rounding is a call of a function on
+    // processors that cannot be expected to have an instruction for it.
+    let below = least as i64;
+    let whole = below.saturating_add(i64::from((below as f64) < least));
+    Span::from_secs(whole.max(1)).min(Span::FOREVER)
 }
 
 /// A size for a moldable job, and what comes of it.
@@ -222,6 +242,18 @@ mod tests {
         assert_eq!(on(&job, 4, 1.0), (1_000, 5_000));
         assert_eq!(on(&job, 1, 1.0), (2_500, 12_500));
         assert_eq!(on(&Job { requested_time: Some(Span::ZERO), ..job }, 1, 1.0), (1, 1));
+    }
+
+    #[test]
+    fn seconds_are_rounded_up_and_limited() {
+        let seconds = |seconds| whole_seconds(seconds).as_micros() / 1_000_000;
+        assert_eq!([0.0, -5.0, 1.0, 1.000_000_5, 1.01, 2.0].map(seconds), [1, 1, 1, 1, 2, 2]);
+        assert_eq!(seconds(f64::NAN), 1);
+        assert_eq!(whole_seconds(f64::INFINITY), Span::FOREVER);
+        for tenths in 10..100_000 {
+            let real = f64::from(tenths) / 10.0;
+            assert_eq!(seconds(real), real.ceil() as i64, "{real}");
+        }
     }
 
     /// Figure 3: speedups grow by less and less, and have nearly come to their ends at the limits.
