@@ -512,6 +512,8 @@ impl Reserving for Conservative {
         ready: Time,
     ) -> Option<Time> {
         let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
+        // One job is estimated in many sizes at an instant: what is over is passed over once.
+        self.plan.profile_from(now);
         let from = self.hint(now, processors, span).max(ready);
         self.plan.profile().earliest_or_never(processors, span, from)
     }

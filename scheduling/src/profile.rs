@@ -470,6 +470,9 @@ impl Profile {
     /// Forgets the steps that end at or before `now`.
     pub fn forget_before(&mut self, now: Time) {
         let place = self.find(now.as_micros());
+        if place == (Place { block: 0, entry: 0 }) {
+            return;
+        }
         if place.block > 0 {
             self.blocks.drain(..place.block);
             self.summaries.drain(..place.block);
