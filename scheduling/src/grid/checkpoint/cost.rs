@@ -31,6 +31,7 @@ impl CheckpointCost {
     };
 
     /// C of a job of this length, rounded up to the next microsecond.
+    #[inline]
     pub fn of(&self, length: Work) -> Span {
         match *self {
             CheckpointCost::Constant(cost) => cost,
