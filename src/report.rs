@@ -80,6 +80,13 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::CannotWrite
         }
+        Error::Sweep(SweepError::Damaged { .. }) => {
+            say(&format!(
+                "error: {error}\n\nhint: remove its folder, and the same command makes that run \
+                 again\n"
+            ));
+            Exit::InvalidInput
+        }
         Error::Sweep(SweepError::Results(inner)) => results(inner),
         Error::Sweep(SweepError::Figure(inner)) => experiment(inner),
         Error::Unfit { hint, .. } => {

@@ -452,7 +452,44 @@ fn the_timeline_of_a_job_that_is_not_there_is_left_out() {
     let figure = "\n[[figure]]\nkind = \"job-timeline\"\njob = 9\n";
     let scenario = grid("", "resources = 1") + figure;
     let folder = Folder::with(&[("grid.toml", &scenario)]);
-    let shown = folder.haggle(&["run", "grid.toml", "-o", "out", "--quiet"]);
+    let shown = folder.haggle(&["run", "grid.toml", "-o", "out"]);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
     assert!(shown.contains("figure left out: the run has no job 9"), "{shown}");
+}
+
+#[test]
+fn jobs_behind_the_horizon_are_not_passed_over_in_silence() {
+    let scenario = |later: &str| {
+        format!(
+            r#"
+scenario.horizon = "1h"
+
+[[workload]]
+name = "jobs"
+jobs = [
+    {{ submit = "0s", processors = 1, run = "1min" }},
+    {{ submit = "{later}", processors = 1, run = "1min" }},
+]
+
+[[provider]]
+name = "north"
+processors = 1
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#
+        )
+    };
+    let folder = Folder::with(&[("cut.toml", &scenario("61min")), ("whole.toml", &scenario("59min"))]);
+    let line = "\nstopped at its horizon of 1h: jobs that come later are not counted\n";
+    for (name, cut) in [("cut", true), ("whole", false)] {
+        let shown = folder.haggle(&["run", &format!("{name}.toml"), "-o", name]);
+        assert_eq!(shown.contains(line), cut, "{shown}");
+        let json = format!("\"cut_off\": {cut}");
+        let shown =
+            folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--force", "--json"]);
+        assert!(shown.contains(&json), "{shown}");
+    }
 }

@@ -116,6 +116,15 @@ fn what_cannot_be_drawn_is_said() {
 
     hint: name a folder with -o, or choose one figure with --kind
     "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "-o", "one.pdf"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `one.pdf` cannot be drawn: figures are .png or .svg
+
+    hint: draw a .svg, which other programs turn into anything else
+    "#);
+    assert!(!folder.path().join("one.pdf").exists());
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h"]), @r#"
     exit code: 3
     ----- stdout -----

@@ -125,7 +125,7 @@ fn a_summary_can_be_json() {
     assert_eq!(stderr_of(&shown), "");
     let json: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("it is JSON");
     let keys: Vec<&str> = json.as_object().expect("an object").keys().map(String::as_str).collect();
-    insta::assert_snapshot!(keys.join(" "), @r#"all bounded_slowdown_threshold classes cut digest folder items_disclosed jobs jobs_cut makespan max_slowdown max_turnaround_time max_waiting_time mean_bounded_slowdown mean_slowdown mean_turnaround_time mean_waiting_time messages nb_computing_machines nb_jobs nb_jobs_finished nb_jobs_killed nb_jobs_rejected nb_jobs_success providers success_rate time_computing time_idle utilisation utilisation_in_window warnings workloads"#);
+    insta::assert_snapshot!(keys.join(" "), @r#"all bounded_slowdown_threshold classes cut cut_off digest folder items_disclosed jobs jobs_cut makespan max_slowdown max_turnaround_time max_waiting_time mean_bounded_slowdown mean_slowdown mean_turnaround_time mean_waiting_time messages nb_computing_machines nb_jobs nb_jobs_finished nb_jobs_killed nb_jobs_rejected nb_jobs_success providers success_rate time_computing time_idle utilisation utilisation_in_window warnings workloads"#);
     assert_eq!(json["jobs"], 1);
     assert_eq!(json["folder"], "out");
     assert_eq!(json["makespan"], 80.0);

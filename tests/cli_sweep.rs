@@ -234,6 +234,30 @@ fn results_of_something_else_are_kept() {
 }
 
 #[test]
+fn a_run_with_a_damaged_table_does_not_count_as_done() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(30))]);
+    folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    let before = folder.tree("out");
+    let table = folder.path().join(FIRST_RUN).join("jobs.parquet");
+    let bytes = fs::read(&table).expect("it is there");
+    fs::write(&table, &bytes[..bytes.len() / 2]).expect("it can be written");
+    insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "out"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=policy-fcfs/seed=1/jobs.parquet` is damaged: it is missing, or its size is another one than the run wrote
+
+    hint: remove its folder, and the same command makes that run again
+    "#);
+    fs::remove_dir_all(folder.path().join(FIRST_RUN)).expect("it can be removed");
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let mut differing = differing(&before, &folder.tree("out"));
+    differing.retain(|file| !file.ends_with("timing.json"));
+    assert_eq!(differing, [""; 0]);
+}
+
+#[test]
 fn a_folder_that_holds_no_run_is_in_the_way() {
     let folder = Folder::with(&[("sweep.toml", &scenario(30))]);
     fs::create_dir_all(folder.path().join(FIRST_RUN)).expect("it can be made");
@@ -319,4 +343,27 @@ x = "policy"
     let reason = "figure left out: no run has \"mean-waiting-time\"";
     assert!(stderr_of(&shown).contains(reason), "{shown}");
     assert_eq!(folder.read("out/runs.csv").lines().count(), 3, "{shown}");
+}
+
+/// They belong into the folders of the runs, and who forgets to ask for them is told.
+#[test]
+fn figures_of_single_runs_are_drawn_when_asked_for() {
+    let sweep = format!("{VALID}\n[[figure]]\nkind = \"gantt\"\n[sweep]\nreplications = 2\n");
+    let folder = Folder::with(&[("sweep.toml", &sweep)]);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let reason = "figure left out: gantt.png shows one run: add --figures, or draw it from a \
+                  run's folder\n";
+    assert!(stderr_of(&shown).contains(reason), "{shown}");
+    insta::assert_snapshot!(folder.haggle(&["plot", "out"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the scenario's figures show one run each
+
+    hint: name the folder of a run, or say what to draw, such as --kind lines
+    "#);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "drawn", "--figures"]);
+    assert!(!stderr_of(&shown).contains("left out"), "{shown}");
+    assert!(folder.path().join("drawn/scenario=sweep/seed=1/gantt.png").exists(), "{shown}");
 }

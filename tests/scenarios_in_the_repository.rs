@@ -142,5 +142,6 @@ fn the_template_of_new_scenarios_runs() {
     for step in steps {
         let shown = folder.haggle(step);
         assert!(shown.starts_with("exit code: 0\n"), "{step:?}: {shown}");
+        assert!(!shown.contains("warning"), "{step:?}: {shown}");
     }
 }

@@ -1,5 +1,6 @@
 //! Where a run came from (`provenance.json`), and what it cost (`timing.json`).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -27,6 +28,9 @@ pub struct Provenance {
     pub inputs: Vec<Input>,
     /// What came out.
     pub digest: RunDigest,
+    /// The files of the tables and their sizes in bytes, by which a damaged one is known.
+    #[serde(default)]
+    pub tables: BTreeMap<String, u64>,
 }
 
 /// Of a build that did not say.

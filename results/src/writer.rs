@@ -666,6 +666,27 @@ impl FinishedRun {
         self.folder.path()
     }
 
+    /// The files of the tables, and their sizes in bytes.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn table_sizes(&self) -> Result<BTreeMap<String, u64>, ResultsError> {
+        let trouble = |error| ResultsError::read(self.folder(), error);
+        let mut sizes = BTreeMap::new();
+        for entry in fs::read_dir(self.folder()).map_err(trouble)? {
+            let entry = entry.map_err(trouble)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_table = name.rsplit_once('.').is_some_and(|(stem, ending)| {
+                matches!(ending, "parquet" | "csv")
+                    && Table::ALL.iter().any(|table| table.name() == stem)
+            });
+            if is_table {
+                sizes.insert(name, entry.metadata().map_err(trouble)?.len());
+            }
+        }
+        Ok(sizes)
+    }
+
     /// Writes a file beside the tables, such as `scenario.toml`.
     ///
     /// # Errors

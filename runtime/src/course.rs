@@ -270,7 +270,9 @@ impl<'a> Course<'a> {
         let end = self.end();
         let on_their_way = self.agenda.stop(end);
         let arrivals = on_their_way.iter().filter(|delivery| is_arrival(&delivery.message));
-        self.stats.jobs -= arrivals.count() as u64;
+        let not_arrived = arrivals.count() as u64;
+        self.stats.jobs -= not_arrived;
+        self.stats.cut_off = not_arrived > 0 || !self.arrivals.is_over();
         self.stats.end = end;
         self.ending = Ending::Told(0);
         self.waited = true;

@@ -18,6 +18,8 @@ use crate::world::World;
 pub struct RunStats {
     /// Jobs that came from the workloads.
     pub jobs: u64,
+    /// Whether more were to come when the run was stopped.
+    pub cut_off: bool,
     /// Those of them that are over; at the end of a run all are.
     pub jobs_over: u64,
     /// Messages delivered, wake-ups included.

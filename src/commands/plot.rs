@@ -130,6 +130,12 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     let source = Source::read(&folder.join("scenario.toml"))?;
     let experiment = Experiment::read(source, Logs::Ignore)?;
     let sweep = SweepData::read(&experiment, folder)?;
+    if args.kinds.is_empty() && experiment.figures.is_empty() && shows_single_runs(&experiment) {
+        return Err(Error::Unfit {
+            message: "the scenario's figures show one run each".to_owned(),
+            hint: "name the folder of a run, or say what to draw, such as --kind lines".to_owned(),
+        });
+    }
     let mut figures = figures(args, &experiment.figures)?;
     for figure in figures
         .iter_mut()
@@ -143,6 +149,10 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         print(&format!("{}\n", path.display()))?;
     }
     Ok(())
+}
+
+fn shows_single_runs(experiment: &Experiment) -> bool {
+    experiment.variants.iter().any(|variant| !variant.scenario.figures.is_empty())
 }
 
 /// Several runs in one figure.
@@ -246,6 +256,15 @@ fn figure(kind: FigureKind) -> Figure {
     }
 }
 
+/// Whether a name is that of an image or a page in a format that is not drawn. Other endings may be
+/// part of a folder's name.
+fn is_other_image(path: &Path) -> bool {
+    const OTHERS: [&str; 10] =
+        ["pdf", "eps", "ps", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff"];
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    ending.is_some_and(|ending| OTHERS.contains(&ending.as_str()))
+}
+
 /// Where each figure goes. Nothing is drawn if one of them is there already.
 fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_image =
@@ -263,6 +282,12 @@ fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>,
                 });
             }
             vec![file.clone()]
+        }
+        Some(file) if is_other_image(file) && !file.is_dir() => {
+            return Err(Error::Unfit {
+                message: format!("`{}` cannot be drawn: figures are .png or .svg", file.display()),
+                hint: "draw a .svg, which other programs turn into anything else".to_owned(),
+            });
         }
         output => {
             let folder = output.as_deref().unwrap_or(folder);

@@ -135,7 +135,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         warn_of(&outcome.warnings);
         say_cleared(&outcome);
     }
-    for reason in outcome.written.iter().flat_map(|written| &written.figures_left_out) {
+    let left_out = outcome.written.iter().flat_map(|written| &written.figures_left_out);
+    for reason in left_out.filter(|_| !args.quiet) {
         say(&format!("figure left out: {reason}\n"));
     }
     if args.json {
@@ -209,6 +210,11 @@ pub(crate) fn say_cleared(outcome: &Outcome) {
 
 fn as_text(scenario: &Scenario, outcome: &Outcome) -> String {
     let mut text = outcome.summary.to_string();
+    if let (Some(horizon), true) = (scenario.scenario.horizon, outcome.stats.cut_off) {
+        text.push_str(&format!(
+            "\nstopped at its horizon of {horizon}: jobs that come later are not counted\n"
+        ));
+    }
     for (at, (workload, rules)) in scenario.log_rules().enumerate() {
         let gap = if at == 0 { "\n" } else { "" };
         text.push_str(&format!("{gap}rules    {workload}: {rules}\n"));
@@ -231,6 +237,7 @@ pub(crate) fn as_json(scenario: &Scenario, outcome: &Outcome) -> String {
         object["rules"] = json!(rules);
     }
     object["jobs"] = json!(outcome.stats.jobs);
+    object["cut_off"] = json!(outcome.stats.cut_off);
     object["messages"] = json!(outcome.stats.messages);
     if let Some(written) = &outcome.written {
         object["digest"] = json!(written.digest.overall);

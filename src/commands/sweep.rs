@@ -42,7 +42,8 @@ pub(crate) struct Args {
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
-    /// Print no progress
+    /// Print no progress and nothing on standard error but errors; warnings are in each run's
+    /// summary.json
     #[arg(short, long)]
     quiet: bool,
 }
@@ -78,8 +79,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
     }
-    for reason in &swept.figures_left_out {
-        say(&format!("figure left out: {reason}\n"));
+    if !args.quiet {
+        for reason in &swept.figures_left_out {
+            say(&format!("figure left out: {reason}\n"));
+        }
     }
     let figures: Vec<_> = swept.figures.iter().map(|path| path.display().to_string()).collect();
     if args.json {

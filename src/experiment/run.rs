@@ -303,6 +303,7 @@ impl Rest<'_> {
                 .map(|(written, path)| Input::of_file(path, written))
                 .collect::<Result<_, _>>()?,
             digest: digest.clone(),
+            tables: finished.table_sizes()?,
         })?;
         if self.check {
             audit(finished.folder()).map_err(ExperimentError::Disagreement)?;

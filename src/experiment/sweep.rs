@@ -51,7 +51,7 @@ pub struct Swept {
     pub aggregate_csv: PathBuf,
     /// The figures drawn over the axes.
     pub figures: Vec<PathBuf>,
-    /// Why others were not drawn: no run has data for them.
+    /// Why others were not drawn: no run has data for them, or they show one run each.
     pub figures_left_out: Vec<String>,
     /// What the runs showed to have no effect, and in how many of them.
     pub warnings: Vec<String>,
@@ -95,6 +95,12 @@ pub enum SweepError {
         folder: PathBuf,
         /// The file, as the scenario names it.
         input: String,
+    },
+    /// A table of a run is not as it was written.
+    #[error("`{}` is damaged: it is missing, or its size is another one than the run wrote", table.display())]
+    Damaged {
+        /// The table.
+        table: PathBuf,
     },
     /// A folder of the sweep holds something else than a run.
     #[error("`{}` is in the way: it does not hold a run (no provenance.json in it)", folder.display())]
@@ -152,7 +158,16 @@ pub fn sweep(
         }
     }
     side_by_side(conduct.workers.min(todo.len()), &todo, |run| carry_out(run, folder, conduct))?;
-    sum_up(experiment, conduct.output)
+    let mut swept = sum_up(experiment, conduct.output)?;
+    if conduct.figures == Figures::Skip {
+        let of_runs = experiment.variants.first().map_or(&[][..], |it| &it.scenario.figures);
+        let left_out = of_runs.iter().map(|figure| {
+            let name = file_name(figure);
+            format!("{name} shows one run: add --figures, or draw it from a run's folder")
+        });
+        swept.figures_left_out.extend(left_out);
+    }
+    Ok(swept)
 }
 
 /// Does `work` for each of `all` on so many threads, or as many as the system gives: this one does
@@ -229,8 +244,9 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// Whether the results of a run are there. A folder gets its final name only
-    /// when everything is in it, so one that is there is whole.
+    /// Whether the results of a run are there. A folder gets its final name only when everything is
+    /// in it, so one that is there was whole; a full disk or a copy that was stopped may have cut it
+    /// since, and sizes show that at no cost.
     fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
         let folder = self.output.join(run.folder());
         if !folder.exists() {
@@ -252,6 +268,12 @@ impl Past<'_> {
         for input in found.inputs {
             if self.has_changed(&input)? {
                 return Err(SweepError::InputChanged { folder, input: input.path });
+            }
+        }
+        for (name, bytes) in found.tables {
+            let table = folder.join(name);
+            if !fs::metadata(&table).is_ok_and(|file| file.len() == bytes) {
+                return Err(SweepError::Damaged { table });
             }
         }
         Ok(true)

@@ -152,6 +152,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         seed: 1,
         inputs: Vec::new(),
         digest: run.digest().clone(),
+        tables: run.table_sizes().expect("it can be read"),
     })
     .expect("room");
     run.publish().expect("room");

@@ -86,6 +86,7 @@ pub(crate) fn write(
         seed: 1,
         inputs: Vec::new(),
         digest: run.digest().clone(),
+        tables: run.table_sizes()?,
     })?;
     let digest = run.digest().overall.clone();
     run.publish()?;
