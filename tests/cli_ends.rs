@@ -482,7 +482,8 @@ submits-to = "north"
 "#
         )
     };
-    let folder = Folder::with(&[("cut.toml", &scenario("61min")), ("whole.toml", &scenario("59min"))]);
+    let folder =
+        Folder::with(&[("cut.toml", &scenario("61min")), ("whole.toml", &scenario("59min"))]);
     let line = "\nstopped at its horizon of 1h: jobs that come later are not counted\n";
     for (name, cut) in [("cut", true), ("whole", false)] {
         let shown = folder.haggle(&["run", &format!("{name}.toml"), "-o", name]);
