@@ -2,7 +2,6 @@
 
 use haggle_model::Time;
 
-use super::demand::remove;
 use super::queue::{Entry, Queue};
 use super::steps::Steps;
 use crate::bags::Batch;
@@ -39,23 +38,16 @@ pub(super) fn are_few(entries: &[Entry]) -> bool {
     entries.iter().map(|entry| entry.batches.len()).sum::<usize>() <= FEW
 }
 
-/// The first entry that would be late, and what has been booked for those before it.
-#[derive(Debug)]
-pub(super) struct Late {
-    pub(super) entry: usize,
-    before: Moves,
-}
-
 impl Queue {
     /// Places the entries from `from` on again, in key order, in what `steps`
     /// leave, which is no more than the entries before them do: their moves, or the first entry
-    /// that would be late.
+    /// that would be late. The steps are of no use afterwards.
     pub(super) fn place_again(
         &mut self,
         steps: &mut Steps,
         now: Time,
         from: usize,
-    ) -> Result<Moves, Late> {
+    ) -> Result<Moves, usize> {
         let mut moves = Moves::default();
         let mut hints = Hints::default();
         for index in from..self.entries.len() {
@@ -71,8 +63,7 @@ impl Queue {
             }
             let entry = &self.entries[index];
             if demand.place(steps, earliest, entry.limit, &mut moves.batches).is_none() {
-                moves.batches.truncate(kept);
-                return Err(Late { entry: index, before: moves });
+                return Err(index);
             }
             let placed = &moves.batches[kept..];
             if placed == entry.batches {
@@ -82,21 +73,6 @@ impl Queue {
             }
         }
         Ok(moves)
-    }
-
-    /// Gives back what [`Queue::place_again`] has booked from `from` on, unless that is too much.
-    pub(super) fn take_back(&self, steps: &mut Steps, from: usize, late: &Late) -> bool {
-        let again = &self.entries[from..late.entry];
-        let few = are_few(again);
-        if few {
-            let mut moved = late.before.iter().peekable();
-            for (index, entry) in (from..).zip(again).filter(|(_, entry)| !entry.pinned) {
-                let elsewhere = moved.next_if(|&(place, _)| place == index);
-                let batches = elsewhere.map_or(&entry.batches[..], |(_, batches)| batches);
-                remove(steps, batches, entry.demand.span);
-            }
-        }
-        few
     }
 
     pub(super) fn apply(&mut self, moves: &Moves) {

@@ -14,10 +14,28 @@ use crate::Profile;
 use crate::hints::Hints;
 
 /// Steps of availability; the last one is for ever.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Steps {
     /// By start; the first one stands for all time before it, too.
     steps: Vec<Step>,
+    /// Memory for the next list of steps.
+    spare: Vec<Step>,
+}
+
+impl Clone for Steps {
+    fn clone(&self) -> Steps {
+        self.steps.clone().into()
+    }
+
+    fn clone_from(&mut self, source: &Steps) {
+        self.steps.clone_from(&source.steps);
+    }
+}
+
+impl From<Vec<Step>> for Steps {
+    fn from(steps: Vec<Step>) -> Steps {
+        Steps { steps, spare: Vec::new() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +62,7 @@ pub(super) const FOREVER: i64 = Time::FOREVER.as_micros();
 impl From<&Profile> for Steps {
     fn from(profile: &Profile) -> Steps {
         let step = |(start, free): (Time, u32)| Step { start: start.as_micros(), free };
-        Steps { steps: profile.steps().map(step).collect() }
+        profile.steps().map(step).collect::<Vec<_>>().into()
     }
 }
 
@@ -53,8 +71,15 @@ impl Steps {
         &self.steps
     }
 
+    /// An empty list to be filled for [`Steps::replace`].
+    pub(super) fn spare(&mut self) -> Vec<Step> {
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.clear();
+        spare
+    }
+
     pub(super) fn replace(&mut self, steps: Vec<Step>) {
-        self.steps = steps;
+        self.spare = std::mem::replace(&mut self.steps, steps);
     }
 
     /// (start, free processors), oldest first.

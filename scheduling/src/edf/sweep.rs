@@ -12,8 +12,6 @@
 //! a minimum over a sliding window, which takes one pass over the steps of f
 //! and over those of C itself, however many batches there are.
 
-use std::collections::VecDeque;
-
 use haggle_model::{Span, Time};
 
 use crate::bags::Batch;
@@ -30,8 +28,10 @@ struct Bounds<'a> {
     /// C(time - T), and the first batch that is not in it.
     started: u32,
     batch: usize,
-    /// (bound, until when), increasing in both: what can still be the minimum.
-    window: VecDeque<(u32, i64)>,
+    /// (bound, until when), increasing in both: what can still be the minimum is from `front` on. A list
+    /// that only grows costs less here than a ring.
+    window: Vec<(u32, i64)>,
+    front: usize,
 }
 
 impl Bounds<'_> {
@@ -50,10 +50,12 @@ impl Bounds<'_> {
                 .map_or(i64::MAX, |batch| batch.start.as_micros() + self.span);
             let end = next_step.min(next_batch);
             let bound = self.steps[self.step].free.saturating_add(self.started);
-            while self.window.back().is_some_and(|&(other, _)| other >= bound) {
-                self.window.pop_back();
+            let mut kept = self.window.len();
+            while kept > self.front && self.window[kept - 1].0 >= bound {
+                kept -= 1;
             }
-            self.window.push_back((bound, end));
+            self.window.truncate(kept);
+            self.window.push((bound, end));
             self.time = end;
             if end == next_step && end < i64::MAX {
                 self.step += 1;
@@ -70,7 +72,7 @@ impl Bounds<'_> {
         if self.steps[self.step].start > time {
             self.step -= 1;
         }
-        if let Some((_, until)) = self.window.back_mut() {
+        if let Some((_, until)) = self.window[self.front..].last_mut() {
             *until = time;
         }
     }
@@ -97,7 +99,8 @@ impl Steps {
             step: self.find(now),
             started: 0,
             batch: 0,
-            window: VecDeque::with_capacity(64),
+            window: Vec::with_capacity(64),
+            front: 0,
         };
         let last = bounds.steps[bounds.steps.len() - 1];
         let mut started = 0;
@@ -113,7 +116,8 @@ impl Steps {
                 return None;
             }
             bounds.extend(time + span.as_micros(), &batches[kept..]);
-            let &(bound, _) = bounds.window.front().expect("a task takes time");
+            // A task takes time, so that there is always a bound.
+            let (bound, _) = bounds.window[bounds.front];
             if bound > started {
                 let more = bound.min(tasks) - started;
                 batches.push(Batch { start: Time::from_micros(time), tasks: more });
@@ -124,8 +128,8 @@ impl Steps {
                 bounds.cut(time + span.as_micros());
             }
             // Nothing more can start before the tightest bound has passed.
-            let (_, until) = bounds.window.pop_front().expect("a task takes time");
-            time = until;
+            time = bounds.window[bounds.front].1;
+            bounds.front += 1;
         }
     }
 
@@ -140,9 +144,10 @@ impl Steps {
         let tasks = batches.iter().map(|batch| batch.tasks);
         let mut starting = starts.zip(tasks.clone()).peekable();
         let mut ending = ends.zip(tasks).peekable();
+        let mut new = self.spare();
         let old = self.steps();
         let mut index = self.find(first.start);
-        let mut new = Vec::with_capacity(old.len() + 2 * batches.len());
+        new.reserve(old.len() + 2 * batches.len());
         new.extend_from_slice(&old[..index]);
         let mut before = new.last().map(|step: &Step| step.free);
         let mut time = old[index].start;

@@ -14,7 +14,7 @@ use crate::bags::Batch;
 use crate::scheduler::promise;
 
 use super::again::Moves;
-use super::demand::{Demand, add, remove};
+use super::demand::{Demand, add};
 use super::queue::Queue;
 use super::steps::Steps;
 use super::{EdfConfig, EdfMode, EdfStats};
@@ -28,6 +28,8 @@ pub(super) struct Trial<'a> {
     rounds: BTreeMap<usize, Round>,
     /// What the first so many entries leave: for the next round, as a rule, few are to be added.
     beside: Option<(usize, Steps)>,
+    /// Where entries are placed again.
+    again: Steps,
 }
 
 /// The work placed behind the first k entries.
@@ -59,7 +61,7 @@ pub(super) struct Chain {
 
 impl<'a> Trial<'a> {
     pub(super) fn new(demand: Demand, config: &'a EdfConfig) -> Trial<'a> {
-        Trial { demand, config, rounds: BTreeMap::new(), beside: None }
+        Trial { demand, config, rounds: BTreeMap::new(), beside: None, again: Steps::default() }
     }
 
     /// The earliest completion from `wished` on that can be promised: `wished`
@@ -162,18 +164,15 @@ impl<'a> Trial<'a> {
     /// The first entry that would be late with the work behind the first k.
     fn victim(&mut self, queue: &mut Queue, now: Time, k: usize) -> Option<usize> {
         if let Rest::Unknown = self.rounds[&k].rest {
-            let mut steps = self.beside(queue, k);
+            let steps = self.beside(queue, k);
             let round = self.rounds.get_mut(&k).expect("the work has been placed first");
-            add(&mut steps, &round.batches, self.demand.span);
-            round.rest = match queue.place_again(&mut steps, now, k) {
+            // To copy them costs less than to give back what is booked.
+            self.again.clone_from(&steps);
+            self.beside = Some((k, steps));
+            add(&mut self.again, &round.batches, self.demand.span);
+            round.rest = match queue.place_again(&mut self.again, now, k) {
                 Ok(moves) => Rest::Placed(moves),
-                Err(late) => {
-                    if queue.take_back(&mut steps, k, &late) {
-                        remove(&mut steps, &round.batches, self.demand.span);
-                        self.beside = Some((k, steps));
-                    }
-                    Rest::Late(late.entry)
-                }
+                Err(late) => Rest::Late(late),
             };
         }
         match self.rounds[&k].rest {
