@@ -19,12 +19,20 @@ const CLASSES: usize = 64;
 pub(crate) struct Hints {
     /// Empty until the first use after something was given back.
     earliest: Vec<Time>,
+    /// Where nothing has been booked since the search, so that another one would find the same.
+    fresh: Vec<bool>,
 }
 
 impl Hints {
     /// Something was given back: nothing is known any more.
     pub(crate) fn forget(&mut self) {
         self.earliest.clear();
+        self.fresh.clear();
+    }
+
+    /// Something was booked: another search may find less, and what is known holds.
+    pub(crate) fn booked(&mut self) {
+        self.fresh.fill(false);
     }
 
     /// An instant before which the job cannot start.
@@ -39,7 +47,7 @@ impl Hints {
     }
 
     /// The same in what is no [`Profile`]: `search(processors, span, from)` says where the first
-    /// fit is.
+    /// fit is. Who asks more than once says what was [`Hints::booked`] meanwhile.
     pub(crate) fn earliest_in(
         &mut self,
         processors: u32,
@@ -47,7 +55,16 @@ impl Hints {
         now: Time,
         search: impl FnOnce(u32, Span, Time) -> Option<Time>,
     ) -> Time {
-        self.advance(processors, span, now, Time::FOREVER, search)
+        let (width_class, _) = class(u64::from(processors));
+        let (span_class, _) = class(span.as_micros() as u64);
+        let place = width_class * CLASSES + span_class;
+        if self.fresh.get(place) == Some(&true) && self.earliest[place] >= now {
+            return self.earliest[place];
+        }
+        let earliest = self.advance(processors, span, now, Time::FOREVER, search);
+        self.fresh.resize(self.earliest.len(), false);
+        self.fresh[place] = true;
+        earliest
     }
 
     /// The same, but no more than that it cannot start by `latest` where that is so.

@@ -59,6 +59,7 @@ impl Queue {
             let mut earliest = self.earliest(from, demand, now);
             if index - from >= DEEP {
                 // Nor will it fit before where the last one like it was looked for.
+                hints.booked();
                 earliest = steps.earliest_hinted(&mut hints, demand, earliest);
             }
             let entry = &self.entries[index];

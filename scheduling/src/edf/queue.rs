@@ -190,6 +190,7 @@ impl Queue {
         }
         for saved in self.saved.iter_mut().filter(|saved| saved.count > index) {
             saved.count += 1;
+            saved.hints.booked();
             add(&mut saved.steps, &entry.batches, entry.demand.span);
         }
         self.entries.insert(index, entry);

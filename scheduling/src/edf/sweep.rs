@@ -36,31 +36,32 @@ struct Bounds<'a> {
 
 impl Bounds<'_> {
     fn extend(&mut self, until: i64, batches: &[Batch]) {
-        while self.time < until {
+        let Bounds { steps, span, mut time, mut step, mut started, mut batch, front, .. } = *self;
+        let window = &mut self.window;
+        let over =
+            |batch: usize| batches.get(batch).map_or(i64::MAX, |it| it.start.as_micros() + span);
+        let begins = |step: usize| steps.get(step).map_or(i64::MAX, |it| it.start);
+        let (mut next_batch, mut next_step) = (over(batch), begins(step + 1));
+        while time < until {
             // Where a batch has run its time, later ones may take its place.
-            while let Some(batch) = batches.get(self.batch)
-                && batch.start.as_micros() + self.span <= self.time
-            {
-                self.started += batch.tasks;
-                self.batch += 1;
+            while next_batch <= time {
+                started += batches[batch].tasks;
+                batch += 1;
+                next_batch = over(batch);
             }
-            let next_step = self.steps.get(self.step + 1).map_or(i64::MAX, |step| step.start);
-            let next_batch = batches
-                .get(self.batch)
-                .map_or(i64::MAX, |batch| batch.start.as_micros() + self.span);
             let end = next_step.min(next_batch);
-            let bound = self.steps[self.step].free.saturating_add(self.started);
-            let mut kept = self.window.len();
-            while kept > self.front && self.window[kept - 1].0 >= bound {
-                kept -= 1;
+            let bound = steps[step].free.saturating_add(started);
+            while window.len() > front && window[window.len() - 1].0 >= bound {
+                window.pop();
             }
-            self.window.truncate(kept);
-            self.window.push((bound, end));
-            self.time = end;
+            window.push((bound, end));
+            time = end;
             if end == next_step && end < i64::MAX {
-                self.step += 1;
+                step += 1;
+                next_step = begins(step + 1);
             }
         }
+        (self.time, self.step, self.started, self.batch) = (time, step, started, batch);
     }
 
     /// From `time` on the last bound does not hold: what has just started is over.
@@ -139,11 +140,8 @@ impl Steps {
             return;
         };
         let span = span.as_micros();
-        let starts = batches.iter().map(|batch| batch.start.as_micros());
-        let ends = starts.clone().map(|start| (start + span).min(FOREVER));
-        let tasks = batches.iter().map(|batch| batch.tasks);
-        let mut starting = starts.zip(tasks.clone()).peekable();
-        let mut ending = ends.zip(tasks).peekable();
+        let start = |batch: Option<&Batch>| batch.map_or(FOREVER, |it| it.start.as_micros());
+        let end = |batch: Option<&Batch>| start(batch).saturating_add(span).min(FOREVER);
         let mut new = self.spare();
         let old = self.steps();
         let mut index = self.find(first.start);
@@ -152,12 +150,19 @@ impl Steps {
         let mut before = new.last().map(|step: &Step| step.free);
         let mut time = old[index].start;
         let mut used = 0;
+        // How many have started, and how many are over.
+        let (mut started, mut over) = (0, 0);
+        let (mut next_start, mut next_end) = (start(batches.first()), end(batches.first()));
         loop {
-            while let Some((_, tasks)) = starting.next_if(|&(start, _)| start <= time) {
-                used += tasks;
+            while next_start <= time && started < batches.len() {
+                used += batches[started].tasks;
+                started += 1;
+                next_start = start(batches.get(started));
             }
-            while let Some((_, tasks)) = ending.next_if(|&(end, _)| end <= time) {
-                used -= tasks;
+            while next_end <= time && over < batches.len() {
+                used -= batches[over].tasks;
+                over += 1;
+                next_end = end(batches.get(over));
             }
             debug_assert!(used <= old[index].free, "booked more than is free");
             let free = old[index].free - used;
@@ -166,10 +171,11 @@ impl Steps {
                 new.push(Step { start: time, free });
             }
             // Every batch ends after all starts before it.
-            let Some(&(end, _)) = ending.peek() else { break };
-            let start = starting.peek().map_or(FOREVER, |&(start, _)| start);
+            if over == batches.len() {
+                break;
+            }
             let next_step = old.get(index + 1).map_or(FOREVER, |step| step.start);
-            time = next_step.min(start).min(end);
+            time = next_step.min(next_start).min(next_end);
             if time >= FOREVER {
                 break;
             }
