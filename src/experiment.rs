@@ -21,6 +21,7 @@ pub mod random;
 mod reservations;
 pub mod run;
 pub mod sweep;
+pub mod threads;
 pub(crate) mod transactions;
 mod vain;
 pub mod verify;

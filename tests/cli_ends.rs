@@ -116,6 +116,14 @@ fn a_sweep_starts_no_more_threads_than_it_has_runs() {
 }
 
 #[test]
+fn random_scenarios_start_no_more_threads_than_there_are_cases() {
+    let folder = Folder::with(&[]);
+    let many = ["verify", "--random", "--cases", "1", "--jobs", "1000000", "--quiet"];
+    let shown = folder.haggle(&many);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
 fn a_little_stack_is_enough() {
     let folder = Folder::with(&[("valid.toml", VALID)]);
     let shown = folder.haggle_under("ulimit -s 64", &["run", "valid.toml", "-o", "out"]);

@@ -157,6 +157,28 @@ fn little_that_is_up_is_told_after_the_run() {
     assert_eq!(warnings(&folder, "out"), [text]);
 }
 
+/// What fails in the last instant of a run is down for no time, but what it ran is lost.
+#[test]
+fn a_failure_that_ends_the_run_is_no_failure_of_nothing() {
+    let failing = |outage: &str| {
+        let north = "processors = 8\non-failure = \"fail\"\n";
+        let text = VALID.replace("processors = 8\n", north);
+        format!("{text}[[failures]]\noutages = [{outage}]\n")
+    };
+    let nothing = ["failures have no effect: nothing was down in the time of the run"];
+    for (outage, outcome, told) in [
+        (r#"["60s", "70s"]"#, "1 failed", &[][..]),
+        // Failures come before completions.
+        (r#"["80s", "90s"]"#, "1 failed", &[]),
+        (r#"["81s", "90s"]"#, "1 completed", &nothing),
+    ] {
+        let folder = Folder::with(&[("fails.toml", &failing(outage))]);
+        let shown = folder.haggle(&["run", "fails.toml", "-o", "out", "--check"]);
+        assert!(shown.contains(outcome), "{outage}: {shown}");
+        assert_eq!(warnings(&folder, "out"), told, "{outage}");
+    }
+}
+
 /// The start of each job, by the table.
 fn starts(folder: &Folder, name: &str) -> Vec<String> {
     let table = folder.read(&format!("{name}/jobs.csv"));

@@ -141,17 +141,20 @@ fn run(scenario: &str) -> [Vec<String>; 2] {
     ["jobs", "attempts"].map(|table| rows(&folder, table))
 }
 
+/// Streams are keyed by names and by a job's number in its own workload, whatever seed and number of
+/// others are drawn.
 #[test]
 fn others_elsewhere_change_nothing_here() {
-    let alone = run(WORLD);
-    assert_eq!(alone[0].len(), 12 + 25);
-    for jobs in ["1", "60"] {
-        let mut scenario = WORLD.to_owned();
+    for (seed, jobs) in [(3, 1), (3, 60), (5, 7), (8, 23), (13, 40), (21, 2)] {
+        let world = WORLD.replace("seed = 3", &format!("seed = {seed}"));
+        let alone = run(&world);
+        assert_eq!(alone[0].len(), 12 + 25);
+        let mut beside = world;
         for (before, added) in OTHERS {
-            assert!(scenario.contains(before), "{before}");
-            let added = format!("{added}{before}").replace("JOBS", jobs);
-            scenario = scenario.replacen(before, &added, 1);
+            assert!(beside.contains(before), "{before}");
+            let added = format!("{added}{before}").replace("JOBS", &jobs.to_string());
+            beside = beside.replacen(before, &added, 1);
         }
-        assert_eq!(run(&scenario), alone, "beside {jobs} jobs of others");
+        assert_eq!(run(&beside), alone, "seed {seed}, beside {jobs} jobs of others");
     }
 }

@@ -36,6 +36,7 @@ mod cli_workload;
 mod command;
 mod damaged_logs_run;
 mod documentation;
+mod every_column;
 mod every_key;
 mod explain_adds_up;
 mod grid_claims;

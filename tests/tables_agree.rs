@@ -229,6 +229,20 @@ fn what_does_not_agree_is_found() {
     };
     let found = found_after(&out, "jobs.csv", reversed);
     assert!(found.contains("`jobs` is in order of left_time"), "{found}");
+    let found = found_after(&out, "jobs.csv", |text| {
+        let row = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let mut rows: Vec<Vec<String>> = text.lines().map(row).collect();
+        let at = |name: &str| rows[0].iter().position(|it| it == name).expect("a column");
+        let [outcome, finish, promised] =
+            ["outcome", "finish_time", "promised_finish_time"].map(at);
+        let kept = |row: &&mut Vec<String>| {
+            let time = |column: usize| row[column].parse::<f64>().ok();
+            row[outcome] == "completed" && time(promised).is_some_and(|it| time(finish) <= Some(it))
+        };
+        rows.iter_mut().find(kept).expect("a promise")[promised] = "0.0".to_owned();
+        rows.into_iter().map(|row| row.join(",") + "\n").collect()
+    });
+    assert!(found.contains("a promise is broken if its job is completed later"), "{found}");
     let doubled = |text: &str| format!("{text}{}\n", text.lines().last().expect("a row"));
     assert!(found_after(&out, "jobs.csv", doubled).contains("each job is in `jobs` once"));
     assert!(found_after(&out, "placements.csv", doubled).contains("no processor holds two jobs"));

@@ -334,7 +334,7 @@ const JOBS: &[Column] = &[
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
     column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
     column("outcome", Word, "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed, or those that were reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never),
-    column("refusal", Word, "", "why it was rejected: `too_wide`, `not_disclosed`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`", Empty("not rejected")),
+    column("refusal", Word, "", "why it was rejected: `too_wide`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
     column("attempts", Integer, "", "rows in `attempts`, or in `tries`", Never),
     column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED),

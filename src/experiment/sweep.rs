@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::{fs, process, thread};
+use std::{fs, process};
 
 use haggle_model::JobClass;
 use haggle_results::sweep::{SweepRun, aggregate, to_csv};
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::compare::impact::{ALL, Impact, Impacts, impacts};
 use super::figures::{SweepData, draw_sweep, file_name};
 use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Unwatched, run};
+use super::threads::on_threads;
 use crate::scenario::{Experiment, References, Run, log_path};
 
 /// How a sweep is carried out; nothing here changes its results.
@@ -192,11 +193,7 @@ fn side_by_side<T: Sync, E: Send>(
             }
         }
     };
-    thread::scope(|scope| {
-        let one_more = || thread::Builder::new().spawn_scoped(scope, worker).is_ok();
-        let _ = (1..threads).all(|_| one_more());
-        worker();
-    });
+    on_threads(threads, worker);
     let first = failed().take();
     first.map_or(Ok(()), |(_, error)| Err(error))
 }

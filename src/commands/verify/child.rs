@@ -96,13 +96,21 @@ fn judge_with(path: &Path, args: &random::Args, arguments: &[&str]) -> Result<Ve
 fn read_both(child: &mut Child) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (reading, read) = mpsc::channel::<()>();
-    let reader = thread::spawn(move || {
+    let read_on = move || {
         let (mut said, mut broke) = (Vec::new(), Vec::new());
         out.map_or(Ok(0), |mut out| out.read_to_end(&mut said))?;
         err.map_or(Ok(0), |mut err| err.read_to_end(&mut broke))?;
         drop(reading); // now the other side wakes up
         Ok((said, broke))
-    });
+    };
+    let reader = match thread::Builder::new().spawn(read_on) {
+        Ok(reader) => reader,
+        Err(error) => {
+            child.kill()?;
+            child.wait()?;
+            return Err(error);
+        }
+    };
     while read.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         if STOP.load(Ordering::Relaxed) {
             child.kill()?;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use haggle::experiment::random::{Failure, Outcome, Verdict};
+use haggle::experiment::threads::on_threads;
 use haggle::scenario::random::{Simpler, to_text, write_with_records};
 use serde::Serialize;
 use serde_json::json;
@@ -130,11 +131,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         bar,
     };
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
-    thread::scope(|scope| {
-        let worker = || scope.spawn(|| session.work());
-        let workers: Vec<_> = (0..workers).map(|_| worker()).collect();
-        workers.into_iter().try_for_each(|it| it.join().expect("a worker does not panic"))
-    })?;
+    let workers = workers.min(usize::try_from(session.stop - numbers.start).unwrap_or(workers));
+    let broken = Mutex::new(None);
+    on_threads(workers, || {
+        if let Err(error) = session.work() {
+            *broken.lock().expect("no worker has panicked") = Some(error);
+        }
+    });
+    if let Some(error) = broken.into_inner().expect("no worker has panicked") {
+        return Err(error);
+    }
     session.bar.finish_and_clear();
     let report = session.report.into_inner().expect("no worker has panicked");
     print(&match args.json {

@@ -29,6 +29,7 @@ pub(super) struct Job {
     pub(super) ran: Option<Micros>,
     pub(super) turnaround: Option<Micros>,
     pub(super) bounded_slowdown: Option<f64>,
+    pub(super) promised: Option<Micros>,
     pub(super) workflow: Option<i64>,
 }
 
@@ -263,6 +264,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "execution_time",
         "turnaround_time",
         "bounded_slowdown",
+        "promised_finish_time",
         "workflow",
     ];
     read(run, Table::Jobs, &names, |row| {
@@ -286,6 +288,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             ran: row.maybe_time("execution_time")?,
             turnaround: row.maybe_time("turnaround_time")?,
             bounded_slowdown: row.maybe_real("bounded_slowdown")?,
+            promised: row.maybe_time("promised_finish_time")?,
             workflow: row.maybe_integer("workflow")?,
         })
     })

@@ -9,6 +9,8 @@ use super::Books;
 use super::findings::Findings;
 use super::rows::Job;
 
+/// Up to here, some three centuries, a table tells each microsecond from the next.
+const TOLD_APART: i64 = 1 << 53;
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
@@ -106,6 +108,7 @@ fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
         let rule = "the summary counts outcomes as `jobs` does";
         findings.equal(rule, format!("{name}: {outcome}"), found, count);
     }
+    promises(group, jobs, findings);
     let of = |value: fn(&Job) -> Option<f64>| {
         let values = jobs.iter().filter(|it| it.is_done() && it.started.is_some());
         let values: Vec<f64> = values.filter_map(|it| value(it)).collect();
@@ -120,5 +123,21 @@ fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     ];
     for (what, found, told) in means {
         findings.close(rule, format!("{name}: {what}"), found, told.map(|it| it.mean));
+    }
+}
+
+/// What was promised to users, and what of that was not kept by jobs that were completed.
+fn promises(group: &Group, jobs: &[&Job], findings: &mut Findings) {
+    let promised = || jobs.iter().filter_map(|it| it.promised.map(|promised| (it, promised)));
+    let rule = "the summary counts promises as `jobs` does";
+    let count = promised().count() as u64;
+    findings.equal(rule, group.name.as_str(), count, group.outcomes.promises);
+    if promised().all(|(it, promised)| it.left.max(promised) < TOLD_APART) {
+        let late = |it: &Job, promised| it.finished.is_some_and(|finished| finished > promised);
+        let broken =
+            promised().filter(|&(it, promised)| it.outcome == "completed" && late(it, promised));
+        let rule = "a promise is broken if its job is completed later";
+        let count = broken.count() as u64;
+        findings.equal(rule, group.name.as_str(), count, group.outcomes.promises_broken);
     }
 }

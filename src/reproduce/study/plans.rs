@@ -9,7 +9,8 @@ mod runs;
 mod settings;
 
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use haggle_model::Span;
@@ -18,6 +19,7 @@ use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
 use haggle_planning::{Application, Method, Phase};
 
 use super::{Compute, Effort};
+use crate::experiment::threads::on_threads;
 
 pub(super) use costs::{Hierarchies, PlanBandwidths, PlanCosts, PlanLoads};
 pub(super) use counts::PlanCounts;
@@ -52,18 +54,16 @@ fn each<T: Send>(
     of: impl Fn(u64) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, String> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let parts = numbers.chunks(numbers.len().div_ceil(workers).max(1));
-    thread::scope(|scope| {
-        let of = &of;
-        let part = |part: &'_ [u64]| part.iter().map(|&number| of(number)).collect();
-        let running = parts.map(|it| scope.spawn(move || part(it)));
-        let running = Vec::from_iter(running);
-        let mut all = Vec::with_capacity(numbers.len());
-        for worker in running {
-            let part: Result<Vec<T>, String> =
-                worker.join().map_err(|_| "a computation has failed".to_owned())?;
-            all.extend(part?);
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(numbers.len())));
+    on_threads(workers.min(numbers.len()), || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&number) = numbers.get(place) else { break };
+            let one = of(number);
+            found.lock().expect("no worker has panicked").push((place, one));
         }
-        Ok(all)
-    })
+    });
+    let mut found = found.into_inner().expect("no worker has panicked");
+    found.sort_unstable_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, one)| one).collect()
 }
