@@ -14,6 +14,9 @@ mod protocols;
 mod size_searches;
 mod workload_table;
 
+use std::num::NonZero;
+use std::thread;
+
 use super::data::Data;
 
 /// How much is computed.
@@ -40,6 +43,28 @@ impl Effort {
         }
         left
     }
+}
+
+/// One result for each number, in their order; on all processors.
+fn each<T: Send>(
+    numbers: &[u64],
+    of: impl Fn(u64) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, String> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let parts = numbers.chunks(numbers.len().div_ceil(workers).max(1));
+    thread::scope(|scope| {
+        let of = &of;
+        let part = |part: &'_ [u64]| part.iter().map(|&number| of(number)).collect();
+        let running = parts.map(|it| scope.spawn(move || part(it)));
+        let running = Vec::from_iter(running);
+        let mut all = Vec::with_capacity(numbers.len());
+        for worker in running {
+            let part: Result<Vec<T>, String> =
+                worker.join().map_err(|_| "a computation has failed".to_owned())?;
+            all.extend(part?);
+        }
+        Ok(all)
+    })
 }
 
 /// A computation whose rows figures and claims can name.
@@ -87,4 +112,6 @@ pub const ALL: &[&dyn Compute] = &[
     &iterative::Throughputs,
     &iterative::Courses,
     &iterative::Executions,
+    &iterative::Topologies,
+    &iterative::Optima,
 ];

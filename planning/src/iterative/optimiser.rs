@@ -10,12 +10,12 @@
 //!
 //! Individuals sit on the nodes of a graph and mate with neighbours, after Kirley and Stewart 2007
 //! ("Multiobjective evolutionary algorithms on complex networks"), whom the thesis names for its
-//! topologies. What is ours: an individual mates with a neighbour that none of those looked at behind it dominates, and a
-//! child takes its parent's place if it dominates it. Crowding, by which others break ties, leads away from the front
-//! where ten objectives leave most of a population undominated.
+//! topologies. What is ours: an individual mates with a neighbour that no other one dominates, and a
+//! child takes its parent's place if it dominates it. Crowding, by which others break ties, leads away
+//! from the front where ten objectives leave most of a population undominated.
 //!
-//! No library does this: those at hand that keep populations between generations for merging bring along
-//! linear algebra or a compiler of C, and none of them confines mating to a graph.
+//! Of the libraries that keep a population between generations, so that it can be merged, moors needs
+//! ndarray and faer, and nsga_rs nalgebra and a compiler of C; neither has mating along a graph.
 //!
 //! All numbers are the same on every machine: sums, products, square roots, and `libm` for the rest.
 

@@ -8,16 +8,14 @@ mod errors;
 mod runs;
 mod settings;
 
-use std::num::NonZero;
 use std::sync::Arc;
-use std::thread;
 
 use haggle_model::Span;
 use haggle_planning::multi::Migration;
 use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
 use haggle_planning::{Application, Method, Phase};
 
-use super::{Compute, Effort};
+use super::{Compute, Effort, each};
 
 pub(super) use costs::{Hierarchies, PlanBandwidths, PlanCosts, PlanLoads};
 pub(super) use counts::PlanCounts;
@@ -44,26 +42,4 @@ const MIGRATION: Migration = Migration { fixed: 60.0, volume: 200.0 };
 fn application(phases: &[Phase], merged: usize) -> Result<Arc<Application>, String> {
     let application = Application::new(phases, 1.0).map_err(|error| error.to_string())?;
     Ok(Arc::new(application.merged(merged)))
-}
-
-/// One result for each number, in their order; on all processors.
-fn each<T: Send>(
-    numbers: &[u64],
-    of: impl Fn(u64) -> Result<T, String> + Sync,
-) -> Result<Vec<T>, String> {
-    let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let parts = numbers.chunks(numbers.len().div_ceil(workers).max(1));
-    thread::scope(|scope| {
-        let of = &of;
-        let part = |part: &'_ [u64]| part.iter().map(|&number| of(number)).collect();
-        let running = parts.map(|it| scope.spawn(move || part(it)));
-        let running = Vec::from_iter(running);
-        let mut all = Vec::with_capacity(numbers.len());
-        for worker in running {
-            let part: Result<Vec<T>, String> =
-                worker.join().map_err(|_| "a computation has failed".to_owned())?;
-            all.extend(part?);
-        }
-        Ok(all)
-    })
 }

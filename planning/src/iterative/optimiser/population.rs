@@ -73,7 +73,8 @@ pub(super) fn iterate(
     }
 }
 
-/// One neighbour, and then whoever dominates it, as all of them are looked at in turn from a drawn one.
+/// A neighbour that no other one dominates: a drawn one, and then whoever dominates it, as all of them are looked at
+/// in turn. Who was passed over does not dominate those that come later, for then it would have dominated the one before.
 fn mate<'a>(parents: &'a [Solution], neighbours: &[usize], draws: &mut Draws) -> &'a Solution {
     let first = draws.whole(0, neighbours.len() as u32 - 1) as usize;
     let (before, from) = neighbours.split_at(first);
