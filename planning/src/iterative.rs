@@ -14,6 +14,7 @@ mod asynchronous;
 pub mod case_study;
 mod epsilon;
 mod execution;
+pub mod optimiser;
 mod placing;
 mod predictor;
 mod profile;
@@ -23,7 +24,7 @@ use haggle_model::Span;
 use thiserror::Error;
 
 pub use asynchronous::AsynchronousMap;
-pub use epsilon::epsilon;
+pub use epsilon::{Epsilon, epsilon};
 pub use placing::{Chosen, Offer, earliest_machines, is_no_later};
 pub use predictor::Predictor;
 pub use profile::{PROFILED_ITERATIONS, Profile, profile};

@@ -14,7 +14,13 @@ mod protocols;
 mod size_searches;
 mod workload_table;
 
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use super::data::Data;
+use crate::experiment::threads::on_threads;
 
 /// How much is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +46,26 @@ impl Effort {
         }
         left
     }
+}
+
+/// One result for each number, in their order; on all processors.
+fn each<T: Send>(
+    numbers: &[u64],
+    of: impl Fn(u64) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, String> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(numbers.len())));
+    on_threads(workers.min(numbers.len()), || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&number) = numbers.get(place) else { break };
+            let one = of(number);
+            found.lock().expect("no worker has panicked").push((place, one));
+        }
+    });
+    let mut found = found.into_inner().expect("no worker has panicked");
+    found.sort_unstable_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, one)| one).collect()
 }
 
 /// A computation whose rows figures and claims can name.
@@ -87,4 +113,6 @@ pub const ALL: &[&dyn Compute] = &[
     &iterative::Throughputs,
     &iterative::Courses,
     &iterative::Executions,
+    &iterative::Topologies,
+    &iterative::Optima,
 ];

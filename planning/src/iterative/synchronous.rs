@@ -17,7 +17,8 @@ pub struct Merge {
 }
 
 impl Merge {
-    pub(super) fn time(&self, cores: &[Core]) -> Span {
+    /// What a merge takes on these cores.
+    pub fn time(&self, cores: &[Core]) -> Span {
         let apart = cores.iter().any(|core| core.site != cores[0].site);
         self.fixed + if apart { self.transfer * i64::from(self.transfers) } else { Span::ZERO }
     }

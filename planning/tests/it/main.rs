@@ -5,6 +5,7 @@ mod iterative;
 mod models;
 mod multi;
 mod obvious;
+mod optimiser;
 mod planners;
 mod plans;
 mod search;

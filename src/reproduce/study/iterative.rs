@@ -4,15 +4,27 @@
 
 mod courses;
 mod executions;
+mod optima;
 
+use haggle_model::Span;
 use haggle_planning::iterative::case_study::{CLUSTERS, Cluster, RESOURCE_SETS, TOPOLOGIES};
 use haggle_planning::iterative::{PROFILED_ITERATIONS, profile};
 
 pub(super) use self::courses::Courses;
 pub(super) use self::executions::Executions;
+pub(super) use self::optima::{Optima, Topologies};
 
 use super::{Compute, Effort};
 use crate::reproduce::data::Data;
+
+/// The two models of communication.
+const MODELS: [&str; 2] = ["synchronous", "asynchronous"];
+
+/// One transfer between sites (section 5.4.2).
+const TRANSFER: Span = Span::from_micros(800_000);
+
+/// Our own: to the coordinator, and back.
+const TRANSFERS: u32 = 2;
 
 /// The numbers of the resource sets.
 fn sets() -> impl Iterator<Item = (String, &'static [u32; 7])> {

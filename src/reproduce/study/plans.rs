@@ -8,18 +8,14 @@ mod errors;
 mod runs;
 mod settings;
 
-use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::Arc;
 
 use haggle_model::Span;
 use haggle_planning::multi::Migration;
 use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
 use haggle_planning::{Application, Method, Phase};
 
-use super::{Compute, Effort};
-use crate::experiment::threads::on_threads;
+use super::{Compute, Effort, each};
 
 pub(super) use costs::{Hierarchies, PlanBandwidths, PlanCosts, PlanLoads};
 pub(super) use counts::PlanCounts;
@@ -46,24 +42,4 @@ const MIGRATION: Migration = Migration { fixed: 60.0, volume: 200.0 };
 fn application(phases: &[Phase], merged: usize) -> Result<Arc<Application>, String> {
     let application = Application::new(phases, 1.0).map_err(|error| error.to_string())?;
     Ok(Arc::new(application.merged(merged)))
-}
-
-/// One result for each number, in their order; on all processors.
-fn each<T: Send>(
-    numbers: &[u64],
-    of: impl Fn(u64) -> Result<T, String> + Sync,
-) -> Result<Vec<T>, String> {
-    let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(numbers.len())));
-    on_threads(workers.min(numbers.len()), || {
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&number) = numbers.get(place) else { break };
-            let one = of(number);
-            found.lock().expect("no worker has panicked").push((place, one));
-        }
-    });
-    let mut found = found.into_inner().expect("no worker has panicked");
-    found.sort_unstable_by_key(|(place, _)| *place);
-    found.into_iter().map(|(_, one)| one).collect()
 }

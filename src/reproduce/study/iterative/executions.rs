@@ -7,18 +7,12 @@ use haggle_planning::iterative::{Core, IterativeApplication, MappingError, Merge
 use haggle_planning::synthetic::Draws;
 use haggle_scheduling::Profile;
 
-use super::sets;
+use super::{MODELS, TRANSFER, TRANSFERS, sets};
 use crate::reproduce::data::Data;
 use crate::reproduce::study::{Compute, Effort};
 
 /// Runs on each resource set (section 5.4.3).
 const RUNS: u32 = 5;
-
-/// One transfer between sites (section 5.4.2).
-const TRANSFER: Span = Span::from_micros(800_000);
-
-/// Our own: to the coordinator, and back.
-const TRANSFERS: u32 = 2;
 
 /// Our own: what a merge takes on one site of the fastest cores. With it, over-estimates of the synchronous
 /// model are those of the thesis.
@@ -31,9 +25,6 @@ const PROCESS_TIMES: f64 = 0.04;
 
 /// Our own: requests that are tried for each run time in a queue.
 const QUEUES: u32 = 20;
-
-/// The two models of communication.
-const MODELS: [&str; 2] = ["synchronous", "asynchronous"];
 
 /// What runs on a set by a model.
 #[derive(Clone, Copy)]
