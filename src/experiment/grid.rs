@@ -305,6 +305,11 @@ pub(super) fn speed(capacity: Speed) -> f64 {
     Work::as_mi_f64(capacity.over(Span::from_secs(1)))
 }
 
+/// The speed of each of a site's resources under a seed, MIPS.
+pub(crate) fn speeds(seed: u64, site: &file::Site) -> Vec<f64> {
+    site.resource_names().map(|name| speed(capacity(seed, site, &name))).collect()
+}
+
 /// The whole capacity of one of a site's resources.
 pub(super) fn capacity(seed: u64, site: &file::Site, resource: &str) -> Speed {
     let mips = match site.mips_max.filter(|&max| max > site.mips) {

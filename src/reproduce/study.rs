@@ -12,6 +12,7 @@ mod moldable_jobs;
 mod plans;
 mod protocols;
 mod size_searches;
+mod workflows;
 mod workload_table;
 
 use super::data::Data;
@@ -87,4 +88,10 @@ pub const ALL: &[&dyn Compute] = &[
     &iterative::Throughputs,
     &iterative::Courses,
     &iterative::Executions,
+    &workflows::WorkflowExample,
+    &workflows::WorkflowInputs,
+    &workflows::EstimateCurves,
+    &workflows::LengthPredictions,
+    &workflows::WorkflowParameters,
+    &workflows::WorkflowSites,
 ];
