@@ -12,7 +12,7 @@ pub mod cost;
 pub mod explain;
 pub mod failures;
 pub mod figures;
-mod grid;
+pub(crate) mod grid;
 mod maintenance;
 mod mapping;
 mod memory;

@@ -122,3 +122,15 @@ fn iterative_applications_take_what_was_published() {
     IM-5.11-e held
     ");
 }
+
+#[test]
+fn workflows_and_what_their_tasks_say_are_as_published() {
+    let figures = ["5.2", "5.5", "5.6", "t5.2", "6.1", "6.3", "6.5", "6.6", "t6.1"];
+    let figures = figures.map(|it| format!("chtepen-{it}"));
+    let figures: Vec<&str> = figures.iter().map(String::as_str).collect();
+    insta::assert_snapshot!(verdicts(&figures), @r"
+    exit code: 0
+    DW-5-ps held
+    DW-5-arr held
+    ");
+}

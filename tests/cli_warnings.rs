@@ -483,3 +483,54 @@ fn a_storage_that_keeps_more_than_it_holds_is_warned_about_and_ends_the_run() {
         assert!(warnings(&folder, name).is_empty());
     }
 }
+
+/// Two workflows whose tasks report their progress.
+const FLOWS: &str = r#"
+[[workload]]
+name = "flows"
+model = "workflows"
+
+[workload.workflows]
+count = 2
+width = 2
+work = "10min"
+progress = { estimates = "over", amplitude = 1.0, amplitude-max = 3.0, decay = 0.5, noise = "5%", step = "2%", a-priori = false }
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+
+[grid]
+policy = "POLICY"
+
+[[grid.site]]
+name = "alpha"
+resources = 2
+"#;
+
+#[test]
+fn progress_that_no_policy_reads_is_warned_about() {
+    let with = |policy: &str| FLOWS.replace("POLICY", policy);
+    let told = with("workflow").replace(", a-priori = false", "");
+    let balanced = with("balanced-workflow");
+    let silent = balanced.replace("progress = {", "# ");
+    let silent = silent
+        .replace("[[grid.site]]", "prediction = \"average\"\nestimate = \"literal\"\nbalance = { counts-checkpoint = false }\n\n[[grid.site]]");
+    let folder = Folder::with(&[
+        ("unread.toml", &with("workflow")),
+        ("told.toml", &told),
+        ("balanced.toml", &balanced),
+        ("silent.toml", &silent),
+    ]);
+    let keys = |name: &str| {
+        folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--quiet"]);
+        let texts = warnings(&folder, name);
+        let keys = texts.iter().filter_map(|text| text.split('`').nth(1).map(str::to_owned));
+        keys.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(keys("unread"), "noise step amplitude amplitude-max decay");
+    assert_eq!(keys("told"), "noise step");
+    assert_eq!(keys("balanced"), "");
+    assert_eq!(keys("silent"), "prediction estimate counts-checkpoint");
+}

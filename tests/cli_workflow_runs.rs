@@ -232,3 +232,18 @@ fn what_is_no_workflow_is_refused_before_the_run() {
         .replace("model = \"workflows\"", "model = \"workflows\"\ndata = { input = \"1 MB\" }");
     assert!(shown(&text).contains("how much input a task has, its workflow says"));
 }
+
+/// On one resource, task c holds the slot for 802 of the 1207 s from when b could start to its end.
+#[test]
+fn what_tasks_wait_for_a_resource_is_summed_up() {
+    let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", "workflow");
+    let text = text.replace("resources = 2", "resources = 1");
+    let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+    let shown = run(&folder);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let waiting = summary["grid"]["workflows"]["waiting_percent"].as_f64().expect("a number");
+    let lasted = [206.0, 803.0, 1207.0, 111.0].iter().sum::<f64>();
+    assert!((waiting - 100.0 * 802.0 / lasted).abs() < 1e-6, "{waiting}");
+}

@@ -104,6 +104,16 @@ impl Progress {
         Progress { error, actual, step, seed }
     }
 
+    /// How what the task takes for its length differs from what it is.
+    pub fn error(&self) -> EstimateError {
+        self.error
+    }
+
+    /// E_act: how much work the task really is, MI.
+    pub fn actual(&self) -> f64 {
+        self.actual
+    }
+
     /// E_est before the task has started, MI.
     pub fn a_priori(&self) -> f64 {
         self.error.estimate(self.actual, 0.0, 0.0)

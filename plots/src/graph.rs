@@ -9,7 +9,7 @@ use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{LABEL_SIZE, MARGIN, TITLE_SIZE, draw_x_ticks};
 use crate::legend::{self, Key, Mark};
-use crate::palette::{INK, WHITE, series, tint};
+use crate::palette::{self, INK, WHITE, tint};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::{fitted, width};
 
@@ -34,7 +34,7 @@ pub struct TaskGraph {
     pub tasks: Vec<GraphTask>,
     /// Parent and child by their places in `tasks`.
     pub edges: Vec<(usize, usize)>,
-    /// The tasks of the critical path by their places, in order.
+    /// The tasks of the critical path by their places, in order; none if it is not to be shown.
     pub critical: Vec<usize>,
 }
 
@@ -92,10 +92,12 @@ impl TaskGraph {
     }
 
     fn legend(&self) -> Vec<Key> {
-        let groups = self.groups.iter().zip((0..).map(series));
+        let groups = self.groups.iter().zip((0..).map(palette::group));
         let mut keys: Vec<Key> =
             groups.map(|(name, colour)| Key::new(name, Mark::Dot, colour)).collect();
-        keys.push(Key::new("critical path", Mark::Arrow, CRITICAL));
+        if !self.critical.is_empty() {
+            keys.push(Key::new("critical path", Mark::Arrow, CRITICAL));
+        }
         keys
     }
 
@@ -154,7 +156,7 @@ impl TaskGraph {
             scene.dot(layout.places[task], radius + 3.0, CRITICAL);
         }
         for (task, &place) in self.tasks.iter().zip(&layout.places) {
-            scene.dot(place, radius, series(task.group));
+            scene.dot(place, radius, palette::group(task.group));
         }
         let size = (layout.slot * 0.75).min(22.0);
         let room = layout.column * 0.88 - radius - 12.0;

@@ -25,6 +25,12 @@ pub(crate) fn series(number: usize) -> Colour {
     SERIES[number % SERIES.len()]
 }
 
+/// The colour of a group with this number: those beyond the palette have paler ones.
+pub(crate) fn group(number: usize) -> Colour {
+    let round = (number / SERIES.len()) as i32;
+    tint(series(number), 0.35_f64.powi(round))
+}
+
 /// Blue mixed with white: 0 = white, 1 = blue.
 pub(crate) fn shade(share: f64) -> Colour {
     tint(BLUE, share)

@@ -72,6 +72,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.workflows.workflows`, `done`, `tasks`, `tasks_done` | where jobs are tasks of workflows: workflows that came, those of which all tasks are done, all their tasks, and those done |
 | `grid.workflows.makespan`, `turnaround_time` | end of a done workflow, which is when its last output is stored, - when its first task was sent to a resource, and - submission; means |
 | `grid.workflows.schedule_length_ratio` | makespan / (critical path / speed of the fastest resource), mean over done workflows (SLR) |
+| `grid.workflows.waiting_percent` | 100 × Σ (first sent to a resource - ready) / Σ (end - ready) over done tasks; a task is ready when the outputs of its parents are stored |
 | `grid.workflows.migrations_per_task`, `checkpoints_per_task` | how often a task went on elsewhere, and checkpoints written; means over all tasks |
 | `grid.workflows.useful_of_processed`, `done_of_submitted` | useful workload: work of done tasks / work processed (Chtepen 2011, section 5.6.1), and work of done workflows / work of all that came (equation 6.6) |
 | `grid.workflows.evaluations` | pairs of a task that runs and a resource, or group of resources, that the scheduler compared |

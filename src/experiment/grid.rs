@@ -17,7 +17,9 @@ use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
-use haggle_scheduling::grid::workflows::{BalanceRules, Prediction, WorkflowId, WorkflowPolicy};
+use haggle_scheduling::grid::workflows::{
+    BalanceRules, Estimate, Prediction, WorkflowId, WorkflowPolicy,
+};
 use haggle_scheduling::grid::{
     CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, LoadUnit, Preference,
     Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
@@ -207,10 +209,12 @@ pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
             let gain = grid.gain.map_or(Fraction::from_ppm(0), part);
             GridPolicy::Rescheduling { gain, checkpointing }
         }
-        file::GridPolicy::Workflow => {
-            let prediction = Prediction::Extrapolation;
-            GridPolicy::Workflow(WorkflowPolicy { balance: None, prediction, checkpointing })
-        }
+        file::GridPolicy::Workflow => GridPolicy::Workflow(WorkflowPolicy {
+            balance: None,
+            prediction: Prediction::Extrapolation,
+            estimate: Estimate::Integrated,
+            checkpointing,
+        }),
         file::GridPolicy::BalancedWorkflow => {
             let written = grid.balance.unwrap_or_default();
             let balance = Some(BalanceRules {
@@ -218,13 +222,18 @@ pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
                 gain: grid.gain.map_or(Fraction::from_ppm(0), part),
                 group: written.group,
                 evicts: written.evict,
+                counts_checkpoint: written.counts_checkpoint,
             });
             let prediction = match grid.prediction.unwrap_or_default() {
                 file::Prediction::Extrapolation => Prediction::Extrapolation,
                 file::Prediction::Average => Prediction::Average,
                 file::Prediction::CurveFit => Prediction::CurveFit,
             };
-            GridPolicy::Workflow(WorkflowPolicy { balance, prediction, checkpointing })
+            let estimate = match grid.estimate.unwrap_or_default() {
+                file::Estimate::Integrated => Estimate::Integrated,
+                file::Estimate::Literal => Estimate::Literal,
+            };
+            GridPolicy::Workflow(WorkflowPolicy { balance, prediction, estimate, checkpointing })
         }
         file::GridPolicy::UserClustering
         | file::GridPolicy::FullFill
@@ -303,6 +312,11 @@ fn routes(
 /// The whole capacity of a site's resources, for tables.
 pub(super) fn speed(capacity: Speed) -> f64 {
     Work::as_mi_f64(capacity.over(Span::from_secs(1)))
+}
+
+/// The speed of each of a site's resources under a seed, MIPS.
+pub(crate) fn speeds(seed: u64, site: &file::Site) -> Vec<f64> {
+    site.resource_names().map(|name| speed(capacity(seed, site, &name))).collect()
 }
 
 /// The whole capacity of one of a site's resources.

@@ -4,6 +4,7 @@
 //! with names of their own; a cell is what a panel, a series and an x say together.
 
 mod chart;
+mod graph;
 mod run;
 mod table;
 

@@ -12,6 +12,7 @@ mod moldable_jobs;
 mod plans;
 mod protocols;
 mod size_searches;
+mod workflows;
 mod workload_table;
 
 use std::num::NonZero;
@@ -115,4 +116,10 @@ pub const ALL: &[&dyn Compute] = &[
     &iterative::Executions,
     &iterative::Topologies,
     &iterative::Optima,
+    &workflows::WorkflowExample,
+    &workflows::WorkflowInputs,
+    &workflows::EstimateCurves,
+    &workflows::LengthPredictions,
+    &workflows::WorkflowParameters,
+    &workflows::WorkflowSites,
 ];

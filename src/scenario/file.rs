@@ -42,9 +42,9 @@ pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{Figure, FigureKind, ImageFormat, Metric, Whiskers};
 pub use grid::{
-    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy,
-    Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel,
-    OutputFate, Prediction, Preference, Replicas, Sharing, Site, Storage,
+    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
+    GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
+    NetworkModel, OutputFate, Prediction, Preference, Replicas, Sharing, Site, Storage,
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;

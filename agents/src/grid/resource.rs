@@ -382,17 +382,19 @@ impl GridResource {
 
     fn on_progress_request(&mut self, now: Time, job: JobId, known: u32, out: &mut Outbox) {
         let dead = self.dead.get(&job).copied().unwrap_or(Work::ZERO);
-        let (done, computes, progress) = match self.replicas.get(&job) {
+        let (done, computes, computing, progress) = match self.replicas.get(&job) {
             Some(replica) => {
                 let saved = || replica.leaving_with().unwrap_or(replica.length);
                 let done = self.machine.progress(now, job).unwrap_or_else(saved);
-                (done, replica.stage == Stage::Computing, replica.progress.as_ref())
+                let computes = replica.stage == Stage::Computing;
+                let since = if computes { now - replica.since } else { Span::ZERO };
+                (done, computes, replica.computing + since, replica.progress.as_ref())
             }
-            None => (dead, false, None),
+            None => (dead, false, Span::ZERO, None),
         };
         let reports = progress.map(|it| it.reports(done.as_mi_f64(), known as usize));
         let reports = reports.unwrap_or_default();
-        let so_far = Box::new(SoFar { done, computes, reports });
+        let so_far = Box::new(SoFar { done, computes, computing, reports });
         let answer = DispatchMessage::Progress { job, so_far };
         out.send(self.rules.home.dispatcher, answer);
     }

@@ -19,7 +19,7 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::progress::{Progress, ProgressReport};
 use haggle_model::work::Work;
 use haggle_model::workflow::TaskData;
-use haggle_model::{ActorId, JobId, ProviderId};
+use haggle_model::{ActorId, JobId, ProviderId, Span};
 use serde::{Deserialize, Serialize};
 
 use super::said::{protocol, said};
@@ -148,6 +148,8 @@ pub struct SoFar {
     pub done: Work,
     /// Whether it computes at present.
     pub computes: bool,
+    /// For how long it has computed there.
+    pub computing: Span,
     /// What it has reported that was not known, oldest first.
     pub reports: Vec<ProgressReport>,
 }

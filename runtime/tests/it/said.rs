@@ -334,7 +334,7 @@ contents! {
     }
     so_far(SoFar) {
         done: Tells(Item::Progress), computes: Tells(Item::Progress),
-        reports: Tells(Item::Progress),
+        computing: Tells(Item::Progress), reports: Tells(Item::Progress),
     }
     saved(Saved) {
         job: Names, number: Tells(Item::Progress), done: Tells(Item::Progress), at: Clock,

@@ -152,6 +152,16 @@ pub trait Insight {
         None
     }
 
+    /// What of that a checkpoint and recovery take, C + R0.
+    fn saving_time(&self, _job: JobId) -> Span {
+        Span::ZERO
+    }
+
+    /// For how long the replica of a job on a resource has computed there.
+    fn computing(&self, _job: JobId, _resource: ResourceId) -> Span {
+        Span::ZERO
+    }
+
     /// Whether a replica computed at a resource when its progress was asked for.
     fn computes(&self, _job: JobId, _resource: ResourceId) -> bool {
         false

@@ -20,4 +20,4 @@ pub mod scheduler;
 pub use balance::{Balance, BalancedRound};
 pub use ledger::{Group, Ledger, Member, WorkflowId};
 pub use prediction::{Average, CurveFit, Extrapolation, Predictor};
-pub use scheduler::{BalanceRules, Prediction, WorkflowPolicy, WorkflowScheduler};
+pub use scheduler::{BalanceRules, Estimate, Prediction, WorkflowPolicy, WorkflowScheduler};

@@ -177,6 +177,8 @@ pub enum DrawKind {
     Lines,
     /// A named point for each series.
     Scatter,
+    /// Tasks and what they need: an edge from each x to each series where the value is not 0.
+    Graph,
     /// A table, printed and as CSV.
     Table,
     /// A chart of one run: its `plot`.

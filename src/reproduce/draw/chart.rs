@@ -5,7 +5,7 @@ use haggle_plots::{
     LineSeries, PanelCharts, Panels, ScatterChart, ScatterPoint, SweepPoint, YScale,
 };
 
-use super::{Named, Shown};
+use super::{Named, Shown, graph};
 use crate::experiment::figures::sweep::places;
 use crate::reproduce::catalogue::{self, DrawKind};
 use crate::scenario::file::Whiskers;
@@ -19,6 +19,7 @@ pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
         }
         DrawKind::Lines => PanelCharts::Lines(panels.map(|it| lines(shown, it)).collect()),
         DrawKind::Scatter => PanelCharts::Scatter(panels.map(|it| scatter(shown, it)).collect()),
+        DrawKind::Graph => return graph::drawing(shown),
         DrawKind::Bars | DrawKind::Table | DrawKind::Run => {
             PanelCharts::Bars(panels.map(|it| bars(shown, it)).collect())
         }

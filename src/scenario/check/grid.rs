@@ -122,8 +122,11 @@ impl Check<'_> {
     }
 
     fn check_balance(&mut self, path: &Path, grid: &Grid) {
-        let given =
-            [("balance", grid.balance.is_some()), ("prediction", grid.prediction.is_some())];
+        let given = [
+            ("balance", grid.balance.is_some()),
+            ("prediction", grid.prediction.is_some()),
+            ("estimate", grid.estimate.is_some()),
+        ];
         for (key, _) in given.into_iter().filter(|&(_, given)| given) {
             if grid.policy != GridPolicy::BalancedWorkflow {
                 self.report(

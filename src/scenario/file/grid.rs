@@ -31,6 +31,10 @@ pub struct Grid {
     /// "extrapolation" if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
+    /// By what a task that runs has got on when its length is estimated, with policy "balanced-workflow";
+    /// "integrated" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
     /// Limits to the share that sessions may ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionLimits>,
@@ -194,11 +198,13 @@ pub struct Balance {
     pub group: u32,
     /// Whether the root of a workflow leaves a resource that a task of a set can use.
     pub evict: bool,
+    /// Whether a move is thought to take the time for its checkpoint and its recovery, beside that for its data.
+    pub counts_checkpoint: bool,
 }
 
 impl Default for Balance {
     fn default() -> Balance {
-        Balance { floor: TimeSpan::ZERO, group: 1, evict: true }
+        Balance { floor: TimeSpan::ZERO, group: 1, evict: true, counts_checkpoint: true }
     }
 }
 
@@ -213,6 +219,18 @@ pub enum Prediction {
     Average,
     /// The limit of the exponential curve that fits its reports best.
     CurveFit,
+}
+
+/// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimate {
+    /// The work that it has done, wherever that was.
+    #[default]
+    Integrated,
+    /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
+    /// right where speeds do not change and tasks do not move.
+    Literal,
 }
 
 /// How many replicas of a job there are, each on another resource.

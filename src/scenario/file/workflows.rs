@@ -105,6 +105,11 @@ pub struct TaskProgress {
     #[serde(default = "two")]
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub amplitude_max: f64,
+    /// Largest decay b of the error, which is drawn from 0 to this: after each per cent of the task the error is
+    /// e^-b of what it was.
+    #[serde(default = "one_of_e")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub decay: f64,
     /// Largest noise of a report, a part of the amplitude.
     #[serde(default = "nothing")]
     pub noise: Share,
@@ -122,6 +127,10 @@ fn one_and_a_half() -> f64 {
 
 fn two() -> f64 {
     2.0
+}
+
+fn one_of_e() -> f64 {
+    1.0
 }
 
 fn half_percent() -> Share {

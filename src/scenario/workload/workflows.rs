@@ -278,7 +278,7 @@ impl scenario::TaskProgress {
         let run = span(run);
         let actual = run.as_secs_f64();
         let part = |draws: &mut Stream| draws.random_range(0.0..1.0);
-        let (first, decay) = (part(draws), part(draws));
+        let (first, decay) = (part(draws), self.decay * part(draws));
         let (up, period) = (draws.random_bool(0.5), draws.random_range(0.05..=0.1) * actual);
         let shift = draws.random_range(0.01..=0.02) * actual * part(draws);
         let side = match estimates {

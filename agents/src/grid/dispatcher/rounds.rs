@@ -43,8 +43,18 @@ pub(super) struct Answers {
     asked: BTreeSet<(JobId, ResourceId)>,
     /// Whether the network has been asked.
     asked_traffic: bool,
-    progress: BTreeMap<(JobId, ResourceId), (Work, bool)>,
+    progress: BTreeMap<(JobId, ResourceId), Progressed>,
     traffic: Option<Traffic>,
+}
+
+/// How far a job was at a resource.
+#[derive(Clone, Copy, Debug)]
+struct Progressed {
+    done: Work,
+    /// Whether it computed.
+    computes: bool,
+    /// For how long it had computed there.
+    computing: Span,
 }
 
 /// The answers, and what moving costs.
@@ -57,11 +67,15 @@ struct Insights<'a> {
 
 impl Insight for Insights<'_> {
     fn progress(&self, job: JobId, resource: ResourceId) -> Work {
-        self.answers.progress.get(&(job, resource)).map_or(Work::ZERO, |&(done, _)| done)
+        self.answers.progress.get(&(job, resource)).map_or(Work::ZERO, |it| it.done)
+    }
+
+    fn computing(&self, job: JobId, resource: ResourceId) -> Span {
+        self.answers.progress.get(&(job, resource)).map_or(Span::ZERO, |it| it.computing)
     }
 
     fn computes(&self, job: JobId, resource: ResourceId) -> bool {
-        self.answers.progress.get(&(job, resource)).is_some_and(|&(_, computes)| computes)
+        self.answers.progress.get(&(job, resource)).is_some_and(|it| it.computes)
     }
 
     fn reports(&self, job: JobId) -> &[ProgressReport] {
@@ -92,17 +106,19 @@ impl Insight for Insights<'_> {
     }
 
     fn moving_time(&self, job: JobId, from: ResourceId, to: ResourceId) -> Option<Span> {
-        let &(_, computes) = self.answers.progress.get(&(job, from))?;
+        let computes = self.answers.progress.get(&(job, from))?.computes;
         let traffic = self.answers.traffic.as_ref()?;
-        let submission = &self.desk.get(job)?.submission;
-        let data = self.config.data_of(&submission.job);
-        let (cost, recovery) = self
-            .config
-            .checkpoints
-            .map_or((Span::ZERO, Span::ZERO), |it| (it.cost.of(length(submission)), it.recovery));
+        let data = self.config.data_of(&self.desk.get(job)?.submission.job);
         let node = |id: ResourceId| Node::Resource(id.index());
         let transfer = traffic.predicted(node(from), node(to), data.input + data.checkpoint);
-        computes.then_some(cost + transfer + recovery)
+        computes.then_some(transfer + self.saving_time(job))
+    }
+
+    fn saving_time(&self, job: JobId) -> Span {
+        let (Some(checkpoints), Some(entry)) = (self.config.checkpoints, self.desk.get(job)) else {
+            return Span::ZERO;
+        };
+        checkpoints.cost.of(length(&entry.submission)) + checkpoints.recovery
     }
 }
 
@@ -179,8 +195,9 @@ impl Dispatcher {
     ) -> bool {
         let asked = self.answers.asked.remove(&(job, resource));
         if asked {
-            let SoFar { done, computes, reports } = so_far;
-            self.answers.progress.insert((job, resource), (done, computes));
+            let SoFar { done, computes, computing, reports } = so_far;
+            let progressed = Progressed { done, computes, computing };
+            self.answers.progress.insert((job, resource), progressed);
             if let Some(tries) = self.tries(job) {
                 tries.reports.extend(reports);
             }

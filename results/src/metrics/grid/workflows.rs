@@ -45,6 +45,9 @@ pub struct WorkflowRecord {
     pub written: u64,
     /// Bytes that have arrived for its tasks, or from them.
     pub data: u64,
+    /// From when done tasks could start to when they were sent to a resource, and to their ends.
+    waited: Span,
+    lasted: Span,
     /// MIPS of the fastest resource of the grid.
     fastest: f64,
 }
@@ -63,6 +66,8 @@ impl WorkflowRecord {
             failures: 0,
             written: 0,
             data: 0,
+            waited: Span::ZERO,
+            lasted: Span::ZERO,
             fastest: 0.0,
         }
     }
@@ -109,23 +114,28 @@ impl WorkflowTotals {
         length: Work,
         tries: impl Iterator<Item = &'a TryRecord>,
     ) {
-        let Job { workload, submit, ref task, .. } = *record.job;
+        let Job { workload, submit, ready, ref task, .. } = *record.job;
         let Some(task) = task else { return };
         let Some(flow) = self.all.get_mut(&(workload, task.workflow)) else { return };
         flow.submit = submit;
         flow.last = flow.last.max(submit);
         flow.length += length;
-        if let GridOutcome::Done { end, .. } = record.outcome {
-            flow.done += 1;
-            flow.last = flow.last.max(end);
-        }
+        let mut sent: Option<Time> = None;
         for it in tries {
-            flow.first = flow.first.into_iter().chain([it.dispatched]).min();
+            sent = sent.into_iter().chain([it.dispatched]).min();
             flow.tries += 1;
             flow.moves += u32::from(it.ending == TryEnd::Moved);
             flow.failures += u32::from(it.ending == TryEnd::Failed);
             flow.written += u64::from(it.written);
             flow.data += it.data.total();
+        }
+        flow.first = flow.first.into_iter().chain(sent).min();
+        if let GridOutcome::Done { end, .. } = record.outcome {
+            let ready = ready.unwrap_or(submit);
+            flow.done += 1;
+            flow.last = flow.last.max(end);
+            flow.waited += sent.map_or(Span::ZERO, |sent| sent - ready);
+            flow.lasted += end - ready;
         }
     }
 
@@ -155,6 +165,9 @@ impl WorkflowTotals {
             let micros = done().map(|it| i128::from(time(it).unwrap_or(Span::ZERO).as_micros()));
             ratio(micros.sum::<i128>() as f64 / SECOND, count as f64)
         };
+        let time = |part: fn(&WorkflowRecord) -> Span| {
+            all.iter().map(|it| i128::from(part(it).as_micros())).sum::<i128>() as f64
+        };
         let ratios = Vec::from_iter(done().filter_map(WorkflowRecord::schedule_length_ratio));
         let tasks = sum(|it| u64::from(it.came.tasks));
         let submitted = length(&mut all.iter());
@@ -167,6 +180,7 @@ impl WorkflowTotals {
             schedule_length_ratio: ratio(ratios.iter().sum(), ratios.len() as f64),
             turnaround_time: mean(WorkflowRecord::turnaround_time),
             migrations_per_task: ratio(sum(|it| u64::from(it.moves)) as f64, tasks as f64),
+            waiting_percent: ratio(100.0 * time(|it| it.waited), time(|it| it.lasted)),
             checkpoints_per_task: ratio(sum(|it| it.written) as f64, tasks as f64),
             useful_of_processed: ratio(
                 spent.useful.work.as_mi_f64(),
@@ -198,6 +212,10 @@ pub struct GridWorkflows {
     pub schedule_length_ratio: Option<f64>,
     /// From submission to the same end, s.
     pub turnaround_time: Option<f64>,
+    /// Of the time from when a task could start to its end, how much it waited to be sent to a resource: over
+    /// all done tasks, %.
+    #[serde(default)]
+    pub waiting_percent: Option<f64>,
     /// How often a task went on elsewhere, mean over all tasks.
     pub migrations_per_task: Option<f64>,
     /// Checkpoints written, mean over all tasks.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::JobId;
 use haggle_model::Span;
+use haggle_model::progress::ProgressReport;
 use haggle_model::work::{Fraction, Work};
 
 use super::super::jobs::Turn;
@@ -23,6 +24,8 @@ pub struct WorkflowPolicy {
     pub balance: Option<BalanceRules>,
     /// How the length of a task is predicted.
     pub prediction: Prediction,
+    /// By what a task that runs has got on.
+    pub estimate: Estimate,
     /// Whether tasks write checkpoints from time to time. What they save when they leave a resource
     /// they start from in any case.
     pub checkpointing: bool,
@@ -39,6 +42,22 @@ pub struct BalanceRules {
     pub group: u32,
     /// Whether root tasks leave a resource that a task of a set can use.
     pub evicts: bool,
+    /// Whether a move is thought to take the time for its checkpoint and its recovery, beside that for
+    /// its data.
+    pub counts_checkpoint: bool,
+}
+
+/// By what a task that runs has got on, when its length is estimated (Chtepen 2011, equations 5.4 and
+/// 5.7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Estimate {
+    /// By the work that it has done, wherever that was: E_est = W/P, and W is done.
+    #[default]
+    Integrated,
+    /// As printed: by the time that it has computed where it is, at the speed that it has there when it is
+    /// looked at, E_est = T·avail/(n_res·P), and the part P of that is done. Both are the same as long as
+    /// the speed has not changed, and a task that has moved seems short.
+    Literal,
 }
 
 /// The rules by which a length is predicted, by name.
@@ -72,6 +91,15 @@ pub struct WorkflowScheduler {
     partly: BTreeSet<Group>,
     /// The last prediction of each task, and by how many reports.
     predictions: BTreeMap<JobId, (usize, Option<f64>)>,
+    /// What each task would have reported if it had got on by its time, with [`Estimate::Literal`].
+    timed: BTreeMap<JobId, Timed>,
+}
+
+/// Reports of a task that are made anew, and how many of its own were known by then.
+#[derive(Clone, Debug, Default)]
+struct Timed {
+    known: usize,
+    reports: Vec<ProgressReport>,
 }
 
 impl WorkflowScheduler {
@@ -86,25 +114,67 @@ impl WorkflowScheduler {
         policy: WorkflowPolicy,
         predictor: Box<dyn Predictor>,
     ) -> WorkflowScheduler {
-        let (partly, predictions) = (BTreeSet::new(), BTreeMap::new());
-        WorkflowScheduler { policy, predictor, partly, predictions }
+        WorkflowScheduler {
+            policy,
+            predictor,
+            partly: BTreeSet::new(),
+            predictions: BTreeMap::new(),
+            timed: BTreeMap::new(),
+        }
     }
 
-    /// What is left of a job that has done so much, MI.
-    fn left(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: Work) -> Option<f64> {
-        let (reports, done) = (insight.reports(job), done.as_mi_f64());
-        let known = self.predictions.get(&job).filter(|&&(count, _)| count == reports.len());
-        let length = match known {
-            Some(&(_, length)) => length,
-            None => {
+    /// How long a job will turn out to be that has done so much, MI.
+    fn length(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: f64) -> Option<f64> {
+        let reports = match self.policy.estimate {
+            Estimate::Integrated => insight.reports(job),
+            Estimate::Literal => self.timed.get(&job).map_or(&[][..], |it| &it.reports),
+        };
+        match self.predictions.get(&job) {
+            Some(&(count, length)) if count == reports.len() => length,
+            _ => {
                 let length = view.job(job).length;
                 let a_priori = (length > Work::ZERO).then(|| length.as_mi_f64());
                 let length = self.predictor.predict(&History { a_priori, reports, done });
                 self.predictions.insert(job, (reports.len(), length));
                 length
             }
+        }
+    }
+
+    /// What is left of a job that has done so much, MI.
+    fn left(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: Work) -> Option<f64> {
+        let done = done.as_mi_f64();
+        let length = self.length(view, insight, job, done)?;
+        Some((length - done).max(0.0))
+    }
+
+    /// What is left of a job that runs at a resource, MI.
+    fn left_at(
+        &mut self,
+        view: &View,
+        insight: &dyn Insight,
+        job: JobId,
+        at: ResourceId,
+    ) -> Option<f64> {
+        let done = insight.progress(job, at);
+        let last = insight.reports(job).last();
+        let Some(last) = last.filter(|_| self.policy.estimate == Estimate::Literal) else {
+            return self.left(view, insight, job, done);
         };
-        length.map(|length| (length - done).max(0.0))
+        let known = insight.reports(job).len();
+        let timed = self.timed.entry(job).or_default();
+        let time = insight.computing(job, at).as_secs_f64();
+        if known > timed.known && time > 0.0 {
+            let resource = view.resources().get(at);
+            let speed = resource.avail.as_micro_mips() as f64 / 1e6;
+            let seemingly = time * speed / f64::from(resource.held.max(1));
+            // W/E_est, for E_est = T·avail/(n_res·P).
+            let part = last.done * last.part / seemingly;
+            timed.reports.push(ProgressReport { done: last.done, part });
+            timed.known = known;
+        }
+        let length = self.length(view, insight, job, done.as_mi_f64())?;
+        Some(length * (1.0 - last.part))
     }
 
     /// The tasks that run, and what is left of them.
@@ -117,8 +187,7 @@ impl WorkflowScheduler {
             if !round.insight.computes(job, at) || !view.resources().get(at).up {
                 continue;
             }
-            let done = round.insight.progress(job, at);
-            if let Some(left) = self.left(view, round.insight, job, done) {
+            if let Some(left) = self.left_at(view, round.insight, job, at) {
                 let root = round.insight.ledger().is_none_or(|ledger| ledger.is_root(job));
                 running.push(Running { job, at, left, root });
             }
@@ -139,7 +208,8 @@ impl WorkflowScheduler {
             return 0;
         }
         let insight = round.insight;
-        let mut costs = Moving { insight, running: &running, draw: round.draw };
+        let counts = rules.counts_checkpoint;
+        let mut costs = Moving { insight, running: &running, counts, draw: round.draw };
         let decided = BalancedRound::new(places(view), &running, sets);
         let (moves, _, evaluations) = decided.run(&rules.into(), &mut costs);
         for step in moves {
@@ -183,7 +253,7 @@ impl WorkflowScheduler {
         let fetching = |job: JobId, to: ResourceId| {
             insight.fetching_time(job, to, restart(view, job)).as_secs_f64()
         };
-        let mut costs = Moving { insight, running: &[], draw: round.draw };
+        let mut costs = Moving { insight, running: &[], counts: true, draw: round.draw };
         let placed = place(&mut places(view), ready, &mut self.partly, &fetching, &mut costs);
         for (job, to) in placed {
             let restart = restart(view, job);
@@ -203,6 +273,7 @@ impl GridScheduler for WorkflowScheduler {
 
     fn computed(&mut self, _now: haggle_model::Time, job: JobId) {
         self.predictions.remove(&job);
+        self.timed.remove(&job);
     }
 
     fn questions(&self, view: &View) -> Questions {
@@ -282,16 +353,25 @@ fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<us
 struct Moving<'a> {
     insight: &'a dyn Insight,
     running: &'a [Running],
+    /// Whether they cost checkpoint and recovery.
+    counts: bool,
     draw: &'a mut dyn FnMut(usize) -> usize,
 }
 
 impl Costs for Moving<'_> {
     fn moving(&self, task: usize, from: ResourceId, to: ResourceId) -> f64 {
-        let time = self.insight.moving_time(self.running[task].job, from, to);
-        time.map_or(f64::INFINITY, Span::as_secs_f64)
+        let job = self.running[task].job;
+        let Some(time) = self.insight.moving_time(job, from, to) else { return f64::INFINITY };
+        match self.counts {
+            true => time.as_secs_f64(),
+            false => (time - self.insight.saving_time(job)).as_secs_f64(),
+        }
     }
 
     fn draw(&mut self, below: usize) -> usize {
         (self.draw)(below)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,10 @@
 
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
-use crate::scenario::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel};
+use crate::scenario::file::{
+    CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, TaskEstimates, Underestimate,
+    Workload,
+};
 
 impl Check<'_> {
     pub(super) fn grid_effects(&mut self) {
@@ -78,15 +81,55 @@ impl Check<'_> {
             self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
         }
         let moves_tasks = self.scenario.workloads.iter().any(|it| it.workflows.is_some());
-        for key in ["gain", "prediction", "balance"] {
+        for key in ["gain", "prediction", "estimate", "balance"] {
             let read = moves_tasks || policy != GridPolicy::BalancedWorkflow;
             let why = "no workload has workflows, and other jobs are not moved";
             let remedy = "remove it, or add a workload with `model = \"workflows\"`";
             self.uses(&path.key(key), read, "the grid", why, remedy);
         }
+        self.progress_effects(path, grid);
         let at = Path::root().key("results").key("checkpoints");
         let why = "no job of this scenario writes checkpoints that get a row";
         self.uses(&at, saves, "the results", why, "remove it");
+    }
+
+    /// What tasks say of their progress, where nobody listens, and how it is read, where nobody speaks.
+    fn progress_effects(&mut self, path: &Path, grid: &Grid) {
+        let balanced = grid.policy == GridPolicy::BalancedWorkflow;
+        let progress = |it: &Workload| it.workflows.as_ref().and_then(|it| it.progress);
+        let workflows = self.scenario.workloads.iter().any(|it| it.workflows.is_some());
+        let told = self.scenario.workloads.iter().any(|it| progress(it).is_some());
+        for key in ["prediction", "estimate"] {
+            let why = "no task says anything of its progress";
+            let remedy = "remove it, or add `progress` to [workload.workflows]";
+            self.uses(&path.key(key), told || !balanced || !workflows, "the grid", why, remedy);
+        }
+        let why =
+            "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time";
+        let costs = grid.checkpoints.is_some() || !workflows;
+        let at = path.key("balance").key("counts-checkpoint");
+        self.uses(&at, costs, "the grid's balance", why, "remove it, or add [grid.checkpoints]");
+        // A task that starts again after a failure is placed by what it has reported, too.
+        let fails = !self.scenario.failures.is_empty();
+        let heard = balanced || grid.policy == GridPolicy::Workflow && fails;
+        for (index, workload) in self.scenario.workloads.iter().enumerate() {
+            let Some(progress) = progress(workload) else { continue };
+            let at = Path::root().key("workload").index(index).key("workflows").key("progress");
+            let owner = format!("the progress of workload \"{}\"", workload.name);
+            let remedy = "remove it, or set `policy = \"balanced-workflow\"`";
+            for key in ["noise", "step"] {
+                let why = "no report of a task is read under this policy";
+                self.uses(&at.key(key), heard, &owner, why, remedy);
+            }
+            let lengthens = progress.under == Underestimate::Longer
+                && matches!(progress.estimates, TaskEstimates::Under | TaskEstimates::Mixed);
+            for key in ["amplitude", "amplitude-max", "decay"] {
+                let why =
+                    "no report of a task is read under this policy, and users say nothing before";
+                let read = heard || progress.a_priori || lengthens && key != "decay";
+                self.uses(&at.key(key), read, &owner, why, remedy);
+            }
+        }
     }
 
     fn rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
