@@ -24,6 +24,7 @@ pub mod sweep;
 pub(crate) mod transactions;
 mod vain;
 pub mod verify;
+mod workflows;
 pub mod workload;
 pub mod world;
 

@@ -1,6 +1,6 @@
 //! The tables of a folder as rows, with times and processor time as integers.
 
-use haggle_results::reader::{TableData, TextColumn, TransactionRow, WorkflowRow};
+use haggle_results::reader::{InputRow, TableData, TextColumn, TransactionRow, WorkflowRow};
 use haggle_results::{ResultsError, RunReader, Table};
 
 /// A time in microseconds.
@@ -30,6 +30,8 @@ pub(super) struct Job {
     pub(super) turnaround: Option<Micros>,
     pub(super) bounded_slowdown: Option<f64>,
     pub(super) workflow: Option<i64>,
+    /// Its number in that.
+    pub(super) task: Option<i64>,
 }
 
 impl Job {
@@ -215,6 +217,7 @@ pub(super) struct Rows {
     pub(super) tries: Vec<Try>,
     /// Bytes of `transfers`.
     pub(super) bytes: Vec<i64>,
+    pub(super) inputs: Vec<InputRow>,
     pub(super) workflows: Vec<WorkflowRow>,
 }
 
@@ -238,6 +241,7 @@ impl Rows {
             maintenance: maintenance(run)?,
             tries: tries(run)?,
             bytes: read(run, Table::Transfers, &["bytes"], |row| row.integer("bytes"))?,
+            inputs: run.inputs()?,
             workflows: run.workflows()?,
         })
     }
@@ -264,6 +268,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "turnaround_time",
         "bounded_slowdown",
         "workflow",
+        "task",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -287,6 +292,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             turnaround: row.maybe_time("turnaround_time")?,
             bounded_slowdown: row.maybe_real("bounded_slowdown")?,
             workflow: row.maybe_integer("workflow")?,
+            task: row.maybe_integer("task")?,
         })
     })
 }
