@@ -25,6 +25,7 @@ pub mod threads;
 pub(crate) mod transactions;
 mod vain;
 pub mod verify;
+mod workflows;
 pub mod workload;
 pub mod world;
 

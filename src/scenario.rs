@@ -68,4 +68,4 @@ pub use schema::schema;
 pub use source::{ReadError, Source};
 pub use suggest::nearest;
 pub use sweep::{Experiment, References, Run, Setting, Variant};
-pub use workload::{WorkflowModel, WorkflowsError};
+pub use workload::{RunBy, WorkflowModel, WorkflowsError};

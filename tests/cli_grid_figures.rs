@@ -91,7 +91,7 @@ fn keys_that_do_not_fit_are_shown() {
         ·       ┬
         ·       ╰── not used
         ╰────
-      help: remove `job`, or choose the kind "job-timeline" or "sequence"
+      help: remove `job`, or choose the kind "job-timeline", "workflow-timeline" or "sequence"
 
     error: without.toml has 2 problems
     "#);

@@ -13,7 +13,7 @@ fn every_model_is_listed() {
     synthetic-month   Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand
     applications      Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`
     iterative         Netto 2009, chapter 5: iterative applications, for a metascheduler with `mapping`
-    workflows         Chtepen 2011, chapters 5 and 6: workflows whose tasks report their progress, for a grid
+    workflows         Workflows: tasks that need each other's data (Chtepen 2011, chapters 5 and 6; shapes; files)
     ----- stderr -----
     "#);
 }

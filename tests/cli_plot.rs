@@ -66,7 +66,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stdout -----
     ----- stderr -----
     error: invalid value 'gant' for '--kind <KIND>'
-      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, agreement-ecdf, bars, box, letter-values, lines, resource-timeline, job-timeline, sequence]
+      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, agreement-ecdf, bars, box, letter-values, lines, resource-timeline, job-timeline, workflow-timeline, sequence]
 
       tip: a similar value exists: 'gantt'
 

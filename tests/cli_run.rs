@@ -223,7 +223,7 @@ fn tables_hold_every_job_in_both_formats() {
             read.push((table.name(), rows.len()));
         }
     }
-    // Only grids have tries and workflows, and move data; no message is lost here, and nobody crashes, reserves, moves a job, mends a machine or has phases.
+    // Only grids have tries and workflows, and move data; no message is lost here, and nobody crashes, reserves, moves a job, mends a machine, has phases or needs data.
     let grids = [Table::Tries, Table::Checkpoints, Table::Transfers, Table::Workflows];
     let not_here = |table: &Table| {
         let others = [
@@ -235,6 +235,7 @@ fn tables_hold_every_job_in_both_formats() {
             Table::Intervals,
             Table::Maintenance,
             Table::Transactions,
+            Table::Inputs,
         ];
         grids.contains(table) || others.contains(table)
     };

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 28] = [
+const BASES: [&str; 29] = [
     "queue",
     "bags",
     "reservations",
@@ -44,6 +44,7 @@ const BASES: [&str; 28] = [
     "limit",
     "workflows",
     "workflow-files",
+    "flows",
     "plans",
     "plans-genetic",
     "plans-recorded",

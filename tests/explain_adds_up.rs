@@ -346,6 +346,58 @@ law = {{ up = {{ law = "exponential", mean = "4h" }}, down = {{ law = "exponenti
     )
 }
 
+/// Providers that fail, with workflows whose data move between them.
+fn flows(seed: usize) -> String {
+    let on_failure = ["restart", "requeue", "fail"][seed % 3];
+    let horizon = ["5d", "20h"][seed / 3 % 2];
+    format!(
+        r#"
+[scenario]
+seed = {seed}
+horizon = "{horizon}"
+
+[network]
+latency = "2s"
+bandwidth = "1 Mbit/s"
+transport = "reliable"
+
+[[workload]]
+name = "flows"
+model = "workflows"
+workflows = {{ count = 4, shape = "montage", tasks = 20, recorded-mips = 100, processors-max = 5 }}
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "broker"
+patience = "9h"
+
+[[metascheduler]]
+name = "broker"
+placement = "round-robin"
+
+[[provider]]
+name = "north"
+processors = 4
+policy = "easy"
+on-failure = "{on_failure}"
+
+[[provider]]
+name = "south"
+processors = 6
+policy = "conservative"
+on-failure = "{on_failure}"
+
+[[failures]]
+law = {{ up = {{ law = "exponential", mean = "6h" }}, down = {{ law = "exponential", mean = "40min" }} }}
+
+[[failures]]
+actors = ["users", "broker", "north"]
+law = {{ up = {{ law = "exponential", mean = "8h" }}, down = {{ law = "exponential", mean = "20min" }} }}
+"#
+    )
+}
+
 /// Runs a scenario for each seed; all kinds that are `expected` must turn up.
 fn random(scenario: impl Fn(usize) -> String, expected: &[&str]) {
     let mut met = BTreeSet::new();
@@ -383,6 +435,13 @@ fn of_jobs_of_grids_in_random_runs() {
 fn of_tasks_in_random_runs() {
     let parts = ["NotReady", "Busy", "Round", "Lost", "Computing", "tries", "way"];
     random(workflows, &[&parts[..], &["rigid completed", "rigid unfinished"]].concat());
+}
+
+#[test]
+fn of_tasks_of_providers_in_random_runs() {
+    let parts = ["Placing", "NotReady", "Busy", "Order", "Down", "SchedulerDown", "Transfers"];
+    let others = ["Lost", "Computing", "attempts", "way", "rigid rejected", "rigid failed"];
+    random(flows, &[&parts[..], &others, &["rigid completed", "rigid unfinished"]].concat());
 }
 
 #[test]

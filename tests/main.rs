@@ -31,6 +31,7 @@ mod cli_transactions;
 mod cli_validate;
 mod cli_warnings;
 mod cli_workflow;
+mod cli_workflow_providers;
 mod cli_workflow_runs;
 mod cli_workload;
 mod command;

@@ -36,7 +36,7 @@ pub use acceptor::Acceptor;
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
 pub use coallocator::{Coallocator, CoallocatorConfig};
 pub use desk::Desk;
-pub use metascheduler::{Metascheduler, MetaschedulerConfig};
+pub use metascheduler::{DataPaths, Metascheduler, MetaschedulerConfig};
 pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};

@@ -1,24 +1,40 @@
 //! Metaschedulers: they place external jobs and know of the providers only
-//! what these answer.
+//! what these answer. A task of a workflow is submitted to its provider when all that it needs is there.
+
+mod staging;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::random::Stream;
-use haggle_model::{ActorId, JobId, JobOutcome, Refusal, Time};
+use haggle_model::workflow::Staged;
+use haggle_model::{ActorId, JobId, JobOutcome, Observation, Refusal, Time};
 use haggle_scheduling::placement::{Answer, Placement, Question, rank};
 use rand::RngExt;
 
 use crate::desk::{Desk, Entry, Withdrawal};
-use crate::protocol::{Message, QueryMessage, RunMessage, Submission, SubmissionMessage};
+use crate::protocol::{Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer};
 use crate::{Actor, Outbox};
+pub use staging::DataPaths;
+use staging::Outputs;
 
 /// A metascheduler as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetaschedulerConfig {
+    /// Its own address.
+    pub me: ActorId,
     /// The rule by which it places jobs.
     pub placement: Placement,
     /// The providers it may use.
     pub providers: Vec<ActorId>,
+    /// How data of tasks travel.
+    pub paths: DataPaths,
+}
+
+impl MetaschedulerConfig {
+    /// A metascheduler for which data of tasks are everywhere at once.
+    pub fn new(me: ActorId, placement: Placement, providers: Vec<ActorId>) -> MetaschedulerConfig {
+        MetaschedulerConfig { me, placement, providers, paths: DataPaths::default() }
+    }
 }
 
 /// Places external jobs on providers.
@@ -37,6 +53,7 @@ pub struct Metascheduler {
     /// Jobs that are being placed. A policy that asks first has one at a time, so that an
     /// answer accounts for every job placed before.
     open: usize,
+    outputs: Outputs,
 }
 
 /// How far a job has come.
@@ -46,6 +63,8 @@ enum Stage {
     Backlog,
     /// Providers are being asked or tried.
     Open(Open),
+    /// What it needs is on its way to the provider that is to be tried; its turn is over meanwhile.
+    Staging(Open, Staged),
     /// A provider has it.
     Placed,
 }
@@ -89,7 +108,7 @@ impl Entry<Stage> {
     fn open(&mut self) -> Option<&mut Open> {
         match &mut self.stage {
             Stage::Open(open) => Some(open),
-            Stage::Backlog | Stage::Placed => None,
+            Stage::Backlog | Stage::Staging(..) | Stage::Placed => None,
         }
     }
 }
@@ -106,6 +125,7 @@ impl Metascheduler {
             desk: Desk::default(),
             backlog: VecDeque::new(),
             open: 0,
+            outputs: Outputs::default(),
         }
     }
 
@@ -221,10 +241,50 @@ impl Metascheduler {
         let next = open.next_candidate(providers.len(), &mut self.stream);
         open.tried = next.map(|best| providers[best]);
         match open.tried {
-            Some(best) => out.send(best, SubmissionMessage::Submit(entry.submission.clone())),
+            Some(best) => self.stage(now, id, best, out),
             None => {
                 self.open -= 1;
                 self.desk.refuse(id, Refusal::NoProvider, out);
+            }
+        }
+    }
+
+    /// Lets what a job needs be sent to the provider that is to be tried, and submits it there when
+    /// all has arrived.
+    fn stage(&mut self, now: Time, id: JobId, at: ActorId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(id) else { return };
+        let ends = (self.config.me, at);
+        let job = &entry.submission.job;
+        let Some(staged) = self.outputs.staged(now, job, ends, &self.config.paths) else {
+            return out.send(at, SubmissionMessage::Submit(entry.submission.clone()));
+        };
+        match (staged.arrived(), std::mem::replace(&mut entry.stage, Stage::Placed)) {
+            (Some(arrival), Stage::Open(open)) => {
+                out.set(arrival, Timer::InputsArrive { job: id });
+                entry.stage = Stage::Staging(open, staged);
+                self.open -= 1;
+            }
+            (_, stage) => {
+                entry.stage = stage;
+                out.observe(Observation::Staged(Box::new(staged)));
+                out.send(at, SubmissionMessage::Submit(entry.submission.clone()));
+            }
+        }
+    }
+
+    fn on_inputs_arrived(&mut self, id: JobId, out: &mut Outbox) -> bool {
+        let Some(entry) = self.desk.get_mut(id) else { return false };
+        match std::mem::replace(&mut entry.stage, Stage::Backlog) {
+            Stage::Staging(open, staged) => {
+                entry.stage = Stage::Open(open);
+                self.open += 1;
+                out.send(staged.at, SubmissionMessage::Submit(entry.submission.clone()));
+                out.observe(Observation::Staged(Box::new(staged)));
+                true
+            }
+            stage => {
+                entry.stage = stage;
+                false
             }
         }
     }
@@ -257,9 +317,12 @@ impl Metascheduler {
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        let idle =
+            |entry: &Entry<Stage>| matches!(entry.stage, Stage::Backlog | Stage::Staging(..));
         if self.desk.withdraw(from, job, out) == Withdrawal::Here
-            && self.desk.get(job).is_some_and(|entry| matches!(entry.stage, Stage::Backlog))
+            && self.desk.get(job).is_some_and(idle)
         {
+            out.stop(Timer::InputsArrive { job });
             self.desk.cancel(now, job, out);
         }
     }
@@ -274,8 +337,11 @@ impl Metascheduler {
 
     fn on_finished(&mut self, from: ActorId, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         self.on_accepted(from, job, out);
-        if self.desk.at(job, from).is_some() {
-            self.desk.finish(job, outcome, out);
+        if self.desk.at(job, from).is_some()
+            && let Some(entry) = self.desk.finish(job, outcome, out)
+            && outcome == JobOutcome::Completed
+        {
+            self.outputs.done(&entry.submission.job, from);
         }
     }
 
@@ -372,6 +438,7 @@ impl Actor for Metascheduler {
         let expected = match message {
             Message::Submission(message) => self.on_submission(now, from, message, out),
             Message::Query(message) => self.on_query(now, from, message, out),
+            Message::Wake(Timer::InputsArrive { job }) => self.on_inputs_arrived(job, out),
             // Its jobs are on their users' desks, too.
             Message::Run(RunMessage::RunOver) => return,
             // What it knows it knows again.

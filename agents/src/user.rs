@@ -1,16 +1,23 @@
 //! Users: they submit the jobs of one workload to one place, each when it is ready, and keep
-//! each until it is over. A job that is to be reserved they have reserved at once.
+//! each until it is over. A job that is to be reserved they have reserved at once. A task of a workflow
+//! is ready when its parents are done.
 
+mod tasks;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_model::{ActorId, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
 use haggle_scheduling::reservations::Alternative;
+use haggle_scheduling::workflows::WorkflowId;
+use haggle_workflows::Workflow;
 
 use crate::desk::{Desk, Entry};
 use crate::protocol::{
     Message, ReservationMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, Outbox};
+use tasks::{Tasks, Turn, staged_at};
 
 /// Users as a scenario describes them.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +30,15 @@ pub struct UserConfig {
     pub class: JobClass,
     /// How long they let a job wait, once it is ready, before they withdraw it.
     pub patience: Option<Span>,
+    /// The workflows whose tasks they submit one by one. The scheduler of a grid gets all tasks at once.
+    pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
+}
+
+impl UserConfig {
+    /// Users who wait as long as it takes, and have no workflows.
+    pub fn new(me: ActorId, submits_to: ActorId, class: JobClass) -> UserConfig {
+        UserConfig { me, submits_to, class, patience: None, workflows: BTreeMap::new() }
+    }
 }
 
 /// All users of one workload.
@@ -31,6 +47,7 @@ pub struct User {
     config: UserConfig,
     /// Their jobs that are not over.
     desk: Desk<Options>,
+    tasks: Tasks,
 }
 
 /// What is left of the alternatives to a window that would do, the nearest last.
@@ -39,7 +56,8 @@ type Options = Vec<Alternative>;
 impl User {
     /// Users with nothing submitted yet.
     pub fn new(config: UserConfig) -> User {
-        User { config, desk: Desk::default() }
+        let tasks = Tasks::new(&config.workflows);
+        User { config, desk: Desk::default(), tasks }
     }
 
     /// A job has come. Nobody could start it before it is ready, so nobody gets it before:
@@ -47,12 +65,15 @@ impl User {
     fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
         let reserved = job.reservation.is_some();
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now && !reserved));
+        let task = job.task.is_some().then(|| Arc::clone(&job));
         let submission = Submission { job, class: self.config.class, user: self.config.me };
         let entry = self.desk.take_in(self.config.me, submission, Options::new());
         let Some(entry) = entry else { return false };
-        match ready {
-            Some(ready) => out.wake(ready, Timer::JobReady { job: id }),
-            None => submit(&self.config, now, entry, out),
+        match (task.map_or(Turn::Now, |task| self.tasks.take_in(&task, out)), ready) {
+            (Turn::Later, _) => {}
+            (Turn::Never, _) => self.give_up(now, id, out),
+            (Turn::Now, Some(ready)) => out.wake(ready, Timer::JobReady { job: id }),
+            (Turn::Now, None) => submit(&self.config, now, entry, out),
         }
         true
     }
@@ -71,16 +92,42 @@ impl User {
     }
 
     /// Who had the job says what became of it.
-    fn on_over(&mut self, job: JobId, out: &mut Outbox) {
+    fn on_over(&mut self, now: Time, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         self.settle(job, out);
-        self.desk.close(job);
+        if self.desk.close(job).is_none() {
+            return;
+        }
+        if outcome != JobOutcome::Completed {
+            return self.bar_children(now, job, out);
+        }
+        for child in self.tasks.done(job) {
+            let Some(entry) = self.desk.get_mut(child) else { continue };
+            released(entry, now);
+            submit(&self.config, now, entry, out);
+        }
     }
 
     fn on_refused(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
         self.settle(job, out);
         if let Some(entry) = self.desk.close(job) {
             out.observe(entry.submission.never_queued(JobOutcome::Rejected(reason), now));
+            self.bar_children(now, job, out);
         }
+    }
+
+    /// The job came to nothing, so tasks that need it will, too.
+    fn bar_children(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        for child in self.tasks.failed(job) {
+            self.give_up(now, child, out);
+        }
+    }
+
+    /// A task that was never submitted, and never will be.
+    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(mut entry) = self.desk.close(job) else { return };
+        released(&mut entry, now);
+        let outcome = JobOutcome::Rejected(Refusal::ParentFailed);
+        out.observe(entry.submission.never_queued(outcome, now));
     }
 
     /// There is no room in the window of a reservation, but beside it: the user takes what is
@@ -128,7 +175,7 @@ impl User {
             | ReservationMessage::Broken { .. }
             | ReservationMessage::Shrunk { .. } => true,
             ReservationMessage::Revoked { job, .. } => {
-                self.on_over(job, out);
+                self.on_over(now, job, JobOutcome::Failed, out);
                 true
             }
             ReservationMessage::Reserve(_) | ReservationMessage::Take { .. } => false,
@@ -138,7 +185,10 @@ impl User {
     /// The run is over: what is still here is unfinished, unless who has it says more.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.desk.jobs() {
-            if let Some(entry) = self.desk.close(job) {
+            if let Some(mut entry) = self.desk.close(job) {
+                if self.tasks.waits(job) {
+                    released(&mut entry, now);
+                }
                 out.observe(entry.submission.never_queued(JobOutcome::Unfinished, now));
             }
         }
@@ -148,10 +198,18 @@ impl User {
     fn on_news(&mut self, now: Time, message: SubmissionMessage, out: &mut Outbox) {
         match message {
             SubmissionMessage::Refused { job, reason } => self.on_refused(now, job, reason, out),
-            SubmissionMessage::Finished { job, .. } => self.on_over(job, out),
+            SubmissionMessage::Finished { job, outcome } => self.on_over(now, job, outcome, out),
             SubmissionMessage::Started { job } => self.settle(job, out),
             _ => {}
         }
+    }
+}
+
+/// A task no longer waits for its parents. Nobody else knows when that was, so its record tells it.
+fn released(entry: &mut Entry<Options>, now: Time) {
+    let job = &mut entry.submission.job;
+    if now > job.submit {
+        Arc::make_mut(job).ready = Some(now);
     }
 }
 
@@ -163,6 +221,9 @@ fn submit(config: &UserConfig, now: Time, entry: &mut Entry<Options>, out: &mut 
         // Nobody is impatient for what is reserved for later.
         let from = submission.job.ready.map_or(now, |ready| ready.max(now));
         out.set(from + patience, Timer::PatienceOver { job: submission.job.id });
+    }
+    if config.class == JobClass::Local {
+        staged_at(config.submits_to, &submission.job).into_iter().for_each(|it| out.observe(it));
     }
     match submission.job.reservation {
         Some(_) => out.send(config.submits_to, ReservationMessage::Reserve(submission)),

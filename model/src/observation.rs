@@ -11,7 +11,7 @@ use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount,
 use crate::job::HiddenRunTime;
 use crate::phased::IntervalRecord;
 use crate::reservation::GrantedWindow;
-use crate::workflow::WorkflowCame;
+use crate::workflow::{Staged, WorkflowCame};
 use crate::{
     ActorId, AgreementId, Disclosure, Job, JobClass, JobId, ProcessorSet, ProviderId, Sizing, Span,
     StageIn, Time,
@@ -69,6 +69,9 @@ pub enum Refusal {
     NoWindow,
     /// Providers did not agree on its parts, however often it was tried.
     NoAgreement,
+    /// A task of a workflow of which a parent, or a parent's parent, came to nothing: what it needs
+    /// will never be there.
+    ParentFailed,
 }
 
 impl Refusal {
@@ -83,6 +86,7 @@ impl Refusal {
             Refusal::NoRoom => "no_room",
             Refusal::NoWindow => "no_window",
             Refusal::NoAgreement => "no_agreement",
+            Refusal::ParentFailed => "parent_failed",
         }
     }
 }
@@ -330,6 +334,12 @@ impl JobRecord {
         }
     }
 
+    /// Whether a rigid job has an attempt that was not lost: one that has failed was lost with its
+    /// last one.
+    pub fn has_last_attempt(&self) -> bool {
+        self.provider.is_some() && self.outcome != JobOutcome::Failed
+    }
+
     /// What its last attempt did not have to compute again.
     pub fn saved(&self) -> Span {
         self.lost.iter().map(|run| run.saved).sum()
@@ -504,8 +514,10 @@ pub enum Observation {
     /// A try of a job on a resource of a grid is over; one that failed, before
     /// [`Observation::ProcessorsFailed`] of its resource, as with [`Observation::RunLost`].
     TryOver(Arc<TryRecord>),
-    /// The first task of a workflow has been submitted to a grid.
+    /// The first task of a workflow has come to a grid, or to its user who submits it to providers.
     WorkflowCame(WorkflowCame),
+    /// What a task of a workflow needs is at the provider to which it is submitted now.
+    Staged(Box<Staged>),
     /// A job of a grid is over, or the run is.
     GridJobOver(Box<GridJobRecord>),
     /// The run is over, and this is what a resource of a grid has done.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Span;
 use crate::progress::Progress;
+use crate::{ActorId, JobId, Span, Time};
 
 /// A job as a task of a workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,52 @@ pub struct WorkflowTask {
     pub data: Option<TaskData>,
     /// What it says of its progress; `None` = nothing.
     pub progress: Option<Progress>,
+    /// Where it is to run on a provider: what has to be there, in the order of its parents. On a
+    /// grid, `data` has their sum.
+    pub needs: Box<[Need]>,
+}
+
+/// Data that a task needs where it is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Need {
+    /// The task that makes them; `None` = they are in the storage from the beginning.
+    pub made_by: Option<u32>,
+    /// How much.
+    pub bytes: u64,
+}
+
+/// All that a task needs is where it is to run: observed when it is submitted there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Staged {
+    /// The task.
+    pub job: JobId,
+    /// The provider.
+    pub at: ActorId,
+    /// What it needs, and where that was.
+    pub inputs: Vec<Input>,
+}
+
+/// What a task needs, and how it came to where the task is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// What.
+    pub need: Need,
+    /// Where it was: a provider, or who is beside the storage.
+    pub from: ActorId,
+    /// When its transfer began and when it had arrived; `None` if nothing had to be transferred.
+    pub moved: Option<(Time, Time)>,
+}
+
+impl Staged {
+    /// When the last of its inputs arrived, if any was transferred.
+    pub fn arrived(&self) -> Option<Time> {
+        self.inputs.iter().filter_map(|it| it.moved).map(|(_, arrived)| arrived).max()
+    }
+
+    /// Bytes that were transferred.
+    pub fn bytes_moved(&self) -> u64 {
+        self.inputs.iter().filter(|it| it.moved.is_some()).map(|it| it.need.bytes).sum()
+    }
 }
 
 /// What a task brings along, bytes.

@@ -186,13 +186,13 @@ fn draw_spans(scene: &mut Scene, panel: &Panel, spans: &[GanttOutage], closed: b
         let (top, bottom) = (panel.y(f64::from(last) + 1.0), panel.y(f64::from(first)));
         scene.rectangle([left, top, right, bottom], if closed { MAINTENANCE } else { OUTAGE });
         if closed {
-            hatch(scene, [left, top, right, bottom]);
+            hatch(scene, [left, top, right, bottom], HATCH);
         }
     }
 }
 
 /// Slanted lines over a rectangle.
-fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4]) {
+pub(crate) fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
     let height = bottom - top;
     let mut foot = left - height;
     while foot < right {
@@ -200,7 +200,7 @@ fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4]) {
         let (from, to) = (foot.max(left), (foot + height).min(right));
         if from < to {
             let line = vec![(from, bottom - (from - foot)), (to, bottom - (to - foot))];
-            scene.line(line, HATCH, 1);
+            scene.line(line, colour, 1);
         }
         foot += HATCH_STEP;
     }

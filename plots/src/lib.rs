@@ -24,6 +24,7 @@ pub mod scene;
 pub mod sequence;
 pub mod timeline;
 pub mod tries;
+pub mod workflow_timeline;
 
 mod axis;
 mod chart;
@@ -53,6 +54,7 @@ pub use scene::Scene;
 pub use sequence::{Sequence, SequenceMessage};
 pub use timeline::{Held, Shows, Timeline, TimelinePart};
 pub use tries::{CheckpointMark, Outage, TryBar};
+pub use workflow_timeline::{TaskInput, TaskTry, WorkflowPlace, WorkflowTimeline};
 
 /// Something to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +67,8 @@ pub enum Figure {
     ResourceTimeline(ResourceTimeline),
     /// A job of a grid across its tries.
     JobTimeline(JobTimeline),
+    /// A workflow over time, a panel for each of those who ran its tasks.
+    WorkflowTimeline(WorkflowTimeline),
     /// Who said what to whom about one job.
     Sequence(Sequence),
     /// Empirical distribution functions.
@@ -96,6 +100,7 @@ impl Figure {
             Figure::Timeline(figure) => figure.scene(size),
             Figure::ResourceTimeline(figure) => figure.scene(size),
             Figure::JobTimeline(figure) => figure.scene(size),
+            Figure::WorkflowTimeline(figure) => figure.scene(size),
             Figure::Sequence(figure) => figure.scene(size),
             Figure::Distribution(figure) => figure.scene(size),
             Figure::Lines(figure) => chart::alone(figure, size),

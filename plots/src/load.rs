@@ -3,6 +3,7 @@
 mod grid;
 mod sequence;
 mod timeline;
+mod workflow;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ pub use crate::distribution::Sample;
 pub use grid::{job_timeline, resource_timeline};
 pub use sequence::sequence;
 pub use timeline::{grid_timeline, timeline};
+pub use workflow::workflow_timeline;
 
 /// By what jobs are told apart in a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

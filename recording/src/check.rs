@@ -1,5 +1,6 @@
 //! What must hold at every instant, checked job by job as they end.
 
+mod flows;
 mod held;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use haggle_model::{
 use haggle_results::{Availability, GridViolation, SettledJob};
 use haggle_scheduling::coallocation::with_overhead;
 
+use flows::Flows;
 use held::{Processor, Processors};
 
 /// Remembers until when each processor was held, and since when it has been up or down.
@@ -30,6 +32,8 @@ pub struct Check {
     phases: BTreeMap<JobId, u32>,
     /// What jobs need that have moved, where they are.
     staged: BTreeMap<JobId, StageIn>,
+    /// What tasks of workflows need, where they are.
+    pub(crate) flows: Flows,
 }
 
 /// Something that must not be.
@@ -120,6 +124,16 @@ pub enum Violation {
         start: Time,
         /// When its data were there.
         ready: Time,
+    },
+    /// A task of a workflow was run without something that it needs.
+    #[error("task {job} started at {start} s, and its input of {bytes} bytes was not there")]
+    WithoutInput {
+        /// The job's number in its workload.
+        job: i64,
+        /// Its start.
+        start: Time,
+        /// How much it needed.
+        bytes: u64,
     },
     /// A job that had moved computed before it was started up.
     #[error("job {job} was to be started up for {start_up} s, and spent {spent} s on that at most")]
@@ -230,6 +244,7 @@ impl Check {
             done: BTreeSet::new(),
             phases: BTreeMap::new(),
             staged: BTreeMap::new(),
+            flows: Flows::default(),
         }
     }
 
@@ -316,6 +331,7 @@ impl Check {
         not_too_early(record)?;
         not_forgotten(record)?;
         self.has_staged_in(record)?;
+        self.flows.job_over(record)?;
         if let Some(bag) = &record.bag {
             // When and where each of its tasks ran was checked then.
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
@@ -512,6 +528,44 @@ mod tests {
             scheduler: String::new(),
         };
         Check::new(&Cast { providers: vec![provider], ..Cast::default() })
+    }
+
+    /// Task 1 needs what task 0 made, which was sent at 12 s and arrived at 15 s.
+    #[test]
+    fn a_task_without_its_input_is_found() {
+        use haggle_model::workflow::{Input, Need, Staged, WorkflowTask};
+        let need = Need { made_by: Some(0), bytes: 7 };
+        let task = |number, needs: &[Need]| WorkflowTask {
+            workflow: 3,
+            task: number,
+            data: None,
+            progress: None,
+            needs: needs.into(),
+        };
+        let of = |record: JobRecord, task: WorkflowTask| {
+            let job = Job { task: Some(task.into()), ..Job::clone(&record.job) };
+            JobRecord { job: job.into(), ..record }
+        };
+        let times = |sent, arrived| Some((Time::from_secs(sent), Time::from_secs(arrived)));
+        let checked = |moved, start: i64, done: bool| {
+            let mut check = four_processors();
+            if done {
+                check.job_over(&of(record(0, 0, 10, 0), task(0, &[]))).expect("it may");
+            }
+            let input = Input { need, from: haggle_model::ActorId(0), moved };
+            let at = haggle_model::ActorId(1);
+            check.flows.staged(&Staged { job: JobId(1), at, inputs: vec![input] });
+            check.job_over(&of(record(1, start, start + 5, 2), task(1, &[need])))
+        };
+        assert_eq!(checked(times(12, 15), 15, true), Ok(()));
+        assert_eq!(checked(None, 10, true), Ok(()));
+        for (moved, start, done) in
+            [(times(12, 15), 14, true), (times(9, 12), 20, true), (None, 20, false)]
+        {
+            let found = checked(moved, start, done);
+            let start = Time::from_secs(start);
+            assert_eq!(found, Err(Violation::WithoutInput { job: 2, start, bytes: 7 }));
+        }
     }
 
     #[test]

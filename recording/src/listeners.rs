@@ -41,6 +41,8 @@ impl Listener for Metrics {
         match fact {
             Fact::Observed { actor, observation } => match observation {
                 Observation::JobOver(record) => self.job_over(record),
+                Observation::WorkflowCame(came) => self.workflow_came(now, *came),
+                Observation::Staged(staged) => self.staged(staged),
                 Observation::IntervalOver(record) => self.interval_over(record),
                 Observation::JobMoved { job, from, to } => self.moved(now, *job, *from, *to),
                 Observation::JobSized { job, sizing, stage_in } => {
@@ -86,6 +88,7 @@ impl Listener for Check {
                 Observation::RunLost { job, run } => self.run_lost(*job, run)?,
                 Observation::IntervalOver(record) => self.interval_over(record)?,
                 Observation::JobSized { job, stage_in, .. } => self.staged(*job, *stage_in),
+                Observation::Staged(staged) => self.flows.staged(staged),
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::GridJobOver(record) => self.grid_job_over(record)?,
                 Observation::ProcessorsFailed { provider, processors } => {
@@ -128,6 +131,7 @@ impl Listener for RunWriter {
                 Observation::RunLost { job, run } => {
                     self.attempt_lost(run.provider, *job, Some(Loss::from(run)));
                 }
+                Observation::Staged(staged) => self.staged(staged)?,
                 Observation::TryOver(record) => self.try_over(record)?,
                 Observation::ResourceAccount(account) => self.resource_account(account)?,
                 Observation::JobOver(record) => self.job_over(record)?,

@@ -49,6 +49,8 @@ pub enum Table {
     Checkpoints,
     /// One row a way that data of a grid took.
     Transfers,
+    /// One row an input of a task that a provider was to run.
+    Inputs,
     /// One row a workflow.
     Workflows,
 }
@@ -116,7 +118,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 22] = [
+    pub const ALL: [Table; 23] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -138,6 +140,7 @@ impl Table {
         Table::Tries,
         Table::Checkpoints,
         Table::Transfers,
+        Table::Inputs,
         Table::Workflows,
     ];
 
@@ -165,6 +168,7 @@ impl Table {
             Table::Tries => "tries",
             Table::Checkpoints => "checkpoints",
             Table::Transfers => "transfers",
+            Table::Inputs => "inputs",
             Table::Workflows => "workflows",
         }
     }
@@ -252,9 +256,14 @@ impl Table {
                  of a site to the services its ways to and from `(storage)` and `(checkpoints)`. `bytes` add up to `grid.data.total` of the \
                  summary; there, `grid.resources` has the `data` of each resource, which cross its own link. Only runs of grids have it."
             }
+            Table::Inputs => {
+                "One row an input of a task of a workflow, in the order in which tasks were submitted to providers: what a parent made for it, \
+                 or what it reads from the storage. What was at its provider already, or has no bytes, was not transferred. If a provider \
+                 refuses a task, there are rows for the next one, too. Only there if a task that needs something was submitted to a provider."
+            }
             Table::Workflows => {
-                "One row a workflow, by workload and number; its tasks are the jobs with its `workflow` in `jobs`. Only there if a task was \
-                 submitted to a grid. `critical_path` divided by the speed of the fastest resource is a lower bound of the makespan, so \
+                "One row a workflow, by workload and number; its tasks are the jobs with its `workflow` in `jobs`. Only there if a job was a task. \
+                 `critical_path` divided by the speed of the fastest resource or provider is a lower bound of the makespan, so \
                  `schedule_length_ratio` is at least 1 (SLR; H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3), 2002, section 5.1: the critical \
                  path where each task takes its least time, without data)."
             }
@@ -285,6 +294,7 @@ impl Table {
             Table::Tries => TRIES,
             Table::Checkpoints => CHECKPOINTS,
             Table::Transfers => TRANSFERS,
+            Table::Inputs => INPUTS,
             Table::Workflows => WORKFLOWS,
         }
     }
@@ -300,6 +310,7 @@ const NOT_QUEUED: Missing = Empty("never queued");
 const GONE: Missing = Empty("it was over before its metascheduler was told");
 const NO_DATA: Missing =
     Empty("it has none to wait for, or was over before its metascheduler was told");
+const NOT_MOVED: Missing = Empty("it was there already, or has no bytes");
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 
 const fn column(
@@ -334,7 +345,7 @@ const JOBS: &[Column] = &[
     column("job", Integer, "", "the job's number in this run, as in the other tables", Never),
     column("class", Word, "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never),
     column("outcome", Word, "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed, or those that were reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never),
-    column("refusal", Word, "", "why it was rejected: `too_wide`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`", Empty("not rejected")),
+    column("refusal", Word, "", "why it was rejected: `too_wide`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
     column("attempts", Integer, "", "rows in `attempts`, or in `tries`", Never),
     column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED),
@@ -342,7 +353,7 @@ const JOBS: &[Column] = &[
     column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that was given another number of them, by Amdahl's law", Empty("never queued, or no limit")),
     column("promised_finish_time", Seconds, "s", "completion promised when it was queued or placed", Empty("nothing was promised")),
     column("bounded_slowdown", Real, "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_ENDED),
-    column("ready_time", Seconds, "s", "earliest start its user allows, or when the last parent of a task was done (when the task left, if one never was): nobody gets the job before, and its waiting time counts from its submission all the same", Empty("any time")),
+    column("ready_time", Seconds, "s", "earliest start its user allows, or when the last parent of a task was done and, with providers, its user had heard of that (when the task left, if one never was): nobody gets the job before, and its waiting time counts from its submission all the same", Empty("any time")),
     column("deadline", Seconds, "s", "latest completion its user wishes", Empty("none")),
     column("priority_key", Integer, "", "the user's key: smaller goes first where a provider orders by it", Never),
     column("user_id", Integer, "", "user number in the log", LOG_UNKNOWN),
@@ -619,6 +630,17 @@ const TRANSFERS: &[Column] = &[
 ];
 
 #[rustfmt::skip]
+const INPUTS: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run: the task", Never),
+    column("made_by", Integer, "", "the parent that made it: its number in the workflow, as `task` in `jobs`", Empty("it comes from the storage")),
+    column("bytes", Integer, "bytes", "how much it is", Never),
+    column("sender", Word, "", "where it was: the provider of the parent, or whom its user submits to, who is beside the storage", Never),
+    column("receiver", Word, "", "the provider to which the task was submitted", Never),
+    column("sent_time", Seconds, "s", "when its transfer began: its task had been placed", NOT_MOVED),
+    column("arrival_time", Seconds, "s", "sent_time + latency + bytes / bandwidth", NOT_MOVED),
+];
+
+#[rustfmt::skip]
 const WORKFLOWS: &[Column] = &[
     column("workload_name", Word, "", "name of the workload", Never),
     column("workflow", Integer, "", "its number in the workload, from 0, as in `jobs`", Never),
@@ -626,17 +648,17 @@ const WORKFLOWS: &[Column] = &[
     column("tasks_done", Integer, "tasks", "those that are done", Never),
     column("complete", Integer, "", "1 if all of them are, else 0", Never),
     column("submission_time", Seconds, "s", "when its tasks were submitted", Never),
-    column("starting_time", Seconds, "s", "when the first of its tasks was sent to a resource", Empty("none was")),
-    column("finish_time", Seconds, "s", "when the output of its last task had arrived", NOT_COMPLETE),
+    column("starting_time", Seconds, "s", "when the first of its tasks was sent to a resource, or started at a provider", Empty("none was")),
+    column("finish_time", Seconds, "s", "when the output of its last task had arrived; at providers, when that task ended", NOT_COMPLETE),
     column("makespan", Seconds, "s", "finish_time - starting_time", NOT_COMPLETE),
     column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_COMPLETE),
-    column("work", Real, "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor", Never),
+    column("work", Real, "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor; of tasks of providers, by their processors", Never),
     column("critical_path", Seconds, "s", "the longest path through its tasks on the reference processor, if data take no time", Never),
-    column("schedule_length_ratio", Real, "", "makespan / (critical_path / speed of the fastest resource), at least 1", Empty("not complete, or its tasks take no time")),
-    column("data", Integer, "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of tries in vain", Never),
-    column("tries", Integer, "", "rows of its tasks in `tries`", Never),
+    column("schedule_length_ratio", Real, "", "makespan / (critical_path / speed of the fastest resource or provider), at least 1", Empty("not complete, or its tasks take no time")),
+    column("data", Integer, "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of tries in vain; at providers, what was transferred to them (`inputs`)", Never),
+    column("tries", Integer, "", "rows of its tasks in `tries`, or in `attempts`", Never),
     column("moves", Integer, "", "those of them that went on elsewhere with what they had done", Never),
-    column("failures", Integer, "", "those of them whose resource failed", Never),
+    column("failures", Integer, "", "those of them whose resource or processors failed", Never),
 ];
 
 #[cfg(test)]

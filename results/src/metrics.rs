@@ -45,10 +45,12 @@ mod reservations;
 mod summary;
 mod text;
 mod transactions;
+mod workflows;
 
 use haggle_model::observation::{DisclosedItem, Review};
 use haggle_model::phased::IntervalRecord;
 use haggle_model::reservation::GrantedWindow;
+use haggle_model::workflow::{Staged, WorkflowCame};
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, Cast, JobClass, JobId, JobOutcome, JobRecord, LostRun,
     MaintenanceRecord, MessageFault, OffersMade, ProviderId, ShareRecord, Sizing, Span, StageIn,
@@ -74,7 +76,7 @@ pub use failures::{FailureMetrics, ProviderFailures};
 pub use given_back::GivenBack;
 pub use grid::{
     GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
-    GridSummary, GridViolation, GridWork, GridWorkflows, SettledJob, TryLoss, WorkflowRecord,
+    GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
 };
 pub use maintenance::Maintenance;
 pub use moves::Moves;
@@ -83,6 +85,8 @@ pub use plans::Plans;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
 pub use transactions::{TransactionRecord, Transactions};
+use workflows::WorkflowTotals;
+pub use workflows::{GridWorkflows, WorkflowRecord, Workflows};
 
 /// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
@@ -163,6 +167,8 @@ pub struct Metrics {
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
     plans: PlanLog,
+    /// Of providers.
+    flows: WorkflowTotals,
     transactions: Option<Box<TransactionLog>>,
     /// Processor-microseconds of parts that ran, and of those that are part of a job.
     parts: (i128, i128),
@@ -298,6 +304,7 @@ impl Metrics {
             message_faults: None,
             moves: MoveLog::default(),
             plans: PlanLog::default(),
+            flows: WorkflowTotals::default(),
             transactions: options.transactions.map(|it| Box::new(TransactionLog::new(it))),
             parts: (0, 0),
             grid: None,
@@ -410,7 +417,20 @@ impl Metrics {
 
     /// What became of each workflow, by workload and number, when the run is over.
     pub fn workflows(&self) -> Vec<WorkflowRecord> {
-        self.grid.as_ref().map(|grid| grid.workflows(self.fastest)).unwrap_or_default()
+        match &self.grid {
+            Some(grid) => grid.workflows(self.fastest),
+            None => self.flows.records(self.fastest).collect(),
+        }
+    }
+
+    /// Takes in that a workflow has come to its user, who submits its tasks to providers.
+    pub fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
+        self.flows.came(now, came);
+    }
+
+    /// Takes in that what a task needs is at the provider to which it is submitted.
+    pub fn staged(&mut self, staged: &Staged) {
+        self.flows.staged(staged);
     }
 
     /// Takes in a job of a grid that is settled.
@@ -442,6 +462,7 @@ impl Metrics {
         let saved_in_vain = came_to_nothing(record.outcome);
         record.lost.iter().for_each(|run| self.failures.run_lost(run, saved_in_vain));
         self.moves.job_over(record);
+        self.flows.provider_job_over(record);
         self.jobs.push(Sample::of(record));
     }
 

@@ -17,8 +17,8 @@ use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
 pub use rows::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow, JobRow,
-    MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow, IntervalRow,
+    JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow,
     ResourceRow, TransactionRow, TryRow, WorkflowRow,
 };
 

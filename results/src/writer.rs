@@ -12,6 +12,7 @@
 
 mod crashes;
 mod grid;
+mod inputs;
 mod intervals;
 mod maintenance;
 mod moves;
@@ -146,6 +147,8 @@ pub struct RunWriter {
     moves: Option<TableFile>,
     /// Written at the end, if there were any.
     transactions: Option<TableFile>,
+    /// Open as soon as what a task needs is at a provider.
+    inputs: Option<TableFile>,
     /// Written at the end, if there were any.
     workflows: Option<TableFile>,
     /// Open as soon as an interval of an application is over.
@@ -193,6 +196,7 @@ impl RunWriter {
             displacements: None,
             moves: None,
             transactions: None,
+            inputs: None,
             workflows: None,
             intervals: None,
             sizes: Sizes::default(),
@@ -232,7 +236,7 @@ impl RunWriter {
         self.usage.job_over(record, &story);
         self.sizes.over(record.job.id);
         let shares = record.bag.as_ref().map(|bag| bag.shares.len() as i64);
-        let attempts = shares.unwrap_or(i64::from(has_last_attempt(record)));
+        let attempts = shares.unwrap_or(i64::from(record.has_last_attempt()));
         let attempts = attempts + record.lost.len() as i64;
         let bag = record.bag.as_ref();
         let used = bag.map_or(u32::from(record.start.is_some()), |bag| bag.providers());
@@ -245,7 +249,7 @@ impl RunWriter {
             return self.write_lost(record, bag.shares.len() as i64 + 1);
         }
         self.write_lost(record, 1)?;
-        if has_last_attempt(record) {
+        if record.has_last_attempt() {
             self.write_last_attempt(record, &story)?;
         }
         Ok(())
@@ -458,6 +462,7 @@ impl RunWriter {
         tables.extend(self.crashes.close(&self.folder, &self.cast, self.options.format)?);
         tables.extend(self.maintenance);
         tables.extend(self.grid.map(GridTables::into_tables).into_iter().flatten());
+        tables.extend(self.inputs);
         tables.extend(self.workflows);
         let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
         Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
@@ -640,12 +645,6 @@ impl RunWriter {
         }
         Ok(())
     }
-}
-
-/// Whether a rigid job has an attempt that was not lost: one that has failed was lost
-/// with its last one.
-fn has_last_attempt(record: &JobRecord) -> bool {
-    record.provider.is_some() && record.outcome != JobOutcome::Failed
 }
 
 /// A run whose tables are complete, in a folder without its final name.

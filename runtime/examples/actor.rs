@@ -74,10 +74,10 @@ fn world() -> World {
     let provider = Provider::new(config, stream(1, NAMES[0], "offers"));
     let cloud = Cloud { id: ProviderId(1), running: BTreeMap::new() };
     let providers = vec![ActorId(0), ActorId(1)];
-    let config = MetaschedulerConfig { placement: Placement::RoundRobin, providers };
+    let (broker, users) = (ActorId(2), ActorId(3));
+    let config = MetaschedulerConfig::new(broker, Placement::RoundRobin, providers);
     let metascheduler = Metascheduler::new(config, stream(1, "broker", "placement"));
-    let (broker, users, class) = (ActorId(2), ActorId(3), JobClass::External);
-    let user = UserConfig { me: users, submits_to: broker, class, patience: None };
+    let user = UserConfig::new(users, broker, JobClass::External);
     let jobs = (0..6).map(|id| Job::new(id, Time::ZERO, 1, Span::from_secs(60)));
     World {
         actors: vec![

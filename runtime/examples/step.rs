@@ -28,10 +28,9 @@ fn world() -> World {
     };
     let (broker, users) = (ActorId(2), ActorId(3));
     let providers = vec![ActorId(0), ActorId(1)];
-    let config = MetaschedulerConfig { placement: Placement::MinimumCompletionTime, providers };
+    let config = MetaschedulerConfig::new(broker, Placement::MinimumCompletionTime, providers);
     let metascheduler = Metascheduler::new(config, stream(1, NAMES[2], "placement"));
-    let class = JobClass::External;
-    let user = UserConfig { me: users, submits_to: broker, class, patience: None };
+    let user = UserConfig::new(users, broker, JobClass::External);
     let job =
         |id, processors, seconds| Job::new(id, Time::ZERO, processors, Span::from_secs(seconds));
     let jobs = [job(0, 2, 100), job(1, 4, 60)];

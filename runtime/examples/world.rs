@@ -18,8 +18,7 @@ fn world() -> World {
     let scheduler = SchedulerConfig { policy: Policy::Easy, order, compression };
     let (north, users) = (ActorId(0), ActorId(1));
     let provider = ProviderConfig::new(ProviderId(0), 4, scheduler.into());
-    let class = JobClass::Local;
-    let user = UserConfig { me: users, submits_to: north, class, patience: None };
+    let user = UserConfig::new(users, north, JobClass::Local);
     let job = |id: u32, processors, seconds| {
         Job::new(id, Time::from_secs(id.into()), processors, Span::from_secs(seconds))
     };

@@ -33,6 +33,7 @@ pub mod replan;
 pub mod reservations;
 pub mod reserving;
 pub mod scheduler;
+pub mod workflows;
 
 pub use bag_table::BagTable;
 pub use bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer};

@@ -260,9 +260,23 @@ fn refused(story: &Story) -> String {
         Some("no_agreement") => {
             "No try got all of its parts: `transactions` of the summary says what was in the way.".to_owned()
         }
+        Some("parent_failed") => parent_failed(story),
         _ => return "\nIt was never queued.\n".to_owned(),
     };
     format!("\nIt was never queued. {reason}\n")
+}
+
+/// What of its workflow had come to nothing, so that it would never have had what it needs.
+fn parent_failed(story: &Story) -> String {
+    let failed = story.workflow.iter().flat_map(|it| &it.failed);
+    let told = failed.map(|it| {
+        let job = format!("{}!{}", story.workload, it.job_id);
+        format!("task {} ({job}) was {} at {} s", it.task, it.outcome, seconds(it.left))
+    });
+    format!(
+        "What it needs would never have been there, for an earlier task of its workflow came to nothing: {}.",
+        told.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// Why a reservation was refused: the window is too short for anybody, or was taken.

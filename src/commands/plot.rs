@@ -25,6 +25,7 @@ use crate::exit::Exit;
   haggle plot runs/quickstart --force
   haggle plot runs/quickstart --kind gantt --provider west --until 12h -o west.png
   haggle plot runs/quickstart --kind sequence --job 3
+  haggle plot runs/flows --kind workflow-timeline --job 12
   haggle plot runs/first runs/second --kind waiting-ecdf -o compared.svg")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
@@ -36,7 +37,8 @@ pub(crate) struct Args {
     /// Draw only this provider, or resource of a grid; can be given several times
     #[arg(short, long = "provider", value_name = "NAME")]
     providers: Vec<Name>,
-    /// The job that job-timeline and sequence draw: its number in the run
+    /// The job that job-timeline and sequence draw, or a task of the workflow that workflow-timeline
+    /// does: its number in the run
     #[arg(long, value_name = "JOB")]
     job: Option<u32>,
     /// Start of the time that is drawn, such as 12h

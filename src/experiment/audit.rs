@@ -14,6 +14,7 @@
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
+//! | `inputs` | at providers no task starts before its parents are done and all that it needs is there; bytes are those of `workflows` and of the summary |
 //! | `workflows` | they are the jobs and tries of their tasks, no makespan is below its bound, and the summary has their means |
 //! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
 //! | `summary` | counts, means and sums are those of the tables |
@@ -25,6 +26,7 @@ mod failures;
 mod figures;
 mod findings;
 mod grid;
+mod inputs;
 mod jobs;
 mod maintenance;
 mod moves;
@@ -73,6 +75,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     failures::check(&books, &mut findings);
     maintenance::check(&books, &mut findings);
     grid::check(&books, &mut findings);
+    inputs::check(&books, &mut findings);
     workflows::check(&books, &mut findings);
     figures::check(folder, &books, &mut findings);
     summary::check(&books, &mut findings);

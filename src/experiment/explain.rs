@@ -20,7 +20,7 @@ mod windows;
 mod workflow;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, IntervalRow,
+    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow, IntervalRow,
     MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
@@ -36,7 +36,7 @@ pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use spent::{Part, Spent};
-pub use workflow::{InWorkflow, Last, Step};
+pub use workflow::{Failed, InWorkflow, Last, Step};
 
 /// The story of one job. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -264,6 +264,7 @@ pub struct Chronicle {
     displacements: Vec<DisplacementRow>,
     moves: Vec<MoveRow>,
     intervals: Vec<IntervalRow>,
+    inputs: Vec<InputRow>,
     messages: Option<Vec<MessageRow>>,
     disclosures: Option<Vec<DisclosureRow>>,
 }
@@ -307,6 +308,7 @@ impl Chronicle {
             displacements: run.displacements()?,
             moves: run.moves()?,
             intervals: run.intervals()?,
+            inputs: run.inputs()?,
             messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
             disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
         })
@@ -337,6 +339,11 @@ impl Chronicle {
 
     /// The story of one of them.
     pub fn story(&self, job: &JobRow) -> Story {
+        Story { workflow: workflow::of(self, job), ..self.its_own(job) }
+    }
+
+    /// The story of one of them, whatever workflow it is of.
+    fn its_own(&self, job: &JobRow) -> Story {
         let users = self.scenario.users.iter();
         let submitters = users.filter(|user| user.workload.as_str() == job.workload);
         let story = Story {
@@ -367,7 +374,7 @@ impl Chronicle {
             moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
             shares: Vec::new(),
             lost_tasks: Vec::new(),
-            workflow: workflow::of(self, job),
+            workflow: None,
             tries: Vec::new(),
             intervals: Vec::new(),
             crashes: self.crashes_met(job),

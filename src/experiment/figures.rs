@@ -162,6 +162,10 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
         FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, scenario, run)?),
         FigureKind::ResourceTimeline => grid::resource_timeline(figure, scenario, run)?,
         FigureKind::JobTimeline => grid::job_timeline(figure, scenario, run)?,
+        FigureKind::WorkflowTimeline => {
+            let job = figure.job.map(i64::from);
+            Figure::WorkflowTimeline(load::workflow_timeline(run, title, &part, job)?)
+        }
         FigureKind::Sequence => {
             let job = figure.job.map(i64::from);
             let what = job.map_or("what was said of one job".to_owned(), |job| {

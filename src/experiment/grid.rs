@@ -1,6 +1,5 @@
 //! From the `[grid]` of a scenario to the plan of a grid.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,20 +16,17 @@ use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
-use haggle_scheduling::grid::workflows::{
-    BalanceRules, Estimate, Prediction, WorkflowId, WorkflowPolicy,
-};
+use haggle_scheduling::grid::workflows::{BalanceRules, Estimate, Prediction, WorkflowPolicy};
 use haggle_scheduling::grid::{
     CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, LoadUnit, Preference,
     Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
 };
 
-use haggle_workflows::Workflow;
 use rand::RngExt;
 
+use super::workflows;
 use crate::scenario::quantity::{Share, TimeOrShare, TimeSpan};
-use crate::scenario::{Scenario, file};
-use crate::scenario::{WorkflowModel, WorkflowsError};
+use crate::scenario::{Scenario, WorkflowsError, file};
 
 /// The plan of the grid of `scenario`, which lies in `folder`; all of whose resources work at time zero.
 ///
@@ -64,7 +60,7 @@ pub(super) fn plan(
             file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
         },
         data: scenario.workloads.iter().map(data).collect(),
-        workflows: workflows(scenario, folder)?,
+        workflows: workflows::all(scenario, folder)?,
         checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
@@ -85,21 +81,6 @@ pub(super) fn plan(
         records_all: scenario.results.checkpoints,
         alone: true,
     })
-}
-
-/// The graphs of all workflows of a scenario.
-fn workflows(
-    scenario: &Scenario,
-    folder: &Path,
-) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, GridError> {
-    let mut all = BTreeMap::new();
-    for (place, workload) in (0..).zip(&scenario.workloads) {
-        if let (Some(file::Model::Workflows), Some(it)) = (workload.model, &workload.workflows) {
-            let (name, seed) = (workload.name.as_str(), scenario.scenario.seed);
-            all.extend(WorkflowModel::new(it, folder, name, seed)?.graphs(place)?);
-        }
-    }
-    Ok(all)
 }
 
 /// Why there is no such grid.

@@ -18,10 +18,11 @@ use haggle_model::workload::{
     self as model, JobStream, OpenWorkload, Source, StreamItem, WatchedStep, merge, number_jobs,
 };
 
+use super::workflows::run_by;
 use crate::scenario::file::{Model, Scenario, Workload};
 use crate::scenario::quantity::Name;
 use crate::scenario::{LogPathError, log_path};
-use crate::scenario::{WorkflowModel, WorkflowsError};
+use crate::scenario::{RunBy, WorkflowModel, WorkflowsError};
 
 /// Why a workload cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -100,8 +101,8 @@ impl Workloads {
         for (index, workload) in scenario.workloads.iter().enumerate() {
             // More than 65,536 tables would share numbers, which only label rows of results.
             let index = u16::try_from(index).unwrap_or(u16::MAX);
-            parts
-                .insert(workload.name.to_string(), part(workload, index, folder, seed, &clusters)?);
+            let part = part(workload, index, folder, seed, (&clusters, run_by(scenario)))?;
+            parts.insert(workload.name.to_string(), part);
         }
         let mut workloads = Workloads {
             parts,
@@ -216,13 +217,13 @@ fn part(
     index: u16,
     folder: &Path,
     seed: u64,
-    clusters: &[Name],
+    resources: (&[Name], RunBy),
 ) -> Result<Part, WorkloadError> {
     let steps = workload.steps.iter().map(|step| step.to_model()).collect();
     if let Some(parts) = &workload.merge {
         return Ok(Part::Merged { parts: parts.iter().map(ToString::to_string).collect(), steps });
     }
-    let source = source(workload, folder, seed, clusters)?;
+    let source = source(workload, folder, seed, resources)?;
     Ok(Part::Single(model::Workload {
         name: workload.name.to_string(),
         index,
@@ -236,7 +237,7 @@ fn source(
     workload: &Workload,
     folder: &Path,
     seed: u64,
-    clusters: &[Name],
+    (clusters, run_by): (&[Name], RunBy),
 ) -> Result<Source, WorkloadError> {
     if let Some(log) = &workload.log {
         let path = log_path(log, folder).map_err(|error| WorkloadError::LogPath {
@@ -249,7 +250,7 @@ fn source(
     if let (Some(Model::Workflows), Some(workflows)) = (workload.model, &workload.workflows) {
         let name = workload.name.as_str();
         let checkpoint = workload.data.unwrap_or_default().checkpoint.0;
-        let model = WorkflowModel::new(workflows, folder, name, seed);
+        let model = WorkflowModel::new(workflows, folder, name, seed, run_by);
         let jobs = model.and_then(|model| model.jobs(checkpoint));
         return jobs.map(Source::Jobs).map_err(|error| WorkloadError::Workflows {
             workload: name.to_owned(),

@@ -33,9 +33,10 @@ use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
 use super::plans;
 use super::reservations;
 use super::transactions::{acceptors, transacting, transactions};
+use super::workflows::{self, Workflows};
 use super::workload::{WorkloadError, Workloads};
 use crate::scenario::quantity::Share;
-use crate::scenario::{Scenario, file};
+use crate::scenario::{Scenario, WorkflowsError, file};
 
 /// A world ready to run, with the names that its tables need.
 pub struct Stage {
@@ -71,6 +72,9 @@ pub enum StageError {
     /// There is no cluster with such a speed or such loads.
     #[error("plans: {0}")]
     Cluster(#[from] haggle_planning::ClusterError),
+    /// There is no such workflow.
+    #[error(transparent)]
+    Workflows(#[from] WorkflowsError),
     /// The network of a grid cannot be.
     #[error("grid: {0}")]
     Grid(#[from] super::grid::GridError),
@@ -120,8 +124,10 @@ impl Stage {
             let id = stage.add_acceptor(protocols[it.metascheduler].clone());
             addresses.insert(it.name, id);
         }
+        let flows = workflows::all(scenario, folder)?;
         for user in &scenario.users {
-            let id = stage.add_user(user, scenario, &workloads, &addresses)?;
+            let flows = workflows::submitted(scenario, &flows, user.workload.as_str());
+            let id = stage.add_user(user, flows, &workloads, (scenario, &addresses))?;
             addresses.insert(user.name.to_string(), id);
         }
         stage.world.network = network(scenario, &addresses);
@@ -277,8 +283,9 @@ impl Stage {
             self.add(actor);
         }
         let addresses = BTreeMap::from([(grid.name.to_string(), built.dispatcher)]);
+        // The scheduler of a grid keeps the ledger.
         for user in &scenario.users {
-            self.add_user(user, scenario, workloads, &addresses)?;
+            self.add_user(user, Workflows::new(), workloads, (scenario, &addresses))?;
         }
         if let Some((nature, mut outages)) = nature {
             outages.nature = self.add(AnyActor::Nature(nature));
@@ -305,7 +312,7 @@ impl Stage {
         self.world.initial = built.initial;
         let addresses = BTreeMap::from([(plans.name.to_string(), built.rescheduler)]);
         for user in &scenario.users {
-            self.add_user(user, scenario, workloads, &addresses)?;
+            self.add_user(user, Workflows::new(), workloads, (scenario, &addresses))?;
         }
         let clusters = plans.clusters.iter();
         let owners = Vec::from_iter(clusters.map(|it| (it.name.as_str(), it.machines)));
@@ -399,8 +406,13 @@ impl Stage {
             let new = move || AnyActor::Reallocator(Box::new(Reallocator::new(config.clone())));
             return self.add_anew(&metascheduler.name, scenario, new);
         }
-        let config =
-            MetaschedulerConfig { placement: placement(metascheduler.placement), providers };
+        let me = ActorId(self.world.actors.len() as u32);
+        let config = MetaschedulerConfig {
+            me,
+            placement: placement(metascheduler.placement),
+            providers,
+            paths: workflows::paths(scenario, addresses, (metascheduler.name.as_str(), me)),
+        };
         let seed = scenario.scenario.seed;
         let stream = stream(seed, metascheduler.name.as_str(), "placement");
         let new = move || Metascheduler::new(config.clone(), stream.clone());
@@ -447,9 +459,9 @@ impl Stage {
     fn add_user(
         &mut self,
         user: &file::User,
-        scenario: &Scenario,
+        workflows: Workflows,
         workloads: &Workloads,
-        addresses: &BTreeMap<String, ActorId>,
+        (scenario, addresses): (&Scenario, &BTreeMap<String, ActorId>),
     ) -> Result<ActorId, WorkloadError> {
         let submits_to = addresses[user.submits_to.as_str()];
         let class = match self.cast.actors[submits_to.index()].kind {
@@ -458,7 +470,7 @@ impl Stage {
         };
         let patience = user.patience.map(|patience| patience.0);
         let me = ActorId(self.world.actors.len() as u32);
-        let config = UserConfig { me, submits_to, class, patience };
+        let config = UserConfig { me, submits_to, class, patience, workflows };
         let new = move || AnyActor::User(User::new(config.clone()));
         self.add_anew(&user.name, scenario, new);
         let open = workloads.open(user.workload.as_str())?;

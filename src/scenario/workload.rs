@@ -19,7 +19,7 @@ mod workflows;
 
 pub(in crate::scenario) use step::step_problem;
 pub(in crate::scenario) use workflows::read_file as read_workflow;
-pub use workflows::{WorkflowModel, WorkflowsError};
+pub use workflows::{RunBy, WorkflowModel, WorkflowsError};
 
 impl InlineJob {
     /// The job, with its place in the list, from 1, as its number.

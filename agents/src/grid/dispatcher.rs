@@ -12,10 +12,10 @@ use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::WorkflowCame;
 use haggle_model::{ActorId, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
-use haggle_scheduling::grid::workflows::{Ledger, Member, WorkflowId};
 use haggle_scheduling::grid::{
     Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
 };
+use haggle_scheduling::workflows::{Ledger, Member, WorkflowId};
 
 use haggle_workflows::{TaskId, Workflow};
 

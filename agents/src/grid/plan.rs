@@ -7,8 +7,8 @@ use haggle_model::network::{Flows, Node, Sharing as LinkSharing};
 use haggle_model::random::stream;
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, ProcessorSet, Span};
-use haggle_scheduling::grid::workflows::WorkflowId;
 use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId};
+use haggle_scheduling::workflows::WorkflowId;
 
 use haggle_workflows::Workflow;
 

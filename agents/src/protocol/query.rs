@@ -75,5 +75,6 @@ const fn no_answer(reason: Refusal) -> &'static str {
         Refusal::NoRoom => "no_answer_no_room",
         Refusal::NoWindow => "no_answer_no_window",
         Refusal::NoAgreement => "no_answer_no_agreement",
+        Refusal::ParentFailed => "no_answer_parent_failed",
     }
 }

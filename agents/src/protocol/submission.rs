@@ -93,6 +93,7 @@ const fn refused(reason: Refusal) -> &'static str {
         Refusal::NoRoom => "refused_no_room",
         Refusal::NoWindow => "refused_no_window",
         Refusal::NoAgreement => "refused_no_agreement",
+        Refusal::ParentFailed => "refused_parent_failed",
     }
 }
 

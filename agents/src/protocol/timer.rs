@@ -104,6 +104,11 @@ protocol! {
             /// The job.
             job: JobId,
         } => wake(Phase::Decision).of(job),
+        /// Metascheduler: what this task needs is at the provider that it was placed on.
+        InputsArrive {
+            /// The task.
+            job: JobId,
+        } => wake(Phase::Submission).of(job),
         /// Reallocator: it is time to look at what waits.
         Reallocate => wake(Phase::Decision),
         /// Cluster: the checkpoint of an application has come, and an interval of it begins.

@@ -25,7 +25,6 @@ mod summary;
 mod totals;
 mod tries;
 mod violation;
-mod workflows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,6 +35,7 @@ use haggle_model::grid::{
 use haggle_model::workflow::WorkflowCame;
 use haggle_model::{JobId, Time};
 
+use super::workflows::WorkflowRecord;
 use accounts::Accounts;
 use totals::Totals;
 use tries::Tries;
@@ -48,7 +48,6 @@ pub use summary::{
 };
 pub use totals::TryLoss;
 pub use violation::GridViolation;
-pub use workflows::{GridWorkflows, WorkflowRecord};
 
 /// Takes in what a grid observes, and says of each job that is over what its tries were for.
 ///

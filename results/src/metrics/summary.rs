@@ -10,7 +10,7 @@ use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
     FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Plans, Reservations,
-    Sample, Transactions, bounded_slowdown,
+    Sample, Transactions, Workflows, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -120,6 +120,9 @@ pub struct Summary {
     /// What applications of phases did; missing where none began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<Plans>,
+    /// What became of workflows; missing where no job of a provider was a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflows: Option<Workflows>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -397,6 +400,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         message_faults: metrics.message_faults,
         transactions: metrics.transactions.as_ref().map(|log| log.summarise()),
         moves: metrics.moves.moves,
+        workflows: metrics.flows.sum_up(metrics.fastest).filter(|_| metrics.grid.is_none()),
         warnings: Vec::new(),
         all: all.clone(),
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::summary::{Group, MessageFaults, Outcomes, Summary};
 use super::{
     Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Moves, Reservations,
-    Transactions,
+    Transactions, Workflows,
 };
 
 const NAME_WIDTH: usize = 18;
@@ -127,6 +127,9 @@ impl fmt::Display for Summary {
                 )?;
             }
         }
+        if let Some(workflows) = &self.workflows {
+            flows(f, workflows)?;
+        }
         if let Some(transactions) = &self.transactions {
             transacted(f, transactions)?;
         }
@@ -201,6 +204,28 @@ fn reserved(f: &mut fmt::Formatter<'_>, it: &Reservations) -> fmt::Result {
         write!(f, ", {many} {answer}")?;
     }
     writeln!(f)
+}
+
+fn flows(f: &mut fmt::Formatter<'_>, it: &Workflows) -> fmt::Result {
+    write!(
+        f,
+        "  {} of {} done ({} of {}",
+        it.done,
+        counted(it.workflows, "workflow"),
+        it.tasks_done,
+        counted(it.tasks, "task"),
+    )?;
+    if it.tasks_barred > 0 {
+        write!(f, ", {} never submitted, for an earlier one came to nothing", it.tasks_barred)?;
+    }
+    writeln!(
+        f,
+        "): makespan {} s (SLR {}), turnaround time {} s; {:.1} MB transferred",
+        number(it.makespan),
+        number(it.schedule_length_ratio),
+        number(it.turnaround_time),
+        it.data as f64 / 1e6
+    )
 }
 
 fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! Rows as structs: what figures, comparisons and explanations ask for.
 
 mod grid;
+mod inputs;
 
 use haggle_model::ProcessorSet;
 
@@ -9,6 +10,7 @@ use crate::ResultsError;
 use crate::columns::Table;
 
 pub use grid::{CheckpointRow, OutageRow, TryRow, WorkflowRow};
+pub use inputs::InputRow;
 
 /// A row of `crashes`. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]

@@ -373,7 +373,7 @@ fn what_comes_back_at_one_instant_is_back_before_anybody_starts() {
 }
 
 /// (submission gap, requested, run in percent, processors).
-type Work = (i64, i64, i64, u32);
+pub(crate) type Work = (i64, i64, i64, u32);
 
 fn work() -> impl Strategy<Value = Vec<Work>> {
     // Now and then a job without a limit.
@@ -412,12 +412,12 @@ fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
 }
 
 /// What happens to jobs that fail, and to those that run over; speed.
-type Ways = ((usize, i64, i64, i64), bool, f64);
+pub(crate) type Ways = ((usize, i64, i64, i64), bool, f64);
 
 /// (kind of scheduler, ways, local jobs, outages of its two halves).
-type Drawn = (usize, Ways, Vec<Work>, [Vec<(i64, i64)>; 2]);
+pub(crate) type Drawn = (usize, Ways, Vec<Work>, [Vec<(i64, i64)>; 2]);
 
-fn provider() -> impl Strategy<Value = Drawn> {
+pub(crate) fn provider() -> impl Strategy<Value = Drawn> {
     let outages = || prop::collection::vec((0_i64..150, 1_i64..40), 0..6);
     let outages = (outages(), outages()).prop_map(|(a, b)| [a, b]);
     let choice = (0_usize..6, 1_i64..12, 0_i64..4, 0_i64..4);
@@ -425,7 +425,7 @@ fn provider() -> impl Strategy<Value = Drawn> {
     (0_usize..9, (choice, any::<bool>(), speed), work(), outages)
 }
 
-fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
+pub(crate) fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
     let mut setup = Setup::default();
     for (number, (kind, (choice, extends, speed), _, outages)) in (0..).zip(drawn) {
         setup = setup.provider(4, Policy::ALL[kind % 3]).change(|provider| {

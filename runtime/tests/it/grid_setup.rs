@@ -148,12 +148,11 @@ impl Grid {
         let built = self.plan.actors();
         let mut actors = built.actors;
         let me = ActorId(actors.len() as u32);
-        actors.push(AnyActor::User(User::new(UserConfig {
+        actors.push(AnyActor::User(User::new(UserConfig::new(
             me,
-            submits_to: built.dispatcher,
-            class: JobClass::External,
-            patience: None,
-        })));
+            built.dispatcher,
+            JobClass::External,
+        ))));
         let nature = ActorId(actors.len() as u32);
         actors.push(self.plan.nature());
         let resource = |(place, planned): (usize, &PlannedResource)| Resource {

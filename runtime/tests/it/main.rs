@@ -8,6 +8,7 @@ mod coallocation;
 mod disclosure;
 mod examples;
 mod failures;
+mod flows;
 mod golden;
 mod grid;
 mod grid_invariants;

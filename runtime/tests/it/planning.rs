@@ -181,6 +181,7 @@ impl Plans {
             submits_to: built.rescheduler,
             class: JobClass::External,
             patience: self.patience,
+            workflows: BTreeMap::new(),
         })));
         let nature = ActorId(actors.len() as u32);
         let mut outages = self.outages.clone();

@@ -508,6 +508,7 @@ fn fields(message: &Message) -> Row {
             | Timer::MaintenanceBegins { .. }
             | Timer::MaintenanceEnds { .. }
             | Timer::JobReady { .. }
+            | Timer::InputsArrive { .. }
             | Timer::PatienceOver { .. }
             | Timer::OffersDue { .. }
             | Timer::NextBag

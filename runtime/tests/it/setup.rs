@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::agreement::ShareOrder;
@@ -14,10 +15,10 @@ use haggle_agents::protocol::{
 };
 use haggle_agents::provider::Transacting;
 use haggle_agents::{
-    Acceptor, AnyActor, Coallocator, CoallocatorConfig, Maintenance, Message, Metascheduler,
-    MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider, ProviderConfig,
-    Reallocator, ReallocatorConfig, Timer, Transaction, Transactor, TransactorConfig, User,
-    UserConfig,
+    Acceptor, AnyActor, Coallocator, CoallocatorConfig, DataPaths, Maintenance, Message,
+    Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider,
+    ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction, Transactor,
+    TransactorConfig, User, UserConfig,
 };
 use haggle_agreements::back_off::BackOff;
 use haggle_agreements::{Answer as Vote, Instruction};
@@ -25,6 +26,7 @@ use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
+use haggle_model::workflow::Staged;
 use haggle_model::workload::law::Law;
 use haggle_model::{
     ActorId, ActorKind, Disclosure, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun,
@@ -39,7 +41,9 @@ use haggle_scheduling::coallocation::{Choice, Fill, Moves};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{MoveCost, Rule, Tuning};
+use haggle_scheduling::workflows::WorkflowId;
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
+use haggle_workflows::Workflow;
 
 use crate::trouble::Trouble;
 
@@ -56,6 +60,10 @@ pub(crate) struct Setup {
     acceptors: u32,
     accepted: Option<Transaction>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
+    /// The workflows of which jobs are tasks.
+    pub(crate) workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
+    /// How data of tasks travel.
+    pub(crate) paths: DataPaths,
     pub(crate) order: EventOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
@@ -91,6 +99,8 @@ pub(crate) struct Ran {
     pub(crate) windows: Vec<MaintenanceRecord>,
     /// What jobs needed where they were submitted last, if they had moved.
     pub(crate) staged: BTreeMap<JobId, StageIn>,
+    /// When each task was submitted to a provider last, and what it needed there.
+    pub(crate) inputs: BTreeMap<JobId, (Time, Staged)>,
     /// What kind of actor each is.
     kinds: Vec<ActorKind>,
 }
@@ -315,10 +325,11 @@ impl Setup {
             actors.push(Box::new(move || AnyActor::Provider(Box::new(provider()))));
         }
         for (index, &placement) in self.metaschedulers.iter().enumerate() {
-            let config = MetaschedulerConfig {
-                placement,
-                providers: (0..providers as u32).map(ActorId).collect(),
-            };
+            let me = ActorId(actors.len() as u32);
+            let providers = (0..providers as u32).map(ActorId).collect();
+            let paths = self.paths.clone();
+            let config =
+                MetaschedulerConfig { paths, ..MetaschedulerConfig::new(me, placement, providers) };
             let stream = stream(1, &format!("metascheduler {index}"), "placement");
             let metascheduler = move || Metascheduler::new(config.clone(), stream.clone());
             actors.push(Box::new(move || AnyActor::Metascheduler(Box::new(metascheduler()))));
@@ -363,12 +374,9 @@ impl Setup {
             let me = ActorId(actors.len() as u32);
             let local = *submits_to < providers;
             let class = if local { JobClass::Local } else { JobClass::External };
-            let config = UserConfig {
-                me,
-                submits_to: ActorId(*submits_to as u32),
-                class,
-                patience: *patience,
-            };
+            let (submits_to, patience) = (ActorId(*submits_to as u32), *patience);
+            let workflows = self.workflows.clone();
+            let config = UserConfig { me, submits_to, class, patience, workflows };
             actors.push(Box::new(move || AnyActor::User(User::new(config.clone()))));
             arrivals.push((me, Box::new(jobs.clone().into_iter().map(Ok))));
         }
@@ -442,9 +450,10 @@ impl Setup {
         let kinds: Vec<ActorKind> = world.actors.iter().map(kind).collect();
         let mut log = Log { kinds, ..Log::default() };
         let result = run(world, driver, &mut log, &AtomicBool::new(false));
-        let Log { text: log, records, messages, lost, windows, staged, kinds, refused } = log;
+        let Log { text: log, records, messages, lost, windows, staged, inputs, kinds, refused } =
+            log;
         assert!(refused.is_empty(), "nobody expected this: {refused:#?} in\n{log}");
-        Ran { result, log, records, messages, lost, windows, staged, kinds }
+        Ran { result, log, records, messages, lost, windows, staged, inputs, kinds }
     }
 
     /// Whether a provider's scheduler crashes: then promises may be broken.
@@ -523,6 +532,7 @@ struct Log {
     lost: Vec<(u32, Time, Time, ProcessorSet)>,
     windows: Vec<MaintenanceRecord>,
     staged: BTreeMap<JobId, StageIn>,
+    inputs: BTreeMap<JobId, (Time, Staged)>,
     kinds: Vec<ActorKind>,
     refused: Vec<String>,
 }
@@ -561,8 +571,21 @@ impl Sink for Log {
             | Observation::Agreement { .. }
             | Observation::Waiting(_)
             | Observation::OffersMade(_) => {}
-            Observation::WorkflowCame(_)
-            | Observation::TryOver(_)
+            Observation::WorkflowCame(came) => {
+                writeln!(self.text, "{now} {} | workflow {} comes", actor.0, came.number)?;
+            }
+            Observation::Staged(staged) => {
+                for it in &staged.inputs {
+                    let (job, at, bytes) = (staged.job.0, staged.at.0, it.need.bytes);
+                    write!(self.text, "{now} {} | {job} has {bytes} at {at}", actor.0)?;
+                    match it.moved {
+                        Some((sent, _)) => writeln!(self.text, ", {} sent {sent}", it.from.0)?,
+                        None => writeln!(self.text)?,
+                    }
+                }
+                self.inputs.insert(staged.job, (now, Staged::clone(staged)));
+            }
+            Observation::TryOver(_)
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_)
             | Observation::OutputsStuck { .. }

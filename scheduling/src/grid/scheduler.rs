@@ -5,7 +5,7 @@ use haggle_model::{JobId, Span, Time};
 use super::resources::ResourceId;
 use super::sessions::Session;
 use super::view::{Detection, View};
-use super::workflows::Ledger;
+use crate::workflows::Ledger;
 use haggle_model::progress::ProgressReport;
 use haggle_model::work::Work;
 

@@ -7,17 +7,15 @@
 //!                                                                    moves            dispatches
 //! ```
 //!
-//! [`balance`] and [`placing`] know neither graphs nor reports, and [`ledger`] no resources;
+//! [`balance`] and [`placing`] know neither graphs nor reports, and the ledger ([`crate::workflows`]) no resources;
 //! [`scheduler`] puts them together in a round.
 
 pub mod balance;
 pub mod curve;
-pub mod ledger;
 pub mod placing;
 pub mod prediction;
 pub mod scheduler;
 
 pub use balance::{Balance, BalancedRound};
-pub use ledger::{Group, Ledger, Member, WorkflowId};
 pub use prediction::{Average, CurveFit, Extrapolation, Predictor};
 pub use scheduler::{BalanceRules, Estimate, Prediction, WorkflowPolicy, WorkflowScheduler};

@@ -4,12 +4,23 @@ use haggle::experiment::explain::{InWorkflow, Part, Step, Story};
 
 use crate::commands::table::{lines, row, seconds};
 
+/// What a task waits for beside its parents and their data.
+const WAITING: [Part; 7] = [
+    Part::Placing,
+    Part::Busy,
+    Part::Order,
+    Part::Round,
+    Part::Down,
+    Part::Maintenance,
+    Part::SchedulerDown,
+];
+
 /// What a column sums up.
 type Sum = (&'static str, fn(Part) -> bool);
 
 /// The columns: of the last two, those that something was spent on.
 const SUMS: [Sum; 5] = [
-    ("waiting, s", |it| matches!(it, Part::Busy | Part::Round | Part::Down | Part::Placing)),
+    ("waiting, s", |it| WAITING.contains(&it)),
     ("data, s", |it| it == Part::Transfers),
     ("computing, s", |it| it == Part::Computing),
     ("checkpoints, s", |it| it == Part::Checkpoints),

@@ -1,6 +1,6 @@
 //! The tables of a folder as rows, with times and processor time as integers.
 
-use haggle_results::reader::{TableData, TextColumn, TransactionRow, WorkflowRow};
+use haggle_results::reader::{InputRow, TableData, TextColumn, TransactionRow, WorkflowRow};
 use haggle_results::{ResultsError, RunReader, Table};
 
 /// A time in microseconds.
@@ -31,6 +31,8 @@ pub(super) struct Job {
     pub(super) bounded_slowdown: Option<f64>,
     pub(super) promised: Option<Micros>,
     pub(super) workflow: Option<i64>,
+    /// Its number in that.
+    pub(super) task: Option<i64>,
 }
 
 impl Job {
@@ -216,6 +218,7 @@ pub(super) struct Rows {
     pub(super) tries: Vec<Try>,
     /// Bytes of `transfers`.
     pub(super) bytes: Vec<i64>,
+    pub(super) inputs: Vec<InputRow>,
     pub(super) workflows: Vec<WorkflowRow>,
 }
 
@@ -239,6 +242,7 @@ impl Rows {
             maintenance: maintenance(run)?,
             tries: tries(run)?,
             bytes: read(run, Table::Transfers, &["bytes"], |row| row.integer("bytes"))?,
+            inputs: run.inputs()?,
             workflows: run.workflows()?,
         })
     }
@@ -266,6 +270,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "bounded_slowdown",
         "promised_finish_time",
         "workflow",
+        "task",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -290,6 +295,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             bounded_slowdown: row.maybe_real("bounded_slowdown")?,
             promised: row.maybe_time("promised_finish_time")?,
             workflow: row.maybe_integer("workflow")?,
+            task: row.maybe_integer("task")?,
         })
     })
 }

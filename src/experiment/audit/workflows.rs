@@ -6,7 +6,7 @@ use haggle_results::reader::WorkflowRow;
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::{Job, Micros, Try};
+use super::rows::{Job, Micros};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -14,7 +14,14 @@ const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 #[derive(Default)]
 struct Tasks<'a> {
     jobs: Vec<&'a Job>,
-    tries: Vec<&'a Try>,
+    tries: Vec<OneTry<'a>>,
+}
+
+/// A row of `tries`, or of `attempts`.
+struct OneTry<'a> {
+    outcome: &'a str,
+    /// When it was sent to its resource, or started at its provider.
+    began: Option<Micros>,
 }
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
@@ -27,9 +34,12 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         flows.entry(key).or_default().jobs.push(job);
         of_job.insert(job.job, key);
     }
-    for it in &rows.tries {
-        if let Some(key) = of_job.get(&it.job) {
-            flows.entry(*key).or_default().tries.push(it);
+    let tries = rows.tries.iter();
+    let tries = tries.map(|it| (it.job, it.outcome.as_str(), Some(it.dispatched)));
+    let attempts = rows.attempts.iter().map(|it| (it.job, it.outcome.as_str(), it.started));
+    for (job, outcome, began) in tries.chain(attempts) {
+        if let Some(key) = of_job.get(&job) {
+            flows.entry(*key).or_default().tries.push(OneTry { outcome, began });
         }
     }
     let found = flows.len();
@@ -70,7 +80,7 @@ fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
     let end = row.end.map(micros);
     let together = jobs.iter().all(|job| job.submitted == submit);
     findings.expect(together, "the tasks of a workflow are submitted together", || place(row));
-    let first = tries.iter().map(|it| it.dispatched).min();
+    let first = tries.iter().filter_map(|it| it.began).min();
     findings.expect(start == first, "a workflow starts with the first try", || place(row));
     let last = jobs.iter().filter_map(|job| job.finished).max().filter(|_| row.complete);
     findings.expect(end == last, "a workflow ends with its last task", || place(row));
@@ -85,9 +95,32 @@ fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
     });
 }
 
+/// What the summary says of workflows, of a grid or of providers.
+struct Sums {
+    workflows: u64,
+    done: u64,
+    makespan: Option<f64>,
+    schedule_length_ratio: Option<f64>,
+    turnaround_time: Option<f64>,
+}
+
 fn sums(books: &Books, findings: &mut Findings) {
     let rows = &books.rows.workflows;
-    let Some(summary) = books.summary.grid.as_ref().and_then(|grid| grid.workflows) else {
+    let of_grid = books.summary.grid.as_ref().and_then(|grid| grid.workflows).map(|it| Sums {
+        workflows: it.workflows,
+        done: it.done,
+        makespan: it.makespan,
+        schedule_length_ratio: it.schedule_length_ratio,
+        turnaround_time: it.turnaround_time,
+    });
+    let of_providers = books.summary.workflows.map(|it| Sums {
+        workflows: it.workflows,
+        done: it.done,
+        makespan: it.makespan,
+        schedule_length_ratio: it.schedule_length_ratio,
+        turnaround_time: it.turnaround_time,
+    });
+    let Some(summary) = of_grid.or(of_providers) else {
         let none = rows.is_empty();
         return findings.expect(none, "the summary counts workflows", String::new);
     };

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::queue::Others;
 use super::spent::{Column, Ledger, Part, micros};
 use super::supply::{Market, Supply, Waiting};
-use super::{Chronicle, Crash, Maintained, Story};
+use super::{Chronicle, Crash, Maintained, Story, workflow};
 
 /// An attempt to run a rigid job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -96,7 +96,16 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         // A moldable job waits for as many processors as its provider has chosen.
         let processors = story.size();
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
-        tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
+        let queued = micros(job.queued.unwrap_or(job.left));
+        // Its user keeps it until it is ready; then its inputs are sent to where it is placed.
+        if job.task.is_some() {
+            ledger.until(queued.min(job.ready.map_or(0, micros)), Part::NotReady);
+            for (sent, arrived) in workflow::transfers(all, job) {
+                tell_placing(&mut ledger, queued.min(sent), &story.crashes);
+                ledger.until(queued.min(arrived), Part::Transfers);
+            }
+        }
+        tell_placing(&mut ledger, queued, &story.crashes);
         let moved = story.moves.last();
         let mut waiting = Waiting::new(supply, job.ready, Part::Order)
             .for_data(moved.and_then(|moved| moved.data));

@@ -1,9 +1,11 @@
 //! Tasks of workflows: on what the way to one of them was spent, from parent to parent.
 
+use std::collections::BTreeMap;
+
 use haggle_results::JobRow;
 use serde::Serialize;
 
-use super::spent::{Part, Spent, micros};
+use super::spent::{Part, Spent, micros, seconds};
 use super::{Chronicle, Story};
 
 /// What a task's place in its workflow tells.
@@ -20,6 +22,22 @@ pub struct InWorkflow {
     /// The task by which the workflow was done: the way to that one is the critical path of the
     /// workflow as it was. `None` if not all of its tasks were done.
     pub last: Option<Last>,
+    /// Tasks of the workflow that had come to nothing when this one left, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<Failed>,
+}
+
+/// A task that came to nothing, and not because an earlier one had.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Failed {
+    /// Number of the task in the workflow.
+    pub task: i64,
+    /// Its number in the workload.
+    pub job_id: i64,
+    /// How it ended.
+    pub outcome: String,
+    /// When it left.
+    pub left: f64,
 }
 
 /// A task on the way to another one.
@@ -29,7 +47,7 @@ pub struct Step {
     pub task: i64,
     /// Its number in the workload.
     pub job_id: i64,
-    /// When it might start: its parents were done, or it was submitted.
+    /// When it might start: its parents were done, or it was submitted. Its user may have heard of that later.
     pub ready: f64,
     /// When it left.
     pub left: f64,
@@ -60,7 +78,7 @@ pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     let mut next = (!blocked).then_some(job);
     while let Some(it) = next {
         path.push(it);
-        next = parent(it, &tasks);
+        next = parent(all, it, &tasks);
     }
     path.reverse();
     let all_done = tasks.iter().all(|it| it.outcome == "completed");
@@ -68,25 +86,80 @@ pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     Some(InWorkflow {
         workflow,
         task,
-        path: path.into_iter().map(|it| step(all, it)).collect(),
+        path: (0..path.len())
+            .map(|at| step(all, path[at], at.checked_sub(1).map(|before| path[before])))
+            .collect(),
         last: last.map(|it| Last { task: number(it), job_id: it.job_id, end: it.left }),
+        failed: failed(job, &tasks),
     })
 }
 
+/// What had come to nothing of a workflow when one of its tasks left.
+fn failed(job: &JobRow, tasks: &[&JobRow]) -> Vec<Failed> {
+    let came_to_nothing = |it: &&&JobRow| {
+        let own = !["completed", "unfinished"].contains(&it.outcome.as_str());
+        own && it.refusal.as_deref() != Some("parent_failed") && it.left <= job.left
+    };
+    let mut failed: Vec<&&JobRow> = tasks.iter().filter(came_to_nothing).collect();
+    failed.sort_by_key(|it| (micros(it.left), it.task));
+    let told = |it: &&JobRow| Failed {
+        task: number(it),
+        job_id: it.job_id,
+        outcome: it.outcome.clone(),
+        left: it.left,
+    };
+    failed.into_iter().map(told).collect()
+}
+
+/// When data of a task were on their way to its provider, in order of time: the last of each time
+/// that it was placed.
+pub(super) fn transfers(all: &Chronicle, job: &JobRow) -> Vec<(i64, i64)> {
+    let mut times: BTreeMap<i64, i64> = BTreeMap::new();
+    for (sent, arrived) in
+        all.inputs.iter().filter(|it| it.job == job.job).filter_map(|it| it.moved)
+    {
+        let last = times.entry(micros(sent)).or_insert(0);
+        *last = micros(arrived).max(*last);
+    }
+    times.into_iter().collect()
+}
+
 /// The task that was done when this one might start. It was submitted before its parents were done,
-/// so that it waited for none if it might start at once.
-fn parent<'a>(job: &JobRow, tasks: &[&'a JobRow]) -> Option<&'a JobRow> {
+/// so that it waited for none if it might start at once. On providers it is known what a task needed;
+/// on a grid the instant tells it.
+fn parent<'a>(all: &Chronicle, job: &JobRow, tasks: &[&'a JobRow]) -> Option<&'a JobRow> {
     let ready = job.ready.filter(|&ready| ready > job.submit)?;
+    if all.scenario.grid.is_none() {
+        let inputs = all.inputs.iter().filter(|it| it.job == job.job);
+        let made = inputs.filter_map(|it| it.made_by);
+        let parents = made.filter_map(|made| tasks.iter().find(|it| number(it) == made));
+        return parents.max_by_key(|it| (micros(it.left), std::cmp::Reverse(it.task))).copied();
+    }
     let ended_then = tasks.iter().filter(|it| {
         it.outcome == "completed" && micros(it.left) == micros(ready) && it.job != job.job
     });
     ended_then.min_by_key(|it| it.task).copied()
 }
 
-fn step(all: &Chronicle, job: &JobRow) -> Step {
-    let ready = job.ready.map_or(job.submit, |ready| ready.max(job.submit));
-    let mut parts = super::grid::parts(all, job);
+/// A task, and the parent that it waited for.
+fn step(all: &Chronicle, job: &JobRow, parent: Option<&JobRow>) -> Step {
+    let known = job.ready.map_or(job.submit, |ready| ready.max(job.submit));
+    // Of what is over at a provider, its user hears later.
+    let ready = parent.map_or(known, |it| it.left.max(job.submit)).min(known);
+    let mut parts = match all.scenario.grid {
+        Some(_) => super::grid::parts(all, job),
+        None => super::provider::tell(all.its_own(job), all, job).parts,
+    };
     parts.retain(|it| it.part != Part::NotReady);
+    let unheard = micros(known) - micros(ready);
+    match parts.iter_mut().find(|it| it.part == Part::Placing) {
+        Some(placing) => placing.waiting = seconds(micros(placing.waiting) + unheard),
+        None if unheard > 0 => {
+            let placing = Spent { part: Part::Placing, waiting: seconds(unheard), running: 0.0 };
+            parts.insert(0, placing);
+        }
+        None => {}
+    }
     Step { task: number(job), job_id: job.job_id, ready, left: job.left, parts }
 }
 

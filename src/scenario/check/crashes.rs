@@ -2,8 +2,9 @@
 
 use super::Check;
 use super::names::Names;
+use super::workflows::has_tasks;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Failures, Metascheduler, Transport};
+use crate::scenario::file::{Failures, Metascheduler, Transport, User};
 use crate::scenario::quantity::Name;
 
 impl Check<'_> {
@@ -58,7 +59,7 @@ impl Check<'_> {
             );
         }
         let lost = self.scenario.network.transport == Transport::Datagram;
-        if lost && !self.is_said_again(actors, names) {
+        if lost && (!self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors)) {
             self.report(
                 &at,
                 "what is said to an actor that is down is lost, and would cost jobs".to_owned(),
@@ -66,6 +67,14 @@ impl Check<'_> {
                 "set `transport = \"reliable\"` in [network]".to_owned(),
             );
         }
+    }
+
+    /// Whether one of these actors, or whom it submits to, has to tell or hear that a task is over, for
+    /// others to be submitted.
+    fn keeps_tasks_waiting(&self, actors: &[Name]) -> bool {
+        let concerned =
+            |user: &&User| actors.contains(&user.name) || actors.contains(&user.submits_to);
+        self.scenario.users.iter().filter(concerned).any(|user| has_tasks(self.scenario, user))
     }
 
     /// Whether all metaschedulers to whom one of these actors matters say again what is lost.

@@ -133,6 +133,7 @@ impl Check<'_> {
         // Its curves are those of metaschedulers.
         let agrees = figure.kind == FigureKind::AgreementEcdf;
         let of_one_job = matches!(figure.kind, FigureKind::JobTimeline | FigureKind::Sequence);
+        let of_one = of_one_job || figure.kind == FigureKind::WorkflowTimeline;
         let keys = [
             ("metric", figure.metric.is_some(), measures, measures),
             (
@@ -142,7 +143,7 @@ impl Check<'_> {
                 figure.kind == FigureKind::Lines || spread,
             ),
             ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
-            ("job", figure.job.is_some(), false, of_one_job),
+            ("job", figure.job.is_some(), false, of_one),
             ("group-by", figure.group_by.is_some(), false, measures || curves),
             ("providers", !figure.providers.is_empty(), false, !of_one_job && !agrees),
             // Bars and lines are drawn from summaries, which are those of whole runs.
@@ -172,7 +173,8 @@ impl Check<'_> {
                         "from" | "until" | "providers" => format!("remove `{key}`"),
                         "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
                         "job" => {
-                            "remove `job`, or choose the kind \"job-timeline\" or \"sequence\""
+                            "remove `job`, or choose the kind \"job-timeline\", \"workflow-timeline\" or \
+                             \"sequence\""
                                 .to_owned()
                         }
                         _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),

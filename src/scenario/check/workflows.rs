@@ -3,8 +3,11 @@
 use haggle_workflows::shapes::Shape;
 
 use super::{Check, Logs};
+use crate::scenario::Scenario;
 use crate::scenario::document::Path;
-use crate::scenario::file::{Model, TaskEstimates, Underestimate, Workflows, Workload};
+use crate::scenario::file::{
+    Metascheduler, Model, Role, TaskEstimates, Underestimate, User, Workflows, Workload,
+};
 use crate::scenario::quantity::{Share, TimeSpan};
 use crate::scenario::workload::{WorkflowsError, read_workflow};
 
@@ -40,8 +43,17 @@ impl Check<'_> {
                 "write a number above 0 for at least one hour".to_owned(),
             );
         }
+        self.check_processors(&at, it);
         let Some(progress) = it.progress else { return };
         let at = at.key("progress");
+        if !self.scenario.providers.is_empty() && self.scenario.grid.is_none() {
+            self.report(
+                &at,
+                "tasks that providers run say nothing of their progress".to_owned(),
+                "not used",
+                "remove it; only the scheduler of a grid asks for it".to_owned(),
+            );
+        }
         if progress.amplitude_max < progress.amplitude {
             self.report(
                 &at.key("amplitude-max"),
@@ -90,6 +102,8 @@ impl Check<'_> {
             ("ends", it.ends.is_some(), &["width"]),
             ("tasks", it.tasks.is_some(), &["shape"]),
             ("recorded-mips", it.recorded_mips.is_some(), &["shape", "files"]),
+            ("processors", it.processors.is_some(), &["width", "shape"]),
+            ("processors-max", it.processors_max.is_some(), &["width", "shape"]),
         ] {
             if given && !goes_with.contains(&way) {
                 self.report(
@@ -142,6 +156,32 @@ impl Check<'_> {
         }
     }
 
+    /// A task has as many processors as it needs at a provider, and one slot of a grid.
+    fn check_processors(&mut self, at: &Path, it: &Workflows) {
+        let keys = [("processors", it.processors), ("processors-max", it.processors_max)];
+        for (key, _) in keys.iter().filter(|(_, given)| given.is_some()) {
+            if self.scenario.grid.is_some() {
+                self.report(
+                    &at.key(key),
+                    "a task on a grid has one slot, whatever it needs".to_owned(),
+                    "not used",
+                    "remove it, or submit to providers".to_owned(),
+                );
+            }
+        }
+        if let Some(most) = it.processors_max
+            && most < it.processors.unwrap_or(1)
+        {
+            let least = it.processors.unwrap_or(1);
+            self.report(
+                &at.key("processors-max"),
+                format!("`processors-max` is less than `processors`, {least}"),
+                "no number is both",
+                "the smaller one is `processors`".to_owned(),
+            );
+        }
+    }
+
     fn lacks(&mut self, at: &Path, key: &str, what: &str, example: &str) {
         self.report(
             &at.key(key),
@@ -169,29 +209,24 @@ impl Check<'_> {
         }
     }
 
-    /// Tasks wait for one another at a grid's scheduler only, and where jobs can wait.
+    /// Tasks wait for one another at a grid's scheduler, or at users who submit them to providers one
+    /// by one.
     pub(super) fn check_tasks(&mut self) {
         let scenario = self.scenario;
         let mut submitted: Vec<&str> = Vec::new();
         for (index, user) in scenario.users.iter().enumerate() {
             let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
-            let merged = workload.and_then(|it| it.merge.as_ref()).into_iter().flatten();
-            let merged = merged
-                .filter_map(|name| scenario.workloads.iter().find(|other| other.name == *name));
-            let parts: Vec<&Workload> =
-                workload.into_iter().chain(merged).filter(|it| is_workflows(it)).collect();
+            let parts: Vec<&Workload> = flows(scenario, user).map(|(it, _)| it).collect();
             if parts.is_empty() {
                 continue;
             }
             let path = Path::root().key("user").index(index);
-            let grid = scenario.grid.as_ref();
-            if grid.is_none_or(|grid| grid.policy.takes_sessions()) {
+            if let Some(help) = refuses_tasks(scenario, user) {
                 self.report(
                     &path.key("submits-to"),
                     format!("\"{}\" takes no tasks of workflows", user.submits_to),
                     "does not take them",
-                    "submit to a grid whose jobs can wait, such as one with `policy = \"workflow\"`"
-                        .to_owned(),
+                    help.to_owned(),
                 );
             }
             for part in parts {
@@ -215,6 +250,50 @@ impl Check<'_> {
             }
         }
     }
+}
+
+/// Where tasks may be submitted instead, if not where this user does.
+fn refuses_tasks(scenario: &Scenario, user: &User) -> Option<&'static str> {
+    if let Some(grid) = &scenario.grid {
+        return grid.policy.takes_sessions().then_some(
+            "submit to a grid whose jobs can wait, such as one with `policy = \"workflow\"`",
+        );
+    }
+    if scenario.plans.is_some() {
+        return Some("submit to a grid or to providers");
+    }
+    let target = scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
+    // One that composes has been reported: it takes no rigid jobs at all.
+    match target?.role() {
+        Role::Places(_) | Role::Composes(_) => None,
+        Role::Spreads(_) | Role::Moves(_) | Role::Maps(_) => {
+            Some("submit to a provider, or to a metascheduler with `placement`")
+        }
+    }
+}
+
+/// Whether data of tasks come to providers by way of this metascheduler.
+pub(super) fn sends_data(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {
+    let brings_data = |it: &Workflows| it.shape.is_some() || it.files.is_some();
+    let mut users = scenario.users.iter().filter(|user| user.submits_to == metascheduler.name);
+    users.any(|user| flows(scenario, user).any(|(_, it)| it.is_some_and(brings_data)))
+}
+
+/// Whether some jobs of a user are tasks of workflows.
+pub(super) fn has_tasks(scenario: &Scenario, user: &User) -> bool {
+    flows(scenario, user).next().is_some()
+}
+
+/// The workloads of workflows that a user submits, also through a merger.
+fn flows<'s>(
+    scenario: &'s Scenario,
+    user: &User,
+) -> impl Iterator<Item = (&'s Workload, Option<&'s Workflows>)> {
+    let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
+    let merged = workload.and_then(|it| it.merge.as_ref()).into_iter().flatten();
+    let merged = merged.filter_map(|name| scenario.workloads.iter().find(|it| it.name == *name));
+    let parts = workload.into_iter().chain(merged).filter(|it| is_workflows(it));
+    parts.map(|it| (it, it.workflows.as_ref()))
 }
 
 /// Whether the jobs of a workload are tasks of workflows.

@@ -25,8 +25,8 @@ pub struct Figure {
     /// a "resource-timeline" the first resource that had jobs and failed.
     #[serde(default)]
     pub providers: Vec<Name>,
-    /// The job that "job-timeline" and "sequence" draw: its number in the run; without it, the one with
-    /// the most tries, or messages.
+    /// The job that "job-timeline" and "sequence" draw, or a task of the workflow that "workflow-timeline"
+    /// does: its number in the run; without it, the one with the most tries, or messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
     /// Start of the time that is drawn; without it, the start of the run.
@@ -79,13 +79,15 @@ pub enum FigureKind {
     ResourceTimeline,
     /// One job of a grid across its tries, and from which checkpoint each went on.
     JobTimeline,
+    /// One workflow: which of its tasks ran where when, and when their data moved.
+    WorkflowTimeline,
     /// Who said what to whom about one job: a message sequence chart.
     Sequence,
 }
 
 impl FigureKind {
     /// All of them.
-    pub const ALL: [FigureKind; 13] = [
+    pub const ALL: [FigureKind; 14] = [
         FigureKind::Gantt,
         FigureKind::Utilisation,
         FigureKind::QueueLength,
@@ -98,6 +100,7 @@ impl FigureKind {
         FigureKind::Lines,
         FigureKind::ResourceTimeline,
         FigureKind::JobTimeline,
+        FigureKind::WorkflowTimeline,
         FigureKind::Sequence,
     ];
 
@@ -116,6 +119,7 @@ impl FigureKind {
             FigureKind::Lines => "lines",
             FigureKind::ResourceTimeline => "resource-timeline",
             FigureKind::JobTimeline => "job-timeline",
+            FigureKind::WorkflowTimeline => "workflow-timeline",
             FigureKind::Sequence => "sequence",
         }
     }

@@ -4,7 +4,7 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::quantity::{Name, Share, TimeSpan};
+use crate::scenario::quantity::{Bandwidth, Name, Share, TimeSpan};
 
 /// How long messages travel, and what goes wrong on their way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +12,11 @@ use crate::scenario::quantity::{Name, Share, TimeSpan};
 pub struct Network {
     /// One-way latency between actors without a link of their own.
     pub latency: TimeSpan,
+    /// How fast data of tasks of workflows move between two actors without a link of their own; each
+    /// transfer has that for itself, after the latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "1 Gbit/s"))]
+    pub bandwidth: Option<Bandwidth>,
     /// Every message takes up to this much longer, at random; those from one actor to another stay in order.
     pub jitter: TimeSpan,
     /// Messages from one actor to another may overtake each other, as each has its own jitter.
@@ -48,6 +53,7 @@ impl Default for Network {
     fn default() -> Network {
         Network {
             latency: TimeSpan::ZERO,
+            bandwidth: None,
             jitter: TimeSpan::ZERO,
             reordering: false,
             loss: Share::ZERO,
@@ -78,6 +84,11 @@ impl Transport {
 }
 
 impl Network {
+    /// How fast data move between two actors without a link of their own.
+    pub fn bandwidth(&self) -> Bandwidth {
+        self.bandwidth.unwrap_or(Bandwidth(1e9))
+    }
+
     /// After how long a message is sent again at first: RFC 6298, section 2.1, unless it is said.
     pub fn timeout(&self) -> TimeSpan {
         self.retransmission_timeout.unwrap_or(TimeSpan(Span::from_secs(1)))
@@ -92,6 +103,9 @@ pub struct Link {
     pub between: [Name; 2],
     /// One-way latency between them.
     pub latency: TimeSpan,
+    /// How fast data of tasks move between them; without it, as between any others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
 }
 
 /// Groups of actors that are parted: what is under way between them meanwhile is lost.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::quantity::{Share, TimeSpan};
 
-/// Workflows for a grid. Each is a root, tasks side by side that need it, and a final task that needs
+/// Workflows for a grid or for providers. Each is a root, tasks side by side that need it, and a final task that needs
 /// them all (`width`, `work`); has the `shape` of an application; or is read from one of `files`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -55,7 +55,16 @@ pub struct Workflows {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.001, max = 1e6))]
     pub recorded_mips: Option<f64>,
-    /// What tasks say of their progress; without it, nothing, and their lengths are known.
+    /// Processors that a task needs at once, at least; without it, 1. Only where providers run tasks, and
+    /// not of those in files, which say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub processors: Option<u32>,
+    /// How many at most, each number as likely as any other; without it, `processors`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub processors_max: Option<u32>,
+    /// What tasks say of their progress, on a grid; without it, nothing, and their lengths are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<TaskProgress>,
 }

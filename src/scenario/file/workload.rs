@@ -98,7 +98,7 @@ pub enum Model {
     Applications,
     /// Netto 2009, chapter 5: iterative applications, for a metascheduler with `mapping`.
     Iterative,
-    /// Chtepen 2011, chapters 5 and 6: workflows whose tasks report their progress, for a grid.
+    /// Workflows: tasks that need each other's data (Chtepen 2011, chapters 5 and 6; shapes; files).
     Workflows,
 }
 

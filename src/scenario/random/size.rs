@@ -22,6 +22,8 @@ pub(super) enum Theme {
     Sessions,
     /// A grid whose jobs are tasks of workflows.
     Workflows,
+    /// Providers that run tasks of workflows.
+    Flows,
     /// Applications of phases that are rescheduled over clusters.
     Plans,
     /// Iterative applications that are mapped to cores of several providers.
@@ -40,7 +42,7 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 9] = [
+    pub(super) const ALL: [Theme; 10] = [
         Theme::Anything,
         Theme::Rigid,
         Theme::Reserved,
@@ -48,22 +50,31 @@ impl Theme {
         Theme::Grid,
         Theme::Sessions,
         Theme::Workflows,
+        Theme::Flows,
         Theme::Plans,
         Theme::Mapped,
     ];
 
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
-        use Theme::{Anything, Bags, Grid, Mapped, Plans, Reserved, Rigid, Sessions, Workflows};
+        use Theme::{
+            Anything, Bags, Flows, Grid, Mapped, Plans, Reserved, Rigid, Sessions, Workflows,
+        };
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
-            (Rigid | Reserved | Bags | Mapped, "Scenario", "grid" | "plans") => Absent,
+            (Rigid | Reserved | Bags | Mapped | Flows, "Scenario", "grid" | "plans") => Absent,
             (Grid | Sessions | Workflows, "Scenario", "plans") => Absent,
-            (Workflows, "Workload", "model") => OneOf(&["workflows"]),
-            (Workflows, "Workload", "workflows") => Present,
-            (Workflows, "Workload", "step" | "share" | "log" | "jobs" | "merge") => Absent,
-            (Workflows, "Workload", "lublin" | "independent-jobs" | "synthetic-month") => Absent,
+            (Workflows | Flows, "Workload", "model") => OneOf(&["workflows"]),
+            (Workflows | Flows, "Workload", "workflows") => Present,
+            (Workflows | Flows, "Workload", "step" | "share" | "log" | "jobs" | "merge") => Absent,
+            (Workflows | Flows, "Workload", "lublin" | "independent-jobs" | "synthetic-month") => {
+                Absent
+            }
+            (Flows, "Workflows", "progress") => Absent,
+            (Flows, "Metascheduler", "composition" | "negotiation" | "mapping") => Absent,
+            (Flows, "Metascheduler", "coallocation" | "reallocation") => Absent,
+            (Workflows, "Workflows", "processors" | "processors-max") => Absent,
             (Workflows, "Grid", "policy") => {
                 OneOf(&["workflow", "balanced-workflow", "rescheduling", "wqr"])
             }
@@ -94,11 +105,11 @@ impl Theme {
             }
             (Rigid | Bags, "Metascheduler", "mapping") => Absent,
             (
-                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Mapped,
+                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Flows | Mapped,
                 "Workload",
                 "applications",
             ) => Absent,
-            (Rigid | Reserved | Bags, "Scenario", "provider") => Present,
+            (Rigid | Reserved | Bags | Flows, "Scenario", "provider") => Present,
             (Reserved, "Scenario", "metascheduler") => Absent,
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
             (Reserved, "Workload", "step") => Present,
@@ -108,7 +119,7 @@ impl Theme {
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
             (Bags, "Workload", "step") => Present,
-            (Rigid | Reserved | Bags, "Workload", "data" | "share") => Absent,
+            (Rigid | Reserved | Bags | Flows, "Workload", "data" | "share") => Absent,
             (Grid | Sessions | Workflows, "Scenario", "grid") => Present,
             (
                 Grid | Sessions | Workflows,
@@ -199,6 +210,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Maintenance", "times") => 5,
         ("Workflows", "count" | "width" | "width-max") => 4,
         ("Workflows", "tasks") => 20,
+        ("Workflows", "processors" | "processors-max") => 8,
         ("Workflows", "days") => 1,
         ("Reallocation", "window") => 6,
         ("Replicas", "min" | "max") => 5,

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use haggle_model::progress::{EstimateError, Progress, Side};
 use haggle_model::random::{Stream, stream};
-use haggle_model::workflow::{TaskData, WorkflowTask};
+use haggle_model::workflow::{Need, TaskData, WorkflowTask};
 use haggle_model::{Job, Span, Time};
-use haggle_scheduling::grid::workflows::WorkflowId;
+use haggle_scheduling::workflows::WorkflowId;
 use haggle_workflows::files::{self, FileError};
 use haggle_workflows::shapes::{Shape, ShapeError};
 use haggle_workflows::{Builder, GraphError, Task, TaskId, Workflow};
@@ -66,7 +66,17 @@ struct Drawn {
 
 struct DrawnTask {
     run: Span,
+    processors: u32,
     progress: Option<Progress>,
+}
+
+/// What runs the tasks of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunBy {
+    /// Resources of a grid, each task in one slot; data come from the storage and go there.
+    Grid,
+    /// Providers, each task on as many processors as it needs; data go from parent to child.
+    Providers,
 }
 
 /// The workflows of a workload, ready to be drawn.
@@ -75,6 +85,7 @@ pub struct WorkflowModel<'a> {
     templates: Templates,
     workload: &'a str,
     seed: u64,
+    run_by: RunBy,
 }
 
 impl<'a> WorkflowModel<'a> {
@@ -87,6 +98,7 @@ impl<'a> WorkflowModel<'a> {
         folder: &Path,
         workload: &'a str,
         seed: u64,
+        run_by: RunBy,
     ) -> Result<WorkflowModel<'a>, WorkflowsError> {
         let templates = match (&parameters.files, parameters.shape) {
             (Some(files), _) => {
@@ -100,7 +112,7 @@ impl<'a> WorkflowModel<'a> {
             }
             (None, None) => Templates::Sides,
         };
-        Ok(WorkflowModel { parameters, templates, workload, seed })
+        Ok(WorkflowModel { parameters, templates, workload, seed, run_by })
     }
 
     /// The tasks of all workflows as jobs, in the order in which they are submitted. Those that were
@@ -115,14 +127,20 @@ impl<'a> WorkflowModel<'a> {
         drawn.sort_by_key(|(_, workflow)| workflow.submit);
         let mut jobs = Vec::new();
         for (workflow, Drawn { submit, graph, tasks }) in drawn {
-            for (task, DrawnTask { run, progress }) in (0..).zip(tasks) {
+            let needed = match self.run_by {
+                RunBy::Grid => None,
+                RunBy::Providers => Some(self.graph(workflow, graph.as_deref(), &tasks)?),
+            };
+            for (task, DrawnTask { run, processors, progress }) in (0..).zip(tasks) {
                 let told = self.parameters.progress.is_none_or(|it| it.a_priori);
                 let length = progress.map_or(run, |it| Span::from_secs_f64(it.a_priori()));
                 let data = graph.as_deref().map(|graph| data(graph, TaskId(task), checkpoint));
+                let needs = needed.as_ref().map(|graph| needs(graph, TaskId(task)));
+                let needs = needs.unwrap_or_default();
                 jobs.push(Job {
                     requested_time: told.then_some(length),
-                    task: Some(Arc::new(WorkflowTask { workflow, task, data, progress })),
-                    ..Job::new(jobs.len() as u32, submit, 1, run)
+                    task: Some(Arc::new(WorkflowTask { workflow, task, data, progress, needs })),
+                    ..Job::new(jobs.len() as u32, submit, processors, run)
                 });
             }
         }
@@ -138,15 +156,25 @@ impl<'a> WorkflowModel<'a> {
         place: u16,
     ) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, WorkflowsError> {
         let graph = |number| {
-            let name = format!("{} {number}", self.workload);
             let Drawn { graph, tasks, .. } = self.draw(number)?;
-            let graph = match graph {
-                Some(graph) => with_lengths(&name, &graph, &tasks)?,
-                None => sides(&name, &tasks)?,
-            };
+            let graph = self.graph(number, graph.as_deref(), &tasks)?;
             Ok((WorkflowId { workload: place, number }, Arc::new(graph)))
         };
         (0..self.parameters.count).map(graph).collect()
+    }
+
+    /// What tasks with these lengths need of each other.
+    fn graph(
+        &self,
+        number: u32,
+        drawn: Option<&Workflow>,
+        tasks: &[DrawnTask],
+    ) -> Result<Workflow, GraphError> {
+        let name = format!("{} {number}", self.workload);
+        match drawn {
+            Some(graph) => with_lengths(&name, graph, tasks),
+            None => sides(&name, tasks),
+        }
     }
 
     fn draw(&self, number: u32) -> Result<Drawn, WorkflowsError> {
@@ -166,12 +194,20 @@ impl<'a> WorkflowModel<'a> {
                 graph.tasks().iter().map(|task| task.work.as_secs_f64() * speed).collect()
             }
         };
-        let mut estimates = draws("estimates");
-        let task = |length: f64| match &self.parameters.progress {
-            None => DrawnTask { run: span(length), progress: None },
-            Some(progress) => progress.draw(length, &mut estimates),
+        let (mut estimates, mut widths) = (draws("estimates"), draws("processors"));
+        let task = |(task, length): (usize, f64)| {
+            let (run, progress) = match &self.parameters.progress {
+                None => (span(length), None),
+                Some(progress) => progress.draw(length, &mut estimates),
+            };
+            let processors = match (self.run_by, &self.templates, &graph) {
+                (RunBy::Grid, ..) => 1,
+                (_, Templates::Files(_), Some(graph)) => graph.tasks()[task].processors,
+                _ => self.parameters.processors(&mut widths),
+            };
+            DrawnTask { run, processors, progress }
         };
-        let tasks = lengths.into_iter().map(task).collect();
+        let tasks = lengths.into_iter().enumerate().map(task).collect();
         let submit = self.parameters.arrival(&mut draws("arrival"));
         Ok(Drawn { submit, graph, tasks })
     }
@@ -200,6 +236,15 @@ fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
         output: with(output, graph.children(id)),
         checkpoint: if own > 0 { own } else { checkpoint },
     }
+}
+
+/// What a task needs where it is to run: what its parents make for it, and what is in the storage.
+fn needs(graph: &Workflow, id: TaskId) -> Box<[Need]> {
+    let made =
+        |link: &haggle_workflows::Link| Need { made_by: Some(link.task.0), bytes: link.bytes };
+    let input = graph.task(id).input;
+    let stored = (input > 0).then_some(Need { made_by: None, bytes: input });
+    graph.parents(id).iter().map(made).chain(stored).collect()
 }
 
 /// The same graph with other lengths.
@@ -240,6 +285,12 @@ impl scenario::Workflows {
         [ends].into_iter().chain(middle).chain([ends]).collect()
     }
 
+    /// Processors that a task needs at once.
+    fn processors(&self, draws: &mut Stream) -> u32 {
+        let least = self.processors.unwrap_or(1);
+        draws.random_range(least..=self.processors_max.unwrap_or(least).max(least))
+    }
+
     fn arrival(&self, draws: &mut Stream) -> Time {
         let day = f64::from(draws.random_range(0..self.days));
         let even = vec![1.0; 24];
@@ -256,8 +307,8 @@ impl scenario::Workflows {
 }
 
 impl scenario::TaskProgress {
-    /// A task of this drawn length, s.
-    fn draw(&self, length: f64, draws: &mut Stream) -> DrawnTask {
+    /// How long a task of this drawn length really runs, s, and what it says of it.
+    fn draw(&self, length: f64, draws: &mut Stream) -> (Span, Option<Progress>) {
         let estimates = match self.estimates {
             TaskEstimates::Mixed => match draws.random_range(0..3) {
                 0 => TaskEstimates::Over,
@@ -290,7 +341,7 @@ impl scenario::TaskProgress {
         let error = EstimateError { side, amplitude: first * largest, decay, noise };
         let step = self.step.fraction() * actual;
         let progress = Progress::new(error, actual, step, draws.random());
-        DrawnTask { run, progress: Some(progress) }
+        (run, Some(progress))
     }
 }
 

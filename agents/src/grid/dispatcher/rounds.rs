@@ -7,8 +7,8 @@ use haggle_model::progress::ProgressReport;
 use haggle_model::work::Work;
 use haggle_model::{Job, JobId, Span, Time};
 use haggle_scheduling::grid::scheduler::{Questions, Restart};
-use haggle_scheduling::grid::workflows::Ledger;
 use haggle_scheduling::grid::{Action, Insight, ResourceId, Round, Session, User};
+use haggle_scheduling::workflows::Ledger;
 use rand::RngExt;
 
 use super::{Dispatcher, DispatcherConfig, Moving, Tries, length};

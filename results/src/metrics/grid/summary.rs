@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::GridLedger;
 use super::sessions::{GridSessions, PPM};
 use super::totals::Totals;
-use super::workflows::GridWorkflows;
+use crate::metrics::workflows::GridWorkflows;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -293,7 +293,11 @@ impl GridLedger {
             busy: share(accounts.busy),
             full: share(accounts.full),
             sessions: totals.sessions.sum_up(&came, accounts),
-            workflows: totals.workflows.sum_up(&totals.spent, accounts, fastest),
+            workflows: totals.workflows.sum_up_grid(
+                (totals.spent.useful.work, accounts.processed),
+                accounts.rounds.evaluations,
+                fastest,
+            ),
             resources: if is_listed { resources.collect() } else { Vec::new() },
         }
     }

@@ -8,7 +8,7 @@ use haggle_model::{ProviderId, Span, Time};
 
 use super::sessions::SessionTotals;
 use super::spent::{Counts, Spent};
-use super::workflows::WorkflowTotals;
+use crate::metrics::workflows::WorkflowTotals;
 
 /// Sums over all jobs that are settled, and over all tries.
 #[derive(Clone, Debug, Default)]

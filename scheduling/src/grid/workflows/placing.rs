@@ -8,7 +8,7 @@ use haggle_model::JobId;
 use super::super::jobs::Turn;
 use super::super::resources::ResourceId;
 use super::balance::{Costs, Place, SAME};
-use super::ledger::Group;
+use crate::workflows::Group;
 
 /// A task that may start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,8 +116,8 @@ mod tests {
     use haggle_workflows::TaskId;
 
     use super::super::super::resources::SiteId;
-    use super::super::ledger::WorkflowId;
     use super::*;
+    use crate::workflows::WorkflowId;
 
     const ID: WorkflowId = WorkflowId { workload: 0, number: 0 };
 

@@ -13,9 +13,9 @@ use super::super::resources::ResourceId;
 use super::super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, Restart, Round};
 use super::super::view::{Detection, View};
 use super::balance::{Balance, BalancedRound, Costs, Move, Place, Running};
-use super::ledger::{Group, Ledger};
 use super::placing::{Ready, place};
 use super::prediction::{Average, CurveFit, Extrapolation, History, Predictor};
+use crate::workflows::{Group, Ledger};
 
 /// How a scheduler of workflows decides, as a scenario says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,12 +52,11 @@ fn course(
     let built = built.map_err(|error| error.to_string())?;
     let mut actors = built.actors;
     let me = ActorId(actors.len() as u32);
-    actors.push(AnyActor::User(User::new(UserConfig {
+    actors.push(AnyActor::User(User::new(UserConfig::new(
         me,
-        submits_to: built.rescheduler,
-        class: JobClass::External,
-        patience: None,
-    })));
+        built.rescheduler,
+        JobClass::External,
+    ))));
     let job = Job::new(0, Time::ZERO, 1, Span::ZERO);
     let job = Job { phases: Some(Arc::clone(phased)), ..job };
     let world = World {

@@ -4,6 +4,7 @@ use super::flow::Flow;
 use crate::scenario::check::Check;
 use crate::scenario::check::channel::{at_once, crossing, site};
 use crate::scenario::check::names::Names;
+use crate::scenario::check::workflows::sends_data;
 use crate::scenario::document::Path;
 use crate::scenario::file::Transport;
 use crate::scenario::quantity::{Share, TimeSpan};
@@ -26,6 +27,13 @@ impl Check<'_> {
             self.uses(&network.key(key), travels, "the network", why, remedy);
         }
         let scenario = self.scenario;
+        let carries =
+            Vec::from_iter(scenario.metaschedulers.iter().filter(|it| sends_data(scenario, it)));
+        let why = "no task of a workflow has data that move: users with such workflows submit to no \
+                   metascheduler";
+        let remedy =
+            "remove it, or submit workflows of a `shape` or from `files` to a metascheduler";
+        self.uses(&network.key("bandwidth"), !carries.is_empty(), "the network", why, remedy);
         let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
         let why = "every message takes the same time";
         let remedy = "remove it, or set `jitter`";
@@ -71,10 +79,22 @@ impl Check<'_> {
                     names.providers_meant(&talker.providers).contains(&place)
                 })
             };
-            let read = talk(site_a, site_b) || talk(site_b, site_a);
-            let at = network.key("link").index(index).key("between");
+            // Data of tasks also go from one provider to another.
+            let sends = carries.iter().any(|it| {
+                let there = names.providers_meant(&it.providers);
+                let is_end = |site: &str| {
+                    let place = names.providers.get(site);
+                    site == it.name.as_str() || place.is_some_and(|place| there.contains(place))
+                };
+                site_a != site_b && is_end(site_a) && is_end(site_b)
+            });
+            let read = sends || talk(site_a, site_b) || talk(site_b, site_a);
+            let at = network.key("link").index(index);
             let what = format!("the link between \"{a}\" and \"{b}\"");
-            self.has_effect(&at, read, &what, NO_WAY, "remove the link, or name other actors");
+            let remedy = "remove the link, or name other actors";
+            self.has_effect(&at.key("between"), read, &what, NO_WAY, remedy);
+            let why = "no data of tasks go that way";
+            self.uses(&at.key("bandwidth"), sends, &what, why, "remove it");
         }
     }
 
@@ -84,7 +104,14 @@ impl Check<'_> {
     fn effects_at_once(&mut self, between: &str) {
         let network = Path::root().key("network");
         let why = format!("messages between {between} take no time, and each arrives once");
-        let keys = ["loss", "duplication", "reordering", "transport", "retransmission-timeout"];
+        let keys = [
+            "bandwidth",
+            "loss",
+            "duplication",
+            "reordering",
+            "transport",
+            "retransmission-timeout",
+        ];
         for key in keys {
             self.uses(&network.key(key), false, "the network", &why, "remove it");
         }

@@ -1,4 +1,6 @@
-//! Which tasks of workflows have to wait, which may start, and which are done.
+//! Which tasks of workflows have to wait, which may start, which are done, and which never will be.
+//!
+//! The scheduler of a grid keeps such a ledger, and so does a user who submits workflows to providers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ struct Flow {
     done: Vec<bool>,
     /// How many parents are not done, by task.
     missing: Vec<u32>,
+    /// Whether a parent, or a parent's parent, came to nothing, by task.
+    barred: Vec<bool>,
 }
 
 /// The tasks of workflows by what they wait for. What changes costs O(children).
@@ -63,6 +67,7 @@ impl Ledger {
             jobs: vec![None; graph.tasks().len()],
             done: vec![false; graph.tasks().len()],
             missing: graph.ids().map(|task| graph.parents(task).len() as u32).collect(),
+            barred: vec![false; graph.tasks().len()],
             graph: Arc::clone(graph),
         };
         let flows = workflows.iter().map(|(&id, graph)| (id, flow(graph))).collect();
@@ -105,6 +110,31 @@ impl Ledger {
             }
         }
         released
+    }
+
+    /// A task came to nothing: those of its descendants that are submitted and were not barred before,
+    /// by number of task. None of them may ever start.
+    pub fn fail(&mut self, job: JobId) -> Vec<JobId> {
+        let Some(&Member { workflow, task }) = self.tasks.get(&job) else { return Vec::new() };
+        let flow = self.flows.get_mut(&workflow).expect("its task was submitted");
+        let mut open = vec![task];
+        let mut found = Vec::new();
+        while let Some(task) = open.pop() {
+            for child in flow.graph.children(task) {
+                if !std::mem::replace(&mut flow.barred[child.task.index()], true) {
+                    open.push(child.task);
+                    found.push(child.task);
+                }
+            }
+        }
+        found.sort_unstable();
+        found.into_iter().filter_map(|task| flow.jobs[task.index()]).collect()
+    }
+
+    /// Whether a job is a task that may never start, for a parent or a parent's parent came to nothing.
+    pub fn is_barred(&self, job: JobId) -> bool {
+        self.member(job)
+            .is_some_and(|member| self.flows[&member.workflow].barred[member.task.index()])
     }
 
     /// Whether a job is a task whose parents are not all done.
@@ -246,5 +276,16 @@ mod tests {
         assert_eq!(ledger.submit(JobId(99), Member { workflow: ID, task: TaskId(3) }), None);
         let all = ledger.groups(JobId(16));
         assert_eq!(all, [(Group::Final(ID, TaskId(16)), 1)]);
+    }
+
+    /// Task 2 needs the root alone; tasks 9, 13, 14 and 16 need task 2.
+    #[test]
+    fn descendants_of_what_came_to_nothing_are_barred_once() {
+        let mut ledger = ledger(&[0]);
+        assert_eq!(ledger.fail(JobId(2)), [9, 13, 14, 16].map(JobId));
+        assert_eq!(ledger.fail(JobId(9)), []);
+        assert_eq!(ledger.fail(JobId(11)), [JobId(15)]);
+        let barred = Vec::from_iter((0..17).filter(|&task| ledger.is_barred(JobId(task))));
+        assert_eq!(barred, [9, 13, 14, 15, 16]);
     }
 }

@@ -1,23 +1,23 @@
-//! Workflows as wholes: the key `grid.workflows` of `summary.json`.
+//! Workflows as wholes: the keys `workflows` and, of a grid, `grid.workflows` of `summary.json`.
 
 use std::collections::BTreeMap;
 
 use haggle_model::grid::{GridJobRecord, GridOutcome, TryEnd, TryRecord};
-use haggle_model::work::Work;
-use haggle_model::workflow::WorkflowCame;
-use haggle_model::{Job, Span, Time};
+use haggle_model::work::{Speed, Work};
+use haggle_model::workflow::{Staged, WorkflowCame};
+use haggle_model::{Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::accounts::Accounts;
-use super::spent::Spent;
 use super::summary::ratio;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
 /// What became of workflows, by workload and number there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WorkflowTotals {
+pub(crate) struct WorkflowTotals {
     all: BTreeMap<(u16, u32), WorkflowRecord>,
+    /// Bytes that were transferred for tasks of providers that are not over.
+    moved: BTreeMap<JobId, u64>,
 }
 
 /// What became of a workflow, as far as its tasks are over.
@@ -29,9 +29,11 @@ pub struct WorkflowRecord {
     pub submit: Time,
     /// Tasks that are done.
     pub done: u32,
+    /// Tasks that came to nothing because an earlier one had.
+    barred: u32,
     /// The work of all tasks.
     pub length: Work,
-    /// When the first task was sent to a resource; `None` = none was.
+    /// When the first task was sent to a resource of a grid, or started at a provider; `None` = none was.
     pub first: Option<Time>,
     /// When the last output of those done was stored.
     last: Time,
@@ -45,10 +47,10 @@ pub struct WorkflowRecord {
     pub written: u64,
     /// Bytes that have arrived for its tasks, or from them.
     pub data: u64,
-    /// From when done tasks could start to when they were sent to a resource, and to their ends.
+    /// From when done tasks could start to when they were sent to a resource, and to their ends; on grids.
     waited: Span,
     lasted: Span,
-    /// MIPS of the fastest resource of the grid.
+    /// MIPS of the fastest resource of the grid, or the speed of the fastest provider.
     fastest: f64,
 }
 
@@ -58,6 +60,7 @@ impl WorkflowRecord {
             came,
             submit,
             done: 0,
+            barred: 0,
             length: Work::ZERO,
             first: None,
             last: submit,
@@ -102,13 +105,13 @@ impl WorkflowRecord {
 
 impl WorkflowTotals {
     /// Takes in that a workflow has come.
-    pub(super) fn came(&mut self, now: Time, came: WorkflowCame) {
+    pub(crate) fn came(&mut self, now: Time, came: WorkflowCame) {
         self.all.insert((came.workload, came.number), WorkflowRecord::new(came, now));
     }
 
     /// Takes in a job that is over; one that is no task, or that never came to a grid's scheduler,
     /// counts for nothing here.
-    pub(super) fn job_over<'a>(
+    pub(crate) fn job_over<'a>(
         &mut self,
         record: &GridJobRecord,
         length: Work,
@@ -139,18 +142,38 @@ impl WorkflowTotals {
         }
     }
 
-    /// All of them, on a grid whose fastest resource is this fast, MIPS.
-    pub(super) fn records(&self, fastest: f64) -> impl Iterator<Item = WorkflowRecord> {
+    /// Takes in that what a task needs is at a provider.
+    pub(crate) fn staged(&mut self, staged: &Staged) {
+        *self.moved.entry(staged.job).or_default() += staged.bytes_moved();
+    }
+
+    /// Takes in a job of providers that is over; one that is no task counts for nothing here.
+    pub(crate) fn provider_job_over(&mut self, record: &JobRecord) {
+        let moved = self.moved.remove(&record.job.id).unwrap_or(0);
+        let Job { workload, processors, ref task, run_time, .. } = *record.job;
+        let Some(task) = task else { return };
+        let Some(flow) = self.all.get_mut(&(workload, task.workflow)) else { return };
+        let length = Speed::from_mips(1).over(run_time.reveal_to_machine());
+        flow.length += Work::from_parts(length.as_parts() * u128::from(processors));
+        flow.done += u32::from(record.outcome == JobOutcome::Completed);
+        flow.barred += u32::from(record.outcome == JobOutcome::Rejected(Refusal::ParentFailed));
+        flow.data += moved;
+        let lost = record.lost.iter().map(|run| run.start);
+        flow.first = flow.first.into_iter().chain(lost).chain(record.start).min();
+        if record.outcome == JobOutcome::Completed {
+            flow.last = flow.last.max(record.end);
+        }
+        flow.failures += record.lost.len() as u32;
+        flow.tries += record.lost.len() as u32 + u32::from(record.has_last_attempt());
+    }
+
+    /// All of them, on a grid whose fastest resource is this fast, MIPS, or on providers.
+    pub(crate) fn records(&self, fastest: f64) -> impl Iterator<Item = WorkflowRecord> {
         self.all.values().map(move |it| WorkflowRecord { fastest, ..it.clone() })
     }
 
-    /// Sums up; `None` if no job was a task.
-    pub(super) fn sum_up(
-        &self,
-        spent: &Spent,
-        accounts: &Accounts,
-        fastest: f64,
-    ) -> Option<GridWorkflows> {
+    /// Sums up those of providers; `None` if no job was a task.
+    pub(crate) fn sum_up(&self, fastest: f64) -> Option<Workflows> {
         if self.all.is_empty() {
             return None;
         }
@@ -165,31 +188,78 @@ impl WorkflowTotals {
             let micros = done().map(|it| i128::from(time(it).unwrap_or(Span::ZERO).as_micros()));
             ratio(micros.sum::<i128>() as f64 / SECOND, count as f64)
         };
-        let time = |part: fn(&WorkflowRecord) -> Span| {
-            all.iter().map(|it| i128::from(part(it).as_micros())).sum::<i128>() as f64
-        };
         let ratios = Vec::from_iter(done().filter_map(WorkflowRecord::schedule_length_ratio));
-        let tasks = sum(|it| u64::from(it.came.tasks));
         let submitted = length(&mut all.iter());
-        Some(GridWorkflows {
+        Some(Workflows {
             workflows: all.len() as u64,
             done: count,
-            tasks,
+            tasks: sum(|it| u64::from(it.came.tasks)),
             tasks_done: sum(|it| u64::from(it.done)),
+            tasks_barred: sum(|it| u64::from(it.barred)),
             makespan: mean(WorkflowRecord::makespan),
             schedule_length_ratio: ratio(ratios.iter().sum(), ratios.len() as f64),
             turnaround_time: mean(WorkflowRecord::turnaround_time),
-            migrations_per_task: ratio(sum(|it| u64::from(it.moves)) as f64, tasks as f64),
-            waiting_percent: ratio(100.0 * time(|it| it.waited), time(|it| it.lasted)),
-            checkpoints_per_task: ratio(sum(|it| it.written) as f64, tasks as f64),
-            useful_of_processed: ratio(
-                spent.useful.work.as_mi_f64(),
-                accounts.processed.as_mi_f64(),
-            ),
             done_of_submitted: ratio(length(&mut done()).as_mi_f64(), submitted.as_mi_f64()),
-            evaluations: accounts.rounds.evaluations,
+            data: sum(|it| it.data),
         })
     }
+
+    /// Sums up those of a grid, which has processed so much, and some of that of use; `None` if no job
+    /// was a task.
+    pub(crate) fn sum_up_grid(
+        &self,
+        (useful, processed): (Work, Work),
+        evaluations: u64,
+        fastest: f64,
+    ) -> Option<GridWorkflows> {
+        let all = self.sum_up(fastest)?;
+        let per_task = |part: fn(&WorkflowRecord) -> u64| {
+            ratio(self.all.values().map(part).sum::<u64>() as f64, all.tasks as f64)
+        };
+        let time = |part: fn(&WorkflowRecord) -> Span| {
+            self.all.values().map(|it| i128::from(part(it).as_micros())).sum::<i128>() as f64
+        };
+        Some(GridWorkflows {
+            workflows: all.workflows,
+            done: all.done,
+            tasks: all.tasks,
+            tasks_done: all.tasks_done,
+            makespan: all.makespan,
+            schedule_length_ratio: all.schedule_length_ratio,
+            turnaround_time: all.turnaround_time,
+            migrations_per_task: per_task(|it| u64::from(it.moves)),
+            waiting_percent: ratio(100.0 * time(|it| it.waited), time(|it| it.lasted)),
+            checkpoints_per_task: per_task(|it| it.written),
+            useful_of_processed: ratio(useful.as_mi_f64(), processed.as_mi_f64()),
+            done_of_submitted: all.done_of_submitted,
+            evaluations,
+        })
+    }
+}
+
+/// Workflows that providers ran, in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workflows {
+    /// Workflows that came.
+    pub workflows: u64,
+    /// Those of which all tasks are done.
+    pub done: u64,
+    /// Their tasks, of all workflows.
+    pub tasks: u64,
+    /// Those that are done.
+    pub tasks_done: u64,
+    /// Those that were never submitted, because an earlier one came to nothing.
+    pub tasks_barred: u64,
+    /// From the first start of a task to the last end, mean over done workflows, s.
+    pub makespan: Option<f64>,
+    /// Makespan / (critical path / speed of the fastest provider), mean over done workflows (SLR).
+    pub schedule_length_ratio: Option<f64>,
+    /// From submission to the same end, s.
+    pub turnaround_time: Option<f64>,
+    /// Work of done workflows / work of all.
+    pub done_of_submitted: Option<f64>,
+    /// Bytes that were transferred to where tasks were to run.
+    pub data: u64,
 }
 
 /// Workflows in numbers (Chtepen 2011, sections 5.6 and 6.5).
@@ -251,8 +321,13 @@ mod tests {
         let jobs = jobs.into_iter().chain([(1, 400, true), (1, 400, false), (1, 100, false)]);
         for (number, (workflow, length, done)) in (0..).zip(jobs) {
             let run = Span::from_secs(length);
-            let task =
-                Some(Arc::new(WorkflowTask { workflow, task: number, data: None, progress: None }));
+            let task = Some(Arc::new(WorkflowTask {
+                workflow,
+                task: number,
+                data: None,
+                progress: None,
+                needs: [].into(),
+            }));
             let job = Job { task, id: JobId(number), ..Job::new(number, Time::ZERO, 1, run) };
             let outcome = match done {
                 true => GridOutcome::Done { winner: 1, computed: second(50), end: second(90) },
@@ -267,10 +342,8 @@ mod tests {
                 GridJobRecord { job: Arc::new(job), class: JobClass::Local, share: None, outcome };
             totals.job_over(&record, Speed::from_mips(1).over(run), [].into_iter());
         }
-        let mut spent = Spent::default();
-        spent.useful.work = Work::from_mi(1200);
-        let accounts = Accounts { processed: Work::from_mi(1400), ..Accounts::default() };
-        let found = totals.sum_up(&spent, &accounts, 1.0).expect("there are workflows");
+        let work = (Work::from_mi(1200), Work::from_mi(1400));
+        let found = totals.sum_up_grid(work, 0, 1.0).expect("there are workflows");
         let close = |found: Option<f64>, expected: f64| {
             assert!((found.expect("some") - expected).abs() < 5e-6, "{found:?}, not {expected}");
         };

@@ -1,0 +1,196 @@
+//! The timeline of a workflow out of the folder of a run.
+
+use std::collections::BTreeMap;
+
+use haggle_model::grid::TryEnd;
+use haggle_results::reader::{AttemptRow, InputRow, OutageRow, TryRow};
+use haggle_results::{JobRow, Table};
+
+use super::{Part, Tables, outages_of};
+use crate::error::PlotError;
+use crate::tries::{Outage, TryBar};
+use crate::workflow_timeline::{TaskInput, TaskTry, WorkflowPlace, WorkflowTimeline};
+
+/// A try before it has a lane.
+struct Tried<'a> {
+    place: &'a str,
+    /// The job, and which of its tries.
+    key: (i64, i64),
+    /// From when on its lane is taken.
+    from: f64,
+    bar: TryBar,
+    /// What it waited for: the try that it came from, when it left and arrived.
+    inputs: Vec<(Option<(i64, i64)>, f64, f64)>,
+}
+
+/// The timeline of the workflow of which `job`, by its number in the run, is a task; without it, of the
+/// one with the most tries.
+///
+/// # Errors
+/// If the results cannot be read, or there is no such workflow.
+pub fn workflow_timeline(
+    run: &Tables,
+    title: impl Fn(&str) -> String,
+    part: &Part,
+    job: Option<i64>,
+) -> Result<WorkflowTimeline, PlotError> {
+    let jobs = run.jobs()?;
+    let found = match job {
+        Some(job) => Some(jobs.iter().find(|row| row.job == job).ok_or(PlotError::NoJob(job))?),
+        None => most_tried(jobs),
+    };
+    let Some((row, workflow)) = found.and_then(|row| Some((row, row.task?.0))) else {
+        let title = title("a workflow");
+        let reason = match job {
+            Some(_) => "the job is no task of a workflow",
+            None => "no job is a task of a workflow",
+        };
+        return Err(PlotError::NoData { title, reason });
+    };
+    let is_its_own =
+        |it: &&JobRow| it.workload == row.workload && it.task.is_some_and(|it| it.0 == workflow);
+    let tasks: BTreeMap<i64, &JobRow> =
+        jobs.iter().filter(is_its_own).map(|it| (it.job, it)).collect();
+    let title = title(&format!("workflow {workflow} of {}", row.workload));
+    let (attempts, inputs) = (run.run().attempts()?, run.run().inputs()?);
+    let mut tried = match run.run().has(Table::Tries) {
+        true => on_grid(run.tries()?, &tasks),
+        false => on_providers(&attempts, &inputs, &tasks),
+    };
+    tried.retain(|it| part.has_provider(it.place) && part.clipped(it.from, it.bar.end).is_some());
+    tried.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.key.cmp(&b.key)));
+    if tried.is_empty() {
+        return Err(PlotError::NoData { title, reason: "none of its tasks ran there then" });
+    }
+    let known = run.resources()?.iter().map(|it| it.provider.as_str());
+    let places: Vec<&str> = known.filter(|name| tried.iter().any(|it| it.place == *name)).collect();
+    let outages = |name: &str| -> Result<Vec<Outage>, PlotError> {
+        let rows = run.outages()?;
+        let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
+        Ok(outages_of(rows, name, part).map(outage).collect())
+    };
+    let from = part.from.unwrap_or(row.submit);
+    let places = lanes(&places, tried);
+    let places = places.into_iter().map(|(name, lanes)| {
+        Ok(WorkflowPlace { name: name.to_owned(), lanes, outages: outages(name)? })
+    });
+    let places = places.collect::<Result<Vec<_>, PlotError>>()?;
+    Ok(WorkflowTimeline { title, places, from, until: part.until })
+}
+
+/// A task of the first workflow with the most tries of its tasks.
+fn most_tried(jobs: &[JobRow]) -> Option<&JobRow> {
+    let mut counts: BTreeMap<(&str, i64), (i64, &JobRow)> = BTreeMap::new();
+    for row in jobs {
+        let Some((workflow, _)) = row.task else { continue };
+        counts.entry((&row.workload, workflow)).or_insert((0, row)).0 += row.attempts;
+    }
+    counts.into_values().rev().max_by_key(|(tries, _)| *tries).map(|(_, row)| row)
+}
+
+/// Tries of tasks on the resources of a grid. One that moved goes on from where it was.
+fn on_grid<'a>(rows: &'a [TryRow], tasks: &BTreeMap<i64, &JobRow>) -> Vec<Tried<'a>> {
+    let left: BTreeMap<(i64, i64), f64> =
+        rows.iter().map(|row| ((row.job, row.attempt), row.left)).collect();
+    let tried = |row: &'a TryRow| {
+        let task = tasks.get(&row.job)?;
+        let before = row.parent.map(|parent| (row.job, parent));
+        let came = before.and_then(|key| Some((Some(key), *left.get(&key)?, row.dispatched)));
+        Some(Tried {
+            place: row.provider.as_str(),
+            key: (row.job, row.attempt),
+            from: row.dispatched,
+            bar: TryBar {
+                label: label(task),
+                dispatched: row.dispatched,
+                start: row.start,
+                left: row.left,
+                end: row.end,
+                ending: row.ending,
+                checkpoints: Vec::new(),
+            },
+            inputs: came.into_iter().collect(),
+        })
+    };
+    rows.iter().filter_map(tried).collect()
+}
+
+/// Attempts of tasks at providers. The first has its inputs sent there.
+fn on_providers<'a>(
+    rows: &'a [AttemptRow],
+    inputs: &[InputRow],
+    tasks: &BTreeMap<i64, &JobRow>,
+) -> Vec<Tried<'a>> {
+    let last: BTreeMap<i64, (i64, i64)> =
+        tasks.values().filter_map(|it| Some((it.task?.1, (it.job, it.attempts)))).collect();
+    let tried = |row: &'a AttemptRow| {
+        let task = tasks.get(&row.job)?;
+        let (start, end) = row.start.zip(row.end)?;
+        let its_own = inputs
+            .iter()
+            .filter(|it| row.attempt == 1 && it.job == row.job && it.to == row.provider);
+        let moved = its_own.filter_map(|it| {
+            let (sent, arrived) = it.moved?;
+            Some((it.made_by.and_then(|made_by| last.get(&made_by).copied()), sent, arrived))
+        });
+        let moved: Vec<_> = moved.collect();
+        Some(Tried {
+            place: row.provider.as_str(),
+            key: (row.job, row.attempt),
+            from: moved.iter().map(|(_, sent, _)| *sent).fold(start, f64::min),
+            bar: TryBar {
+                label: label(task),
+                dispatched: start,
+                start: Some(start),
+                left: end,
+                end,
+                ending: match row.outcome.as_str() {
+                    "failed" => TryEnd::Failed,
+                    "unfinished" => TryEnd::Open,
+                    "walltime_reached" => TryEnd::Cancelled,
+                    _ => TryEnd::Computed,
+                },
+                checkpoints: Vec::new(),
+            },
+            inputs: moved,
+        })
+    };
+    rows.iter().filter_map(tried).collect()
+}
+
+fn label(task: &JobRow) -> String {
+    task.task.map_or_else(String::new, |(_, number)| number.to_string())
+}
+
+/// A place, and its lanes.
+type Lanes<'a> = (&'a str, Vec<Vec<TaskTry>>);
+
+/// Gives each try the first lane of its place that is free, and says where what it waited for came from.
+fn lanes<'a>(places: &[&'a str], tried: Vec<Tried<'_>>) -> Vec<Lanes<'a>> {
+    let mut free_from: Vec<Vec<f64>> = vec![Vec::new(); places.len()];
+    let mut lane_of: BTreeMap<(i64, i64), (usize, usize)> = BTreeMap::new();
+    for it in &tried {
+        let Some(place) = places.iter().position(|name| *name == it.place) else { continue };
+        let lanes = &mut free_from[place];
+        let lane = lanes.iter().position(|until| *until <= it.from).unwrap_or(lanes.len());
+        if lane == lanes.len() {
+            lanes.push(0.0);
+        }
+        lanes[lane] = it.bar.end;
+        lane_of.insert(it.key, (place, lane));
+    }
+    let counts = free_from.iter().map(Vec::len);
+    let mut all: Vec<Lanes<'a>> =
+        places.iter().zip(counts).map(|(name, count)| (*name, vec![Vec::new(); count])).collect();
+    for it in tried {
+        let Some(&(place, lane)) = lane_of.get(&it.key) else { continue };
+        let input = |&(from, sent, arrived): &(Option<(i64, i64)>, f64, f64)| TaskInput {
+            from: from.and_then(|from| lane_of.get(&from).copied()),
+            sent,
+            arrived,
+        };
+        let inputs = it.inputs.iter().map(input).collect();
+        all[place].1[lane].push(TaskTry { bar: it.bar, inputs });
+    }
+    all
+}

@@ -1,0 +1,52 @@
+//! No task of a workflow starts at a provider before its parents are done and their data are there.
+
+use std::collections::BTreeMap;
+
+use haggle_model::workflow::{Input, Staged};
+use haggle_model::{JobId, JobOutcome, JobRecord, Time};
+
+use super::Violation;
+
+/// Tasks that are done, and what is where others are to run.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    /// When each task was done, by workload, workflow and number.
+    done: BTreeMap<(u16, u32, u32), Time>,
+    /// Where each task was submitted last.
+    staged: BTreeMap<JobId, Vec<Input>>,
+}
+
+impl Flows {
+    /// Takes in what a task needs at the provider to which it is submitted.
+    pub(crate) fn staged(&mut self, staged: &Staged) {
+        self.staged.insert(staged.job, staged.inputs.clone());
+    }
+
+    /// Takes in a job of providers that is over.
+    pub(super) fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
+        let Some(task) = &record.job.task else { return Ok(()) };
+        let inputs = self.staged.remove(&record.job.id).unwrap_or_default();
+        let key = |number| (record.job.workload, task.workflow, number);
+        let starts = record.lost.iter().map(|run| run.start).chain(record.start);
+        for start in starts {
+            for need in &task.needs {
+                let made = match need.made_by {
+                    Some(parent) => self.done.get(&key(parent)).copied(),
+                    None => Some(Time::ZERO),
+                };
+                let is_there = |it: &Input| {
+                    let (sent, arrived) = it.moved.unwrap_or((start, start));
+                    it.need == *need && made.is_some_and(|made| made <= sent) && arrived <= start
+                };
+                if !inputs.iter().any(is_there) {
+                    let (job, bytes) = (record.job.number, need.bytes);
+                    return Err(Violation::WithoutInput { job, start, bytes });
+                }
+            }
+        }
+        if record.outcome == JobOutcome::Completed {
+            self.done.insert(key(task.task), record.end);
+        }
+        Ok(())
+    }
+}

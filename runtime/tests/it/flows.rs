@@ -1,0 +1,305 @@
+//! Tasks of workflows that providers run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use haggle_agents::{DataPaths, MAX_ATTEMPTS};
+use haggle_model::network::Path;
+use haggle_model::workflow::{Input, Need, WorkflowTask};
+use haggle_model::{ActorId, Job, JobOutcome, JobRecord, Refusal, Span, Time};
+use haggle_scheduling::Policy;
+use haggle_scheduling::placement::Placement;
+use haggle_scheduling::workflows::WorkflowId;
+use haggle_workflows::{Builder, Task, TaskId};
+use proptest::prelude::*;
+
+use crate::failures;
+use crate::setup::{Ran, Setup, job};
+use crate::trouble::trouble;
+
+/// What a task is: requested and real time (s), processors, bytes from the storage, and what it
+/// needs of earlier ones.
+#[derive(Clone, Debug)]
+struct Drawn {
+    requested: i64,
+    run: i64,
+    processors: u32,
+    stored: u64,
+    parents: Vec<(u32, u64)>,
+}
+
+/// A task that runs as long as it asks for.
+fn task(run: i64, processors: u32, stored: u64, parents: &[(u32, u64)]) -> Drawn {
+    Drawn { requested: run, run, processors, stored, parents: parents.to_vec() }
+}
+
+/// Workflows of one workload, each from when on and its tasks: their jobs, which are numbered from
+/// `first`, and their graphs in the setup.
+fn submitted(
+    setup: &mut Setup,
+    workload: u16,
+    first: i64,
+    flows: &[(i64, Vec<Drawn>)],
+) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for (workflow, (submit, tasks)) in (0..).zip(flows) {
+        let mut builder = Builder::new(workflow.to_string());
+        for (number, drawn) in tasks.iter().enumerate() {
+            let work = Span::from_secs(drawn.run);
+            let id = builder.task(Task::new(number.to_string(), work)).expect("a task");
+            for &(parent, bytes) in &drawn.parents {
+                builder.edge(TaskId(parent), id, bytes).expect("an edge");
+            }
+        }
+        let graph = Arc::new(builder.build().expect("no cycle"));
+        for (number, drawn) in (0..).zip(tasks) {
+            let links = graph.parents(TaskId(number)).iter();
+            let made = links.map(|link| Need { made_by: Some(link.task.0), bytes: link.bytes });
+            let stored = Need { made_by: None, bytes: drawn.stored };
+            let needs = made.chain((drawn.stored > 0).then_some(stored)).collect();
+            let task = WorkflowTask { workflow, task: number, data: None, progress: None, needs };
+            let at = first + jobs.len() as i64;
+            let job = job(at, *submit, drawn.requested, drawn.run, drawn.processors);
+            jobs.push(Job { workload, task: Some(Arc::new(task)), ..job });
+        }
+        setup.workflows.insert(WorkflowId { workload, number: workflow }, graph);
+    }
+    jobs
+}
+
+/// 10 MB a second, behind one second.
+fn paths() -> DataPaths {
+    DataPaths::new(Path::constant(80e6, Span::from_secs(1)).expect("a path"))
+}
+
+const MB: u64 = 1_000_000;
+
+/// Four tasks in turn on two providers.
+fn diamond(tasks: Vec<Drawn>) -> Setup {
+    let mut setup = Setup::default()
+        .provider(4, Policy::Easy)
+        .provider(4, Policy::Fcfs)
+        .metascheduler(Placement::RoundRobin);
+    setup.paths = paths();
+    let jobs = submitted(&mut setup, 0, 1, &[(0, tasks)]);
+    setup.user(2, jobs)
+}
+
+fn times(ran: &Ran) -> Vec<(Option<f64>, f64)> {
+    let mut records: Vec<&JobRecord> = ran.records.iter().collect();
+    records.sort_by_key(|record| record.job.number);
+    let seconds = |time: Time| time.as_micros() as f64 / 1e6;
+    records.iter().map(|it| (it.start.map(seconds), seconds(it.end))).collect()
+}
+
+/// The first task has its input from the storage after 1 + 1 s, and runs on the first provider. The
+/// second waits 1 + 10 s for its data, the third is where its data are. The last one has data on the
+/// other provider, 1 + 2.5 s from the end of the second, which it needs but has nothing of.
+#[test]
+fn a_diamond_on_two_providers() {
+    let setup = diamond(vec![
+        task(10, 2, 10 * MB, &[]),
+        task(20, 4, 0, &[(0, 100 * MB)]),
+        task(5, 1, 0, &[(0, 50 * MB)]),
+        task(7, 3, 0, &[(1, 0), (2, 25 * MB)]),
+    ]);
+    let ran = setup.run_on_both();
+    let expected = [(2.0, 12.0), (23.0, 43.0), (12.0, 17.0), (46.5, 53.5)];
+    assert_eq!(times(&ran), expected.map(|(start, end)| (Some(start), end)));
+    assert_eq!(ran.providers(), [Some(0), Some(1), Some(0), Some(1)]);
+    let ready: Vec<_> = ran.records.iter().map(|it| (it.job.number, it.job.ready)).collect();
+    let at = |seconds| Some(Time::from_secs(seconds));
+    assert_eq!(ready, [(1, None), (3, at(12)), (2, at(12)), (4, at(43))]);
+    let moved = ran.inputs.values().map(|(_, staged)| staged.bytes_moved() / MB);
+    assert_eq!(Vec::from_iter(moved), [10, 100, 0, 25]);
+}
+
+/// The same on one provider, to which its user submits: nothing moves.
+#[test]
+fn a_diamond_on_one_provider() {
+    for policy in Policy::ALL {
+        let mut setup = Setup::default().provider(4, policy);
+        let tasks = vec![
+            task(10, 2, 10 * MB, &[]),
+            task(20, 4, 0, &[(0, 100 * MB)]),
+            task(5, 1, 0, &[(0, 50 * MB)]),
+            task(7, 3, 0, &[(1, 0), (2, 25 * MB)]),
+        ];
+        let jobs = submitted(&mut setup, 0, 1, &[(0, tasks)]);
+        setup.paths = paths();
+        let ran = setup.user(0, jobs).run_on_both();
+        let expected = [(0.0, 10.0), (10.0, 30.0), (30.0, 35.0), (35.0, 42.0)];
+        assert_eq!(times(&ran), expected.map(|(start, end)| (Some(start), end)), "{policy:?}");
+        assert_eq!(ran.inputs.len(), 4);
+        assert!(ran.inputs.values().all(|(_, staged)| staged.bytes_moved() == 0));
+    }
+}
+
+/// Whatever becomes of a task that does not end as it should, those that need it are never submitted.
+#[test]
+fn what_comes_to_nothing_bars_all_that_need_it() {
+    let barred = JobOutcome::Rejected(Refusal::ParentFailed);
+    let chain = |second: Drawn| {
+        let first = task(10, 1, 0, &[]);
+        let others = [task(5, 1, 0, &[(0, 0)]), task(5, 1, 0, &[(1, 0)]), task(5, 1, 0, &[(3, 0)])];
+        let [beside, third, fourth] = others;
+        diamond(vec![first, second, beside, third, fourth]).run_on_both()
+    };
+    let killed = Drawn { requested: 3, ..task(9, 1, 0, &[(0, 0)]) };
+    for (second, outcome) in [
+        (killed, JobOutcome::WalltimeReached),
+        (task(5, 5, 0, &[(0, 0)]), JobOutcome::Rejected(Refusal::NoProvider)),
+    ] {
+        let ran = chain(second);
+        let done = JobOutcome::Completed;
+        assert_eq!(ran.outcomes(), [done, outcome, done, barred, barred]);
+        let over = |number| ran.records.iter().find(|it| it.job.number == number).map(|it| it.end);
+        assert_eq!(over(4), over(5));
+        assert_eq!(over(4), over(2));
+    }
+}
+
+/// A task that is withdrawn while its data are on their way never comes to a provider.
+#[test]
+fn a_task_may_be_withdrawn_while_its_data_are_on_their_way() {
+    let mut setup = Setup::default()
+        .provider(4, Policy::Easy)
+        .provider(4, Policy::Fcfs)
+        .metascheduler(Placement::RoundRobin);
+    setup.paths = paths();
+    let tasks =
+        vec![task(10, 1, 0, &[]), task(5, 1, 0, &[(0, 100 * MB)]), task(5, 1, 0, &[(1, 0)])];
+    let jobs = submitted(&mut setup, 0, 1, &[(0, tasks)]);
+    let ran = setup.user_with_patience(2, Some(Span::from_secs(4)), jobs).run_on_both();
+    let barred = JobOutcome::Rejected(Refusal::ParentFailed);
+    assert_eq!(ran.outcomes(), [JobOutcome::Completed, JobOutcome::Cancelled, barred]);
+    assert_eq!(times(&ran), [(Some(0.0), 10.0), (None, 14.0), (None, 14.0)]);
+    assert!(ran.inputs.is_empty());
+}
+
+/// Tasks that need up to three earlier ones; some are killed, some are too wide.
+fn flow() -> impl Strategy<Value = (i64, Vec<Drawn>)> {
+    let bytes = || prop_oneof![Just(0), 1..60 * MB];
+    let parents = prop::collection::vec((any::<u32>(), bytes()), 0..4);
+    let task = (0..30_i64, 1..=5_u32, bytes(), parents, 0..12_u32).prop_map(
+        |(run, processors, stored, parents, kind)| {
+            let requested = match kind {
+                0 => 0,
+                1 => (run / 2).max(1),
+                _ => run + 1,
+            };
+            // Those of most worlds fit.
+            let processors = if kind == 2 { processors } else { processors.min(4) };
+            Drawn { requested, run, processors, stored, parents }
+        },
+    );
+    (0..40_i64, prop::collection::vec(task, 1..10)).prop_map(|(submit, mut tasks)| {
+        for (number, task) in (0..).zip(&mut tasks) {
+            let parents = std::mem::take(&mut task.parents).into_iter().filter(|_| number > 0);
+            let earlier = parents.map(|(parent, bytes)| (parent % u32::max(number, 1), bytes));
+            task.parents = earlier.collect::<BTreeMap<_, _>>().into_iter().collect();
+        }
+        (submit, tasks)
+    })
+}
+
+fn flows() -> impl Strategy<Value = Vec<(i64, Vec<Drawn>)>> {
+    let flows = prop::collection::vec(flow(), 0..4);
+    flows.prop_map(|mut flows| {
+        flows.sort_by_key(|(submit, _)| *submit);
+        flows
+    })
+}
+
+/// Every task that started had all that it needs where it ran, and in time.
+fn assert_inputs_were_there(ran: &Ran, providers: usize) -> Result<(), TestCaseError> {
+    let tasks = ran.records.iter().filter_map(|it| {
+        let task = it.job.task.as_ref()?;
+        Some(((it.job.workload, task.workflow, task.task), it))
+    });
+    let tasks: BTreeMap<_, &JobRecord> = tasks.collect();
+    for (&(workload, workflow, _), record) in &tasks {
+        let task = record.job.task.as_ref().expect("a task");
+        let parents = || task.needs.iter().filter_map(|need| need.made_by);
+        let parent = |number| tasks[&(workload, workflow, number)];
+        let all_done = parents().all(|it| parent(it).outcome == JobOutcome::Completed);
+        let barred = record.outcome == JobOutcome::Rejected(Refusal::ParentFailed);
+        let unfinished = record.outcome == JobOutcome::Unfinished;
+        prop_assert!(unfinished || barred != all_done, "{:?}\n{}", record, ran.log);
+        let starts = record.lost.iter().map(|run| run.start).chain(record.start);
+        let Some(start) = starts.min() else { continue };
+        prop_assert!(all_done, "{:?}\n{}", record, ran.log);
+        let provider = record.provider.expect("it ran").0;
+        if task.needs.is_empty() {
+            continue;
+        }
+        let (submitted, staged) = &ran.inputs[&record.job.id];
+        prop_assert_eq!(staged.at, ActorId(provider));
+        let needs = Vec::from_iter(staged.inputs.iter().map(|it| it.need));
+        prop_assert_eq!(&needs[..], &task.needs[..]);
+        prop_assert!(*submitted <= start);
+        for &Input { need, from, moved } in &staged.inputs {
+            let made = need.made_by.map(parent);
+            let by = made.map(|made| made.provider.expect("it ran").0 as usize);
+            // The storage is where its metascheduler is, or its one provider.
+            let at_home = if workload == 1 { providers } else { 0 };
+            prop_assert_eq!(from.index(), by.unwrap_or(at_home));
+            let ended = made.map_or(Time::ZERO, |made| made.end);
+            let Some((sent, arrived)) = moved else {
+                prop_assert!(need.bytes == 0 || from == staged.at);
+                prop_assert!(ended <= start);
+                continue;
+            };
+            prop_assert!(from != staged.at && ended <= sent && arrived <= *submitted);
+            let takes = 1_000_000 + need.bytes.div_ceil(10) as i64;
+            prop_assert_eq!((arrived - sent).as_micros(), takes);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_task_starts_before_what_it_needs_is_there_and_every_workflow_ends(
+        drawn in prop::collection::vec(failures::provider(), 1..4),
+        external in flows(),
+        local in flows(),
+        placement in 0..5_usize,
+        patience in prop::option::of(0..60_i64),
+        latency in prop_oneof![2 => Just(0_i64), 1 => 1_i64..4],
+        max_attempts in prop_oneof![Just(MAX_ATTEMPTS), 1_u32..4],
+        horizon in prop::option::of(0_i64..200),
+        reordering in any::<bool>(),
+        trouble in trouble(),
+    ) {
+        let providers = drawn.len();
+        let mut setup = failures::setup(&drawn, &[], latency)
+            .metascheduler(Placement::ALL[placement]);
+        setup.paths = paths();
+        setup.trouble = trouble;
+        setup.jitter = Span::from_secs(i64::from(reordering) * 3);
+        setup.reordering = reordering;
+        setup.providers.iter_mut().for_each(|provider| provider.max_attempts = max_attempts);
+        setup.horizon = horizon.map(Time::from_secs);
+        let external = submitted(&mut setup, 1, 1_000, &external);
+        let local = submitted(&mut setup, 2, 2_000, &local);
+        let patience = patience.map(Span::from_secs);
+        let mut setup = setup.user_with_patience(providers, patience, external).user(0, local);
+        let ran = setup.run_on_both();
+        setup.assert_recovery(&ran.log);
+        let jobs = ran.result.as_ref().expect("it ends").jobs;
+        prop_assert_eq!(ran.records.len() as u64, jobs);
+        let numbers: BTreeSet<_> = ran.records.iter().map(|it| it.job.id).collect();
+        prop_assert_eq!(numbers.len(), ran.records.len());
+        if setup.horizon.is_none() {
+            prop_assert!(ran.records.iter().all(|it| it.outcome != JobOutcome::Unfinished));
+        }
+        ran.assert_disclosures();
+        // Of a workflow that came as the run stopped, tasks may be missing.
+        if setup.horizon.is_none() {
+            assert_inputs_were_there(&ran, providers)?;
+        }
+    }
+}

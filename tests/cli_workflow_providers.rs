@@ -1,0 +1,214 @@
+//! Workflows whose tasks providers run.
+
+use crate::command::Folder;
+
+/// A root that two tasks read from, and a task that reads from both; the second needs two processors.
+const DIAMOND: &str = r#"{
+  "name": "diamond", "schemaVersion": "1.4",
+  "workflow": {
+    "tasks": [
+      {"name": "a", "type": "compute", "runtimeInSeconds": 100, "parents": [],
+       "files": [{"link": "input", "name": "raw", "sizeInBytes": 3000000},
+                 {"link": "output", "name": "one", "sizeInBytes": 1000000},
+                 {"link": "output", "name": "two", "sizeInBytes": 2000000}]},
+      {"name": "b", "type": "compute", "runtimeInSeconds": 200, "cores": 2, "parents": ["a"],
+       "files": [{"link": "input", "name": "one", "sizeInBytes": 1000000},
+                 {"link": "output", "name": "three", "sizeInBytes": 4000000}]},
+      {"name": "c", "type": "compute", "runtimeInSeconds": 400, "cores": 4, "parents": ["a"],
+       "files": [{"link": "input", "name": "two", "sizeInBytes": 2000000},
+                 {"link": "output", "name": "four", "sizeInBytes": 1000000}]},
+      {"name": "d", "type": "compute", "runtimeInSeconds": 50, "parents": ["b", "c"],
+       "files": [{"link": "input", "name": "three", "sizeInBytes": 4000000},
+                 {"link": "input", "name": "four", "sizeInBytes": 1000000},
+                 {"link": "output", "name": "end", "sizeInBytes": 6000000}]}
+    ]
+  }
+}"#;
+
+/// Two providers of four processors in turn, 1 s and 8 Mbit/s away from everybody.
+fn world(workflows: &str, more: &str) -> String {
+    format!(
+        r#"
+[network]
+latency = "1s"
+bandwidth = "8 Mbit/s"
+
+[[workload]]
+name = "flows"
+model = "workflows"
+
+[workload.workflows]
+{workflows}
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "broker"
+
+[[metascheduler]]
+name = "broker"
+placement = "round-robin"
+
+[[provider]]
+name = "north"
+processors = 4
+
+[[provider]]
+name = "south"
+processors = 4
+
+[results]
+format = "csv"
+{more}
+"#
+    )
+}
+
+fn run(folder: &Folder) -> String {
+    folder.haggle(&["run", "world.toml", "-o", "out", "--check", "--quiet", "--no-figures"])
+}
+
+/// Cells of some columns, row by row; times since the submission of the only workflow.
+fn columns(text: &str, names: &[&str], since: f64) -> Vec<Vec<String>> {
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let place = |name: &&str| header.iter().position(|it| it == name).expect("a column");
+    let places: Vec<(usize, bool)> =
+        names.iter().map(|name| (place(name), name.ends_with("_time"))).collect();
+    let cells = |line: &str| -> Vec<String> {
+        let cells: Vec<&str> = line.split(',').collect();
+        let shown = |&(place, is_time): &(usize, bool)| match cells[place].parse::<f64>() {
+            Ok(time) if is_time => format!("{}", ((time - since) * 1e6).round() / 1e6),
+            _ => cells[place].to_owned(),
+        };
+        places.iter().map(shown).collect()
+    };
+    lines.map(cells).collect()
+}
+
+/// By hand, 1 MB takes 1 s after the latency of 1 s, as does a message. Task a: 4 s for its input, 1 s to be
+/// submitted, 100 s; its user hears of its end at 106 s. Task b: 2 s for 1 MB, and 1 s; task c is where its data are.
+/// Task d is where b was, and has 1 MB from c, which its user knows to be over at 508 s.
+#[test]
+fn tasks_run_when_their_data_have_come() {
+    let text = world("count = 1\nfiles = [\"diamond.json\"]", "");
+    let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+    assert!(run(&folder).starts_with("exit code: 0\n"));
+    let flows = folder.read("out/workflows.csv");
+    let since = &columns(&flows, &["submission_time"], 0.0)[0][0];
+    let since = since.parse::<f64>().expect("a time");
+    let names = ["task", "provider", "requested_number_of_resources", "ready_time"];
+    let names = [&names[..], &["queued_time", "starting_time", "finish_time"]].concat();
+    let mut jobs = columns(&folder.read("out/jobs.csv"), &names, since);
+    jobs.sort();
+    let expected = [
+        ["0", "north", "1", "", "5", "5", "105"],
+        ["1", "south", "2", "106", "109", "109", "309"],
+        ["2", "north", "4", "106", "107", "107", "507"],
+        ["3", "south", "1", "508", "511", "511", "561"],
+    ];
+    assert_eq!(jobs, expected);
+    let names = ["made_by", "bytes", "sender", "receiver", "sent_time", "arrival_time"];
+    let inputs = columns(&folder.read("out/inputs.csv"), &names, since);
+    let expected = [
+        ["", "3000000", "broker", "north", "0", "4"],
+        ["0", "2000000", "north", "north", "", ""],
+        ["0", "1000000", "north", "south", "106", "108"],
+        ["1", "4000000", "south", "south", "", ""],
+        ["2", "1000000", "north", "south", "508", "510"],
+    ];
+    assert_eq!(inputs, expected);
+    let names = ["tasks_done", "starting_time", "finish_time", "critical_path", "data", "tries"];
+    let found = columns(&flows, &names, since);
+    assert_eq!(found, [["4", "5", "561", "550.0", "5000000", "4"]]);
+    let told = folder.haggle(&["explain", "out", "3"]);
+    let way = [
+        "data, s",
+        "The workflow was done by it: this is the critical path as it was.",
+        "before its parents were done",
+    ];
+    for text in way {
+        assert!(told.contains(text), "{text}\n{told}");
+    }
+}
+
+/// The same on another driver, and in a run of its own.
+#[test]
+fn drivers_agree_on_workflows_that_fail() {
+    let failures = "[[failures]]\nlaw = { up = { law = \"exponential\", mean = \"2h\" }, down = { law = \"exponential\", mean = \"20min\" } }\n";
+    let text = world(
+        "count = 4\nshape = \"montage\"\ntasks = 25\nrecorded-mips = 100\nprocessors-max = 4",
+        failures,
+    );
+    let folder = Folder::with(&[("world.toml", &text)]);
+    let verified = folder.haggle(&["verify", "world.toml"]);
+    assert!(verified.starts_with("exit code: 0\n"), "{verified}");
+    assert!(run(&folder).starts_with("exit code: 0\n"));
+    let done = columns(&folder.read("out/workflows.csv"), &["complete", "failures"], 0.0);
+    assert!(done.iter().all(|row| row[0] == "1"), "{done:?}");
+    assert!(done.iter().any(|row| row[1] != "0"), "{done:?}");
+}
+
+/// A provider that gives failing jobs up; nothing of what needs them waits for ever.
+#[test]
+fn what_needs_a_task_that_fails_is_rejected_and_explained() {
+    let down = "[[failures]]\nof = [\"north\"]\noutages = [[\"1d\", \"25h\"]]\n";
+    let text = world("count = 30\nfiles = [\"diamond.json\"]\ndays = 2\nrecorded-mips = 60", down);
+    let text = text.replacen("name = \"north\"\n", "name = \"north\"\non-failure = \"fail\"\n", 1);
+    let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+    let ran = run(&folder);
+    assert!(ran.starts_with("exit code: 0\n"), "{ran}");
+    let jobs = columns(&folder.read("out/jobs.csv"), &["job", "outcome", "refusal"], 0.0);
+    let barred = jobs.iter().find(|row| row[2] == "parent_failed").expect("one that is barred");
+    assert!(jobs.iter().any(|row| row[1] == "failed"), "{jobs:?}");
+    let told = folder.haggle(&["explain", "out", &barred[0]]);
+    assert!(told.contains("an earlier task of its workflow came to nothing: task"), "{told}");
+}
+
+#[test]
+fn what_cannot_work_is_refused_with_a_way_out() {
+    let valid = world("count = 2\nwidth = 3\nwork = \"1h\"", "");
+    let folder = Folder::with(&[("diamond.json", DIAMOND)]);
+    let told = |text: &str| {
+        std::fs::write(folder.path().join("world.toml"), text).expect("a file");
+        folder.haggle(&["validate", "world.toml"])
+    };
+    assert!(told(&valid).starts_with("exit code: 0\n"), "{}", told(&valid));
+    let placement = "placement = \"round-robin\"";
+    let refused = [
+        (
+            placement,
+            "coallocation = { policy = \"none\" }",
+            "\"broker\" takes no tasks of workflows",
+        ),
+        (
+            placement,
+            "reallocation = { algorithm = \"regular\" }",
+            "\"broker\" takes no tasks of workflows",
+        ),
+        (
+            "width = 3",
+            "width = 3\nprogress = { estimates = \"over\" }",
+            "say nothing of their progress",
+        ),
+        (
+            "width = 3",
+            "width = 3\nprocessors = 4\nprocessors-max = 2",
+            "is less than `processors`, 4",
+        ),
+        (
+            "width = 3\nwork = \"1h\"",
+            "files = [\"diamond.json\"]\nprocessors = 4",
+            "`processors` goes with `width` or `shape`, not with `files`",
+        ),
+    ];
+    for (from, to, problem) in refused {
+        let told = told(&valid.replacen(from, to, 1));
+        assert!(told.contains(problem) && told.starts_with("exit code: 3\n"), "{problem}\n{told}");
+    }
+    // Tasks without data move none.
+    assert!(told(&valid).contains("`bandwidth` of the network has no effect"), "{}", told(&valid));
+    let crash = "[[failures]]\nactors = [\"users\"]\noutages = [[\"1h\", \"2h\"]]\n";
+    let told = told(&format!("{valid}\n{crash}"));
+    assert!(told.contains("is lost, and would cost jobs"), "{told}");
+}
