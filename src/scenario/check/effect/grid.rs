@@ -3,8 +3,8 @@
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, TaskEstimates, Underestimate,
-    Workload,
+    CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, TaskEstimates, TaskProgress,
+    Underestimate, Workload,
 };
 
 impl Check<'_> {
@@ -81,10 +81,21 @@ impl Check<'_> {
             self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
         }
         let moves_tasks = self.scenario.workloads.iter().any(|it| it.workflows.is_some());
-        for key in ["gain", "prediction", "estimate", "balance"] {
-            let read = moves_tasks || policy != GridPolicy::BalancedWorkflow;
-            let why = "no workload has workflows, and other jobs are not moved";
-            let remedy = "remove it, or add a workload with `model = \"workflows\"`";
+        let told = self.scenario.workloads.iter().any(|it| progress(it).is_some());
+        for key in ["gain", "balance", "prediction", "estimate"] {
+            let (read, why, remedy) = match key {
+                "prediction" | "estimate" if moves_tasks => (
+                    told,
+                    "no task says anything of its progress",
+                    "remove it, or add `progress` to [workload.workflows]",
+                ),
+                _ => (
+                    moves_tasks,
+                    "no workload has workflows, and other jobs are not moved",
+                    "remove it, or add a workload with `model = \"workflows\"`",
+                ),
+            };
+            let read = read || policy != GridPolicy::BalancedWorkflow;
             self.uses(&path.key(key), read, "the grid", why, remedy);
         }
         self.progress_effects(path, grid);
@@ -93,17 +104,10 @@ impl Check<'_> {
         self.uses(&at, saves, "the results", why, "remove it");
     }
 
-    /// What tasks say of their progress, where nobody listens, and how it is read, where nobody speaks.
+    /// What tasks say of their progress, where nobody listens, and what moves cost, where they cost nothing.
     fn progress_effects(&mut self, path: &Path, grid: &Grid) {
         let balanced = grid.policy == GridPolicy::BalancedWorkflow;
-        let progress = |it: &Workload| it.workflows.as_ref().and_then(|it| it.progress);
         let workflows = self.scenario.workloads.iter().any(|it| it.workflows.is_some());
-        let told = self.scenario.workloads.iter().any(|it| progress(it).is_some());
-        for key in ["prediction", "estimate"] {
-            let why = "no task says anything of its progress";
-            let remedy = "remove it, or add `progress` to [workload.workflows]";
-            self.uses(&path.key(key), told || !balanced || !workflows, "the grid", why, remedy);
-        }
         let why =
             "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time";
         let costs = grid.checkpoints.is_some() || !workflows;
@@ -152,4 +156,8 @@ impl Check<'_> {
             self.uses(&at.key(key), read, "the grid's checkpoints", why, remedy);
         }
     }
+}
+
+fn progress(workload: &Workload) -> Option<TaskProgress> {
+    workload.workflows.as_ref()?.progress
 }
