@@ -53,8 +53,9 @@ pub fn workflow_timeline(
         jobs.iter().filter(is_its_own).map(|it| (it.job, it)).collect();
     let title = title(&format!("workflow {workflow} of {}", row.workload));
     let (attempts, inputs) = (run.run().attempts()?, run.run().inputs()?);
-    let mut tried = match run.run().has(Table::Tries) {
-        true => on_grid(run.tries()?, &tasks),
+    let on_grid = run.run().has(Table::Tries);
+    let mut tried = match on_grid {
+        true => on_resources(run.tries()?, &tasks),
         false => on_providers(&attempts, &inputs, &tasks),
     };
     tried.retain(|it| part.has_provider(it.place) && part.clipped(it.from, it.bar.end).is_some());
@@ -65,7 +66,8 @@ pub fn workflow_timeline(
     let known = run.resources()?.iter().map(|it| it.provider.as_str());
     let places: Vec<&str> = known.filter(|name| tried.iter().any(|it| it.place == *name)).collect();
     let outages = |name: &str| -> Result<Vec<Outage>, PlotError> {
-        let rows = run.outages()?;
+        // A provider goes on with the rest of its processors.
+        let rows = if on_grid { run.outages()? } else { &[] };
         let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
         Ok(outages_of(rows, name, part).map(outage).collect())
     };
@@ -89,7 +91,7 @@ fn most_tried(jobs: &[JobRow]) -> Option<&JobRow> {
 }
 
 /// Tries of tasks on the resources of a grid. One that moved goes on from where it was.
-fn on_grid<'a>(rows: &'a [TryRow], tasks: &BTreeMap<i64, &JobRow>) -> Vec<Tried<'a>> {
+fn on_resources<'a>(rows: &'a [TryRow], tasks: &BTreeMap<i64, &JobRow>) -> Vec<Tried<'a>> {
     let left: BTreeMap<(i64, i64), f64> =
         rows.iter().map(|row| ((row.job, row.attempt), row.left)).collect();
     let tried = |row: &'a TryRow| {
