@@ -11,6 +11,9 @@ use crate::error::PlotError;
 use crate::tries::{Outage, TryBar};
 use crate::workflow_timeline::{TaskInput, TaskTry, WorkflowPlace, WorkflowTimeline};
 
+/// The try that something came from, if any, when it left and when it arrived.
+type Came = (Option<(i64, i64)>, f64, f64);
+
 /// A try before it has a lane.
 struct Tried<'a> {
     place: &'a str,
@@ -19,8 +22,8 @@ struct Tried<'a> {
     /// From when on its lane is taken.
     from: f64,
     bar: TryBar,
-    /// What it waited for: the try that it came from, when it left and arrived.
-    inputs: Vec<(Option<(i64, i64)>, f64, f64)>,
+    /// What it waited for.
+    inputs: Vec<Came>,
 }
 
 /// The timeline of the workflow of which `job`, by its number in the run, is a task; without it, of the
@@ -186,7 +189,7 @@ fn lanes<'a>(places: &[&'a str], tried: Vec<Tried<'_>>) -> Vec<Lanes<'a>> {
         places.iter().zip(counts).map(|(name, count)| (*name, vec![Vec::new(); count])).collect();
     for it in tried {
         let Some(&(place, lane)) = lane_of.get(&it.key) else { continue };
-        let input = |&(from, sent, arrived): &(Option<(i64, i64)>, f64, f64)| TaskInput {
+        let input = |&(from, sent, arrived): &Came| TaskInput {
             from: from.and_then(|from| lane_of.get(&from).copied()),
             sent,
             arrived,
