@@ -67,7 +67,7 @@ pub enum Figure {
     ResourceTimeline(ResourceTimeline),
     /// A job of a grid across its tries.
     JobTimeline(JobTimeline),
-    /// A workflow over time, a panel for each of those who ran its tasks.
+    /// A workflow over time, with lanes for each of those who ran its tasks.
     WorkflowTimeline(WorkflowTimeline),
     /// Who said what to whom about one job.
     Sequence(Sequence),

@@ -1,5 +1,5 @@
-//! A workflow over time: a panel for each provider or resource that ran its tasks, a lane for each of
-//! those that ran there at one time.
+//! A workflow over time: for each provider or resource that ran its tasks, a lane for each of those that
+//! ran there at one time.
 //!
 //! ```text
 //!  north  ┌────── 0 ──────┐        ┌── 2 ──┐
@@ -36,14 +36,14 @@ pub struct WorkflowTimeline {
     pub until: Option<f64>,
 }
 
-/// A panel.
+/// Who ran some of its tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkflowPlace {
     /// The provider, or the resource of a grid.
     pub name: String,
-    /// Tries of tasks, in lanes in which none overlap.
+    /// Tries of tasks, in lanes in which none overlap; one at least.
     pub lanes: Vec<Vec<TaskTry>>,
-    /// When it, or a part of it, was down.
+    /// When it was down; of a provider, whose processors fail one by one, nothing.
     pub outages: Vec<Outage>,
 }
 
@@ -76,48 +76,62 @@ impl WorkflowTimeline {
         let bars = || self.tries().map(|it| &it.bar);
         let last = bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = (self.from, self.until.unwrap_or(last));
-        if !bars().any(|bar| bar.dispatched <= high && bar.end >= low) {
+        if self.places.iter().any(|place| place.lanes.is_empty())
+            || !bars().any(|bar| bar.dispatched <= high && bar.end >= low)
+        {
             let reason = "none of its tasks ran in the time that is drawn";
             return Err(PlotError::NoData { title: self.title.clone(), reason });
         }
-        let lanes: usize = self.places.iter().map(|place| place.lanes.len()).sum();
-        let room = f64::from(size.height) * 0.7 / lanes.max(1) as f64;
-        let panel = |place: &WorkflowPlace| {
-            let count = place.lanes.len();
-            let names = vec![String::new(); count];
-            (Axis::lanes(&place.name, &names, room * count as f64), count as f64)
-        };
+        let firsts: Vec<usize> = self
+            .places
+            .iter()
+            .scan(0, |next, place| Some(std::mem::replace(next, *next + place.lanes.len())))
+            .collect();
+        let count: usize = self.places.iter().map(|place| place.lanes.len()).sum();
         let plan = Plan {
             title: self.title.clone(),
             legend: self.legend(low, high),
-            panels: self.places.iter().map(panel).collect(),
+            panels: vec![(Axis::lanes("", &self.names(), f64::from(size.height) * 0.7), 1.0)],
         };
         let (left, right) = frame::room(&plan, size);
         let x = Axis::time("time", low, high, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
-        for (place, panel) in self.places.iter().zip(&panels) {
-            let whole = Lane { top: panel.top, bottom: panel.bottom };
+        let panel = &panels[0];
+        let lane_at = |(place, lane): (usize, usize)| Lane::of(panel, firsts[place] + lane, count);
+        for (number, place) in self.places.iter().enumerate() {
+            let (first, last) = (lane_at((number, 0)), lane_at((number, place.lanes.len() - 1)));
+            let whole = Lane { top: first.top, bottom: last.bottom };
             whole.draw_outages(&mut scene, panel, &place.outages);
-        }
-        for (place, panel) in self.places.iter().zip(&panels) {
-            for (number, lane) in place.lanes.iter().enumerate() {
-                let at = Lane::of(panel, number, place.lanes.len());
-                lane.iter().for_each(|it| draw_try(&mut scene, panel, at, it));
+            if number > 0 {
+                scene.line(vec![(panel.left, first.top), (panel.right, first.top)], INK, 1);
             }
         }
-        for (place, panel) in self.places.iter().zip(&panels) {
-            for (number, lane) in place.lanes.iter().enumerate() {
-                let to = Lane::of(panel, number, place.lanes.len());
-                let inputs = lane.iter().flat_map(|it| &it.inputs);
-                for (from, input) in inputs.filter_map(|it| Some((it.from?, it))) {
-                    let (place, number) = from;
-                    let from = Lane::of(&panels[place], number, self.places[place].lanes.len());
-                    draw_way(&mut scene, panel, (from, to), input);
-                }
+        let all = self.places.iter().enumerate().flat_map(|(number, place)| {
+            place.lanes.iter().enumerate().map(move |(lane, tries)| ((number, lane), tries))
+        });
+        for (at, tries) in all.clone() {
+            tries.iter().for_each(|it| draw_try(&mut scene, panel, lane_at(at), it));
+        }
+        for (at, tries) in all {
+            let inputs = tries.iter().flat_map(|it| &it.inputs);
+            for (from, input) in inputs.filter_map(|it| Some((it.from?, it))) {
+                draw_way(&mut scene, panel, (lane_at(from), lane_at(at)), input);
             }
         }
         frame::close(&mut scene, &panels);
         Ok(scene)
+    }
+
+    /// What lanes are called: by their place, each once where there is room for all.
+    fn names(&self) -> Vec<String> {
+        const ROOM: usize = 20;
+        let count: usize = self.places.iter().map(|place| place.lanes.len()).sum();
+        let names = self.places.iter().flat_map(|place| {
+            let named = move |lane| lane == 0 || count > ROOM;
+            let name = move |lane| if named(lane) { place.name.clone() } else { String::new() };
+            (0..place.lanes.len()).map(name)
+        });
+        names.collect()
     }
 
     fn legend(&self, low: f64, high: f64) -> Vec<Key> {

@@ -25,7 +25,6 @@ use crate::exit::Exit;
   haggle plot runs/quickstart --force
   haggle plot runs/quickstart --kind gantt --provider west --until 12h -o west.png
   haggle plot runs/quickstart --kind sequence --job 3
-  haggle plot runs/flows --kind workflow-timeline --job 12
   haggle plot runs/first runs/second --kind waiting-ecdf -o compared.svg")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs

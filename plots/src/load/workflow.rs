@@ -11,6 +11,9 @@ use crate::error::PlotError;
 use crate::tries::{Outage, TryBar};
 use crate::workflow_timeline::{TaskInput, TaskTry, WorkflowPlace, WorkflowTimeline};
 
+/// The try that something came from, if any, when it left and when it arrived.
+type Came = (Option<(i64, i64)>, f64, f64);
+
 /// A try before it has a lane.
 struct Tried<'a> {
     place: &'a str,
@@ -19,8 +22,8 @@ struct Tried<'a> {
     /// From when on its lane is taken.
     from: f64,
     bar: TryBar,
-    /// What it waited for: the try that it came from, when it left and arrived.
-    inputs: Vec<(Option<(i64, i64)>, f64, f64)>,
+    /// What it waited for.
+    inputs: Vec<Came>,
 }
 
 /// The timeline of the workflow of which `job`, by its number in the run, is a task; without it, of the
@@ -53,8 +56,9 @@ pub fn workflow_timeline(
         jobs.iter().filter(is_its_own).map(|it| (it.job, it)).collect();
     let title = title(&format!("workflow {workflow} of {}", row.workload));
     let (attempts, inputs) = (run.run().attempts()?, run.run().inputs()?);
-    let mut tried = match run.run().has(Table::Tries) {
-        true => on_grid(run.tries()?, &tasks),
+    let on_grid = run.run().has(Table::Tries);
+    let mut tried = match on_grid {
+        true => on_resources(run.tries()?, &tasks),
         false => on_providers(&attempts, &inputs, &tasks),
     };
     tried.retain(|it| part.has_provider(it.place) && part.clipped(it.from, it.bar.end).is_some());
@@ -65,7 +69,8 @@ pub fn workflow_timeline(
     let known = run.resources()?.iter().map(|it| it.provider.as_str());
     let places: Vec<&str> = known.filter(|name| tried.iter().any(|it| it.place == *name)).collect();
     let outages = |name: &str| -> Result<Vec<Outage>, PlotError> {
-        let rows = run.outages()?;
+        // A provider goes on with the rest of its processors.
+        let rows = if on_grid { run.outages()? } else { &[] };
         let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
         Ok(outages_of(rows, name, part).map(outage).collect())
     };
@@ -89,7 +94,7 @@ fn most_tried(jobs: &[JobRow]) -> Option<&JobRow> {
 }
 
 /// Tries of tasks on the resources of a grid. One that moved goes on from where it was.
-fn on_grid<'a>(rows: &'a [TryRow], tasks: &BTreeMap<i64, &JobRow>) -> Vec<Tried<'a>> {
+fn on_resources<'a>(rows: &'a [TryRow], tasks: &BTreeMap<i64, &JobRow>) -> Vec<Tried<'a>> {
     let left: BTreeMap<(i64, i64), f64> =
         rows.iter().map(|row| ((row.job, row.attempt), row.left)).collect();
     let tried = |row: &'a TryRow| {
@@ -184,7 +189,7 @@ fn lanes<'a>(places: &[&'a str], tried: Vec<Tried<'_>>) -> Vec<Lanes<'a>> {
         places.iter().zip(counts).map(|(name, count)| (*name, vec![Vec::new(); count])).collect();
     for it in tried {
         let Some(&(place, lane)) = lane_of.get(&it.key) else { continue };
-        let input = |&(from, sent, arrived): &(Option<(i64, i64)>, f64, f64)| TaskInput {
+        let input = |&(from, sent, arrived): &Came| TaskInput {
             from: from.and_then(|from| lane_of.get(&from).copied()),
             sent,
             arrived,

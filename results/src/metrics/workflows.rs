@@ -150,10 +150,12 @@ impl WorkflowTotals {
     /// Takes in a job of providers that is over; one that is no task counts for nothing here.
     pub(crate) fn provider_job_over(&mut self, record: &JobRecord) {
         let moved = self.moved.remove(&record.job.id).unwrap_or(0);
-        let Job { workload, processors, ref task, run_time, .. } = *record.job;
+        let Job { workload, processors, submit, ref task, run_time, .. } = *record.job;
         let Some(task) = task else { return };
         let Some(flow) = self.all.get_mut(&(workload, task.workflow)) else { return };
         let length = Speed::from_mips(1).over(run_time.reveal_to_machine());
+        // Its user may have been down when it came.
+        flow.submit = submit;
         flow.length += Work::from_parts(length.as_parts() * u128::from(processors));
         flow.done += u32::from(record.outcome == JobOutcome::Completed);
         flow.barred += u32::from(record.outcome == JobOutcome::Rejected(Refusal::ParentFailed));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_results::JobRow;
+use haggle_results::reader::InputRow;
 use serde::Serialize;
 
 use super::spent::{Part, Spent, micros, seconds};
@@ -17,7 +18,7 @@ pub struct InWorkflow {
     pub task: i64,
     /// The way to the task: each waited for the one before it, which was the last of its parents to
     /// be done. It begins with a task that waited for none, and ends with this one; empty if its
-    /// parents were not all done.
+    /// parents were not all done, or it left while what they made was on its way.
     pub path: Vec<Step>,
     /// The task by which the workflow was done: the way to that one is the critical path of the
     /// workflow as it was. `None` if not all of its tasks were done.
@@ -74,8 +75,13 @@ pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     };
     let tasks: Vec<&JobRow> = all.jobs.iter().filter(is_of_it).collect();
     let blocked = job.ready.is_some_and(|ready| ready > job.submit && ready >= job.left);
+    // What a task needed is known of those that were submitted to a provider.
+    let needs = |it: &InputRow| it.job == job.job && it.made_by.is_some();
+    let unknown = all.scenario.grid.is_none()
+        && job.ready.is_some_and(|ready| ready > job.submit)
+        && !all.inputs.iter().any(needs);
     let mut path = Vec::new();
-    let mut next = (!blocked).then_some(job);
+    let mut next = (!blocked && !unknown).then_some(job);
     while let Some(it) = next {
         path.push(it);
         next = parent(all, it, &tasks);
