@@ -156,3 +156,20 @@ values = ["none", "regular", "all-cancellation"]
     let said = folder.haggle(&["validate", "absent.toml"]);
     assert!(said.contains("axis \"algorithm\" has no value 1"), "{said}");
 }
+
+/// Runs of other seeds have other jobs, which cannot be compared one by one.
+#[test]
+fn a_reference_has_the_seeds_of_the_runs_that_it_is_for() {
+    let sweep = r#"
+[sweep]
+reference = { seed = 1 }
+
+[[sweep.axis]]
+path = "scenario.seed"
+values = [1, 2]
+"#;
+    let folder = Folder::with(&[("seeds.toml", &format!("{SIX}algorithm = \"none\"\n{sweep}"))]);
+    let said = folder.haggle(&["validate", "seeds.toml"]);
+    assert!(said.starts_with("exit code: 3"), "{said}");
+    assert!(said.contains("runs of axis \"seed\" have other jobs than their reference"), "{said}");
+}

@@ -246,7 +246,7 @@ fn catalogues_with_mistakes_are_refused() {
     ----- stdout -----
     ----- stderr -----
       × unknown variant `pie`, expected one of `bars`, `box`, `letter-values`, `lines`, `scatter`,
-      │ `table`, `run`
+      │ `graph`, `table`, `run`
         ╭─[lib/made-up/figures.toml:17:8]
      17 │ kind = "pie"
         ·        ──┬──

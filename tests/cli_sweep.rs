@@ -367,3 +367,15 @@ fn figures_of_single_runs_are_drawn_when_asked_for() {
     assert!(!stderr_of(&shown).contains("left out"), "{shown}");
     assert!(folder.path().join("drawn/scenario=sweep/seed=1/gantt.png").exists(), "{shown}");
 }
+
+/// An axis may be called as what the jobs of one run are grouped by.
+#[test]
+fn a_figure_of_one_run_is_none_of_a_sweep_whatever_its_axes_are_called() {
+    let figure = "[[figure]]\nkind = \"waiting-ecdf\"\ngroup-by = \"workload\"\n";
+    let axis = "[[sweep.axis]]\nname = \"workload\"\npath = \"scenario.seed\"\nvalues = [1, 2]\n";
+    let folder = Folder::with(&[("sweep.toml", &format!("{VALID}\n{figure}\n{axis}"))]);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let reason = "figure left out: waiting-ecdf.png shows one run: add --figures";
+    assert!(stderr_of(&shown).contains(reason), "{shown}");
+}

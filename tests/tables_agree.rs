@@ -273,3 +273,60 @@ fn work_lost_with_outages_of_a_grid_is_what_its_books_have() {
     let found = found_after(&folder.path().join("out"), "outages.csv", none);
     assert!(found.contains("the work that a grid lost by failures"), "{found}");
 }
+
+/// A job that has saved a part of its work and waits for good: the part is in both tables.
+const SAVED: &str = r#"
+[[workload]]
+name = "jobs"
+[[workload.jobs]]
+submit = "0s"
+processors = 2
+run = "20s"
+requested = "1min"
+[[provider]]
+name = "north"
+processors = 2
+on-failure = "resume"
+checkpoints = { interval = "1s" }
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+[[failures]]
+of = ["north"]
+outages = [["10s"]]
+"#;
+
+#[test]
+fn what_is_saved_of_a_job_that_waits_again_is_used_time() {
+    let folder = Folder::with(&[("world.toml", SAVED)]);
+    run(&folder, &["--format", "csv"]);
+    let resources = folder.read("out/resources.csv");
+    // Two processors for ten seconds, of which all is saved.
+    let (_, row) = resources.split_once('\n').expect("a row");
+    assert_eq!(row.trim_end().rsplit(',').nth(1), Some("20.0"), "{resources}");
+}
+
+/// After some thousand years a table tells instants apart by tens of microseconds.
+const MILLENNIA: &str = r#"
+[[workload]]
+name = "jobs"
+model = "independent-jobs"
+independent-jobs = { jobs = 30, between = { law = "exponential", mean = "1d" }, run = { law = "uniform", low = "0s", high = "3d" } }
+[[workload.step]]
+kind = "scale-gaps"
+factor = 100000.0
+[[provider]]
+name = "north"
+processors = 1
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#;
+
+#[test]
+fn tables_of_millennia_agree() {
+    let folder = Folder::with(&[("world.toml", MILLENNIA)]);
+    run(&folder, &[]);
+}

@@ -542,7 +542,7 @@ const RESOURCES: &[Column] = &[
     column("speed", Real, "", "speed of its processors; 1 = the reference processor", Never),
     column("scheduler", Word, "", "its local scheduler in words", Never),
     column("jobs", Integer, "jobs", "jobs that started there; of a grid, tries", Never),
-    column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs, unfinished ones up to the end; without what failures undid; of a time-shared one, the time in which it had anything to compute or to write", Never),
+    column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs, unfinished ones up to the end, and what jobs that wait again have saved; without what failures undid; of a time-shared one, the time in which it had anything to compute or to write", Never),
     column("utilisation", Real, "", "busy_time / (processors x makespan of the run); 0 to 1", Empty("no job ran anywhere, no processors, or time-shared")),
 ];
 

@@ -282,7 +282,7 @@ fn work_of(run: &TaskRun) -> i128 {
 }
 
 /// Whether nothing of a job is of use to anybody, not even what was saved of it.
-fn came_to_nothing(outcome: JobOutcome) -> bool {
+pub(crate) fn came_to_nothing(outcome: JobOutcome) -> bool {
     matches!(outcome, JobOutcome::Failed | JobOutcome::Cancelled | JobOutcome::Rejected(_))
 }
 

@@ -44,7 +44,7 @@ use crate::csv_file::CsvFile;
 use crate::digest::{RunDigest, TableDigest};
 use crate::digits::push_unsigned;
 use crate::folder::{Existing, PartialFolder};
-use crate::metrics::{Sizes, bounded_slowdown};
+use crate::metrics::{Sizes, bounded_slowdown, came_to_nothing};
 use crate::parquet_file::ParquetFile;
 use crate::{Provenance, ResultsError, Summary, Timing};
 
@@ -888,12 +888,14 @@ impl Usage {
         if record.bag.is_some() {
             return;
         }
-        let Some(provider) = record.provider.filter(|_| story.start != NO_INTEGER) else {
-            return;
-        };
-        self.last_end = self.last_end.max(story.end);
-        self.jobs[provider.index()] += 1;
-        let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
+        let Some(provider) = record.provider else { return };
+        if story.start != NO_INTEGER {
+            self.last_end = self.last_end.max(story.end);
+            self.jobs[provider.index()] += 1;
+        }
+        // What a job that waits again has saved counts as well.
+        let saved = || if came_to_nothing(record.outcome) { Span::ZERO } else { record.saved() };
+        let ran = record.run_time().unwrap_or_else(saved).as_micros();
         self.busy[provider.index()] += i128::from(ran) * i128::from(record.width());
     }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::check::{Check, Uses};
 use super::conform::{Findings, conform};
 use super::document::{self, Node, Path};
-use super::file::{Axis, Figure};
+use super::file::{Axis, Figure, Name};
 use super::inherit::inherit;
 use super::problem::DRIFT;
 use super::resolve::{fill_rules, resolve};
@@ -311,11 +311,13 @@ fn messages<'w>(warnings: impl Iterator<Item = &'w Warning>) -> Vec<String> {
     messages
 }
 
-/// Figures over the axes of a sweep, and figures of single runs.
+/// Figures over the axes of a sweep, and figures of single runs. An axis may have the name of what the
+/// jobs of one run are grouped by.
 fn split_figures(figures: Vec<Figure>, axes: &[String]) -> (Vec<Figure>, Vec<Figure>) {
     figures.into_iter().partition(|figure| {
         let used = [&figure.x, &figure.group_by];
-        used.into_iter().flatten().any(|name| axes.iter().any(|axis| axis == name.as_str()))
+        let names_axis = |name: &Name| axes.iter().any(|axis| axis == name.as_str());
+        figure.kind.spans_runs() && used.into_iter().flatten().any(names_axis)
     })
 }
 

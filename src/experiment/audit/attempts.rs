@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Books;
-use super::findings::Findings;
+use super::findings::{Findings, is_same};
 use super::jobs::named;
 use super::rows::{Attempt, Job};
 
@@ -86,7 +86,8 @@ fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Find
     if let (Some(started), Some(waited)) = (job.started, job.waited) {
         let saved: i64 = attempts.iter().map(|it| it.saved).sum();
         let expected = started - job.submitted - saved;
-        findings.expect(waited == expected, "waiting = start - submission - saved", || {
+        let same = is_same(waited, expected, started);
+        findings.expect(same, "waiting = start - submission - saved", || {
             format!("{}: {waited} us and {expected} us", named(job))
         });
     }

@@ -98,8 +98,10 @@ fn busy_time(books: &Books, findings: &mut Findings) {
         if job.is_bag && job.outcome == "failed" {
             unclear.insert(&it.provider);
         }
-        // What the next try did not have to do again counts.
-        let saved = if !job.is_bag && job.started.is_some() { it.saved } else { 0 };
+        // What the next try does not have to do again counts, unless the job came to nothing.
+        let came_to_nothing =
+            matches!(job.outcome.as_str(), "failed" | "cancelled" | "rejected") || job.is_bag;
+        let saved = if came_to_nothing { 0 } else { it.saved };
         *held.entry(&it.provider).or_default() -= area(it, finished - started - saved);
     }
     for it in &books.rows.resources {

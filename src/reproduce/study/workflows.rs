@@ -25,8 +25,11 @@ pub(super) use predictions::LengthPredictions;
 
 const STUDY: &str = "chtepen-workflows";
 
+/// Axes of a sweep, each with a value.
+type Point<'a> = &'a [(&'a str, &'a str)];
+
 /// The variant of a sweep of the study that has these values on axes; the first such one.
-fn variant(file: &str, at: &[(&str, &str)]) -> Result<Scenario, String> {
+fn variant(file: &str, at: Point<'_>) -> Result<Scenario, String> {
     let source = Library::Embedded.read(STUDY, file).map_err(|error| error.to_string())?;
     let experiment = Experiment::read(source, Logs::Ignore).map_err(|error| error.to_string())?;
     let fits = |(axis, value): &(&str, &str), it: &crate::scenario::Variant| {

@@ -129,6 +129,11 @@ impl FigureKind {
         matches!(self, FigureKind::Box | FigureKind::LetterValues)
     }
 
+    /// Whether it can show the runs of a sweep side by side.
+    pub const fn spans_runs(self) -> bool {
+        matches!(self, FigureKind::Lines | FigureKind::Bars) || self.shows_spread()
+    }
+
     /// Why it shows nothing of a world that is, or is not, a grid; and what does.
     pub const fn unfit_for(self, grid: bool) -> Option<(&'static str, &'static str)> {
         match (self, grid) {

@@ -25,6 +25,11 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Whether any of its values is put there.
+    pub(super) fn sets(&self, at: &Path) -> bool {
+        self.puts.iter().flatten().any(|(path, _)| path == at)
+    }
+
     /// Puts the value with this index wherever the axis's path leads.
     pub(super) fn set(&self, root: &mut Node, index: usize) {
         for (path, value) in &self.puts[index] {

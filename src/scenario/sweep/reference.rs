@@ -20,6 +20,13 @@ pub(super) fn check(scenario: &Scenario, root: &Node, places: &[Place], findings
         let (span, label) = (root.place(path), label.into());
         findings.problems.push(Problem { message, span, label, help: Some(help) });
     };
+    let seed = Path::root().key("scenario").key("seed");
+    for place in places.iter().filter(|place| place.sets(&seed)) {
+        let message =
+            format!("runs of axis \"{}\" have other jobs than their reference", place.axis);
+        let help = "runs are compared job by job; `replications` of `[sweep]` repeats each with other seeds";
+        report(&at, message, "compares runs of one seed", help.to_owned());
+    }
     let mut others = 0;
     for (axis, value) in reference {
         let Some(place) = places.iter().find(|place| place.axis == *axis) else {

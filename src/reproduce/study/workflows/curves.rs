@@ -4,7 +4,7 @@
 use haggle_model::progress::{Progress, ProgressReport};
 use haggle_scheduling::grid::workflows::prediction::{CurveFit, History, Predictor};
 
-use super::{variant, word, workflows};
+use super::{Point, variant, word, workflows};
 use crate::reproduce::data::Data;
 use crate::reproduce::study::{Compute, Effort};
 use crate::scenario::Scenario;
@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 pub(in crate::reproduce::study) struct EstimateCurves;
 
 /// The variants, by chapter and noise.
-const CASES: [(&str, &str, &str, &[(&str, &str)]); 6] = [
+const CASES: [(&str, &str, &str, Point); 6] = [
     ("5", "0%", "balance.toml", &[("estimates", "under")]),
     ("5", "0%", "balance.toml", &[("estimates", "fluctuating")]),
     ("5", "0%", "balance.toml", &[("estimates", "over")]),

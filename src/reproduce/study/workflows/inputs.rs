@@ -3,7 +3,7 @@
 use haggle_model::Job;
 use haggle_model::time::MICROS_PER_SECOND;
 
-use super::{side_by_side, variant, workflows};
+use super::{Point, side_by_side, variant, workflows};
 use crate::reproduce::data::Data;
 use crate::reproduce::study::{Compute, Effort};
 use crate::scenario::Scenario;
@@ -22,7 +22,7 @@ const CLASS: f64 = 300.0;
 const DAYS: u64 = 100;
 
 /// The variants, by name. Tasks that overestimate themselves are as long as was drawn.
-const KINDS: [(&str, &str, &[(&str, &str)]); 4] = [
+const KINDS: [(&str, &str, Point); 4] = [
     ("high", "balance.toml", &[("estimates", "over"), ("spread", "80%"), ("width", "20")]),
     ("medium", "balance.toml", &[("estimates", "over"), ("spread", "40%"), ("width", "20")]),
     ("low", "balance.toml", &[("estimates", "over"), ("spread", "10%"), ("width", "20")]),

@@ -3,7 +3,7 @@
 
 use haggle_model::progress::{EstimateError, Side};
 
-use super::{variant, workflows};
+use super::{Point, variant, workflows};
 use crate::experiment::grid::speeds;
 use crate::reproduce::data::Data;
 use crate::reproduce::study::{Compute, Effort};
@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::scenario::file::{Grid, InformationMode, TimeLaw, Workload};
 
 /// A scenario of each chapter. Estimates that swing have all parameters.
-const CHAPTERS: [(&str, &str, &[(&str, &str)]); 2] = [
+const CHAPTERS: [(&str, &str, Point); 2] = [
     ("5", "balance.toml", &[("estimates", "fluctuating"), ("spread", "80%"), ("width", "20")]),
     ("6", "prediction.toml", &[("noise", "50%")]),
 ];
