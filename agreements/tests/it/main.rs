@@ -1,6 +1,7 @@
 //! Agreements as their users see them: by script, over all small histories, over random ones.
 
 mod arena;
+mod claimed_elsewhere;
 mod contention;
 mod counts;
 mod every_history;
