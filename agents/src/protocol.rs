@@ -180,6 +180,7 @@ impl Message {
     }
 
     /// The job that what it discloses is about, if it is about one.
+    #[inline]
     pub fn discloses_about(&self) -> Option<JobId> {
         self.said().discloses_about
     }
@@ -190,12 +191,14 @@ impl Message {
     }
 
     /// Tells what its receiver learns of its sender.
+    #[inline]
     pub fn disclose(&self, between: Parties, tell: &mut Tell<'_>) {
         self.said().disclose(between, tell);
     }
 
     /// Whether it would come again, whatever becomes of the jobs: what fails and comes back,
     /// maintenance, and the rounds of a scheduler. When all jobs are over it need not come any more.
+    #[inline]
     pub fn recurs(&self) -> bool {
         // Asked of every message, so by its variants: `phase` has to look at every protocol.
         let recurs = matches!(

@@ -22,6 +22,7 @@ pub struct Span(i64);
 impl Time {
     /// The first multiple of `period` that is not before this time; this time for
     /// a period of zero.
+    #[inline]
     pub fn next_multiple_of(self, period: Span) -> Time {
         let (now, period) = (self.as_micros(), period.as_micros());
         if period <= 0 {

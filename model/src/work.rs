@@ -182,6 +182,7 @@ pub struct EffectiveSpeed {
 
 impl EffectiveSpeed {
     /// The share of each of `jobs`, at least one.
+    #[inline]
     pub const fn shared(speed: Speed, jobs: u64) -> EffectiveSpeed {
         assert!(jobs > 0, "a speed is shared by at least one job");
         EffectiveSpeed { speed, divisor: jobs }

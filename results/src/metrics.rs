@@ -365,6 +365,7 @@ impl Metrics {
     }
 
     /// Takes in that `from` has told `to` something about itself.
+    #[inline]
     pub fn disclosed(&mut self, from: ActorId, to: ActorId, item: DisclosedItem, count: u32) {
         *self.disclosed.entry((from, to, item)).or_default() += u64::from(count);
     }

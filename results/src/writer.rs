@@ -334,6 +334,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// If a full row group cannot be written.
+    #[inline]
     pub fn message(
         &mut self,
         time: Time,
@@ -404,6 +405,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// If a full row group cannot be written.
+    #[inline]
     pub fn disclosed(
         &mut self,
         time: Time,

@@ -225,6 +225,7 @@ fn shortest(minimum: Length, execution: Span, cost: Span) -> Span {
 
 /// E or RE: how long `work` takes where a job gets a share of one in `sharers`
 /// of `avail`, rounded up to the next microsecond.
+#[inline]
 pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
     work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
 }

@@ -267,6 +267,7 @@ impl TimeShared {
     }
 
     /// When the next job ends if nothing changes before.
+    #[inline]
     pub fn next_completion(&self) -> Option<Time> {
         let &(end, _) = self.ends.first()?;
         let left = end.saturating_sub(self.clock.reading);
