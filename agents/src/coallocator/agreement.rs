@@ -94,12 +94,17 @@ impl Coallocator {
                 message.answer,
                 Answer::Ready { .. } | Answer::NotReady(_) | Answer::Committed(_)
             );
+        let is_vote = message.id.coordinator == self.config.me
+            && matches!(message.answer, Answer::Ready { .. } | Answer::NotReady(_));
+        let given = message.id.number;
         if is_expected {
             let mut outputs = Outputs::new();
             self.coordinator.on_message(now, from, message, &mut outputs);
             self.carry_out(now, job, outputs, out);
         }
-        is_expected
+        // A vote may cross the end of its agreement, which its sender is told of.
+        let is_late = is_vote && !is_expected && given <= now.as_micros().unsigned_abs();
+        is_expected || is_late
     }
 
     /// Carries out what the coordinator has put out about a job. Nobody restarts, so that nothing has
