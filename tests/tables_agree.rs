@@ -307,22 +307,27 @@ fn what_is_saved_of_a_job_that_waits_again_is_used_time() {
     assert_eq!(row.trim_end().rsplit(',').nth(1), Some("20.0"), "{resources}");
 }
 
-/// After some thousand years a table tells instants apart by tens of microseconds.
+/// After some thousand years a table tells instants apart by tens of microseconds; jobs of a batch wait for less
+/// than a second.
 const MILLENNIA: &str = r#"
 [[workload]]
-name = "jobs"
+name = "w53"
 model = "independent-jobs"
-independent-jobs = { jobs = 30, between = { law = "exponential", mean = "1d" }, run = { law = "uniform", low = "0s", high = "3d" } }
+[workload.independent-jobs]
+days = 3
+batch = { law = "weibull", scale = 2.0, shape = 0.5 }
+per-day = { law = "normal", mean = 2.0, standard-deviation = 1.0 }
+run = { law = "uniform", low = "0s", high = "1s" }
 [[workload.step]]
 kind = "scale-gaps"
-factor = 100000.0
+factor = 1000000.0
 [[provider]]
-name = "north"
+name = "p11"
 processors = 1
 [[user]]
-name = "users"
-workload = "jobs"
-submits-to = "north"
+name = "u52"
+workload = "w53"
+submits-to = "p11"
 "#;
 
 #[test]

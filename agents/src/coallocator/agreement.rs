@@ -103,7 +103,7 @@ impl Coallocator {
             self.carry_out(now, job, outputs, out);
         }
         // A vote may cross the end of its agreement, which its sender is told of.
-        let is_late = is_vote && !is_expected && given <= now.as_micros().unsigned_abs();
+        let is_late = is_vote && given <= now.as_micros().unsigned_abs();
         is_expected || is_late
     }
 
