@@ -20,6 +20,7 @@ pub mod plans;
 pub mod random;
 mod reservations;
 pub mod run;
+mod seating;
 pub mod sweep;
 pub mod threads;
 pub(crate) mod transactions;

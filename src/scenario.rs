@@ -47,6 +47,7 @@ pub mod vocabulary;
 mod document;
 mod problem;
 mod suggest;
+mod takers;
 
 mod check;
 mod conform;

@@ -36,6 +36,20 @@ fn the_template_of_a_grid_is_valid_and_runs() {
 }
 
 #[test]
+fn the_template_of_all_worlds_is_valid_and_runs() {
+    let folder = Folder::with(&[]);
+    folder.haggle(&["new", "mine.toml", "--side-by-side"]);
+    insta::assert_snapshot!(folder.haggle(&["validate", "mine.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+    mine.toml: valid, 2 providers, 2 clusters, 12 resources at 1 site, 3 workloads, 1 run
+    "#);
+    let shown = folder.haggle(&["run", "mine.toml", "--check", "--quiet", "-o", "run"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
 fn an_existing_file_is_kept() {
     let folder = Folder::with(&[("mine.toml", "")]);
     insta::assert_snapshot!(folder.haggle(&["new", "mine.toml"]), @r#"

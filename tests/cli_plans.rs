@@ -112,8 +112,6 @@ fn what_goes_not_together_is_refused() {
         let shown = folder.haggle(&["validate", "plans.toml"]);
         assert!(shown.starts_with("exit code: 3\n") && shown.contains(says), "{shown}");
     };
-    let provider = "[[provider]]\nname = \"north\"\nprocessors = 4\n\n[[user]]";
-    refused("[[user]]", provider, "a scenario has either providers, a grid or plans");
     refused(
         "model = \"applications\"\n",
         "jobs = []\n",

@@ -28,6 +28,7 @@ pub mod planning;
 pub mod protocol;
 pub mod provider;
 pub mod reallocator;
+mod seats;
 pub mod transaction;
 pub mod transactor;
 pub mod user;
@@ -45,6 +46,7 @@ pub use provider::{
     ReservingConfig,
 };
 pub use reallocator::{Reallocator, ReallocatorConfig};
+pub use seats::Seats;
 pub use transaction::Transaction;
 pub use transactor::{Transactor, TransactorConfig};
 pub use user::{User, UserConfig};

@@ -1,5 +1,7 @@
 //! Who takes part in a run: the names and sizes that tables and figures need.
 
+use std::collections::BTreeSet;
+
 /// What kind of actor one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActorKind {
@@ -37,7 +39,8 @@ pub struct ActorInfo {
     pub kind: ActorKind,
 }
 
-/// A provider as the tables name it; its [`crate::ProviderId`] is its place in the run's list.
+/// A place where jobs run, as the tables name it: a provider, a cluster that plans, or a resource of a
+/// grid. Its [`crate::ProviderId`] is its place in the run's list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderInfo {
     /// Unique name from the scenario.
@@ -66,10 +69,22 @@ pub struct SiteInfo {
 pub struct Cast {
     /// All actors, by [`crate::ActorId`].
     pub actors: Vec<ActorInfo>,
-    /// All providers, by [`crate::ProviderId`].
+    /// All places where jobs run, by [`crate::ProviderId`]: first those that give whole processors, then the
+    /// resources of a grid.
     pub providers: Vec<ProviderInfo>,
     /// Names of the workloads, by [`crate::Job::workload`].
     pub workloads: Vec<String>,
     /// The sites of a grid, which have all of its resources; else none.
     pub sites: Vec<SiteInfo>,
+    /// Workloads whose jobs run on a grid, by [`crate::Job::workload`]; they run nowhere else.
+    pub on_grid: BTreeSet<u16>,
+}
+
+impl Cast {
+    /// How many places give whole processors; those behind them are resources of a grid, which jobs
+    /// share.
+    pub fn whole_places(&self) -> usize {
+        let resources: usize = self.sites.iter().map(|site| site.resources as usize).sum();
+        self.providers.len() - resources
+    }
 }

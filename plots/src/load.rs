@@ -19,7 +19,7 @@ use crate::tries::Outage;
 pub use crate::distribution::Sample;
 pub use grid::{job_timeline, resource_timeline};
 pub use sequence::sequence;
-pub use timeline::{grid_timeline, timeline};
+pub use timeline::{World, grid_timeline, timeline};
 pub use workflow::workflow_timeline;
 
 /// By what jobs are told apart in a distribution.
@@ -171,7 +171,12 @@ fn read_once<T>(
 ///
 /// # Errors
 /// If the results cannot be read.
-pub fn gantt(run: &Tables, title: &str, part: &Part) -> Result<Gantt, PlotError> {
+pub fn gantt(
+    run: &Tables,
+    title: &str,
+    part: &Part,
+    world: &World<'_>,
+) -> Result<Gantt, PlotError> {
     let jobs = run.jobs()?;
     let groups = names(jobs, |job| &job.class);
     // Jobs by their number, for the class and the number in the workload.
@@ -211,7 +216,9 @@ pub fn gantt(run: &Tables, title: &str, part: &Part) -> Result<Gantt, PlotError>
         processors: u32::try_from(resource.processors).unwrap_or(0),
         name: resource.provider.clone(),
     };
-    let drawn = run.resources()?.iter().filter(|it| part.has_provider(&it.provider));
+    let drawn = run.resources()?.iter();
+    let drawn =
+        drawn.filter(|it| (world.has_place)(&it.provider) && part.has_provider(&it.provider));
     Ok(Gantt {
         title: title.to_owned(),
         providers: drawn.map(provider).collect(),

@@ -7,6 +7,7 @@
 pub mod check;
 mod listeners;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use haggle_agents::protocol::Parties;
@@ -107,6 +108,8 @@ pub struct Books<'a> {
     /// Open as soon as a grid has been heard of.
     ledger: Option<GridLedger>,
     in_grid: bool,
+    /// Workloads whose jobs run on a grid.
+    on_grid: BTreeSet<u16>,
     /// By actor.
     kinds: Vec<ActorKind>,
     listeners: Vec<&'a mut dyn Listener>,
@@ -119,13 +122,13 @@ pub struct Books<'a> {
 impl<'a> Books<'a> {
     /// Books of a run with these actors, for these listeners.
     pub fn new(cast: &Cast, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
-        let in_grid = !cast.sites.is_empty();
+        let (in_grid, on_grid) = (!cast.sites.is_empty(), cast.on_grid.clone());
         let kinds = cast.actors.iter().map(|actor| actor.kind).collect();
         let hears = |(place, listener): (usize, &&mut dyn Listener)| {
             listener.hears_messages().then_some(place)
         };
         let hear_messages = listeners.iter().enumerate().filter_map(hears).collect();
-        Books { ledger: None, in_grid, kinds, listeners, hear_messages, arrived: None }
+        Books { ledger: None, in_grid, on_grid, kinds, listeners, hear_messages, arrived: None }
     }
 
     /// The books of a grid, closed when the run was over.
@@ -154,7 +157,7 @@ impl<'a> Books<'a> {
             Observation::TryOver(record) => {
                 books.get_or_insert_default().try_over(Arc::clone(record))
             }
-            Observation::WorkflowCame(came) => {
+            Observation::WorkflowCame(came) if self.on_grid.contains(&came.workload) => {
                 books.get_or_insert_default().workflow_came(now, *came);
             }
             Observation::GridJobOver(record) => {
@@ -247,7 +250,7 @@ impl Sink for Books<'_> {
             // Jobs of a grid that were over before stand before it.
             self.settle(now, |ledger| ledger.settle(now))?;
         }
-        let never_sent = self.in_grid.then(|| never_sent(observation)).flatten();
+        let never_sent = never_sent(observation, &self.on_grid);
         let observation = never_sent.as_ref().unwrap_or(observation);
         if self.in_grid {
             self.enter(now, observation);
@@ -262,9 +265,9 @@ impl Sink for Books<'_> {
 }
 
 /// A job that its user still had when the run stopped: it waits in the books of a grid too.
-fn never_sent(observation: &Observation) -> Option<Observation> {
+fn never_sent(observation: &Observation, on_grid: &BTreeSet<u16>) -> Option<Observation> {
     let Observation::JobOver(record) = observation else { return None };
-    if record.outcome != JobOutcome::Unfinished {
+    if record.outcome != JobOutcome::Unfinished || !on_grid.contains(&record.job.workload) {
         return None;
     }
     let JobRecord { job, class, end, .. } = JobRecord::clone(record);

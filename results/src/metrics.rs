@@ -58,6 +58,7 @@ use haggle_model::{
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 use bags::BagSample;
 use eavesdropper::Eavesdropper;
@@ -153,9 +154,14 @@ pub fn bounded_slowdown(turnaround: i64, execution: i64, threshold: i64) -> f64 
 #[derive(Clone, Debug)]
 pub struct Metrics {
     options: MetricsOptions,
+    /// All places where jobs run.
     providers: Vec<(String, u32)>,
-    /// Speed of the fastest provider.
-    fastest: f64,
+    /// How many of them give whole processors; the others are resources of a grid.
+    whole: usize,
+    /// Speed of the fastest of those, and of the fastest resource.
+    fastest: [f64; 2],
+    /// Workloads whose jobs run on a grid.
+    on_grid: BTreeSet<u16>,
     workloads: Vec<String>,
     actors: Vec<String>,
     jobs: Vec<Sample>,
@@ -293,7 +299,13 @@ impl Metrics {
         Metrics {
             options,
             providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
-            fastest: cast.providers.iter().map(|it| it.speed).fold(0.0, f64::max),
+            whole: cast.whole_places(),
+            fastest: [
+                &cast.providers[..cast.whole_places()],
+                &cast.providers[cast.whole_places()..],
+            ]
+            .map(|places| places.iter().map(|it| it.speed).fold(0.0, f64::max)),
+            on_grid: cast.on_grid.clone(),
             workloads: cast.workloads.clone(),
             actors: cast.actors.iter().map(|it| it.name.clone()).collect(),
             jobs: Vec::new(),
@@ -418,15 +430,18 @@ impl Metrics {
 
     /// What became of each workflow, by workload and number, when the run is over.
     pub fn workflows(&self) -> Vec<WorkflowRecord> {
-        match &self.grid {
-            Some(grid) => grid.workflows(self.fastest),
-            None => self.flows.records(self.fastest).collect(),
-        }
+        let [whole, shared] = self.fastest;
+        let mut all = Vec::from_iter(self.flows.records(whole));
+        all.extend(self.grid.iter().flat_map(|grid| grid.workflows(shared)));
+        all.sort_by_key(|it| (it.came.workload, it.came.number));
+        all
     }
 
-    /// Takes in that a workflow has come to its user, who submits its tasks to providers.
+    /// Takes in that a workflow has come; of one on a grid, its books tell.
     pub fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
-        self.flows.came(now, came);
+        if !self.on_grid.contains(&came.workload) {
+            self.flows.came(now, came);
+        }
     }
 
     /// Takes in that what a task needs is at the provider to which it is submitted.

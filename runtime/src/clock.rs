@@ -22,25 +22,15 @@ pub enum EventOrder {
     SubmissionsFirst,
     /// Completions, and what moves up because of them, before submissions.
     CompletionsFirst,
-    /// What ends by itself, what fails, what is said, submissions, decisions: a job that
-    /// is completed when its resource fails is completed, and a round of decisions knows
-    /// of all that happens at its instant (Chtepen 2011, section 2.2).
-    Grid,
 }
 
 impl EventOrder {
     /// The place of `phase` within an instant.
     const fn rank(self, phase: Phase) -> u8 {
         match (self, phase) {
-            (EventOrder::Grid, Phase::Completion) => 0,
-            (EventOrder::Grid, Phase::Resource) => 1,
-            (EventOrder::Grid, Phase::Recovery) => 2,
-            (EventOrder::Grid, Phase::Conversation) => 3,
-            (EventOrder::Grid, Phase::Submission) => 4,
-            (EventOrder::Grid, Phase::Rescheduling) => 5,
-            (EventOrder::CompletionsFirst, Phase::Completion) => 2,
-            (EventOrder::CompletionsFirst, Phase::Rescheduling) => 3,
-            (EventOrder::CompletionsFirst, Phase::Submission) => 4,
+            (EventOrder::CompletionsFirst, Phase::Completion) => Phase::Submission as u8,
+            (EventOrder::CompletionsFirst, Phase::Rescheduling) => Phase::Completion as u8,
+            (EventOrder::CompletionsFirst, Phase::Submission) => Phase::Rescheduling as u8,
             _ => phase as u8,
         }
     }

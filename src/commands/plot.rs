@@ -115,7 +115,7 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let clusters = scenario.plans.iter().flat_map(|plans| &plans.clusters);
     let providers = providers.chain(clusters.map(|it| it.name.as_str()));
     let known: Vec<&str> = providers.chain(resources.iter().map(String::as_str)).collect();
-    let what = if scenario.grid.is_some() { "resource" } else { "provider" };
+    let what = if scenario.shown().processors { "provider" } else { "resource" };
     check_providers(args, &known, what)?;
     let figures = figures(args, &scenario.figures)?;
     let paths = paths(args, &figures, folder)?;

@@ -79,14 +79,19 @@ fn extent(experiment: &Experiment) -> String {
         _ => format!("{number} {thing}s"),
     };
     let scenario = &experiment.scenario;
-    let resources = match (&scenario.grid, &scenario.plans) {
-        (Some(grid), _) => {
-            let resources = grid.sites.iter().map(|site| site.resources as usize).sum();
-            format!("{} at {}", count(resources, "resource"), count(grid.sites.len(), "site"))
-        }
-        (None, Some(plans)) => count(plans.clusters.len(), "cluster"),
-        (None, None) => count(scenario.providers.len(), "provider"),
-    };
+    let mut places = Vec::new();
+    if !scenario.providers.is_empty() {
+        places.push(count(scenario.providers.len(), "provider"));
+    }
+    if let Some(plans) = &scenario.plans {
+        places.push(count(plans.clusters.len(), "cluster"));
+    }
+    if let Some(grid) = &scenario.grid {
+        let resources = grid.sites.iter().map(|site| site.resources as usize).sum();
+        let sites = count(grid.sites.len(), "site");
+        places.push(format!("{} at {sites}", count(resources, "resource")));
+    }
+    let resources = places.join(", ");
     format!(
         "{resources}, {}, {}",
         count(scenario.workloads.len(), "workload"),

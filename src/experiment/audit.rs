@@ -38,6 +38,7 @@ mod told;
 mod transactions;
 mod workflows;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use haggle_results::{ResultsError, RunReader, Summary};
@@ -47,14 +48,29 @@ use crate::scenario::file::Network;
 
 pub use findings::Disagreement;
 use findings::Findings;
-use rows::Rows;
+use rows::{Job, Rows};
 
 /// All of a run's folder that is looked at.
 struct Books {
     rows: Rows,
     summary: Summary,
+    /// The resources of a grid, and the workloads whose jobs run there.
+    resources: BTreeSet<String>,
+    on_grid: BTreeSet<String>,
     /// Whether messages take no time and the run ends by itself, so that none is on its way then.
     instant: bool,
+}
+
+impl Books {
+    /// Whether jobs share this place.
+    fn is_shared(&self, place: &str) -> bool {
+        self.resources.contains(place)
+    }
+
+    /// Whether a job runs on a grid.
+    fn is_on_grid(&self, job: &Job) -> bool {
+        self.on_grid.contains(&job.workload)
+    }
 }
 
 /// Looks whether the tables in `folder` agree with each other and with `summary.json`.
@@ -86,5 +102,13 @@ fn read(folder: &Path) -> Result<Books, ResultsError> {
     let run = RunReader::open(folder)?;
     let scenario = scenario_of(folder)?;
     let instant = scenario.network == Network::default() && scenario.scenario.horizon.is_none();
-    Ok(Books { rows: Rows::read(&run)?, summary: run.summary()?, instant })
+    let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
+    let on_grid = scenario.workloads.iter().filter(|it| scenario.runs_on_grid(it));
+    Ok(Books {
+        rows: Rows::read(&run)?,
+        summary: run.summary()?,
+        resources: sites.flat_map(|site| site.resource_names()).collect(),
+        on_grid: on_grid.map(|it| it.name.to_string()).collect(),
+        instant,
+    })
 }

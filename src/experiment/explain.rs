@@ -258,7 +258,9 @@ pub struct Chronicle {
     maintenance: Vec<MaintenanceRow>,
     tries: Vec<TryRow>,
     checkpoints: Vec<CheckpointRow>,
+    /// Of providers and clusters.
     market: Market,
+    grid_market: Market,
     offers: Vec<OfferRow>,
     reservations: Vec<ReservationRow>,
     displacements: Vec<DisplacementRow>,
@@ -278,19 +280,14 @@ impl Chronicle {
         let scenario = scenario_of(run.folder())?;
         let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
         let maintenance = run.maintenance()?;
-        let (placements, tries, checkpoints, market) = match &scenario.grid {
-            Some(grid) => {
-                let (tries, checkpoints) = (run.tries()?, run.checkpoints()?);
-                let market = grid::market(grid, &tries, &outages);
-                (Vec::new(), tries, checkpoints, market)
-            }
-            None => {
-                let placements = run.placements()?;
-                let market =
-                    provider::market(&resources, &placements, &outages, &crashes, &maintenance);
-                (placements, Vec::new(), Vec::new(), market)
-            }
+        let whole = scenario.shown().processors;
+        let placements = if whole { run.placements()? } else { Vec::new() };
+        let (tries, checkpoints) = match scenario.grid {
+            Some(_) => (run.tries()?, run.checkpoints()?),
+            None => (Vec::new(), Vec::new()),
         };
+        let of_grid = scenario.grid.as_ref().map(|it| grid::market(it, &tries, &outages));
+        let market = provider::market(&resources, &placements, &outages, &crashes, &maintenance);
         Ok(Chronicle {
             scenario,
             jobs: run.jobs()?,
@@ -303,6 +300,7 @@ impl Chronicle {
             tries,
             checkpoints,
             market,
+            grid_market: of_grid.unwrap_or_default(),
             offers: run.offers()?,
             reservations: run.reservations()?,
             displacements: run.displacements()?,
@@ -389,11 +387,18 @@ impl Chronicle {
             sizes: Vec::new(),
             wait: None,
         };
-        match &self.scenario.grid {
-            Some(_) => grid::tell(story, self, job),
-            None if job.shape == "phased" => phased::tell(story, self, job),
-            None => provider::tell(story, self, job),
+        match self.is_on_grid(job) {
+            true => grid::tell(story, self, job),
+            false if job.shape == "phased" => phased::tell(story, self, job),
+            false => provider::tell(story, self, job),
         }
+    }
+
+    /// Whether a job runs on a grid.
+    fn is_on_grid(&self, job: &JobRow) -> bool {
+        let mut workloads = self.scenario.workloads.iter();
+        let workload = workloads.find(|it| it.name.as_str() == job.workload);
+        workload.is_some_and(|it| self.scenario.runs_on_grid(it))
     }
 }
 

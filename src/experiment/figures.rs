@@ -11,11 +11,13 @@ mod grid;
 mod metric;
 
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use haggle_plots::load::{self, By, Part, Tables};
+use haggle_plots::load::{self, By, Part, Tables, World};
 use haggle_plots::{
     BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, PlotError, Quantity, Shows, Size,
+    Timeline,
 };
 use haggle_results::metrics::Group;
 use haggle_results::{JobRow, ResultsError, RunReader, Summary, Table};
@@ -134,20 +136,21 @@ fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
 
 /// A figure of one run as something to draw.
 fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Figure, PlotError> {
-    suits(figure.kind, scenario.grid.is_some())?;
+    suits(figure.kind, scenario)?;
     let part = part(figure);
     let title = |what: &str| title(figure, scenario, what);
     Ok(match figure.kind {
-        FigureKind::Gantt => Figure::Gantt(load::gantt(run, &title("who used what when"), &part)?),
+        FigureKind::Gantt => {
+            let resources = resources(scenario);
+            let whole = World { has_place: &|name| !resources.contains(name), ..World::WHOLE };
+            Figure::Gantt(load::gantt(run, &title("who used what when"), &part, &whole)?)
+        }
         FigureKind::Utilisation | FigureKind::QueueLength => {
             let (what, shows) = match figure.kind {
                 FigureKind::Utilisation => ("utilisation", Shows::Utilisation),
                 _ => ("waiting jobs", Shows::Queue),
             };
-            Figure::Timeline(match &scenario.grid {
-                Some(it) => grid::timeline(it, scenario, run, &title(what), &part, shows)?,
-                None => load::timeline(run, &title(what), &part, shows)?,
-            })
+            Figure::Timeline(timeline(scenario, run, &title(what), &part, shows)?)
         }
         FigureKind::WaitingEcdf => {
             distribution(figure, scenario, run, Quantity::WaitingTime, "waiting times")?
@@ -180,10 +183,48 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
     })
 }
 
+/// The names of the resources of a grid.
+fn resources(scenario: &Scenario) -> BTreeSet<String> {
+    let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
+    sites.flat_map(|site| site.resource_names()).collect()
+}
+
+/// What is held of providers and of a grid over time, or who waits.
+pub(super) fn timeline(
+    scenario: &Scenario,
+    run: &Tables,
+    title: &str,
+    part: &Part,
+    shows: Shows,
+) -> Result<Timeline, PlotError> {
+    let Some(grid) = &scenario.grid else {
+        return load::timeline(run, title, part, shows, &World::WHOLE);
+    };
+    let resources = resources(scenario);
+    let on_grid = scenario.workloads.iter().filter(|it| scenario.runs_on_grid(it));
+    let on_grid: BTreeSet<&str> = on_grid.map(|it| it.name.as_str()).collect();
+    let shared = World {
+        has_place: &|name| resources.contains(name),
+        has_workload: &|name| on_grid.contains(name),
+    };
+    let of_grid = grid::timeline((grid, &shared), scenario, run, title, (part, shows))?;
+    if !scenario.shown().processors {
+        return Ok(of_grid);
+    }
+    // Each draws what is its own.
+    let whole = World {
+        has_place: &|name| !resources.contains(name),
+        has_workload: &|name| !on_grid.contains(name),
+    };
+    let mut all = load::timeline(run, title, part, shows, &whole)?;
+    all.parts.extend(of_grid.parts.into_iter().filter(|part| part.capacity > 0.0));
+    Ok(Timeline { held: "in use", ..all })
+}
+
 /// Whether a kind of figure shows anything of the run of a grid, or of providers.
-fn suits(kind: FigureKind, grid: bool) -> Result<(), PlotError> {
-    let Some((shows, instead)) = kind.unfit_for(grid) else { return Ok(()) };
-    let world = match grid {
+fn suits(kind: FigureKind, scenario: &Scenario) -> Result<(), PlotError> {
+    let Some((shows, instead)) = kind.unfit_for(scenario.shown()) else { return Ok(()) };
+    let world = match scenario.grid.is_some() {
         true => "jobs of a grid share theirs",
         false => "this run has none",
     };

@@ -1,6 +1,5 @@
 //! From the `[grid]` of a scenario to the plan of a grid.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use haggle_agents::grid::{
@@ -8,7 +7,7 @@ use haggle_agents::grid::{
     StorageLimits,
 };
 use haggle_agents::protocol::GridTimer;
-use haggle_agents::{Message, Timer};
+use haggle_agents::{Message, Seats, Timer};
 use haggle_model::network::{
     Capacity, NetworkError, Path as DataPath, Sharing as LinkSharing, Star, StarParameters,
 };
@@ -24,19 +23,20 @@ use haggle_scheduling::grid::{
 
 use rand::RngExt;
 
-use super::workflows;
+use super::workflows::{self, Workflows};
 use crate::scenario::quantity::{Share, TimeOrShare, TimeSpan};
-use crate::scenario::{Scenario, WorkflowsError, file};
+use crate::scenario::{Scenario, file};
 
-/// The plan of the grid of `scenario`, which lies in `folder`; all of whose resources work at time zero.
+/// The plan of the grid of `scenario`, whose workflows are among these; all of its resources work at time
+/// zero.
 ///
 /// # Errors
-/// If the network or a workflow cannot be.
+/// If its network cannot be.
 pub(super) fn plan(
     scenario: &Scenario,
     grid: &file::Grid,
-    folder: &Path,
-) -> Result<GridPlan, GridError> {
+    flows: &Workflows,
+) -> Result<GridPlan, NetworkError> {
     let seed = scenario.scenario.seed;
     let resources: Vec<PlannedResource> = (0..)
         .map(SiteId)
@@ -60,7 +60,7 @@ pub(super) fn plan(
             file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
         },
         data: scenario.workloads.iter().map(data).collect(),
-        workflows: workflows::all(scenario, folder)?,
+        workflows: workflows::of_grid(scenario, flows),
         checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
@@ -83,23 +83,12 @@ pub(super) fn plan(
     })
 }
 
-/// Why there is no such grid.
-#[derive(Debug, thiserror::Error)]
-pub enum GridError {
-    /// Its network cannot be.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// A workflow cannot be.
-    #[error(transparent)]
-    Workflow(#[from] WorkflowsError),
-}
-
 /// What is on its way when the run begins: the first change of each load.
-pub(super) fn initial(plan: &GridPlan) -> Vec<(Time, ActorId, Message)> {
+pub(super) fn initial(plan: &GridPlan, seats: Seats) -> Vec<(Time, ActorId, Message)> {
     let first = |(id, resource): (u32, &PlannedResource)| {
         let period = resource.load?.period?;
         let message = Message::Wake(Timer::Grid(GridTimer::LoadChanges));
-        Some((Time::ZERO + period, ActorId(id), message))
+        Some((Time::ZERO + period, seats.place(id), message))
     };
     (0..).zip(&plan.resources).filter_map(first).collect()
 }

@@ -172,11 +172,11 @@ pub fn run(
     let stopwatch = Stopwatch::start();
     let Stage { world, cast, reports, inputs, steps, mut warnings } = Stage::set(scenario, folder)?;
     let metrics = MetricsOptions {
-        failures: world.outages.is_some(),
+        failures: whole_places_fail(scenario),
         transactions: trials(scenario),
         ..metrics_options(&scenario.results)
     };
-    let fails = metrics.failures;
+    let fails = world.outages.is_some();
     let writer = destination
         .map(|destination| {
             let options = WriteOptions {
@@ -350,6 +350,15 @@ fn recorded(error: OutsideError) -> ExperimentError {
         Ok(error) => *error,
         Err(error) => ExperimentError::Run(RunError::Record(error)),
     }
+}
+
+/// Whether what fails gives whole processors; what fails of a grid stands in its own summary.
+fn whole_places_fail(scenario: &Scenario) -> bool {
+    let whole =
+        scenario.providers.len() + scenario.plans.as_ref().map_or(0, |it| it.clusters.len());
+    let owners = scenario.owners();
+    let mut failing = scenario.processor_failures().flat_map(|it| &it.of);
+    failing.any(|name| owners[..whole].iter().any(|(owner, _)| *owner == name.as_str()))
 }
 
 /// How often a job may be tried where parts are got by a protocol; `None` if none are.

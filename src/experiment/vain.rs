@@ -68,11 +68,13 @@ pub(super) fn steps_in_vain(steps: &[WatchedStep]) -> impl Iterator<Item = Strin
 
 fn availability(summary: &Summary) -> Option<String> {
     let of_grid = summary.grid.as_ref().map(|grid| (grid.availability, grid.failures));
-    let of_providers = || summary.failures.as_ref().map(|it| (it.availability, it.outages));
-    let (available, failures) = of_grid.or_else(of_providers)?;
-    let available = available?;
+    let of_providers = summary.failures.as_ref().map(|it| (it.availability, it.outages));
+    let known = of_grid.into_iter().chain(of_providers);
+    let known =
+        Vec::from_iter(known.filter_map(|(available, failures)| Some((available?, failures))));
+    let available = known.iter().map(|&(available, _)| available).reduce(f64::min)?;
     // What fails in the last instant of a run is down for no time, and may have ended the run.
-    if available >= 1.0 && failures == 0 {
+    if known.iter().all(|&(available, failures)| available >= 1.0 && failures == 0) {
         return Some("failures have no effect: nothing was down in the time of the run".to_owned());
     }
     (available < HARDLY_UP).then(|| {

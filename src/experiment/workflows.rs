@@ -17,9 +17,10 @@ use crate::scenario::{RunBy, Scenario, WorkflowModel, WorkflowsError, file};
 /// Workflows by workload and number there.
 pub(super) type Workflows = BTreeMap<WorkflowId, Arc<Workflow>>;
 
-/// What runs the tasks of workflows.
-pub(super) fn run_by(scenario: &Scenario) -> RunBy {
-    if scenario.grid.is_some() { RunBy::Grid } else { RunBy::Providers }
+/// What runs the tasks of the workflows of a workload, from its place in the scenario.
+pub(super) fn run_by(scenario: &Scenario, workload: u16) -> RunBy {
+    let on_grid = scenario.runs_on_grid(&scenario.workloads[usize::from(workload)]);
+    if on_grid { RunBy::Grid } else { RunBy::Providers }
 }
 
 /// Those of all workloads.
@@ -28,15 +29,31 @@ pub(super) fn all(scenario: &Scenario, folder: &Path) -> Result<Workflows, Workf
     for (place, workload) in (0..).zip(&scenario.workloads) {
         if let (Some(file::Model::Workflows), Some(it)) = (workload.model, &workload.workflows) {
             let (name, seed) = (workload.name.as_str(), scenario.scenario.seed);
-            let model = WorkflowModel::new(it, folder, name, seed, run_by(scenario))?;
+            let model = WorkflowModel::new(it, folder, name, seed, run_by(scenario, place))?;
             all.extend(model.graphs(place)?);
         }
     }
     Ok(all)
 }
 
-/// Those that are submitted with a workload: its own, and those of all that is merged into it.
-pub(super) fn submitted(scenario: &Scenario, all: &Workflows, workload: &str) -> Workflows {
+/// Those of which the scheduler of a grid keeps the ledger.
+pub(super) fn of_grid(scenario: &Scenario, all: &Workflows) -> Workflows {
+    let its_own = all.iter().filter(|(id, _)| run_by(scenario, id.workload) == RunBy::Grid);
+    its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+}
+
+/// Those of which a user keeps the ledger: of all that it submits, unless that goes to a grid.
+pub(super) fn kept_by(scenario: &Scenario, all: &Workflows, user: &file::User) -> Workflows {
+    if scenario.submits_to_grid(user) {
+        return Workflows::new();
+    }
+    let places = sources(scenario, user.workload.as_str());
+    let its_own = all.iter().filter(|(id, _)| places.contains(&id.workload));
+    its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+}
+
+/// The places in the scenario of a workload and of all that is merged into it.
+fn sources(scenario: &Scenario, workload: &str) -> BTreeSet<u16> {
     let mut places = BTreeSet::new();
     let mut open = vec![workload];
     while let Some(name) = open.pop() {
@@ -47,8 +64,7 @@ pub(super) fn submitted(scenario: &Scenario, all: &Workflows, workload: &str) ->
             open.extend(workload.merge.iter().flatten().map(|it| it.as_str()));
         }
     }
-    let its_own = all.iter().filter(|(id, _)| places.contains(&id.workload));
-    its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+    places
 }
 
 /// How data of tasks travel that this metascheduler places, which stands at no address yet: as messages

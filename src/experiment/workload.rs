@@ -101,7 +101,7 @@ impl Workloads {
         for (index, workload) in scenario.workloads.iter().enumerate() {
             // More than 65,536 tables would share numbers, which only label rows of results.
             let index = u16::try_from(index).unwrap_or(u16::MAX);
-            let part = part(workload, index, folder, seed, (&clusters, run_by(scenario)))?;
+            let part = part(workload, index, folder, seed, (&clusters, run_by(scenario, index)))?;
             parts.insert(workload.name.to_string(), part);
         }
         let mut workloads = Workloads {

@@ -11,6 +11,7 @@ use haggle_agents::{
     OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer,
     Transaction, Transactor, TransactorConfig, User, UserConfig,
 };
+use haggle_model::network::NetworkError;
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
 use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
@@ -32,6 +33,7 @@ use super::mapping;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
 use super::plans;
 use super::reservations;
+use super::seating::{Address, Seating};
 use super::transactions::{acceptors, transacting, transactions};
 use super::workflows::{self, Workflows};
 use super::workload::{WorkloadError, Workloads};
@@ -52,6 +54,19 @@ pub struct Stage {
     pub steps: Vec<WatchedStep>,
     /// What has no effect, as far as it can be told before the run.
     pub warnings: Vec<String>,
+}
+
+/// The actors of clusters, or of a grid.
+#[derive(Default)]
+struct Part {
+    /// Those that run jobs.
+    places: Vec<AnyActor>,
+    /// Those behind all places.
+    services: Vec<AnyActor>,
+    /// Whom users submit to, by name.
+    takes_jobs: Option<(String, ActorId)>,
+    /// What is on its way when the run begins.
+    initial: Vec<(Time, ActorId, Message)>,
 }
 
 /// Why there is no world.
@@ -77,7 +92,7 @@ pub enum StageError {
     Workflows(#[from] WorkflowsError),
     /// The network of a grid cannot be.
     #[error("grid: {0}")]
-    Grid(#[from] super::grid::GridError),
+    Grid(#[from] NetworkError),
 }
 
 impl Stage {
@@ -101,20 +116,18 @@ impl Stage {
             steps: Vec::new(),
             warnings: Vec::new(),
         };
-        if let Some(grid) = &scenario.grid {
-            stage.add_grid(scenario, grid, folder, &workloads)?;
-            return Ok(stage);
-        }
-        if let Some(plans) = &scenario.plans {
-            stage.add_plans(scenario, plans, folder, &workloads)?;
-            return Ok(stage);
-        }
+        let seating = Seating::of(scenario);
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
         let protocols = transactions(scenario, latency_max(scenario));
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
             let id = stage.add_provider(id, provider, scenario, &protocols);
             addresses.insert(provider.name.to_string(), id);
         }
+        let clusters = stage.clusters(scenario, &seating, folder)?;
+        let flows = workflows::all(scenario, folder)?;
+        let (resources, outages) = stage.resources(scenario, &seating, folder, &flows)?;
+        let places = clusters.places.into_iter().chain(resources.places);
+        places.for_each(|it| stage.world.actors.push(it));
         for (metascheduler, protocol) in scenario.metaschedulers.iter().zip(&protocols) {
             let protocol = protocol.clone();
             let id = stage.add_metascheduler(metascheduler, protocol, scenario, &addresses);
@@ -124,14 +137,17 @@ impl Stage {
             let id = stage.add_acceptor(protocols[it.metascheduler].clone());
             addresses.insert(it.name, id);
         }
-        let flows = workflows::all(scenario, folder)?;
+        addresses.extend(clusters.takes_jobs.into_iter().chain(resources.takes_jobs));
+        let services = clusters.services.into_iter().chain(resources.services);
+        services.for_each(|it| stage.world.actors.push(it));
+        stage.world.initial.extend(clusters.initial.into_iter().chain(resources.initial));
         for user in &scenario.users {
-            let flows = workflows::submitted(scenario, &flows, user.workload.as_str());
+            let flows = workflows::kept_by(scenario, &flows, user);
             let id = stage.add_user(user, flows, &workloads, (scenario, &addresses))?;
             addresses.insert(user.name.to_string(), id);
         }
-        stage.world.network = network(scenario, &addresses);
-        stage.add_failures(scenario, folder)?;
+        stage.world.network = network(scenario, &stage.cast, &addresses, &seating);
+        stage.add_nature(outages);
         stage.add_crashes(scenario, folder, &addresses)?;
         Ok(stage)
     }
@@ -201,38 +217,12 @@ impl Stage {
         self.world.initial.extend(announcements);
     }
 
-    /// Lets processors fail; providers come first among the actors, in their order.
-    fn add_failures(&mut self, scenario: &Scenario, folder: &Path) -> Result<(), FailuresError> {
-        let owners: Vec<(&str, u32)> =
-            scenario.providers.iter().map(|it| (it.name.as_str(), it.processors)).collect();
-        self.add_failures_of(&owners, scenario, folder)
-    }
-
-    /// Lets processors of these owners fail, which come first among the actors.
-    fn add_failures_of(
-        &mut self,
-        owners: &[(&str, u32)],
-        scenario: &Scenario,
-        folder: &Path,
-    ) -> Result<(), FailuresError> {
-        let seed = scenario.scenario.seed;
-        let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
-        let tables = Vec::from_iter(scenario.processor_failures().cloned());
-        let Some(failing) = failing(&tables, owners, folder, seed, horizon)? else {
-            return Ok(());
-        };
-        let Failing { nodes, outages, inputs, warnings } = failing;
-        self.warnings.extend(warnings);
-        let resources = nodes.len() as u64;
-        let processors = nodes.into_iter().map(|node| {
-            let count = node.members.end - node.members.start;
-            vec![(ActorId(node.owner as u32), ProcessorSet::range(node.members.start, count))]
-        });
-        let actor = AnyActor::Nature(Nature::new(processors.collect()));
-        let nature = self.add(actor);
-        self.world.outages = Some(Outages { nature, resources, due: Box::new(outages) });
-        self.inputs.extend(inputs);
-        Ok(())
+    /// Who makes processors fail, if anybody does.
+    fn add_nature(&mut self, outages: Option<(Nature, Outages)>) {
+        if let Some((nature, mut outages)) = outages {
+            outages.nature = self.add(AnyActor::Nature(nature));
+            self.world.outages = Some(outages);
+        }
     }
 
     /// Lets actors crash and restart: to what says what fails when, each is an owner of one member.
@@ -260,84 +250,86 @@ impl Stage {
         Ok(())
     }
 
-    /// A grid instead of providers: resources first, then services, users and nature.
-    fn add_grid(
+    /// The clusters over which applications are rescheduled, and their metascheduler.
+    fn clusters(
         &mut self,
         scenario: &Scenario,
-        grid: &file::Grid,
+        seating: &Seating,
         folder: &Path,
-        workloads: &Workloads,
-    ) -> Result<(), StageError> {
-        self.world.order = EventOrder::Grid;
-        let resources = grid.sites.iter().map(|site| site.resources as usize).sum();
-        room_for(resources, "resources", RESOURCE_BYTES)?;
-        let mut plan = grid::plan(scenario, grid, folder)?;
-        let owners: Vec<(&str, u32)> =
-            grid.sites.iter().map(|site| (site.name.as_str(), site.resources)).collect();
-        let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
-        let seed = scenario.scenario.seed;
-        let failing = failing(&scenario.failures, &owners, folder, seed, horizon)?;
-        let nature = failing.map(|failing| self.grid_failures(failing, &owners, &mut plan));
-        let built = plan.actors();
-        for actor in built.actors {
-            self.add(actor);
-        }
-        let addresses = BTreeMap::from([(grid.name.to_string(), built.dispatcher)]);
-        // The scheduler of a grid keeps the ledger.
-        for user in &scenario.users {
-            self.add_user(user, Workflows::new(), workloads, (scenario, &addresses))?;
-        }
-        if let Some((nature, mut outages)) = nature {
-            outages.nature = self.add(AnyActor::Nature(nature));
-            self.world.outages = Some(outages);
-        }
-        self.world.initial = grid::initial(&plan);
-        Ok(())
-    }
-
-    /// Clusters instead of providers, then their metascheduler, users and nature.
-    fn add_plans(
-        &mut self,
-        scenario: &Scenario,
-        plans: &file::Plans,
-        folder: &Path,
-        workloads: &Workloads,
-    ) -> Result<(), StageError> {
+    ) -> Result<Part, StageError> {
+        let Some(plans) = &scenario.plans else { return Ok(Part::default()) };
         let (config, input) = plans::plans(scenario.scenario.seed, plans, folder)?;
         self.inputs.extend(input);
-        let built = config.actors()?;
-        for actor in built.actors {
-            self.add(actor);
-        }
-        self.world.initial = built.initial;
-        let addresses = BTreeMap::from([(plans.name.to_string(), built.rescheduler)]);
-        for user in &scenario.users {
-            self.add_user(user, Workflows::new(), workloads, (scenario, &addresses))?;
-        }
-        let clusters = plans.clusters.iter();
-        let owners = Vec::from_iter(clusters.map(|it| (it.name.as_str(), it.machines)));
-        self.add_failures_of(&owners, scenario, folder)?;
-        Ok(())
+        let built = config.actors(seating.clusters)?;
+        Ok(Part {
+            places: built.places,
+            services: built.services,
+            takes_jobs: Some((plans.name.to_string(), built.rescheduler)),
+            initial: built.initial,
+        })
     }
 
-    /// Which resources of a grid fail when. Those that are down when the run begins
-    /// begin so in the plan.
-    fn grid_failures(
+    /// The grid, and what fails when in the whole world: resources that are down when the run begins
+    /// begin so.
+    fn resources(
         &mut self,
-        failing: Failing,
-        owners: &[(&str, u32)],
-        plan: &mut GridPlan,
-    ) -> (Nature, Outages) {
+        scenario: &Scenario,
+        seating: &Seating,
+        folder: &Path,
+        flows: &Workflows,
+    ) -> Result<(Part, Option<(Nature, Outages)>), StageError> {
+        let mut plan = match &scenario.grid {
+            None => None,
+            Some(grid) => {
+                room_for(seating.resources.places as usize, "resources", RESOURCE_BYTES)?;
+                Some((grid, grid::plan(scenario, grid, flows)?))
+            }
+        };
+        let planned = plan.as_mut().map(|(_, plan)| plan);
+        let outages = self.outages(scenario, seating, folder, planned)?;
+        let Some((grid, plan)) = plan else { return Ok((Part::default(), outages)) };
+        let built = plan.actors(seating.resources);
+        let part = Part {
+            places: built.places,
+            services: built.services,
+            takes_jobs: Some((grid.name.to_string(), built.dispatcher)),
+            initial: grid::initial(&plan, seating.resources),
+        };
+        Ok((part, outages))
+    }
+
+    /// What fails when: of providers, clusters and sites.
+    fn outages(
+        &mut self,
+        scenario: &Scenario,
+        seating: &Seating,
+        folder: &Path,
+        mut plan: Option<&mut GridPlan>,
+    ) -> Result<Option<(Nature, Outages)>, FailuresError> {
+        let seed = scenario.scenario.seed;
+        let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
+        let tables = Vec::from_iter(scenario.processor_failures().cloned());
+        let owners = scenario.owners();
+        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
+            return Ok(None);
+        };
         let Failing { nodes, mut outages, inputs, warnings } = failing;
         self.inputs.extend(inputs);
         self.warnings.extend(warnings);
-        let firsts: Vec<u32> = owners
-            .iter()
-            .scan(0, |next, (_, members)| Some(std::mem::replace(next, *next + members)))
-            .collect();
-        let resources = |node: &Node| {
-            let first = firsts[node.owner];
-            first + node.members.start..first + node.members.end
+        let addresses = seating.addresses(&owners);
+        let members = |node: &Node| {
+            let Node { owner, members } = node;
+            match addresses[*owner] {
+                // Each resource of a site is an actor with a processor.
+                Address::Each(first) => {
+                    let one = |member| (ActorId(first + member), ProcessorSet::range(0, 1));
+                    members.clone().map(one).collect()
+                }
+                Address::One(actor) => {
+                    let count = members.end - members.start;
+                    vec![(actor, ProcessorSet::range(members.start, count))]
+                }
+            }
         };
         let mut begun = Vec::new();
         for (node, outage) in outages.by_ref() {
@@ -345,15 +337,18 @@ impl Stage {
             if !outage.is_down_at_start() {
                 break;
             }
-            for resource in resources(&nodes[node]) {
-                plan.resources[resource as usize].up = false;
+            for (actor, _) in members(&nodes[node]) {
+                let number = seating.resources.number(ProviderId(actor.0));
+                if let Some((number, plan)) = number.zip(plan.as_deref_mut()) {
+                    plan.resources[number as usize].up = false;
+                }
             }
         }
-        let one = |resource| (ActorId(resource), ProcessorSet::range(0, 1));
-        let owned = nodes.iter().map(|node| resources(node).map(one).collect());
-        let nature = Nature::new(owned.collect());
+        let nature = Nature::new(nodes.iter().map(members).collect());
         let due = Box::new(begun.into_iter().chain(outages));
-        (nature, Outages { nature: ActorId(0), resources: nodes.len() as u64, due })
+        let resources = nodes.len() as u64;
+        // Who nature is, is known when all others have their numbers.
+        Ok(Some((nature, Outages { nature: ActorId(0), resources, due })))
     }
 
     fn add_metascheduler(
@@ -488,9 +483,16 @@ pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningRepor
     snapshots.filter(|(_, report)| !report.counts.is_empty()).collect()
 }
 
-/// Users are at the site of whom they submit to; every other actor has a site of its own.
-fn network(scenario: &Scenario, addresses: &BTreeMap<String, ActorId>) -> Network {
-    let mut sites: Vec<u32> = (0..addresses.len() as u32).collect();
+/// Users are at the site of whom they submit to, and so is all of a grid, and all clusters; every other
+/// actor has a site of its own.
+fn network(
+    scenario: &Scenario,
+    cast: &Cast,
+    addresses: &BTreeMap<String, ActorId>,
+    seating: &Seating,
+) -> Network {
+    let mut sites: Vec<u32> = (0..cast.actors.len() as u32).collect();
+    seating.together().for_each(|(member, site)| sites[member as usize] = site);
     for user in &scenario.users {
         sites[addresses[user.name.as_str()].index()] = addresses[user.submits_to.as_str()].0;
     }
@@ -508,11 +510,9 @@ fn network(scenario: &Scenario, addresses: &BTreeMap<String, ActorId>) -> Networ
         network.link(a, b, latency);
     }
     partitions.into_iter().for_each(|it| network.part(it));
-    let mut names: Vec<_> =
-        addresses.iter().map(|(name, id)| (id.index(), name.as_str())).collect();
-    names.sort_unstable();
     let seed = scenario.scenario.seed;
-    let streams = |purpose| names.iter().map(|(_, name)| stream(seed, name, purpose)).collect();
+    let names = cast.actors.iter().map(|actor| actor.name.as_str());
+    let streams = |purpose| names.clone().map(|name| stream(seed, name, purpose)).collect();
     let file::Network { jitter, reordering, loss, duplication, .. } = &scenario.network;
     network.jitter(jitter.0, streams("jitter"));
     network.loss(loss.fraction(), streams("loss"));

@@ -22,6 +22,17 @@ impl file::FailureLaw {
 }
 
 impl file::Scenario {
+    /// Whose members may fail, each with the number of these, in the order of the places where jobs run:
+    /// providers and their processors, clusters and their machines, sites and their resources.
+    pub(crate) fn owners(&self) -> Vec<(&str, u32)> {
+        let providers = self.providers.iter().map(|it| (it.name.as_str(), it.processors));
+        let clusters = self.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters = clusters.map(|it| (it.name.as_str(), it.machines));
+        let sites = self.grid.iter().flat_map(|grid| &grid.sites);
+        let sites = sites.map(|it| (it.name.as_str(), it.resources));
+        providers.chain(clusters).chain(sites).collect()
+    }
+
     /// The tables of what happens to processors and resources.
     pub(crate) fn processor_failures(&self) -> impl Iterator<Item = &file::Failures> {
         self.failures.iter().filter(|it| it.actors.is_none())

@@ -40,7 +40,7 @@ pub use crate::scenario::quantity::Name;
 pub use applications::{ApplicationKind, ApplicationPhase, Applications, MeasuredTimes};
 pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
-pub use figure::{Figure, FigureKind, ImageFormat, Metric, Whiskers};
+pub use figure::{Figure, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
     Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
     GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
@@ -94,10 +94,10 @@ pub struct Scenario {
     /// Who places jobs on providers.
     #[serde(rename = "metascheduler", default, skip_serializing_if = "Vec::is_empty")]
     pub metaschedulers: Vec<Metascheduler>,
-    /// Time-shared resources that may fail, and one scheduler for them; instead of providers.
+    /// Time-shared resources that may fail, and one scheduler for them; alone, or beside providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
-    /// Clusters shared with others, over which applications of many phases are rescheduled; instead of providers.
+    /// Clusters shared with others, over which applications of many phases are rescheduled; alone, or beside providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<Plans>,
     /// Who submits jobs, and to whom.

@@ -3,7 +3,7 @@
 
 use haggle_agents::MAX_ATTEMPTS;
 
-use super::file::{Figure, FigureKind, Grid, ImageFormat, Plans, Policy, Provider};
+use super::file::{self, Figure, FigureKind, Grid, ImageFormat, Plans, Policy, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
@@ -24,21 +24,23 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         }
     }
     for failures in scenario.failures.iter_mut().filter(|it| it.actors.is_none()) {
-        failures.of = match (&scenario.grid, &scenario.plans) {
-            (Some(grid), _) => sites_meant(&failures.of, grid),
-            (None, Some(plans)) => clusters_meant(&failures.of, plans),
-            (None, None) => meant(&failures.of, &written),
-        };
+        let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(&failures.of, it));
+        let sites = scenario.grid.iter().flat_map(|it| sites_meant(&failures.of, it));
+        let providers = meant(&failures.of, &written).into_iter();
+        failures.of = providers.chain(clusters).chain(sites).collect();
     }
     for maintenance in &mut scenario.maintenance {
         maintenance.of = meant(&maintenance.of, &written);
     }
+    let on_grid = |it: &file::Workload| scenario.runs_on_grid(it);
+    let on_grid = Vec::from_iter(scenario.workloads.iter().map(on_grid));
+    for (workload, _) in scenario.workloads.iter_mut().zip(on_grid).filter(|(_, on_grid)| *on_grid)
+    {
+        workload.data.get_or_insert_default();
+    }
     if let Some(grid) = &mut scenario.grid {
         if grid.policy.replicates() {
             grid.replicas.get_or_insert_default();
-        }
-        for workload in &mut scenario.workloads {
-            workload.data.get_or_insert_default();
         }
         for site in &mut grid.sites {
             site.slots = site.slots();
@@ -76,11 +78,15 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if matches!(figure.kind, FigureKind::Sequence | FigureKind::AgreementEcdf) {
             continue;
         }
-        figure.providers = match (&scenario.grid, &scenario.plans) {
-            (Some(grid), _) => resources_meant(&figure.providers, grid),
-            (None, Some(plans)) => clusters_meant(&figure.providers, plans),
-            (None, None) => meant(&figure.providers, &written),
-        };
+        // A grid may have more resources than anybody would write out.
+        if figure.providers.is_empty() && scenario.grid.is_some() {
+            continue;
+        }
+        let list = &figure.providers;
+        let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(list, it));
+        let resources = scenario.grid.iter().flat_map(|it| resources_meant(list, it));
+        let providers = meant(list, &written).into_iter();
+        figure.providers = providers.chain(clusters).chain(resources).collect();
     }
     scenario
 }
@@ -97,11 +103,8 @@ fn clusters_meant(list: &[Name], plans: &Plans) -> Vec<Name> {
     names.filter(|name| list.is_empty() || list.contains(name)).collect()
 }
 
-/// The resources that a list stands for, in the order of the file; none for an empty list.
+/// The resources that a list stands for, in the order of the file.
 fn resources_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
-    if list.is_empty() {
-        return Vec::new();
-    }
     let mut names = Vec::new();
     for site in &grid.sites {
         let resources = site.resource_names().map(|name| Name::like(&name));

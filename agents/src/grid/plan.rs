@@ -17,7 +17,7 @@ use super::{
     DispatcherConfig, GridResource, Home, InformationService, JobData, Known, ResourceRules,
     Routes, Storage, StorageLimits,
 };
-use crate::{AnyActor, Nature};
+use crate::{AnyActor, Nature, Seats};
 
 /// The node of storage and users in a [`haggle_model::network::Star`].
 pub const STORAGE: Node = Node::Service(0);
@@ -90,8 +90,10 @@ pub struct PlannedResource {
 /// The actors of a grid, in the order of their numbers.
 #[derive(Debug)]
 pub struct GridActors {
-    /// Resources first, then services.
-    pub actors: Vec<AnyActor>,
+    /// Its resources.
+    pub places: Vec<AnyActor>,
+    /// Its scheduler, and whatever else serves it.
+    pub services: Vec<AnyActor>,
     /// Whom users submit to.
     pub dispatcher: ActorId,
 }
@@ -130,11 +132,10 @@ impl GridPlan {
         services
     }
 
-    /// The actors; the resources have the numbers from 0 on.
-    pub fn actors(&self) -> GridActors {
-        let count = self.resources.len() as u32;
-        let service = |place: u32| ActorId(count + place);
-        let [dispatcher, information, network, checkpoints, storage] = [0, 1, 2, 3, 4].map(service);
+    /// The actors, which are to have these numbers.
+    pub fn actors(&self, seats: Seats) -> GridActors {
+        let [dispatcher, information, network, checkpoints, storage] =
+            [0, 1, 2, 3, 4].map(|number| seats.service(number));
         let home = Home {
             dispatcher,
             information,
@@ -147,6 +148,7 @@ impl GridPlan {
         let GridPlan { period, query, schedule, .. } = *self;
         let rounds = Rounds { period, query, schedule };
         let rules = Arc::new(ResourceRules {
+            seats,
             home,
             data: self.data.clone(),
             checkpoints: self.checkpoints,
@@ -157,7 +159,7 @@ impl GridPlan {
             rounds,
             records_all: self.records_all,
         });
-        let mut actors = Vec::with_capacity(self.resources.len() + 5);
+        let mut places = Vec::with_capacity(self.resources.len());
         let mut known = Vec::with_capacity(self.resources.len());
         for (id, planned) in (0..).map(ResourceId).zip(&self.resources) {
             let rules = Arc::clone(&rules);
@@ -170,7 +172,7 @@ impl GridPlan {
                 resource = resource.with_load(load, stream(self.seed, &planned.name, "load"));
             }
             known.push(Known {
-                actor: ActorId(id.0),
+                actor: seats.place(id.0),
                 site: planned.site,
                 up,
                 avail: resource.avail(),
@@ -179,7 +181,7 @@ impl GridPlan {
                     Sharing::Reserved { slots } => slots.unwrap_or(u32::MAX),
                 },
             });
-            actors.push(AnyActor::GridResource(Box::new(resource)));
+            places.push(AnyActor::GridResource(Box::new(resource)));
         }
         let config = DispatcherConfig {
             policy: self.policy,
@@ -195,23 +197,25 @@ impl GridPlan {
             cancel_mode: self.cancel_mode,
         };
         let draws = |purpose| stream(self.seed, "grid", purpose);
-        actors.push(AnyActor::Dispatcher(Box::new(Dispatcher::new(config, draws("placement")))));
+        let scheduler = Dispatcher::new(config, draws("placement"));
         let service = InformationService::new(dispatcher, self.delay, draws("delay of reports"));
-        actors.push(AnyActor::InformationService(Box::new(service)));
         let flows = match &self.routes {
             Routes::Constant(_) => Flows::unshared(),
             Routes::Star(star) => Flows::new(star.network(), self.link_sharing),
         };
         let network = DataNetwork::new(self.routes.clone(), flows);
-        actors.push(AnyActor::DataNetwork(Box::new(network)));
-        actors.push(AnyActor::CheckpointServer(CheckpointServer::new(dispatcher)));
-        if let Some(limits) = self.storage {
-            actors.push(AnyActor::Storage(Box::new(Storage::new(limits))));
-        }
-        GridActors { actors, dispatcher }
+        let mut services = vec![
+            AnyActor::Dispatcher(Box::new(scheduler)),
+            AnyActor::InformationService(Box::new(service)),
+            AnyActor::DataNetwork(Box::new(network)),
+            AnyActor::CheckpointServer(CheckpointServer::new(dispatcher)),
+        ];
+        let storage = self.storage.map(|limits| AnyActor::Storage(Box::new(Storage::new(limits))));
+        services.extend(storage);
+        GridActors { places, services, dispatcher }
     }
 
-    /// Nature for the resources of the plan.
+    /// Nature for the resources of the plan, in a world without other places.
     pub fn nature(&self) -> AnyActor {
         let ids = (0..self.resources.len() as u32).map(ActorId);
         AnyActor::Nature(Nature::new(ids.map(|id| vec![(id, ProcessorSet::range(0, 1))]).collect()))

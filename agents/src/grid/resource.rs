@@ -33,7 +33,7 @@ use crate::protocol::{
     DataMessage, Dispatch, DispatchMessage, GridTimer, InformationMessage, Message,
     ResourceMessage, RunMessage, Saved, SoFar, Status, Timer,
 };
-use crate::{Actor, Outbox};
+use crate::{Actor, Outbox, Seats};
 
 pub use load::BackgroundLoad;
 
@@ -103,6 +103,8 @@ pub struct Home {
 /// What all resources of a grid have in common.
 #[derive(Clone, Debug)]
 pub struct ResourceRules {
+    /// The numbers of the grid's actors.
+    pub seats: Seats,
     /// Who is where.
     pub home: Home,
     /// By workload.
@@ -253,7 +255,7 @@ impl GridResource {
     }
 
     fn provider(&self) -> ProviderId {
-        ProviderId(self.id.0)
+        ProviderId(self.rules.seats.place(self.id.0).0)
     }
 
     fn node(&self) -> Node {

@@ -16,7 +16,7 @@ use haggle_planning::{
 
 use crate::protocol::planning::{ClusterLoads, IntervalOrder, LinkLoads, Times, TimesRequest};
 use crate::protocol::{Message, PlanningMessage, ResourceMessage, RunMessage, Timer};
-use crate::{Actor, Outbox};
+use crate::{Actor, Outbox, Seats};
 
 use super::PredictionErrors;
 use known::{Known, Premises};
@@ -27,6 +27,8 @@ use running::Running;
 pub struct ClusterConfig {
     /// Its number; those of all clusters are those of their actors.
     pub id: ProviderId,
+    /// The numbers of all clusters.
+    pub seats: Seats,
     /// How fast its processors are; 1 = the reference processor.
     pub speed: f64,
     /// What is available of it when the run begins.
@@ -248,8 +250,9 @@ impl Cluster {
             None => Some(Span::ZERO),
             Some(from) if from == me => Some(self.config.costs.within()),
             Some(from) => {
-                let share = *snapshot.ways.get(from.index())?;
-                Some(self.config.costs.between(from.index(), share))
+                let number = self.config.seats.number(ProviderId(from.0))? as usize;
+                let share = *snapshot.ways.get(number)?;
+                Some(self.config.costs.between(number, share))
             }
         }
     }

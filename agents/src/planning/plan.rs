@@ -10,7 +10,7 @@ use super::{
     Cluster, ClusterConfig, Costs, LoadSource, PredictionErrors, Rescheduler, ReschedulerConfig,
     ResourceUpdates, Updates,
 };
-use crate::{AnyActor, Message, Timer};
+use crate::{AnyActor, Message, Seats, Timer};
 
 /// Clusters and their rescheduler before a run.
 #[derive(Debug)]
@@ -49,8 +49,10 @@ pub struct PlannedCluster {
 /// The actors of clusters and their rescheduler, in the order of their numbers.
 #[derive(Debug)]
 pub struct PlansActors {
-    /// Clusters first, then the rescheduler and the resource updates.
-    pub actors: Vec<AnyActor>,
+    /// The clusters.
+    pub places: Vec<AnyActor>,
+    /// The rescheduler and the resource updates.
+    pub services: Vec<AnyActor>,
     /// Whom users submit to.
     pub rescheduler: ActorId,
     /// What is on its way when the run begins.
@@ -86,20 +88,21 @@ impl PlansConfig {
         }
     }
 
-    /// The actors; the clusters have the numbers from 0 on.
+    /// The actors, which are to have these numbers.
     ///
     /// # Errors
     /// If a speed or a load is none.
-    pub fn actors(mut self) -> Result<PlansActors, ClusterError> {
-        let clusters = Vec::from_iter((0..self.clusters.len() as u32).map(ActorId));
-        let rescheduler = ActorId(clusters.len() as u32);
-        let updates = ActorId(rescheduler.0 + 1);
-        let mut actors = Vec::with_capacity(clusters.len() + 2);
+    pub fn actors(mut self, seats: Seats) -> Result<PlansActors, ClusterError> {
+        let count = self.clusters.len() as u32;
+        let clusters = Vec::from_iter((0..count).map(|number| seats.place(number)));
+        let [rescheduler, updates] = [0, 1].map(|number| seats.service(number));
+        let mut places = Vec::with_capacity(clusters.len());
         let loads = self.loads.at(0);
-        for ((id, planned), loads) in (0..).zip(self.clusters).zip(loads) {
+        for ((number, planned), loads) in (0..).zip(self.clusters).zip(loads) {
             let draws = stream(self.seed, &planned.name, "plans");
             let config = ClusterConfig {
-                id: ProviderId(id),
+                id: ProviderId(seats.place(number).0),
+                seats,
                 speed: planned.speed,
                 loads,
                 method: self.method,
@@ -109,7 +112,7 @@ impl PlansConfig {
                 monitor_delay: self.monitor_delay,
                 errors: self.errors,
             };
-            actors.push(AnyActor::Cluster(Box::new(Cluster::new(config, draws)?)));
+            places.push(AnyActor::Cluster(Box::new(Cluster::new(config, draws)?)));
         }
         let config = ReschedulerConfig {
             clusters: clusters.clone(),
@@ -117,12 +120,12 @@ impl PlansConfig {
             threshold: self.threshold,
             reschedules: self.method.is_some(),
         };
-        actors.push(AnyActor::Rescheduler(Box::new(Rescheduler::new(config))));
+        let metascheduler = AnyActor::Rescheduler(Box::new(Rescheduler::new(config)));
         let first = ResourceUpdates::first(&self.updates);
         let initial = first.map(|at| (at, updates, Message::Wake(Timer::LoadsChange)));
         let initial = initial.into_iter().collect();
         let source = ResourceUpdates::new(clusters, self.updates, self.loads);
-        actors.push(AnyActor::ResourceUpdates(Box::new(source)));
-        Ok(PlansActors { actors, rescheduler, initial })
+        let services = vec![metascheduler, AnyActor::ResourceUpdates(Box::new(source))];
+        Ok(PlansActors { places, services, rescheduler, initial })
     }
 }

@@ -39,7 +39,7 @@ protocol! {
             number: u32,
         } => said("transferred")
             // What ends by itself comes before what fails.
-            .during(Phase::Completion),
+            .during(Phase::Progress),
         /// Resource to network: these data are not needed any more.
         AbortTransfer {
             /// The resource's number for the transfer.

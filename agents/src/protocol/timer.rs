@@ -142,17 +142,17 @@ protocol! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum GridTimer {
         /// Resource: the next job has been computed.
-        Ends => wake(Phase::Completion),
+        Ends => wake(Phase::Progress),
         /// Resource: what comes before the job's data has been done.
         Prepared {
             /// The job.
             job: JobId,
-        } => wake(Phase::Completion),
+        } => wake(Phase::Progress),
         /// Resource: the job has been recovered from its checkpoint.
         Recovered {
             /// The job.
             job: JobId,
-        } => wake(Phase::Completion),
+        } => wake(Phase::Progress),
         /// Resource: a checkpoint of the job is due.
         CheckpointDue {
             /// The job.
@@ -162,9 +162,9 @@ protocol! {
         Written {
             /// The job.
             job: JobId,
-        } => wake(Phase::Completion),
+        } => wake(Phase::Progress),
         /// Resource: something may have happened by itself that others are to hear of.
-        Seen => wake(Phase::Completion),
+        Seen => wake(Phase::Progress),
         /// Resource: a round may be due that is to know of its newest checkpoints.
         Tell => wake(Phase::Conversation),
         /// Resource: the load by others changes.
@@ -172,7 +172,7 @@ protocol! {
         /// Information service: a report is due.
         ReportDue => wake(Phase::Conversation),
         /// Network: data arrive.
-        DataArrive => wake(Phase::Completion),
+        DataArrive => wake(Phase::Progress),
         /// Storage: outputs have been fetched.
         OutputFetched => wake(Phase::Conversation),
         /// Dispatcher: a round is due.

@@ -15,6 +15,19 @@ use crate::timeline::{Held, Shows, Timeline, TimelinePart};
 /// Above this many providers a timeline shows their sum: panels would be too flat to read.
 const PANELS_MAX: usize = 5;
 
+/// A part of a run, by names: providers and who waits for them, or the resources of a grid.
+pub struct World<'a> {
+    /// Whether a row of `resources` belongs to it.
+    pub has_place: &'a dyn Fn(&str) -> bool,
+    /// Whether jobs of a workload belong to it.
+    pub has_workload: &'a dyn Fn(&str) -> bool,
+}
+
+impl World<'_> {
+    /// A run of which all belongs to one world.
+    pub const WHOLE: World<'static> = World { has_place: &|_| true, has_workload: &|_| true };
+}
+
 /// Busy processors or waiting jobs of a run, or both: of each provider, or of all
 /// together where they are too many.
 ///
@@ -25,8 +38,9 @@ pub fn timeline(
     title: &str,
     part: &Part,
     shows: Shows,
+    world: &World<'_>,
 ) -> Result<Timeline, PlotError> {
-    let mut panels = Panels::new(run.resources()?, part, "all providers", |it| {
+    let mut panels = Panels::new(run.resources()?, (part, world), "all providers", |it| {
         u32::try_from(it.processors).map_or(0.0, f64::from)
     });
     for row in run.placements()? {
@@ -54,12 +68,12 @@ pub fn grid_timeline(
     part: &Part,
     shows: Shows,
     held: &'static str,
-    amount: impl Fn(&str, &str) -> f64,
+    (world, amount): (&World<'_>, impl Fn(&str, &str) -> f64),
 ) -> Result<Timeline, PlotError> {
     let jobs = run.jobs()?;
     let workloads: BTreeMap<i64, &str> =
         jobs.iter().map(|job| (job.job, job.workload.as_str())).collect();
-    let mut panels = Panels::new(run.resources()?, part, "all resources", |_| 1.0);
+    let mut panels = Panels::new(run.resources()?, (part, world), "all resources", |_| 1.0);
     if shows == Shows::Queue {
         // Jobs wait at the scheduler, for any resource.
         panels = Panels::together(panels);
@@ -74,7 +88,7 @@ pub fn grid_timeline(
         }
     }
     if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
-        for job in jobs {
+        for job in jobs.iter().filter(|job| (world.has_workload)(&job.workload)) {
             let tries = live.remove(&job.job).unwrap_or_default();
             all.waits.extend(gaps((job.submit, job.left), tries));
         }
@@ -91,12 +105,14 @@ struct Panels {
 impl Panels {
     fn new(
         resources: &[ResourceRow],
-        part: &Part,
+        (part, world): (&Part, &World<'_>),
         all: &str,
         capacity: impl Fn(&ResourceRow) -> f64,
     ) -> Panels {
         let mut panels = Panels { parts: Vec::new(), places: BTreeMap::new() };
-        for resource in resources.iter().filter(|it| part.has_provider(&it.provider)) {
+        let shown =
+            |it: &&ResourceRow| (world.has_place)(&it.provider) && part.has_provider(&it.provider);
+        for resource in resources.iter().filter(shown) {
             let (name, capacity) = (resource.provider.clone(), capacity(resource));
             panels.places.insert(name.clone(), panels.parts.len());
             panels.parts.push(TimelinePart { name, capacity, ..TimelinePart::default() });

@@ -141,7 +141,7 @@ impl FailureLog {
 
 pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
     // What they did to a grid stands in its own summary.
-    if !metrics.options.failures || metrics.grid.is_some() {
+    if !metrics.options.failures || metrics.whole == 0 {
         return None;
     }
     let log = &metrics.failures;
@@ -151,19 +151,20 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         let whole = time(processors);
         (whole > 0).then(|| (whole - down) as f64 / whole as f64)
     };
-    let machines = metrics.providers.iter().map(|(_, processors)| u64::from(*processors)).sum();
-    let down = log.providers.iter().map(|log| log.down_time).sum();
+    let (places, logs) = (&metrics.providers[..metrics.whole], &log.providers[..metrics.whole]);
+    let machines = places.iter().map(|(_, processors)| u64::from(*processors)).sum();
+    let down = logs.iter().map(|log| log.down_time).sum();
     let done = summary::work_done(&metrics.jobs);
     let broken = metrics.jobs.iter().filter(|job| {
         let promised = job.promised_end;
         promised.is_some_and(|promised| job.outcome == JobOutcome::Failed || job.end > promised)
             && job.outcome != JobOutcome::Cancelled
     });
-    let providers = metrics.providers.iter().zip(&log.providers);
+    let providers = places.iter().zip(logs);
     Some(FailureMetrics {
-        outages: log.providers.iter().map(|log| log.outages).sum(),
+        outages: logs.iter().map(|log| log.outages).sum(),
         availability: availability(down, machines),
-        attempts_lost: log.providers.iter().map(|log| log.attempts_lost).sum(),
+        attempts_lost: logs.iter().map(|log| log.attempts_lost).sum(),
         lost_percent_of_work: summary::ratio(
             100.0 * seconds(log.work_lost()),
             seconds(done.useful + log.work_lost()),

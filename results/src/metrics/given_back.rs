@@ -33,7 +33,7 @@ impl GivenBack {
                 changes.push((provider, end, -busy, -back));
             }
         };
-        for job in metrics.jobs.iter() {
+        for job in metrics.jobs.iter().filter(|job| job.processors > 0) {
             let Some((provider, (start, end))) = job.provider.zip(job.ran()) else { continue };
             let processors = i64::from(job.processors);
             change(provider, (start, end), processors, 0);

@@ -241,7 +241,10 @@ fn is_zero(count: &u64) -> bool {
 
 pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let span = run_span(&metrics.jobs);
-    let machines: u64 = metrics.providers.iter().map(|(_, size)| u64::from(*size)).sum();
+    let sum = |places: &[(String, u32)]| places.iter().map(|(_, size)| u64::from(*size)).sum();
+    let all_machines: u64 = sum(&metrics.providers);
+    // Who shares a resource has no processors that could be counted.
+    let machines: u64 = sum(&metrics.providers[..metrics.whole]);
     let window = window(metrics, span);
     let (first, last) = match metrics.options.window {
         Some((from, until)) => (from.as_micros(), until.as_micros()),
@@ -251,9 +254,6 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let kept: Vec<&Sample> = window.kept.iter().map(|&i| &metrics.jobs[i]).collect();
 
     let makespan = span.map(|(first, last)| (last - first) as f64 / SECOND);
-    // Who shares a resource has no processors that could be counted.
-    let shared = metrics.grid.is_some();
-    let ratio = |part: f64, whole: f64| ratio(part, whole).filter(|_| !shared);
     let used =
         |busy: f64, processors: u64| ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
     let whole_run = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
@@ -263,13 +263,13 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let all = Group {
         utilisation: used(whole_run, machines),
         utilisation_in_window: used_in_window(in_window, machines),
-        ..describe(metrics, "all", machines, kept.iter().copied())
+        ..describe(metrics, "all", all_machines, kept.iter().copied())
     };
 
     let classes = [JobClass::Local, JobClass::External];
     let quarters = quarters(&kept);
     let providers = metrics.providers.iter().map(|(name, size)| (name.as_str(), u64::from(*size)));
-    let whole = |names: &[&'static str]| names.iter().map(|&name| (name, machines)).collect();
+    let whole = |names: &[&'static str]| names.iter().map(|&name| (name, all_machines)).collect();
     let groupings = [
         Grouping {
             named: whole(&classes.map(JobClass::name)),
@@ -282,8 +282,8 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             group_of: &|job| job.provider.map(|it| it as usize),
         },
         Grouping {
-            named: metrics.workloads.iter().map(|name| (name.as_str(), machines)).collect(),
-            of: Of::Jobs,
+            named: metrics.workloads.iter().map(|name| (name.as_str(), all_machines)).collect(),
+            of: Of::Workloads,
             group_of: &|job| Some(usize::from(job.workload)),
         },
         Grouping {
@@ -320,11 +320,17 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
                 let members = std::mem::take(&mut members[group]);
                 describe(metrics, name, processors, members.into_iter())
             };
+            let capacity = match grouping.of {
+                Of::Workloads if metrics.on_grid.contains(&(group as u16)) => 0,
+                Of::Jobs | Of::Workloads => machines,
+                Of::Providers if group < metrics.whole => processors,
+                Of::Providers => 0,
+            };
             Group {
-                utilisation: used(tally.work as f64 / SECOND, processors),
+                utilisation: used(tally.work as f64 / SECOND, capacity),
                 utilisation_in_window: used_in_window(
                     tally.work_in_window as f64 / SECOND,
-                    processors,
+                    capacity,
                 ),
                 ..described
             }
@@ -348,13 +354,12 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         DisclosedCount { sender, receiver, item: item.name().to_owned(), count }
     });
 
-    let (computing, capacity) = match &metrics.grid {
-        Some(grid) => {
-            let (busy, whole) = grid.busy();
-            (busy as f64 / SECOND, whole as f64 / SECOND)
-        }
-        None => (whole_run, machines as f64 * makespan.unwrap_or(0.0)),
-    };
+    let (mut computing, mut capacity) = (whole_run, machines as f64 * makespan.unwrap_or(0.0));
+    if let Some(grid) = &metrics.grid {
+        let (busy, whole) = grid.busy();
+        computing += busy as f64 / SECOND;
+        capacity += whole as f64 / SECOND;
+    }
     let counts = &all.outcomes;
     Summary {
         makespan,
@@ -365,7 +370,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         mean_slowdown: all.slowdown.map(|it| it.mean),
         mean_turnaround_time: all.turnaround_time.map(|it| it.mean),
         mean_waiting_time: all.waiting_time.map(|it| it.mean),
-        nb_computing_machines: machines,
+        nb_computing_machines: all_machines,
         nb_jobs: counts.jobs,
         nb_jobs_finished: counts.jobs - counts.rejected - counts.running - counts.waiting,
         nb_jobs_killed: counts.cancelled + counts.walltime_reached + counts.failed,
@@ -374,7 +379,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         success_rate: (counts.jobs > 0).then(|| counts.completed as f64 / counts.jobs as f64),
         time_computing: computing,
         time_idle: capacity - computing,
-        utilisation: ratio(computing, capacity),
+        utilisation: all.utilisation,
         utilisation_in_window: used_in_window(in_window, machines),
         bounded_slowdown_threshold: metrics.options.bounded_slowdown_threshold.as_secs_f64(),
         cut: metrics.options.cut,
@@ -400,29 +405,30 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         message_faults: metrics.message_faults,
         transactions: metrics.transactions.as_ref().map(|log| log.summarise()),
         moves: metrics.moves.moves,
-        workflows: metrics.flows.sum_up(metrics.fastest).filter(|_| metrics.grid.is_none()),
+        workflows: metrics.flows.sum_up(metrics.fastest[0]),
         warnings: Vec::new(),
         all: all.clone(),
     }
 }
 
 fn grid(metrics: &Metrics) -> Option<GridSummary> {
-    let count = |is: &dyn Fn(JobOutcome) -> bool| {
-        metrics.jobs.iter().filter(|job| is(job.outcome)).count() as u64
-    };
+    let mine = || metrics.jobs.iter().filter(|job| metrics.on_grid.contains(&job.workload));
+    let count =
+        |is: &dyn Fn(JobOutcome) -> bool| mine().filter(|job| is(job.outcome)).count() as u64;
     let came = Came {
-        jobs: metrics.jobs.len() as u64,
+        jobs: count(&|_| true),
         rejected: count(&|outcome| matches!(outcome, JobOutcome::Rejected(_))),
         withdrawn: count(&|outcome| outcome == JobOutcome::Cancelled),
     };
     let name = |resource: usize| metrics.providers[resource].0.clone();
-    metrics.grid.as_ref().map(|grid| grid.sum_up(came, name, metrics.fastest))
+    metrics.grid.as_ref().map(|grid| grid.sum_up(came, name, metrics.fastest[1]))
 }
 
 /// What groups are made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Jobs,
+    Workloads,
     Providers,
 }
 

@@ -14,16 +14,19 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = &self.all.outcomes;
         let jobs = counted(self.nb_jobs, "job");
-        let machines = self.nb_computing_machines;
-        match self.grid {
-            Some(_) => writeln!(f, "{jobs} on {} of a grid", counted(machines, "resource"))?,
-            None => writeln!(
-                f,
-                "{jobs} on {} of {}",
-                counted(machines, "processor"),
-                counted(self.providers.len() as u64, "provider")
-            )?,
+        let resources = self.grid.as_ref().map_or(0, |grid| grid.nb_resources);
+        let processors = self.nb_computing_machines - resources;
+        // Those that give whole processors come first.
+        let whole = self.providers.len() - resources as usize;
+        let mut places = Vec::new();
+        if whole > 0 || self.grid.is_none() {
+            let providers = counted(whole as u64, "provider");
+            places.push(format!("{} of {providers}", counted(processors, "processor")));
         }
+        if self.grid.is_some() {
+            places.push(format!("{} of a grid", counted(resources, "resource")));
+        }
+        writeln!(f, "{jobs} on {}", places.join(" and "))?;
         if self.cut != Cut::default() {
             writeln!(
                 f,
@@ -44,7 +47,7 @@ impl fmt::Display for Summary {
         }
         match self.makespan {
             // What is used of time-shared resources is said below.
-            Some(makespan) if self.grid.is_some() => {
+            Some(makespan) if whole == 0 => {
                 writeln!(f, "  makespan {makespan:.0} s ({:.1} days)", makespan / 86_400.0)?;
             }
             Some(makespan) => writeln!(
@@ -107,7 +110,8 @@ impl fmt::Display for Summary {
             )?;
         }
         if let Some(grid) = &self.grid {
-            time_shared(f, grid)?;
+            let whose = if whole > 0 { "the grid: " } else { "" };
+            time_shared(f, whose, grid)?;
         }
         if let Some(Moves { moved, resubmitted, resized, data_time, start_up_work, .. }) =
             self.moves
@@ -153,11 +157,12 @@ impl fmt::Display for Summary {
             writeln!(f)?;
             distributions(f, self)?;
         }
+        // A grid has too many resources for a line each; the table `resources` has them.
+        let providers = &self.providers[..whole];
         for (title, groups) in
-            [("class", &self.classes), ("provider", &self.providers), ("workload", &self.workloads)]
+            [("class", &self.classes[..]), ("provider", providers), ("workload", &self.workloads)]
         {
-            // A grid has too many resources for a line each; the table `resources` has them.
-            if groups.len() > 1 && !(self.grid.is_some() && title == "provider") {
+            if groups.len() > 1 {
                 writeln!(f)?;
                 breakdown(f, title, groups)?;
                 if title == "provider" {
@@ -228,11 +233,11 @@ fn flows(f: &mut fmt::Formatter<'_>, it: &Workflows) -> fmt::Result {
     )
 }
 
-fn time_shared(f: &mut fmt::Formatter<'_>, grid: &GridSummary) -> fmt::Result {
+fn time_shared(f: &mut fmt::Formatter<'_>, whose: &str, grid: &GridSummary) -> fmt::Result {
     let of_all = |part: f64| percent((grid.work.total > 0.0).then(|| part / grid.work.total));
     writeln!(
         f,
-        "  {}, availability {}, busy {}; {}, {} jobs lost",
+        "  {whose}{}, availability {}, busy {}; {}, {} jobs lost",
         counted(grid.failures, "failure"),
         percent(grid.availability),
         percent(grid.busy),

@@ -40,7 +40,8 @@ struct Ways {
 impl Ways {
     fn new(cast: &Cast) -> Ways {
         let sizes = cast.sites.iter().map(|site| site.resources);
-        let ends = sizes.scan(0, |end, size| {
+        let first = cast.whole_places() as u32;
+        let ends = sizes.scan(first, |end, size| {
             *end += size;
             Some(*end)
         });

@@ -105,6 +105,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     cast.providers[1].first_processor = 1;
     let site = |name: &str| SiteInfo { name: name.to_owned(), resources: 1 };
     cast.sites = vec![site("alpha"), site("beta")];
+    cast.on_grid = (0..).take(cast.workloads.len()).collect();
     let mut metrics =
         Metrics::new(&cast, MetricsOptions { failures: true, ..MetricsOptions::default() });
     let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes};
-use haggle_agents::{AnyActor, Message, User, UserConfig};
+use haggle_agents::{AnyActor, Message, Seats, User, UserConfig};
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
     DataFlow, GridJobRecord, GridOutcome, Place, ResourceAccount, RoundsAccount, StorageAccount,
@@ -16,8 +16,7 @@ use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Job, JobClass, JobId, JobRecord, Observation, Span, Time};
 use haggle_results::GridLedger;
 use haggle_runtime::{
-    Driver, EXAMINED_MAX, EventOrder, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink,
-    World, run,
+    Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink, World, run,
 };
 use haggle_scheduling::grid::{GridPolicy, Share, Sharing, SiteId};
 
@@ -145,8 +144,9 @@ impl Grid {
     }
 
     pub(crate) fn world(&self) -> World {
-        let built = self.plan.actors();
-        let mut actors = built.actors;
+        let built = self.plan.actors(Seats::alone(self.plan.resources.len() as u32));
+        let mut actors = built.places;
+        actors.extend(built.services);
         let me = ActorId(actors.len() as u32);
         actors.push(AnyActor::User(User::new(UserConfig::new(
             me,
@@ -172,9 +172,9 @@ impl Grid {
             arrivals: vec![(me, Box::new(jobs.into_iter().map(Ok)))],
             outages: Some(Outages { nature, resources: self.plan.resources.len() as u64, due }),
             network: Network::default(),
-            order: EventOrder::Grid,
             initial: self.initial.clone(),
             horizon: self.horizon,
+            order: Default::default(),
             blueprints: Default::default(),
             in_vain_max: self.in_vain_max,
             examined_max: EXAMINED_MAX,

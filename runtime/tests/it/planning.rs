@@ -9,7 +9,7 @@ use haggle_agents::planning::{
     Costs, LoadSource, PlannedCluster, PlansConfig, PredictionErrors, Updates,
 };
 use haggle_agents::protocol::planning::{ClusterLoads, LinkLoads};
-use haggle_agents::{AnyActor, Nature, User, UserConfig};
+use haggle_agents::{AnyActor, Nature, Seats, User, UserConfig};
 use haggle_model::failures::Outage;
 use haggle_model::phased::{IntervalEnd, IntervalRecord, Measured, Move, Phase, Speedup, Term};
 use haggle_model::random::stream;
@@ -173,8 +173,10 @@ impl Plans {
             updates: self.updates.clone(),
             loads: Box::new(self.loads.clone()),
         };
-        let built = plans.actors().expect("good loads");
-        let mut actors = built.actors;
+        let seats = Seats::alone(plans.clusters.len() as u32);
+        let built = plans.actors(seats).expect("good loads");
+        let mut actors = built.places;
+        actors.extend(built.services);
         let me = ActorId(actors.len() as u32);
         actors.push(AnyActor::User(User::new(UserConfig {
             me,

@@ -14,12 +14,13 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         lost_work(books, findings);
     }
     if let Some(grid) = &books.summary.grid {
-        let lost: i64 = books.rows.outages.iter().map(|it| it.jobs_lost).sum();
+        let outages = || books.rows.outages.iter().filter(|it| books.is_shared(&it.provider));
+        let lost: i64 = outages().map(|it| it.jobs_lost).sum();
         let failed = grid.tries_by_ending.get("failed").copied().unwrap_or(0) as i64;
         // Without failures there is no such table.
-        if !books.rows.outages.is_empty() || failed > 0 {
+        if outages().next().is_some() || failed > 0 {
             findings.equal("`outages` has all tries that failed", "jobs_lost", lost, failed);
-            let work = books.rows.outages.iter().map(|it| it.work_lost).sum();
+            let work = outages().map(|it| it.work_lost).sum();
             let rule = "`outages` adds up to the work that a grid lost by failures";
             findings.close(rule, "work_lost", Some(work), Some(grid.work.lost_by_failure));
             let within = grid.work.lost_by_failure <= grid.work.lost;
@@ -81,7 +82,8 @@ fn lost_work(books: &Books, findings: &mut Findings) {
         undone += width * i128::from(finished - started - it.saved - it.checkpointing);
         saved_in_vain += if vain(it.job) { width * i128::from(it.saved) } else { 0 };
     }
-    let outages: f64 = books.rows.outages.iter().map(|it| it.work_lost).sum();
+    let whole = || books.rows.outages.iter().filter(|it| !books.is_shared(&it.provider));
+    let outages: f64 = whole().map(|it| it.work_lost).sum();
     let seconds = |micros: i128| micros as f64 / SECOND;
     if exact {
         let rule = "`outages` adds up to what attempts lost";
@@ -92,12 +94,8 @@ fn lost_work(books: &Books, findings: &mut Findings) {
     let rule = "the summary's lost work is that of `outages`, and what was saved in vain";
     let expected = outages + seconds(saved_in_vain);
     findings.close(rule, "work_lost", Some(failures.work_lost), Some(expected));
-    let starts: BTreeSet<(&str, i64, i64, i64)> = books
-        .rows
-        .outages
-        .iter()
-        .map(|it| (it.provider.as_str(), it.first, it.last, it.failed))
-        .collect();
+    let starts: BTreeSet<(&str, i64, i64, i64)> =
+        whole().map(|it| (it.provider.as_str(), it.first, it.last, it.failed)).collect();
     let rule = "the summary counts the rows of `outages`";
     findings.equal(rule, "", failures.outages, starts.len() as u64);
 }

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use haggle_plots::load::{self, Part, Tables};
+use haggle_plots::load::{self, Part, Tables, World};
 use haggle_plots::{PlotError, Shows, TimelinePart};
 use haggle_results::RunReader;
 
@@ -15,21 +15,30 @@ use super::{Books, Disagreement};
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
 pub(super) fn check(folder: &Path, books: &Books, findings: &mut Findings) {
-    let is_grid = books.summary.grid.is_some();
-    match parts(folder, is_grid) {
-        Ok(parts) if is_grid => slots(&parts, books, findings),
-        Ok(parts) => providers(&parts, books, findings),
-        Err(error) => findings.expect(false, Disagreement::READABLE, || error.to_string()),
+    let whole = books.rows.resources.iter().any(|it| !books.is_shared(&it.provider));
+    for (is_grid, _) in
+        [(false, whole), (true, !books.resources.is_empty())].into_iter().filter(|(_, any)| *any)
+    {
+        match parts(folder, books, is_grid) {
+            Ok(parts) if is_grid => slots(&parts, books, findings),
+            Ok(parts) => providers(&parts, books, findings),
+            Err(error) => findings.expect(false, Disagreement::READABLE, || error.to_string()),
+        }
     }
 }
 
 /// What the figures of a run show; of a grid, in slots.
-fn parts(folder: &Path, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
+fn parts(folder: &Path, books: &Books, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
     let run = RunReader::open(folder)?;
     let (tables, all) = (Tables::new(&run), Part::default());
+    let world = World {
+        has_place: &|name| books.is_shared(name) == is_grid,
+        has_workload: &|name| books.on_grid.contains(name) == is_grid,
+    };
+    let slots = |_: &str, _: &str| 1.0;
     let timeline = match is_grid {
-        true => load::grid_timeline(&tables, "", &all, Shows::Utilisation, "", |_, _| 1.0)?,
-        false => load::timeline(&tables, "", &all, Shows::Both)?,
+        true => load::grid_timeline(&tables, "", &all, Shows::Utilisation, "", (&world, slots))?,
+        false => load::timeline(&tables, "", &all, Shows::Both, &world)?,
     };
     Ok(timeline.parts)
 }
@@ -59,15 +68,13 @@ fn providers(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
         );
     }
     // Of jobs that lost nothing the tables say at once how long they were queued.
-    let simple =
-        books.rows.jobs.iter().all(|it| !it.is_bag && it.attempts <= 1 && it.outcome != "failed");
+    let mine = || books.rows.jobs.iter().filter(|it| !books.is_on_grid(it));
+    let simple = mine().all(|it| !it.is_bag && it.attempts <= 1 && it.outcome != "failed");
     if simple {
         let waited: f64 = parts.iter().flat_map(|part| &part.waits).map(|it| it.1 - it.0).sum();
-        let queued = books
-            .rows
-            .jobs
-            .iter()
-            .filter_map(|it| it.queued.map(|queued| it.started.unwrap_or(it.left) - queued));
+        let queued = mine();
+        let queued =
+            queued.filter_map(|it| it.queued.map(|queued| it.started.unwrap_or(it.left) - queued));
         let queued: i128 = queued.map(i128::from).sum();
         let rule = "the area under `queue-length` is how long jobs were queued";
         findings.close(rule, "", Some(waited), Some(queued as f64 / SECOND));

@@ -30,7 +30,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let mine = books.rows.tries.iter().filter(|it| it.provider == name);
         mine.filter(|it| it.started.is_some()).count() as i64
     };
-    for it in &books.rows.resources {
+    for it in books.rows.resources.iter().filter(|it| books.is_shared(&it.provider)) {
         let rule = "`resources` counts tries that started";
         findings.equal(rule, &it.provider, it.jobs, started(&it.provider));
     }

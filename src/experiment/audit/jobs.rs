@@ -17,21 +17,21 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
             format!("{}: {ready:?} us", named(job))
         });
         findings.expect(seen.insert(job.job), "each job is in `jobs` once", || named(job));
-        times(job, books.summary.grid.is_some(), findings);
+        times(job, books.is_on_grid(job), findings);
         spans(job, findings);
     }
-    order(&books.rows.jobs, books.summary.grid.is_some(), findings);
+    order(books, findings);
 }
 
 /// A bag stands where its metascheduler learned of its end, and a job of a grid where the last of
 /// its tries was cancelled, which may be in the round after it left.
-fn order(jobs: &[Job], is_grid: bool, findings: &mut Findings) {
+fn order(books: &Books, findings: &mut Findings) {
     let mut next = i64::MAX;
-    for job in jobs.iter().rev() {
+    for job in books.rows.jobs.iter().rev() {
         findings.expect(job.left <= next, "`jobs` is in order of left_time", || {
             format!("{} left at {} us, before one that left at {next} us", named(job), job.left)
         });
-        if !(job.is_bag || is_grid && job.attempts > 1) {
+        if !(job.is_bag || books.is_on_grid(job) && job.attempts > 1) {
             next = job.left;
         }
     }

@@ -11,9 +11,7 @@ const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     of_attempts(books, findings);
     no_processor_twice(books, findings);
-    if books.summary.grid.is_none() {
-        busy_time(books, findings);
-    }
+    busy_time(books, findings);
 }
 
 /// An attempt holds its processors from start to end; tasks of a share may do so one by one.
@@ -104,7 +102,7 @@ fn busy_time(books: &Books, findings: &mut Findings) {
         let saved = if came_to_nothing { 0 } else { it.saved };
         *held.entry(&it.provider).or_default() -= area(it, finished - started - saved);
     }
-    for it in &books.rows.resources {
+    for it in books.rows.resources.iter().filter(|it| !books.is_shared(&it.provider)) {
         let held = held.get(it.provider.as_str()).copied().unwrap_or(0) as f64 / SECOND;
         if !unclear.contains(it.provider.as_str()) {
             let rule = "busy_time is what placements add up to, without what was lost";

@@ -105,7 +105,6 @@ struct Sums {
 }
 
 fn sums(books: &Books, findings: &mut Findings) {
-    let rows = &books.rows.workflows;
     let of_grid = books.summary.grid.as_ref().and_then(|grid| grid.workflows).map(|it| Sums {
         workflows: it.workflows,
         done: it.done,
@@ -120,17 +119,27 @@ fn sums(books: &Books, findings: &mut Findings) {
         schedule_length_ratio: it.schedule_length_ratio,
         turnaround_time: it.turnaround_time,
     });
-    let Some(summary) = of_grid.or(of_providers) else {
-        let none = rows.is_empty();
-        return findings.expect(none, "the summary counts workflows", String::new);
-    };
+    let rows = books.rows.workflows.iter();
+    let (on_grid, others): (Vec<_>, Vec<_>) =
+        rows.partition(|row| books.on_grid.contains(&row.workload));
+    for (rows, told) in [(on_grid, of_grid), (others, of_providers)] {
+        match told {
+            Some(told) => each_sum(&rows, &told, findings),
+            None => {
+                findings.expect(rows.is_empty(), "the summary counts workflows", String::new);
+            }
+        }
+    }
+}
+
+fn each_sum(rows: &[&WorkflowRow], summary: &Sums, findings: &mut Findings) {
     let done = rows.iter().filter(|row| row.complete).count();
     let counts = [("workflows", rows.len(), summary.workflows), ("done", done, summary.done)];
     for (what, told, counted) in counts {
         findings.equal("the summary counts workflows", what, told as u64, counted);
     }
     let mean = |value: fn(&WorkflowRow) -> Option<f64>| {
-        let values = Vec::from_iter(rows.iter().filter_map(value));
+        let values = Vec::from_iter(rows.iter().copied().filter_map(value));
         let count = values.len() as f64;
         (count > 0.0).then(|| values.iter().sum::<f64>() / count)
     };

@@ -75,7 +75,7 @@ fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a TryRow>, Vec<&'a Check
 
 fn spent(all: &Chronicle, job: &JobRow, own: &[&TryRow], chain: &[Link<'_>]) -> Vec<Spent> {
     let mut ledger = Ledger::new(job);
-    let mut waiting = Waiting::new(all.market.supply_anywhere(1), job.ready, Part::Round);
+    let mut waiting = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, Part::Round);
     for (at, &(it, checkpoint)) in chain.iter().enumerate() {
         idle(&mut ledger, &mut waiting, own, micros(it.dispatched));
         ledger.until(micros(it.start.unwrap_or(it.left)), Part::Transfers);

@@ -10,6 +10,7 @@ use super::spent::{Ledger, Part, micros, seconds};
 pub(super) const NO_LIMIT: i64 = i64::MAX / 4;
 
 /// All places where jobs may start, and what was held and down there when.
+#[derive(Default)]
 pub(super) struct Market {
     by_name: BTreeMap<String, usize>,
     /// What there is at each place, and how much of it a processor is.

@@ -77,7 +77,7 @@ pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     let blocked = job.ready.is_some_and(|ready| ready > job.submit && ready >= job.left);
     // What a task needed is known of those that were submitted to a provider.
     let needs = |it: &InputRow| it.job == job.job && it.made_by.is_some();
-    let unknown = all.scenario.grid.is_none()
+    let unknown = !all.is_on_grid(job)
         && job.ready.is_some_and(|ready| ready > job.submit)
         && !all.inputs.iter().any(needs);
     let mut path = Vec::new();
@@ -135,7 +135,7 @@ pub(super) fn transfers(all: &Chronicle, job: &JobRow) -> Vec<(i64, i64)> {
 /// on a grid the instant tells it.
 fn parent<'a>(all: &Chronicle, job: &JobRow, tasks: &[&'a JobRow]) -> Option<&'a JobRow> {
     let ready = job.ready.filter(|&ready| ready > job.submit)?;
-    if all.scenario.grid.is_none() {
+    if !all.is_on_grid(job) {
         let inputs = all.inputs.iter().filter(|it| it.job == job.job);
         let made = inputs.filter_map(|it| it.made_by);
         let parents = made.filter_map(|made| tasks.iter().find(|it| number(it) == made));
@@ -152,9 +152,9 @@ fn step(all: &Chronicle, job: &JobRow, parent: Option<&JobRow>) -> Step {
     let known = job.ready.map_or(job.submit, |ready| ready.max(job.submit));
     // Of what is over at a provider, its user hears later.
     let ready = parent.map_or(known, |it| it.left.max(job.submit)).min(known);
-    let mut parts = match all.scenario.grid {
-        Some(_) => super::grid::parts(all, job),
-        None => super::provider::tell(all.its_own(job), all, job).parts,
+    let mut parts = match all.is_on_grid(job) {
+        true => super::grid::parts(all, job),
+        false => super::provider::tell(all.its_own(job), all, job).parts,
     };
     parts.retain(|it| it.part != Part::NotReady);
     let unheard = micros(known) - micros(ready);

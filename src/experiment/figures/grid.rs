@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_plots::load::{self, Part, Tables};
+use haggle_plots::load::{self, Part, Tables, World};
 use haggle_plots::{Figure, PlotError, Shows, Timeline};
 
 use super::{part, title};
@@ -39,12 +39,11 @@ pub(super) fn job_timeline(
 
 /// What tries held of the resources: slots, or the shares they reserve.
 pub(super) fn timeline(
-    grid: &file::Grid,
+    (grid, world): (&file::Grid, &World<'_>),
     scenario: &Scenario,
     run: &Tables,
     title: &str,
-    part: &Part,
-    shows: Shows,
+    (part, shows): (&Part, Shows),
 ) -> Result<Timeline, PlotError> {
     let reserves = grid.sites.iter().any(|site| site.sharing == file::Sharing::Reserved);
     let sites = grid.sites.iter();
@@ -60,5 +59,5 @@ pub(super) fn timeline(
         _ => shares.get(workload).copied().unwrap_or(1.0),
     };
     let held = if reserves { "reserved share" } else { "slots held" };
-    load::grid_timeline(run, title, part, shows, held, amount)
+    load::grid_timeline(run, title, part, shows, held, (world, amount))
 }

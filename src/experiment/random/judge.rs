@@ -337,7 +337,7 @@ impl Judge<'_> {
         let resolved = scenario_of(folder).map_err(trouble)?;
         let tables = Tables::new(&run);
         for kind in FigureKind::ALL {
-            if kind.unfit_for(scenario.grid.is_some()).is_some() {
+            if kind.unfit_for(scenario.shown()).is_some() {
                 continue;
             }
             let figure = plain_figure(kind);

@@ -2,10 +2,11 @@
 
 use haggle_model::Span;
 
+use super::effect::parts;
 use super::names::Names;
 use super::{Check, list};
 use crate::scenario::document::Path;
-use crate::scenario::file::{JobCheckpoints, Metascheduler, OnFailure, Policy, Role, Step};
+use crate::scenario::file::{JobCheckpoints, Metascheduler, OnFailure, Policy, Role, Step, User};
 use crate::scenario::quantity::TimeSpan;
 
 impl Check<'_> {
@@ -41,9 +42,11 @@ impl Check<'_> {
         }
     }
 
-    /// Processors are numbered across all providers.
+    /// Processors are numbered across all places where jobs run.
     fn check_processor_total(&mut self) {
-        let mut total = 0_u64;
+        let providers = self.scenario.providers.len();
+        let others = self.scenario.owners().into_iter().skip(providers);
+        let mut total: u64 = others.map(|(_, members)| u64::from(members)).sum();
         for (index, provider) in self.scenario.providers.iter().enumerate() {
             total += u64::from(provider.processors) * u64::from(provider.count);
             if total > u64::from(u32::MAX) {
@@ -112,7 +115,7 @@ impl Check<'_> {
     fn check_users(&mut self, names: &Names) {
         let workloads: Vec<&str> = names.workloads.iter().map(String::as_str).collect();
         let mut targets: Vec<&str> = names.providers.keys().map(String::as_str).collect();
-        targets.extend(names.metaschedulers.iter().chain(&names.grid).map(String::as_str));
+        targets.extend(names.metaschedulers.iter().chain(&names.takers).map(String::as_str));
         for (index, user) in self.scenario.users.iter().enumerate() {
             let path = Path::root().key("user").index(index);
             if !workloads.contains(&user.workload.as_str()) {
@@ -123,6 +126,7 @@ impl Check<'_> {
                     &workloads,
                 );
             }
+            self.check_one_world(index);
             let target = user.submits_to.as_str();
             if targets.contains(&target) {
                 self.check_shape(index);
@@ -145,6 +149,33 @@ impl Check<'_> {
                 self.unknown_name(&path, "provider or metascheduler", target, &targets);
             }
         }
+    }
+
+    /// Jobs of a workload run on a grid, or nowhere on one: tables tell by their workload which.
+    fn check_one_world(&mut self, index: usize) {
+        let scenario = self.scenario;
+        let user = &scenario.users[index];
+        if scenario.grid.is_none() {
+            return;
+        }
+        let grid = scenario.submits_to_grid(user);
+        let mine = Vec::from_iter(parts(scenario, user.workload.as_str()));
+        let elsewhere = |other: &&User| {
+            let mut shared = parts(scenario, other.workload.as_str()).zip(&mine);
+            scenario.submits_to_grid(other) != grid && shared.any(|(theirs, &mine)| theirs && mine)
+        };
+        let Some(other) = scenario.users[..index].iter().find(elsewhere) else { return };
+        let path = Path::root().key("user").index(index).key("workload");
+        self.report(
+            &path,
+            format!(
+                "workload \"{}\" goes to a grid and elsewhere, by users \"{}\" and \"{}\"",
+                user.workload, other.name, user.name
+            ),
+            "again, and elsewhere",
+            "give this user a workload of its own, with another name: a log may be read twice"
+                .to_owned(),
+        );
     }
 
     /// Bags go to metaschedulers that compose offers, and only bags do.
@@ -177,8 +208,23 @@ impl Check<'_> {
 
     fn check_metaschedulers(&mut self, names: &Names) {
         let known = names.provider_list();
+        // Of a scenario without any place at all it has been said already.
+        let none = self.scenario.providers.is_empty();
+        let elsewhere = self.scenario.grid.is_some() || self.scenario.plans.is_some();
         for (index, metascheduler) in self.scenario.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index);
+            if none && elsewhere {
+                self.report(
+                    &path.key("name"),
+                    format!(
+                        "metascheduler \"{}\" has no provider to place jobs on",
+                        metascheduler.name
+                    ),
+                    "nowhere to place them",
+                    "add a [[provider]], or remove it and submit to the grid or to the plans"
+                        .to_owned(),
+                );
+            }
             self.check_provider_list(
                 &path.key("providers"),
                 &metascheduler.providers,

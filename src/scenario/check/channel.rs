@@ -193,7 +193,8 @@ impl Check<'_> {
 
     /// Only providers can have either order of events; `order` says which one there is instead.
     pub(super) fn refuse_order_of_events(&mut self, order: &str) {
-        if self.scenario.scenario.events_order != EventsOrder::default() {
+        let none = self.scenario.providers.is_empty();
+        if none && self.scenario.scenario.events_order != EventsOrder::default() {
             self.report(
                 &Path::root().key("scenario").key("events-order"),
                 order.to_owned(),
@@ -298,6 +299,7 @@ impl Check<'_> {
 /// take some.
 pub(super) fn at_once(scenario: &Scenario) -> Option<&'static str> {
     match (&scenario.grid, &scenario.plans) {
+        _ if !scenario.providers.is_empty() => None,
         (Some(_), _) => Some("the actors of a grid"),
         (None, Some(_)) => Some("clusters and their metascheduler"),
         (None, None) => None,

@@ -12,7 +12,8 @@ impl Check<'_> {
     pub(super) fn check_crashes(&mut self, path: &Path, failures: &Failures, names: &Names) {
         let Some(actors) = &failures.actors else { return };
         let at = path.key("actors");
-        if self.scenario.grid.is_some() {
+        let none = self.scenario.providers.is_empty();
+        if none && self.scenario.grid.is_some() {
             return self.report(
                 &at,
                 "actors of grids do not crash".to_owned(),
@@ -20,7 +21,7 @@ impl Check<'_> {
                 "let resources fail: `of = [\"a-site\"]`".to_owned(),
             );
         }
-        if self.scenario.plans.is_some() {
+        if none && self.scenario.plans.is_some() {
             return self.report(
                 &at,
                 "clusters and their metascheduler do not crash".to_owned(),

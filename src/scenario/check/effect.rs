@@ -22,6 +22,7 @@ use crate::scenario::file::{
     CoallocationPolicy, Composition, EstimatesFrom, FigureKind, Metascheduler, OnFailure, Order,
     Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step,
 };
+pub(super) use flow::parts;
 use flow::{Flow, Serves};
 use reservations::leaves_sizes;
 
@@ -336,8 +337,9 @@ impl Check<'_> {
             "only jobs of a grid bring data along"
         };
         let grid = self.scenario.grid.as_ref();
-        self.uses(&path.key("data"), grid.is_some() && !merges, &owner, why, "remove it");
-        if let Some(grid) = grid {
+        let on_grid = self.scenario.runs_on_grid(workload);
+        self.uses(&path.key("data"), on_grid && !merges, &owner, why, "remove it");
+        if let Some(grid) = grid.filter(|_| on_grid) {
             let saves = grid.saves();
             let at = path.key("data").key("checkpoint");
             let why = "no job of this grid writes checkpoints";

@@ -29,7 +29,8 @@ impl Check<'_> {
         let mut total = 0;
         for (index, failures) in self.scenario.failures.iter().enumerate() {
             let path = Path::root().key("failures").index(index);
-            self.check_provider_list(&path.key("of"), &failures.of, &known, "site");
+            let owners = self.scenario.owners_are();
+            self.check_provider_list(&path.key("of"), &failures.of, &known, owners);
             self.check_reason(&path, failures);
             if let Some(actors) = &failures.actors {
                 self.check_crashes(&path, failures, names);
@@ -54,10 +55,9 @@ impl Check<'_> {
             let line = self.line(&path);
             for name in names.copies_meant(&failures.of) {
                 let Some(line) = lines.insert(name.clone(), line) else { continue };
-                let what = match self.scenario {
-                    it if it.grid.is_some() => "site",
-                    it if it.plans.is_some() => "cluster",
-                    _ => "provider",
+                let what = match names.providers.contains_key(&name) {
+                    true => "provider",
+                    false => self.scenario.owners_of(&name),
                 };
                 self.report(
                     &path.key("of"),
@@ -187,11 +187,7 @@ impl Check<'_> {
             let nodes = members.div_ceil(failures.processors_per_node.max(1));
             u64::from(nodes.min(failures.nodes.unwrap_or(u32::MAX)))
         };
-        let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
-        let clusters = self.scenario.plans.iter().flat_map(|plans| &plans.clusters);
-        let clusters = clusters.map(|cluster| (cluster.name.as_str(), cluster.machines));
-        let sites: BTreeMap<&str, u32> =
-            sites.map(|site| (site.name.as_str(), site.resources)).chain(clusters).collect();
+        let sites: BTreeMap<&str, u32> = self.scenario.owners().into_iter().collect();
         let members = |name: String| match names.providers.get(&name) {
             Some(&place) => self.scenario.providers[place].processors,
             None => sites.get(name.as_str()).copied().unwrap_or(0),

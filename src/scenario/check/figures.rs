@@ -25,7 +25,10 @@ impl Check<'_> {
                 &path.key("providers"),
                 &figure.providers,
                 &known,
-                "resource or site",
+                match self.scenario.owners_are() {
+                    "site" => "resource or site",
+                    words => words,
+                },
             );
             self.check_world_of_figure(&path, figure);
             self.check_figure_keys(&path, figure);
@@ -76,7 +79,7 @@ impl Check<'_> {
     fn check_world_of_figure(&mut self, path: &Path, figure: &Figure) {
         let grid = self.scenario.grid.is_some();
         let kind = figure.kind.name();
-        if let Some((shows, instead)) = figure.kind.unfit_for(grid) {
+        if let Some((shows, instead)) = figure.kind.unfit_for(self.scenario.shown()) {
             let (world, label, first) = match grid {
                 true => ("jobs of a grid share theirs", "shows no grid", ""),
                 false => ("the scenario has none", "needs a grid", "add [grid], or "),
@@ -88,7 +91,8 @@ impl Check<'_> {
                 format!("{first}choose another kind, such as \"{instead}\""),
             );
         }
-        if grid && figure.kind == FigureKind::QueueLength && !figure.providers.is_empty() {
+        let only_grid = grid && !self.scenario.shown().processors;
+        if only_grid && figure.kind == FigureKind::QueueLength && !figure.providers.is_empty() {
             self.report(
                 &path.key("providers"),
                 "jobs of a grid wait at its scheduler, for any resource".to_owned(),
@@ -98,19 +102,14 @@ impl Check<'_> {
         }
     }
 
-    /// Reports the names in a list of providers that are none; of a grid, such a list has `parts`.
+    /// Reports the names in a list of such places that are none.
     pub(super) fn check_provider_list(
         &mut self,
         path: &Path,
         providers: &[Name],
         known: &[&str],
-        parts: &str,
+        what: &str,
     ) {
-        let what = match self.scenario {
-            it if it.grid.is_some() => parts,
-            it if it.plans.is_some() => "cluster",
-            _ => "provider",
-        };
         for (index, provider) in providers.iter().enumerate() {
             if !known.contains(&provider.as_str()) {
                 self.unknown_name(&path.index(index), what, provider.as_str(), known);

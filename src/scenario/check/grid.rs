@@ -11,14 +11,6 @@ impl Check<'_> {
     pub(super) fn check_grid(&mut self) {
         let Some(grid) = &self.scenario.grid else { return };
         let path = Path::root().key("grid");
-        if !self.scenario.providers.is_empty() || !self.scenario.metaschedulers.is_empty() {
-            self.report(
-                &path,
-                "a scenario has either providers or a grid".to_owned(),
-                "a grid",
-                "remove the [[provider]]s and [[metascheduler]]s, or [grid]".to_owned(),
-            );
-        }
         self.check_recurring(&path.key("period"), grid.period);
         self.check_replicas(&path, grid);
         self.check_saving(&path, grid);

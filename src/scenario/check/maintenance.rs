@@ -16,7 +16,8 @@ impl Check<'_> {
         let mut closed = BTreeMap::new();
         for (index, maintenance) in self.scenario.maintenance.iter().enumerate() {
             let path = Path::root().key("maintenance").index(index);
-            if self.scenario.grid.is_some() {
+            let none = self.scenario.providers.is_empty();
+            if none && self.scenario.grid.is_some() {
                 self.report(
                     &path,
                     "the resources of a grid are not closed for maintenance".to_owned(),
@@ -26,7 +27,7 @@ impl Check<'_> {
                 );
                 continue;
             }
-            if self.scenario.plans.is_some() {
+            if none && self.scenario.plans.is_some() {
                 self.report(
                     &path,
                     "machines of clusters with plans are not closed for maintenance".to_owned(),

@@ -14,10 +14,13 @@ pub(in crate::scenario) struct Names {
     /// Names that stand for several copies, and the copies.
     pub(super) groups: BTreeMap<String, Vec<String>>,
     pub(super) metaschedulers: Vec<String>,
-    /// Sites of the grid, and whom users of the grid submit to.
+    /// Sites of a grid, and clusters with plans.
     pub(super) sites: Vec<String>,
-    pub(super) grid: Option<String>,
+    /// Whom users of the grid, or of the clusters, submit to.
+    pub(super) takers: Vec<String>,
     pub(super) users: Vec<String>,
+    /// Those of them that submit to a provider or its metascheduler.
+    talkers: Vec<String>,
     pub(super) workloads: Vec<String>,
 }
 
@@ -31,8 +34,9 @@ impl Names {
             groups: BTreeMap::new(),
             metaschedulers: Vec::new(),
             sites: Vec::new(),
-            grid: None,
+            takers: Vec::new(),
             users: Vec::new(),
+            talkers: Vec::new(),
             workloads: Vec::new(),
         };
         for (index, provider) in scenario.providers.iter().enumerate() {
@@ -54,7 +58,7 @@ impl Names {
         if let Some(grid) = &scenario.grid {
             let path = Path::root().key("grid");
             check.take(&mut taken, grid.name.as_str(), "grid", &path.key("name"));
-            names.grid = Some(grid.name.to_string());
+            names.takers.push(grid.name.to_string());
             for (index, site) in grid.sites.iter().enumerate() {
                 let path = path.key("site").index(index).key("name");
                 check.take(&mut taken, site.name.as_str(), "site", &path);
@@ -64,7 +68,7 @@ impl Names {
         if let Some(plans) = &scenario.plans {
             let path = Path::root().key("plans");
             check.take(&mut taken, plans.name.as_str(), "metascheduler", &path.key("name"));
-            names.grid = Some(plans.name.to_string());
+            names.takers.push(plans.name.to_string());
             for (index, cluster) in plans.clusters.iter().enumerate() {
                 let path = path.key("cluster").index(index).key("name");
                 check.take(&mut taken, cluster.name.as_str(), "cluster", &path);
@@ -75,6 +79,9 @@ impl Names {
             let path = Path::root().key("user").index(index).key("name");
             check.take(&mut taken, user.name.as_str(), "user", &path);
             names.users.push(user.name.to_string());
+            if !names.takers.iter().any(|it| it == user.submits_to.as_str()) {
+                names.talkers.push(user.name.to_string());
+            }
         }
         let mut taken = BTreeMap::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
@@ -98,7 +105,7 @@ impl Names {
 
     /// Those who talk over the network, or submit to who does.
     pub(super) fn actors(&self) -> Vec<&str> {
-        let others = self.metaschedulers.iter().chain(&self.users);
+        let others = self.metaschedulers.iter().chain(&self.talkers);
         self.providers.keys().chain(others).map(String::as_str).collect()
     }
 

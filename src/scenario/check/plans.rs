@@ -21,19 +21,7 @@ impl Check<'_> {
     pub(super) fn check_plans(&mut self) {
         self.check_who_reschedules();
         let Some(plans) = &self.scenario.plans else { return };
-        let scenario = self.scenario;
         let path = Path::root().key("plans");
-        if !scenario.providers.is_empty()
-            || !scenario.metaschedulers.is_empty()
-            || scenario.grid.is_some()
-        {
-            self.report(
-                &path,
-                "a scenario has either providers, a grid or plans".to_owned(),
-                "plans",
-                "remove the [[provider]]s, [[metascheduler]]s and [grid], or [plans]".to_owned(),
-            );
-        }
         if let Some(period) = plans.period {
             self.check_recurring(&path.key("period"), period);
             if period == TimeSpan::ZERO {

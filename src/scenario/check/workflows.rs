@@ -43,10 +43,11 @@ impl Check<'_> {
                 "write a number above 0 for at least one hour".to_owned(),
             );
         }
-        self.check_processors(&at, it);
+        let on_grid = self.scenario.runs_on_grid(workload);
+        self.check_processors(&at, it, on_grid);
         let Some(progress) = it.progress else { return };
         let at = at.key("progress");
-        if !self.scenario.providers.is_empty() && self.scenario.grid.is_none() {
+        if !self.scenario.providers.is_empty() && !on_grid {
             self.report(
                 &at,
                 "tasks that providers run say nothing of their progress".to_owned(),
@@ -157,10 +158,10 @@ impl Check<'_> {
     }
 
     /// A task has as many processors as it needs at a provider, and one slot of a grid.
-    fn check_processors(&mut self, at: &Path, it: &Workflows) {
+    fn check_processors(&mut self, at: &Path, it: &Workflows, on_grid: bool) {
         let keys = [("processors", it.processors), ("processors-max", it.processors_max)];
         for (key, _) in keys.iter().filter(|(_, given)| given.is_some()) {
-            if self.scenario.grid.is_some() {
+            if on_grid {
                 self.report(
                     &at.key(key),
                     "a task on a grid has one slot, whatever it needs".to_owned(),
@@ -254,12 +255,12 @@ impl Check<'_> {
 
 /// Where tasks may be submitted instead, if not where this user does.
 fn refuses_tasks(scenario: &Scenario, user: &User) -> Option<&'static str> {
-    if let Some(grid) = &scenario.grid {
+    if let Some(grid) = scenario.grid.as_ref().filter(|_| scenario.submits_to_grid(user)) {
         return grid.policy.takes_sessions().then_some(
             "submit to a grid whose jobs can wait, such as one with `policy = \"workflow\"`",
         );
     }
-    if scenario.plans.is_some() {
+    if scenario.submits_to_plans(user) {
         return Some("submit to a grid or to providers");
     }
     let target = scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);

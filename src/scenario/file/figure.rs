@@ -135,9 +135,14 @@ impl FigureKind {
     }
 
     /// Why it shows nothing of a world that is, or is not, a grid; and what does.
-    pub const fn unfit_for(self, grid: bool) -> Option<(&'static str, &'static str)> {
-        match (self, grid) {
-            (FigureKind::ResourceTimeline | FigureKind::JobTimeline, false) => {
+    pub const fn unfit_for(self, world: Shown) -> Option<(&'static str, &'static str)> {
+        let lacks = match self {
+            FigureKind::ResourceTimeline | FigureKind::JobTimeline => !world.resources,
+            FigureKind::Gantt => !world.processors,
+            _ => false,
+        };
+        match (self, lacks) {
+            (FigureKind::ResourceTimeline | FigureKind::JobTimeline, true) => {
                 Some(("shows a grid", "gantt"))
             }
             (FigureKind::Gantt, true) => {
@@ -146,6 +151,15 @@ impl FigureKind {
             _ => None,
         }
     }
+}
+
+/// What there is in a run that figures can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Whether jobs hold whole processors: of providers, or of clusters with plans.
+    pub processors: bool,
+    /// Whether jobs share resources of a grid.
+    pub resources: bool,
 }
 
 /// How far the whiskers of a box reach.

@@ -28,6 +28,8 @@ pub(super) enum Theme {
     Plans,
     /// Iterative applications that are mapped to cores of several providers.
     Mapped,
+    /// Providers and a grid, side by side.
+    Both,
 }
 
 /// What a theme wants of a key.
@@ -42,7 +44,7 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 10] = [
+    pub(super) const ALL: [Theme; 11] = [
         Theme::Anything,
         Theme::Rigid,
         Theme::Reserved,
@@ -53,12 +55,13 @@ impl Theme {
         Theme::Flows,
         Theme::Plans,
         Theme::Mapped,
+        Theme::Both,
     ];
 
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
         use Theme::{
-            Anything, Bags, Flows, Grid, Mapped, Plans, Reserved, Rigid, Sessions, Workflows,
+            Anything, Bags, Both, Flows, Grid, Mapped, Plans, Reserved, Rigid, Sessions, Workflows,
         };
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
@@ -99,6 +102,11 @@ impl Theme {
             (Mapped, "Provider", "speed") => Absent,
             (Mapped, "Workload", "model") => OneOf(&["iterative"]),
             (Mapped, "Workload", "iterative") => Present,
+            (Both, "Scenario", "provider" | "grid") => Present,
+            (Both, "Workload", "share" | "applications") => Absent,
+            (Both, "Site", "sharing") => OneOf(&["equal"]),
+            (Both, "Grid", "sessions") => Absent,
+            (Both, "InlineJob", "processors") => Absent,
             (_, "Workload", "iterative") => Absent,
             (Rigid | Reserved | Bags | Sessions | Plans | Mapped, "Workload", "workflows") => {
                 Absent

@@ -65,7 +65,7 @@ enum Step {
 impl Alone {
     /// Sets a timer; it keeps its place if it is set to `at` already.
     pub(super) fn set(&mut self, at: Time, timer: GridTimer) {
-        let class = if timer.said().phase == Phase::Completion { Class::End } else { Class::Due };
+        let class = if timer.said().phase == Phase::Progress { Class::End } else { Class::Due };
         let entry = Entry { key: (at, class, self.entries), timer };
         let set = match timer {
             GridTimer::Ends => self.ends.as_mut(),
@@ -171,10 +171,8 @@ impl GridResource {
     /// Does what is due by itself before a message of this phase.
     pub(super) fn catch_up(&mut self, now: Time, phase: Phase, out: &mut Outbox) {
         let last = match phase {
-            Phase::Completion | Phase::Resource | Phase::Recovery => Class::Arrival,
-            Phase::Rescheduling | Phase::Conversation | Phase::Submission | Phase::Decision => {
-                Class::Due
-            }
+            Phase::Conversation | Phase::Decision => Class::Due,
+            _ => Class::Arrival,
         };
         while self.alone.is_some() {
             self.skip_routine(now);

@@ -213,6 +213,7 @@ impl GridResource {
     /// A job for which a slot is kept is ready where it comes from.
     pub(super) fn on_moved(&mut self, now: Time, moved: &Moved, out: &mut Outbox) {
         let Moved { job, number, done, from } = *moved;
+        let Some(sender) = self.rules.seats.number(from) else { return };
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         if replica.stage != Stage::Expected {
             return;
@@ -229,7 +230,7 @@ impl GridResource {
         match bytes {
             0 => self.recover(now, job, out),
             _ => {
-                let ends = (Node::Resource(from.index()), self.node());
+                let ends = (Node::Resource(sender as usize), self.node());
                 self.transfer(now, (job, Purpose::Move(from)), ends, bytes, out);
             }
         }

@@ -20,6 +20,9 @@ const RESOURCES_LISTED: usize = 1_000;
 /// sections 2.2, 3.1 and 4.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridSummary {
+    /// Resources.
+    #[serde(default)]
+    pub nb_resources: u64,
     /// Jobs that came: `done` + `lost` + `lost_pending` + `never_started` + `active` +
     /// `waiting_for_restart` + `rejected` + `withdrawn`.
     pub jobs: u64,
@@ -241,6 +244,7 @@ impl GridLedger {
         });
         let is_listed = accounts.resources.len() <= RESOURCES_LISTED;
         GridSummary {
+            nb_resources: accounts.resources.len() as u64,
             jobs: came.jobs,
             done,
             lost,

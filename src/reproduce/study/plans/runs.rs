@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::planning::PlansConfig;
-use haggle_agents::{AnyActor, User, UserConfig};
+use haggle_agents::{AnyActor, Seats, User, UserConfig};
 use haggle_model::phased::{IntervalRecord, Move};
 use haggle_model::{ActorId, Job, JobClass, Observation, Phased, Span, Time};
 use haggle_planning::Method;
@@ -48,9 +48,11 @@ fn course(
     phased: &Arc<Phased>,
     method: Option<Method>,
 ) -> Result<Course, String> {
-    let built = PlansConfig::on(grid, MIGRATION, method, THRESHOLD).actors();
-    let built = built.map_err(|error| error.to_string())?;
-    let mut actors = built.actors;
+    let plans = PlansConfig::on(grid, MIGRATION, method, THRESHOLD);
+    let seats = Seats::alone(plans.clusters.len() as u32);
+    let built = plans.actors(seats).map_err(|error| error.to_string())?;
+    let mut actors = built.places;
+    actors.extend(built.services);
     let me = ActorId(actors.len() as u32);
     actors.push(AnyActor::User(User::new(UserConfig::new(
         me,

@@ -93,7 +93,10 @@ impl Flow {
 }
 
 /// Whether each workload is the one of that name or merged into it.
-pub(super) fn parts(scenario: &Scenario, name: &str) -> impl Iterator<Item = bool> {
+pub(in crate::scenario::check) fn parts(
+    scenario: &Scenario,
+    name: &str,
+) -> impl Iterator<Item = bool> {
     let mut taken = vec![false; scenario.workloads.len()];
     take(&mut taken, scenario, name);
     taken.into_iter()

@@ -3,9 +3,10 @@
 use crate::scenario::check::Check;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, TaskEstimates, TaskProgress,
-    Underestimate, Workload,
+    CheckpointRule, Checkpoints, Failures, Grid, GridPolicy, NetworkModel, TaskEstimates,
+    TaskProgress, Underestimate, Workload,
 };
+use crate::scenario::quantity::Name;
 
 impl Check<'_> {
     pub(super) fn grid_effects(&mut self) {
@@ -39,7 +40,8 @@ impl Check<'_> {
                 );
             }
         }
-        for (index, _) in self.scenario.users.iter().enumerate() {
+        let users = self.scenario.users.iter().enumerate();
+        for (index, _) in users.filter(|(_, user)| self.scenario.submits_to_grid(user)) {
             let at = Path::root().key("user").index(index).key("patience");
             let why = "sessions wait for nothing: they are placed when they arrive, or rejected";
             self.uses(&at, !grid.policy.takes_sessions(), "a user of sessions", why, "remove it");
@@ -80,8 +82,9 @@ impl Check<'_> {
             let why = "this policy does not read it";
             self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
         }
-        let moves_tasks = self.scenario.workloads.iter().any(|it| it.workflows.is_some());
-        let told = self.scenario.workloads.iter().any(|it| progress(it).is_some());
+        let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.runs_on_grid(it));
+        let moves_tasks = own.clone().any(|it| it.workflows.is_some());
+        let told = own.any(|it| progress(it).is_some());
         for key in ["gain", "balance", "prediction", "estimate"] {
             let (read, why, remedy) = match key {
                 "prediction" | "estimate" if moves_tasks => (
@@ -107,16 +110,20 @@ impl Check<'_> {
     /// What tasks say of their progress, where nobody listens, and what moves cost, where they cost nothing.
     fn progress_effects(&mut self, path: &Path, grid: &Grid) {
         let balanced = grid.policy == GridPolicy::BalancedWorkflow;
-        let workflows = self.scenario.workloads.iter().any(|it| it.workflows.is_some());
+        let own = |workload: &&Workload| self.scenario.runs_on_grid(workload);
+        let workflows = self.scenario.workloads.iter().filter(own).any(|it| it.workflows.is_some());
         let why =
             "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time";
         let costs = grid.checkpoints.is_some() || !workflows;
         let at = path.key("balance").key("counts-checkpoint");
         self.uses(&at, costs, "the grid's balance", why, "remove it, or add [grid.checkpoints]");
         // A task that starts again after a failure is placed by what it has reported, too.
-        let fails = !self.scenario.failures.is_empty();
+        let site = |name: &Name| grid.sites.iter().any(|site| site.name == *name);
+        let of_grid = |it: &Failures| it.of.is_empty() || it.of.iter().any(site);
+        let fails = self.scenario.processor_failures().any(of_grid);
         let heard = balanced || grid.policy == GridPolicy::Workflow && fails;
-        for (index, workload) in self.scenario.workloads.iter().enumerate() {
+        let workloads = self.scenario.workloads.iter().enumerate();
+        for (index, workload) in workloads.filter(|(_, it)| own(it)) {
             let Some(progress) = progress(workload) else { continue };
             let at = Path::root().key("workload").index(index).key("workflows").key("progress");
             let owner = format!("the progress of workload \"{}\"", workload.name);

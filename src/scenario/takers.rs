@@ -1,0 +1,57 @@
+//! Who takes the jobs of whom: providers and metaschedulers, a grid, or clusters with plans.
+
+use super::file::{Scenario, Shown, User, Workload};
+
+impl Scenario {
+    /// Whether a user submits to the grid.
+    pub(crate) fn submits_to_grid(&self, user: &User) -> bool {
+        self.grid.as_ref().is_some_and(|grid| grid.name == user.submits_to)
+    }
+
+    /// Whether a user submits to who reschedules applications over clusters.
+    pub(crate) fn submits_to_plans(&self, user: &User) -> bool {
+        self.plans.as_ref().is_some_and(|plans| plans.name == user.submits_to)
+    }
+
+    /// Whether jobs of a workload run on the grid, also through a merger; of what nobody submits, whether
+    /// they could run nowhere else.
+    pub(crate) fn runs_on_grid(&self, workload: &Workload) -> bool {
+        let brings = |user: &&User| {
+            let whole = self.workloads.iter().find(|it| it.name == user.workload);
+            let mut merged = whole.and_then(|it| it.merge.as_ref()).into_iter().flatten();
+            user.workload == workload.name || merged.any(|part| *part == workload.name)
+        };
+        let mut users = self.users.iter().filter(brings).peekable();
+        match users.peek() {
+            None => self.grid.is_some() && self.providers.is_empty() && self.plans.is_none(),
+            Some(_) => users.any(|user| self.submits_to_grid(user)),
+        }
+    }
+
+    /// What figures of the scenario can show.
+    pub fn shown(&self) -> Shown {
+        Shown {
+            processors: !self.providers.is_empty() || self.plans.is_some(),
+            resources: self.grid.is_some(),
+        }
+    }
+
+    /// What those are called whose processors or resources a list of names may hold.
+    pub(crate) fn owners_are(&self) -> &'static str {
+        match (self.providers.is_empty(), &self.grid, &self.plans) {
+            (true, Some(_), None) => "site",
+            (true, None, Some(_)) => "cluster",
+            (_, None, None) => "provider",
+            (false, Some(_), None) => "provider or site",
+            (false, None, Some(_)) => "provider or cluster",
+            (true, Some(_), Some(_)) => "site or cluster",
+            (false, Some(_), Some(_)) => "provider, site or cluster",
+        }
+    }
+
+    /// What one of these that is no provider is called.
+    pub(crate) fn owners_of(&self, name: &str) -> &'static str {
+        let mut sites = self.grid.iter().flat_map(|grid| &grid.sites);
+        if sites.any(|site| site.name.as_str() == name) { "site" } else { "cluster" }
+    }
+}

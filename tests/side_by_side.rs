@@ -1,0 +1,249 @@
+//! Providers, a grid and clusters with plans in one scenario: each does what it would do alone.
+
+use std::collections::BTreeMap;
+
+use crate::command::Folder;
+
+const HEADER: &str = "[scenario]\nseed = 5\nhorizon = \"3d\"\n\n[results]\nformat = \"csv\"\n";
+
+/// A part of a world: what is in it, and the tables that it fills.
+struct Part {
+    workload: &'static str,
+    text: &'static str,
+    tables: &'static [&'static str],
+}
+
+const PROVIDERS: Part = Part {
+    workload: "rigid",
+    text: r#"
+[[workload]]
+name = "rigid"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 16, load = 0.8 }
+
+[[provider]]
+name = "north"
+processors = 16
+policy = "easy"
+
+[[provider]]
+name = "south"
+processors = 8
+policy = "conservative"
+
+[[metascheduler]]
+name = "broker"
+placement = "random"
+providers = ["north", "south"]
+
+[[user]]
+name = "scientists"
+workload = "rigid"
+submits-to = "broker"
+patience = "2h"
+
+[[failures]]
+of = ["north"]
+law = { up = { law = "exponential", mean = "5d" }, down = { law = "exponential", mean = "1h" } }
+"#,
+    tables: &["jobs", "attempts"],
+};
+
+const GRID: Part = Part {
+    workload: "tasks",
+    text: r#"
+[[workload]]
+name = "tasks"
+model = "independent-jobs"
+data = { input = "50 MB", output = "5 MB", checkpoint = "20 MB" }
+
+[workload.independent-jobs]
+jobs = 60
+between = { law = "exponential", mean = "10min" }
+run = { law = "uniform", low = "30min", high = "3h" }
+
+[grid]
+name = "desktops"
+policy = "combined-ft"
+period = "5min"
+information = { mode = "delayed", delay = "3min" }
+network = { model = "stars", bandwidth = "100 Mbit/s", wan-bandwidth = "10 Mbit/s" }
+
+[grid.checkpoints]
+rule = "mean-failure"
+interval = "30min"
+cost = "1min"
+
+[[grid.site]]
+name = "campus"
+resources = 5
+mips = 1.0
+mips-max = 2.0
+
+[[grid.site]]
+name = "library"
+resources = 3
+mips = 1.0
+slots = 2
+load = { initial-min = "0%", initial-max = "40%", period = "1h" }
+
+[[user]]
+name = "volunteers"
+workload = "tasks"
+submits-to = "desktops"
+
+[[failures]]
+of = ["campus"]
+law = { up = { law = "exponential", mean = "8h" }, down = { law = "exponential", mean = "1h" } }
+"#,
+    tables: &["jobs", "tries", "checkpoints", "transfers"],
+};
+
+const CLUSTERS: Part = Part {
+    workload: "md",
+    text: r#"
+[[workload]]
+name = "md"
+model = "applications"
+applications = { like = "md", jobs = 2, between = "6h" }
+
+[plans]
+name = "planner"
+method = "division"
+threshold = "20min"
+checkpoint = "25 MB"
+
+[[plans.cluster]]
+name = "alpha"
+machines = 24
+
+[[plans.cluster]]
+name = "beta"
+machines = 32
+speed = 0.8
+
+[[user]]
+name = "chemists"
+workload = "md"
+submits-to = "planner"
+
+[[failures]]
+of = ["beta"]
+law = { up = { law = "exponential", mean = "20d" }, down = { law = "constant", value = "1h" } }
+"#,
+    tables: &["jobs", "attempts", "intervals"],
+};
+
+/// Runs these parts side by side, with every check; the folder has `out`.
+fn run(parts: &[&Part], driver: &str) -> (Folder, String) {
+    let texts = parts.iter().map(|part| part.text);
+    let scenario = [HEADER].into_iter().chain(texts).collect::<String>();
+    let folder = Folder::with(&[("world.toml", &scenario)]);
+    let shown =
+        folder.haggle(&["run", "world.toml", "--output", "out", "--check", "--driver", driver]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    (folder, shown)
+}
+
+/// A table as cells, with the names of its columns.
+fn table(folder: &Folder, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
+    let text = folder.read(&format!("out/{name}.csv"));
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    (lines.next().expect("a header"), lines.collect())
+}
+
+/// The rows of a table about the jobs of one workload, in some order: jobs by their numbers in the workload, and
+/// without the numbers that processors have in the whole run.
+fn rows(folder: &Folder, name: &str, workload: &str) -> Vec<Vec<String>> {
+    let (header, jobs) = table(folder, "jobs");
+    let place = |header: &[String], wanted: &str| header.iter().position(|name| name == wanted);
+    let [job, of, number] =
+        ["job", "workload_name", "job_id"].map(|name| place(&header, name).expect("a column"));
+    let numbers: BTreeMap<String, String> = jobs
+        .into_iter()
+        .filter(|row| row[of] == workload)
+        .map(|row| (row[job].clone(), row[number].clone()))
+        .collect();
+    let (header, mut rows) = table(folder, name);
+    if let Some(job) = place(&header, "job") {
+        rows.retain(|row| numbers.contains_key(&row[job]));
+        rows.iter_mut().for_each(|row| row[job] = numbers[&row[job]].clone());
+    }
+    if let Some(column) = place(&header, "allocated_resources") {
+        rows.iter_mut().for_each(|row| row[column].clear());
+    }
+    rows.sort_unstable();
+    rows
+}
+
+#[test]
+fn each_world_does_what_it_does_alone() {
+    let all = [&PROVIDERS, &GRID, &CLUSTERS];
+    let (together, shown) = run(&all, "sequential");
+    let (again, _) = run(&[&CLUSTERS, &GRID, &PROVIDERS], "actix");
+    for part in all {
+        let (alone, _) = run(&[part], "sequential");
+        for name in part.tables {
+            let expected = rows(&alone, name, part.workload);
+            assert!(expected.len() > 1, "{name} of {}", part.workload);
+            for beside in [&together, &again] {
+                assert_eq!(rows(beside, name, part.workload), expected, "{name}");
+            }
+        }
+    }
+    let expected = "122 jobs on 80 processors of 4 providers and 8 resources of a grid";
+    assert!(shown.contains(expected), "{shown}");
+    assert!(shown.contains("the grid: "), "{shown}");
+}
+
+/// Every two of them, too.
+#[test]
+fn any_two_worlds_stand_side_by_side() {
+    for parts in [[&PROVIDERS, &GRID], [&GRID, &CLUSTERS], [&PROVIDERS, &CLUSTERS]] {
+        let (folder, _) = run(&parts, "sequential");
+        for part in parts {
+            assert!(!rows(&folder, "jobs", part.workload).is_empty());
+        }
+    }
+}
+
+/// A job is explained by where it ran.
+#[test]
+fn jobs_of_each_world_are_explained() {
+    let (folder, _) = run(&[&PROVIDERS, &GRID, &CLUSTERS], "sequential");
+    let (header, jobs) = table(&folder, "jobs");
+    let place = |wanted: &str| header.iter().position(|name| name == wanted).expect("a column");
+    for (workload, says) in [
+        ("rigid", "scientists to broker"),
+        ("tasks", "volunteers to desktops"),
+        ("md", "an application of phases"),
+    ] {
+        let job = jobs.iter().find(|row| {
+            row[place("workload_name")] == workload
+                && row[place("final_state")] == "COMPLETED_SUCCESSFULLY"
+        });
+        let job = &job.expect("one that is done")[place("job")];
+        let told = folder.haggle(&["explain", "out", job]);
+        assert!(told.starts_with("exit code: 0") && told.contains(says), "{workload}: {told}");
+    }
+}
+
+#[test]
+fn a_metascheduler_needs_providers_beside_a_grid() {
+    let texts = [HEADER, GRID.text, "\n[[metascheduler]]\nname = \"broker\"\n"].concat();
+    let folder = Folder::with(&[("world.toml", &texts)]);
+    let shown = folder.haggle(&["validate", "world.toml"]);
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    assert!(shown.contains("\"broker\" has no provider to place jobs on"), "{shown}");
+}
+
+#[test]
+fn a_workload_runs_on_a_grid_or_nowhere_on_one() {
+    let texts = [HEADER, PROVIDERS.text, GRID.text].concat();
+    let twice = texts.replacen("workload = \"rigid\"", "workload = \"tasks\"", 1);
+    let folder = Folder::with(&[("world.toml", &twice)]);
+    let shown = folder.haggle(&["validate", "world.toml"]);
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    let problem = "workload \"tasks\" goes to a grid and elsewhere, by users \"scientists\" and \"volunteers\"";
+    assert!(shown.contains(problem), "{shown}");
+}
