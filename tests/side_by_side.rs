@@ -134,6 +134,81 @@ law = { up = { law = "exponential", mean = "20d" }, down = { law = "constant", v
     tables: &["jobs", "attempts", "intervals"],
 };
 
+/// Jobs on both providers at once, by a protocol with actors of its own.
+const TRANSACTIONS: Part = Part {
+    workload: "wide",
+    text: r#"
+[[workload]]
+name = "wide"
+jobs = [
+    { submit = "0s", processors = 8, run = "10s", requested = "10s" },
+    { submit = "1s", processors = 4, run = "10s", requested = "10s" },
+    { submit = "2s", processors = 7, run = "10s", requested = "10s" },
+]
+
+[[provider]]
+name = "east"
+processors = 6
+policy = "conservative"
+
+[[provider]]
+name = "west"
+processors = 4
+policy = "conservative"
+
+[[metascheduler]]
+name = "spreader"
+providers = ["east", "west"]
+transaction = { acceptors = 3 }
+
+[metascheduler.coallocation]
+policy = "rigid"
+protocol = "paxos"
+
+[[user]]
+name = "physicists"
+workload = "wide"
+submits-to = "spreader"
+"#,
+    tables: &["jobs", "attempts", "transactions"],
+};
+
+/// Applications whose times were measured, cluster by cluster.
+const MEASURED: Part = Part {
+    workload: "measured",
+    text: r#"
+[[workload]]
+name = "measured"
+model = "applications"
+
+[workload.applications]
+jobs = 2
+between = "10min"
+measured = [
+    { cluster = "gamma", machines = 2, times = ["1000s", "1000s"] },
+    { cluster = "delta", machines = 1, times = ["1500s", "500s"] },
+]
+
+[plans]
+name = "planner"
+method = "optimum"
+
+[[plans.cluster]]
+name = "gamma"
+machines = 2
+
+[[plans.cluster]]
+name = "delta"
+machines = 1
+
+[[user]]
+name = "engineers"
+workload = "measured"
+submits-to = "planner"
+"#,
+    tables: &["jobs", "attempts", "intervals"],
+};
+
 /// Runs these parts side by side, with every check; the folder has `out`.
 fn run(parts: &[&Part], driver: &str) -> (Folder, String) {
     let texts = parts.iter().map(|part| part.text);
@@ -194,6 +269,22 @@ fn each_world_does_what_it_does_alone() {
     let expected = "122 jobs on 80 processors of 4 providers and 8 resources of a grid";
     assert!(shown.contains(expected), "{shown}");
     assert!(shown.contains("the grid: "), "{shown}");
+}
+
+/// Whoever knows others by number still knows them where others stand before them.
+#[test]
+fn numbers_of_others_are_no_matter() {
+    for parts in [[&TRANSACTIONS, &GRID], [&MEASURED, &PROVIDERS], [&MEASURED, &TRANSACTIONS]] {
+        let (together, _) = run(&parts, "sequential");
+        for part in parts {
+            let (alone, _) = run(&[part], "sequential");
+            for name in part.tables {
+                let expected = rows(&alone, name, part.workload);
+                assert!(expected.len() > 1, "{name} of {}", part.workload);
+                assert_eq!(rows(&together, name, part.workload), expected, "{name}");
+            }
+        }
+    }
 }
 
 /// Every two of them, too.

@@ -36,9 +36,8 @@ impl Seating {
         let clusters = scenario.plans.as_ref().map_or(0, |it| it.clusters.len() as u32);
         let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
         let resources = sites.map(|site| site.resources).sum();
-        let places = providers + clusters + resources;
         let middle = scenario.metaschedulers.len() + acceptors(scenario).len();
-        let first_service = places + middle as u32;
+        let first_service = scenario.places() + middle as u32;
         let behind = if scenario.plans.is_some() { CLUSTER_SERVICES } else { 0 };
         let services =
             |grid: &crate::scenario::file::Grid| GridPlan::services(grid.storage.is_some());

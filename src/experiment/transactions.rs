@@ -37,7 +37,7 @@ pub(super) fn acceptors(scenario: &Scenario) -> Vec<Acceptor> {
 
 /// The protocol of each metascheduler, if it has one.
 pub(crate) fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transaction>> {
-    let first = scenario.providers.len() + scenario.metaschedulers.len();
+    let first = scenario.places() as usize + scenario.metaschedulers.len();
     let acceptors = acceptors(scenario);
     let metaschedulers = scenario.metaschedulers.iter().enumerate();
     metaschedulers
@@ -57,7 +57,7 @@ pub(super) fn transacting(
     scenario: &Scenario,
     transactions: &[Option<Transaction>],
 ) -> Vec<Transacting> {
-    let first = scenario.providers.len();
+    let first = scenario.places() as usize;
     let mut all: Vec<Transacting> = Vec::new();
     for (place, (it, transaction)) in scenario.metaschedulers.iter().zip(transactions).enumerate() {
         let Some(transaction) =

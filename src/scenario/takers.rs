@@ -28,6 +28,15 @@ impl Scenario {
         }
     }
 
+    /// How many places there are where jobs run: providers, clusters and resources of a grid. They come
+    /// first among the actors.
+    pub(crate) fn places(&self) -> u32 {
+        let clusters = self.plans.as_ref().map_or(0, |it| it.clusters.len());
+        let sites = self.grid.iter().flat_map(|grid| &grid.sites);
+        let resources: u32 = sites.map(|site| site.resources).sum();
+        (self.providers.len() + clusters) as u32 + resources
+    }
+
     /// What figures of the scenario can show.
     pub fn shown(&self) -> Shown {
         Shown {

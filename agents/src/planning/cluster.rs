@@ -159,7 +159,8 @@ impl Cluster {
     /// it is none.
     fn know(&mut self, job: &Job) -> Option<&mut Known> {
         if !self.known.contains_key(&job.id) {
-            let known = Known::new(job.phases.as_ref()?, self.config.id)?;
+            let number = self.config.seats.number(self.config.id)?;
+            let known = Known::new(job.phases.as_ref()?, ProviderId(number))?;
             self.known.insert(job.id, known);
         }
         let (holders, down) = (&self.holders, &self.down);
