@@ -30,4 +30,6 @@ mod workflows;
 pub mod workload;
 pub mod world;
 
-pub use run::{Conduct, Destination, ExperimentError, Figures, Outcome, Unwatched, Watch, run};
+pub use run::{
+    Conduct, Destination, ExperimentError, Figures, Outcome, Unwatched, Watch, Written, run,
+};

@@ -8,7 +8,7 @@ use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 
-use super::run::{DriverName, TableFormat, as_json, say_cleared, say_reports, say_too_wide};
+use super::run::{DriverName, TableFormat, print_json, say_cleared, say_reports, say_too_wide};
 use super::{Error, is_pipe, print, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -181,11 +181,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         warn_of(&outcome.summary.warnings);
         say_cleared(&outcome);
     }
-    let text = match args.json {
-        true => as_json(&scenario, &outcome),
-        false => as_text(args, &scenario, &outcome),
-    };
-    print(&text)?;
+    match args.json {
+        true => print_json(&scenario, &outcome)?,
+        false => print(&as_text(args, &scenario, &outcome))?,
+    }
     Ok(Exit::Success)
 }
 

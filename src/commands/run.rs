@@ -1,13 +1,14 @@
 //! `haggle run`: one scenario, one run.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
+use haggle::experiment::{self, Conduct, Destination, Figures, Outcome, Written};
 use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_results::{Existing, Summary};
 use haggle_runtime::Driver;
-use serde_json::json;
+use serde::Serialize;
 
 use super::{Error, print, table};
 use crate::exit::Exit;
@@ -140,7 +141,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say(&format!("figure left out: {reason}\n"));
     }
     if args.json {
-        print(&as_json(&scenario, &outcome))?;
+        print_json(&scenario, &outcome)?;
         return Ok(Exit::Success);
     }
     print(&as_text(&scenario, &outcome))?;
@@ -230,20 +231,44 @@ fn as_text(scenario: &Scenario, outcome: &Outcome) -> String {
 }
 
 /// The summary, with the rules for logs and the digest beside it.
-pub(crate) fn as_json(scenario: &Scenario, outcome: &Outcome) -> String {
-    let mut object = json!(outcome.summary);
-    let rules: BTreeMap<String, String> = scenario.log_rules().collect();
-    if !rules.is_empty() {
-        object["rules"] = json!(rules);
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    rules: BTreeMap<String, String>,
+    jobs: u64,
+    cut_off: bool,
+    messages: u64,
+    #[serde(flatten)]
+    written: Option<Place<'a>>,
+}
+
+/// Where results are.
+#[derive(Serialize)]
+struct Place<'a> {
+    digest: &'a str,
+    folder: &'a Path,
+}
+
+impl<'a> Place<'a> {
+    fn of(written: &'a Written) -> Place<'a> {
+        Place { digest: &written.digest.overall, folder: &written.folder }
     }
-    object["jobs"] = json!(outcome.stats.jobs);
-    object["cut_off"] = json!(outcome.stats.cut_off);
-    object["messages"] = json!(outcome.stats.messages);
-    if let Some(written) = &outcome.written {
-        object["digest"] = json!(written.digest.overall);
-        object["folder"] = json!(written.folder);
-    }
-    let mut text = serde_json::to_string_pretty(&object).expect("a summary is plain data");
-    text.push('\n');
-    text
+}
+
+/// Prints it as JSON; that of a large grid is never in memory as a whole.
+pub(crate) fn print_json(scenario: &Scenario, outcome: &Outcome) -> Result<(), Error> {
+    let told = Told {
+        summary: &outcome.summary,
+        rules: scenario.log_rules().collect(),
+        jobs: outcome.stats.jobs,
+        cut_off: outcome.stats.cut_off,
+        messages: outcome.stats.messages,
+        written: outcome.written.as_ref().map(Place::of),
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer_pretty(&mut out, &told).map_err(io::Error::from);
+    let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    written.map_err(Error::Output)
 }

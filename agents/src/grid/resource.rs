@@ -13,7 +13,6 @@ mod load;
 mod routine;
 mod stages;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_model::grid::{CheckpointRecord, DataMoved, KeptCheckpoint};
@@ -28,6 +27,8 @@ use haggle_scheduling::grid::{
     CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Rounds, Share,
     Sharing, TimeShared,
 };
+
+use litemap::LiteMap;
 
 use crate::protocol::{
     DataMessage, Dispatch, DispatchMessage, GridTimer, InformationMessage, Message,
@@ -131,12 +132,13 @@ pub struct GridResource {
     id: ResourceId,
     rules: Arc<ResourceRules>,
     machine: TimeShared,
-    replicas: BTreeMap<JobId, Replica>,
-    transfers: BTreeMap<u32, (JobId, Purpose)>,
+    /// Mostly one or two: a list takes a tenth of the room of a tree.
+    replicas: LiteMap<JobId, Box<Replica>>,
+    transfers: LiteMap<u32, (JobId, Purpose)>,
     transfers_started: u32,
     history: FailureHistory,
     /// What jobs had done that died here, until the dispatcher knows.
-    dead: BTreeMap<JobId, Work>,
+    dead: LiteMap<JobId, Work>,
     down_since: Option<Time>,
     down: Span,
     tries: u64,
@@ -240,11 +242,11 @@ impl GridResource {
             id,
             rules,
             machine,
-            replicas: BTreeMap::new(),
-            transfers: BTreeMap::new(),
+            replicas: LiteMap::new(),
+            transfers: LiteMap::new(),
             transfers_started: 0,
             history: FailureHistory::new(Time::ZERO),
-            dead: BTreeMap::new(),
+            dead: LiteMap::new(),
             down_since: (!up).then_some(Time::ZERO),
             down: Span::ZERO,
             tries: 0,
@@ -310,7 +312,7 @@ impl GridResource {
             kept: None,
             moved: DataMoved::default(),
         };
-        self.replicas.insert(job, replica);
+        self.replicas.insert(job, Box::new(replica));
         if stage == Stage::Waiting {
             if self.rules.prepare > Span::ZERO {
                 let at = now + self.rules.prepare;

@@ -18,11 +18,12 @@
 //! counted. Above 22 jobs an equal share may not be a whole number of
 //! [`Work`]'s parts; less than one part a job is carried over to the next change then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use haggle_model::{JobId, Span, Time};
 
 use haggle_model::work::{Fraction, Speed, Work, span_of};
+use litemap::LiteMap;
 
 /// How a resource divides its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +117,7 @@ pub struct TimeShared {
     up: bool,
     now: Time,
     clock: Clock,
-    jobs: BTreeMap<JobId, Held>,
+    jobs: LiteMap<JobId, Held>,
     /// Jobs that compute, by the clock's reading at their end.
     ends: BTreeSet<(u128, JobId)>,
     /// Jobs that compute or are paused.
@@ -138,7 +139,7 @@ impl TimeShared {
             up: true,
             now: Time::ZERO,
             clock: Clock::default(),
-            jobs: BTreeMap::new(),
+            jobs: LiteMap::new(),
             ends: BTreeSet::new(),
             sharers: 0,
             reserved: 0,

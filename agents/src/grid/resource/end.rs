@@ -29,7 +29,8 @@ impl GridResource {
         if !self.rules.records_all {
             replica.checkpoints.retain(|(_, it)| it.available.is_some());
         }
-        let Replica { number, parent, from, dispatched, started, computing, writing, .. } = replica;
+        let Replica { number, parent, from, dispatched, started, computing, writing, .. } =
+            *replica;
         out.observe(Observation::TryOver(Arc::new(TryRecord {
             job,
             number,
@@ -125,13 +126,14 @@ impl GridResource {
             self.dead.insert(job, done);
             self.end(now, job, TryEnd::Failed, Some(done), out);
         }
-        let leaving = |(&job, replica): (&JobId, &Replica)| Some((job, replica.leaving_with()?));
+        let leaving =
+            |(&job, replica): (&JobId, &Box<Replica>)| Some((job, replica.leaving_with()?));
         for (job, done) in self.replicas.iter().filter_map(leaving).collect::<Vec<_>>() {
             self.dead.insert(job, done);
             self.end(now, job, TryEnd::Failed, None, out);
         }
         if !self.rules.output_survives {
-            while let Some((&job, replica)) = self.replicas.first_key_value() {
+            while let Some((&job, replica)) = self.replicas.first() {
                 self.dead.insert(job, replica.length);
                 self.end(now, job, TryEnd::Failed, None, out);
             }
@@ -143,7 +145,7 @@ impl GridResource {
     }
 
     pub(super) fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
-        while let Some((&job, _)) = self.replicas.first_key_value() {
+        while let Some((&job, _)) = self.replicas.first() {
             let done = self.machine.release(now, job);
             self.end(now, job, TryEnd::Open, done, out);
         }

@@ -36,7 +36,7 @@ impl GridResource {
     /// What is under way for a job is not needed any more.
     pub(super) fn abort_transfers(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let network = self.rules.home.network;
-        self.transfers.retain(|&number, &mut (other, _)| {
+        self.transfers.retain(|&number, &(other, _)| {
             match &mut self.alone {
                 _ if other != job => {}
                 Some(alone) => alone.abort_transfer(now, number),
