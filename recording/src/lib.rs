@@ -103,6 +103,9 @@ pub trait Listener {
     fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError>;
 }
 
+/// How many jobs of a grid are settled at a time when the run is over.
+const SETTLED_AT_ONCE: usize = 4_096;
+
 /// Puts together what becomes of the jobs of a grid, in front of all listeners.
 pub struct Books<'a> {
     /// Open as soon as a grid has been heard of.
@@ -172,17 +175,18 @@ impl<'a> Books<'a> {
         }
     }
 
-    /// Lets `settle` settle jobs, and says what has come of them.
+    /// Lets `settle` settle jobs, and says what has come of them, and how many there were.
     fn settle(
         &mut self,
         now: Time,
         settle: impl FnOnce(&mut GridLedger) -> Result<Vec<SettledJob>, GridViolation>,
-    ) -> Result<(), OutsideError> {
-        let Some(ledger) = &mut self.ledger else { return Ok(()) };
+    ) -> Result<usize, OutsideError> {
+        let Some(ledger) = &mut self.ledger else { return Ok(0) };
         let settled = settle(ledger).map_err(Violation::Grid)?;
         let losses = ledger.take_losses();
         settled.iter().try_for_each(|job| self.tell(now, Fact::Settled(job)))?;
-        losses.iter().try_for_each(|loss| self.tell(now, Fact::Lost(loss)))
+        losses.iter().try_for_each(|loss| self.tell(now, Fact::Lost(loss)))?;
+        Ok(settled.len())
     }
 }
 
@@ -259,6 +263,8 @@ impl Sink for Books<'_> {
     }
 
     fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
+        // Where a run stops at its horizon, a million jobs may be left.
+        while self.settle(stats.end, |ledger| ledger.settle_some(SETTLED_AT_ONCE))? > 0 {}
         self.settle(stats.end, |ledger| ledger.run_over(stats.end))?;
         self.tell(stats.end, Fact::Over)
     }

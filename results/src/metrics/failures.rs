@@ -156,7 +156,7 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
     let down = logs.iter().map(|log| log.down_time).sum();
     let done = summary::work_done(&metrics.jobs);
     let broken = metrics.jobs.iter().filter(|job| {
-        let promised = job.promised_end;
+        let promised = job.promised_end.get();
         promised.is_some_and(|promised| job.outcome == JobOutcome::Failed || job.end > promised)
             && job.outcome != JobOutcome::Cancelled
     });

@@ -26,7 +26,7 @@ mod totals;
 mod tries;
 mod violation;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use haggle_model::grid::{
@@ -58,7 +58,7 @@ pub struct GridLedger {
     /// Of jobs that are not settled.
     tries: BTreeMap<JobId, Tries>,
     /// Jobs that are over since `over_since` and not settled.
-    over: Vec<GridJobRecord>,
+    over: VecDeque<GridJobRecord>,
     over_since: Time,
     totals: Totals,
     accounts: Accounts,
@@ -76,7 +76,7 @@ impl GridLedger {
     /// over before must have been settled.
     pub fn job_over(&mut self, now: Time, record: GridJobRecord) {
         self.over_since = now;
-        self.over.push(record);
+        self.over.push_back(record);
     }
 
     /// Takes in that a workflow has come.
@@ -111,16 +111,23 @@ impl GridLedger {
     /// # Errors
     /// If the tries of a job do not add up to it.
     pub fn settle(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
-        if self.over_since >= now { Ok(Vec::new()) } else { self.settle_all() }
+        if self.over_since >= now { Ok(Vec::new()) } else { self.settle_some(usize::MAX) }
     }
 
-    fn settle_all(&mut self) -> Result<Vec<SettledJob>, GridViolation> {
-        let over = std::mem::take(&mut self.over).into_iter();
-        over.map(|record| {
-            let tries = self.tries.remove(&record.job.id).unwrap_or_default();
-            settle::settle(record, &tries, &mut self.totals)
-        })
-        .collect()
+    /// Settles so many jobs that are over, or all there are; none at the end of a run that was asked for
+    /// them piece by piece.
+    ///
+    /// # Errors
+    /// If the tries of a job do not add up to it.
+    pub fn settle_some(&mut self, most: usize) -> Result<Vec<SettledJob>, GridViolation> {
+        let count = most.min(self.over.len());
+        let GridLedger { tries, over, totals, .. } = self;
+        over.drain(..count)
+            .map(|record| {
+                let tries = tries.remove(&record.job.id).unwrap_or_default();
+                settle::settle(record, &tries, totals)
+            })
+            .collect()
     }
 
     /// The run is over: settles the rest, and looks whether all that resources did is in
@@ -129,7 +136,7 @@ impl GridLedger {
     /// # Errors
     /// If it is not, to the microsecond and to the last part of work.
     pub fn run_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
-        let settled = self.settle_all()?;
+        let settled = self.settle_some(usize::MAX)?;
         for record in std::mem::take(&mut self.tries).values().flat_map(Tries::values) {
             self.totals.spent_by(record, None);
         }

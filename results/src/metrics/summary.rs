@@ -692,14 +692,14 @@ impl Outcomes {
             JobOutcome::WalltimeReached => self.walltime_reached += 1,
             JobOutcome::Cancelled => self.cancelled += 1,
             JobOutcome::Failed => self.failed += 1,
-            JobOutcome::Unfinished if job.start.is_some() => self.running += 1,
+            JobOutcome::Unfinished if job.start.get().is_some() => self.running += 1,
             JobOutcome::Unfinished => self.waiting += 1,
             JobOutcome::Rejected(refusal) => {
                 self.rejected += 1;
                 *self.refusals.entry(refusal.name().to_owned()).or_default() += 1;
             }
         }
-        if let Some(promised) = job.promised_end {
+        if let Some(promised) = job.promised_end.get() {
             self.promises += 1;
             let broken = job.outcome == JobOutcome::Completed && job.end > promised;
             self.promises_broken += u64::from(broken);
