@@ -209,6 +209,93 @@ submits-to = "planner"
     tables: &["jobs", "attempts", "intervals"],
 };
 
+/// Tasks that providers run, with data between them.
+const FLOWS: Part = Part {
+    workload: "genomes",
+    text: r#"
+[network]
+latency = "50ms"
+bandwidth = "100 Mbit/s"
+
+[[workload]]
+name = "genomes"
+model = "workflows"
+
+[workload.workflows]
+count = 3
+shape = "epigenomics"
+tasks = 30
+processors = 2
+processors-max = 6
+
+[[provider]]
+name = "hill"
+processors = 16
+policy = "conservative"
+
+[[provider]]
+name = "valley"
+processors = 8
+speed = 1.5
+policy = "easy"
+
+[[metascheduler]]
+name = "carrier"
+placement = "minimum-completion-time"
+providers = ["hill", "valley"]
+
+[[user]]
+name = "biologists"
+workload = "genomes"
+submits-to = "carrier"
+
+[[failures]]
+of = ["hill"]
+processors-per-node = 4
+law = { up = { law = "exponential", mean = "1d" }, down = { law = "constant", value = "30min" } }
+"#,
+    tables: &["jobs", "attempts", "inputs", "workflows"],
+};
+
+/// Tasks that a grid runs, which report their progress.
+const GRID_FLOWS: Part = Part {
+    workload: "montages",
+    text: r#"
+[[workload]]
+name = "montages"
+model = "workflows"
+
+[workload.workflows]
+count = 4
+shape = "montage"
+tasks = 25
+recorded-mips = 40
+progress = { estimates = "mixed" }
+
+[grid]
+name = "desktops"
+policy = "balanced-workflow"
+period = "2min"
+network = { model = "stars", bandwidth = "100 Mbit/s" }
+
+[[grid.site]]
+name = "campus"
+resources = 5
+mips = 0.5
+mips-max = 4
+
+[[user]]
+name = "astronomers"
+workload = "montages"
+submits-to = "desktops"
+
+[[failures]]
+of = ["campus"]
+law = { up = { law = "exponential", mean = "8h" }, down = { law = "exponential", mean = "1h" } }
+"#,
+    tables: &["jobs", "tries", "workflows"],
+};
+
 /// Runs these parts side by side, with every check; the folder has `out`.
 fn run(parts: &[&Part], driver: &str) -> (Folder, String) {
     let texts = parts.iter().map(|part| part.text);
@@ -244,6 +331,9 @@ fn rows(folder: &Folder, name: &str, workload: &str) -> Vec<Vec<String>> {
         rows.retain(|row| numbers.contains_key(&row[job]));
         rows.iter_mut().for_each(|row| row[job] = numbers[&row[job]].clone());
     }
+    if let Some(of) = place(&header, "workload_name").or(place(&header, "workload")) {
+        rows.retain(|row| row[of] == workload);
+    }
     if let Some(column) = place(&header, "allocated_resources") {
         rows.iter_mut().for_each(|row| row[column].clear());
     }
@@ -274,7 +364,13 @@ fn each_world_does_what_it_does_alone() {
 /// Whoever knows others by number still knows them where others stand before them.
 #[test]
 fn numbers_of_others_are_no_matter() {
-    for parts in [[&TRANSACTIONS, &GRID], [&MEASURED, &PROVIDERS], [&MEASURED, &TRANSACTIONS]] {
+    for parts in [
+        [&TRANSACTIONS, &GRID],
+        [&MEASURED, &PROVIDERS],
+        [&MEASURED, &TRANSACTIONS],
+        [&FLOWS, &GRID_FLOWS],
+        [&FLOWS, &MEASURED],
+    ] {
         let (together, _) = run(&parts, "sequential");
         for part in parts {
             let (alone, _) = run(&[part], "sequential");

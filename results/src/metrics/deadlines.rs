@@ -39,7 +39,9 @@ impl Deadlines {
         let (mut work, mut delayed_work) = (0_i128, 0_i128);
         let mut delays = Vec::new();
         for job in jobs {
-            let (Some(deadline), Some((_, end))) = (job.deadline.get(), job.ran()) else { continue };
+            let (Some(deadline), Some((_, end))) = (job.deadline.get(), job.ran()) else {
+                continue;
+            };
             let promised = job.promised_end.get().unwrap_or(end);
             let area = i128::from(job.requested) * i128::from(job.processors);
             count += 1;
