@@ -214,6 +214,7 @@ mod tests {
             let mut clock = Clock::new(events);
             schedule(&mut clock, 5, Phase::Recovery, 's');
             schedule(&mut clock, 5, Phase::Resource, 'r');
+            schedule(&mut clock, 5, Phase::Progress, 'p');
             schedule(&mut clock, 5, Phase::Rescheduling, 'e');
             schedule(&mut clock, 5, Phase::Completion, 'd');
             schedule(&mut clock, 5, Phase::Conversation, 'f');
@@ -223,7 +224,7 @@ mod tests {
             schedule(&mut clock, 1, Phase::Decision, 'a');
             order.push(drain(&mut clock));
         }
-        assert_eq!(order, ["arsbcdefg", "arsdebcfg"]);
+        assert_eq!(order, ["aprsbcdefg", "aprsdebcfg"]);
     }
 
     #[test]
