@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::error::FailureError;
 use super::law::{FailureLaw, Start};
 use super::outage::Outage;
-use crate::random::{Stream, stream};
+use crate::random::{Resting, Stream, stream};
 use crate::workload::Law;
 use crate::workload::law::Sampler;
 use crate::{Span, Time};
@@ -18,8 +18,8 @@ const BURN_IN_MEANS: f64 = 5.0;
 pub(super) struct Renewal {
     up: Times,
     down: Times,
-    up_draws: Stream,
-    down_draws: Stream,
+    up_draws: Ahead,
+    down_draws: Ahead,
     /// When the resource came back last.
     restored: Time,
 }
@@ -46,8 +46,8 @@ impl Renewal {
         Ok(Renewal {
             up,
             down: Times::new(&law.down, unit, resource, "down")?,
-            up_draws: stream(seed, resource, "times to failure"),
-            down_draws: stream(seed, resource, "times to repair"),
+            up_draws: Ahead::of(&stream(seed, resource, "times to failure")),
+            down_draws: Ahead::of(&stream(seed, resource, "times to repair")),
             restored,
         })
     }
@@ -65,14 +65,40 @@ impl Iterator for Renewal {
         if self.restored >= Time::FOREVER {
             return None;
         }
-        let fail = self.restored + self.up.draw(&mut self.up_draws);
+        let fail = self.restored + self.up_draws.next(&self.up);
         if fail >= Time::FOREVER {
             self.restored = Time::FOREVER;
             return None;
         }
-        let restore = fail + self.down.draw(&mut self.down_draws);
+        let restore = fail + self.down_draws.next(&self.down);
         self.restored = restore.min(Time::FOREVER);
         Some(Outage { fail, restore: self.restored })
+    }
+}
+
+/// How many times are drawn before they are asked for.
+const AHEAD: usize = 6;
+
+/// The next times of a stream, which rests until they are used up.
+struct Ahead {
+    stream: Resting,
+    drawn: [Span; AHEAD],
+    used: usize,
+}
+
+impl Ahead {
+    fn of(stream: &Stream) -> Ahead {
+        Ahead { stream: Resting::of(stream), drawn: [Span::ZERO; AHEAD], used: AHEAD }
+    }
+
+    fn next(&mut self, times: &Times) -> Span {
+        if self.used == AHEAD {
+            let mut stream = self.stream.wake();
+            self.drawn = std::array::from_fn(|_| times.draw(&mut stream));
+            (self.stream, self.used) = (Resting::of(&stream), 0);
+        }
+        self.used += 1;
+        self.drawn[self.used - 1]
     }
 }
 
