@@ -56,8 +56,8 @@ pub struct Summary {
     /// rest of the run.
     pub time_idle: f64,
 
-    /// time_computing / (nb_computing_machines × makespan); missing for a grid, whose
-    /// jobs share resources.
+    /// Σ run time × processors / (processors of providers and clusters × makespan); missing for a grid
+    /// alone, whose jobs share resources.
     pub utilisation: Option<f64>,
     /// Share of processor time used between the ends of the cut; without a cut, the utilisation.
     pub utilisation_in_window: Option<f64>,
