@@ -817,3 +817,62 @@ fn time_in_which_a_scheduler_is_down_has_a_word() {
     let said = folder.haggle(&["explain", "out", "own!2"]);
     assert!(said.contains("scheduler down"), "{said}");
 }
+
+/// Eight processors and four: a job on six of them moves to one provider when the first job there ends early.
+#[test]
+fn a_job_on_several_providers_tells_what_moved_it() {
+    let local = |name: &str, run: &str, asked: &str| {
+        format!(
+            "[[workload]]\nname = \"{name}-jobs\"\njobs = [{{ submit = \"0s\", processors = 4, run = \"{run}\", requested = \"{asked}\" }}]\n\
+             [[user]]\nname = \"{name}-users\"\nworkload = \"{name}-jobs\"\nsubmits-to = \"{name}\"\n"
+        )
+    };
+    let provider = |name: &str, size: u32| {
+        format!(
+            "[[provider]]\nname = \"{name}\"\nprocessors = {size}\npolicy = \"conservative\"\ndisclosure = \"slots\"\n"
+        )
+    };
+    let wide = "[[workload]]\nname = \"wide\"\njobs = [{ submit = \"1s\", processors = 6, run = \"10s\", requested = \"10s\" }]\n\
+        [[user]]\nname = \"wide-users\"\nworkload = \"wide\"\nsubmits-to = \"broker\"\n\
+        [[metascheduler]]\nname = \"broker\"\n[metascheduler.coallocation]\npolicy = \"shift-remap\"\n\
+        overhead = { law = \"constant\", value = 20 }\n";
+    let scenario = [
+        "[results]\nformat = \"csv\"\n".to_owned(),
+        provider("a", 8),
+        provider("b", 4),
+        local("a", "5s", "20s"),
+        local("b", "10s", "10s"),
+        wide.to_owned(),
+    ];
+    let folder = Folder::with(&[("scenario.toml", &scenario.concat())]);
+    folder.haggle(&["run", "scenario.toml", "-o", "out", "--no-figures", "--check"]);
+    insta::assert_snapshot!(folder.haggle(&["explain", "out", "wide!1"]), @"
+    exit code: 0
+    ----- stdout -----
+    job 2 of the run, wide!1: external, 6 processors, at most 10 s
+
+       1 s  submitted by wide-users to broker
+       1 s  placed; it runs in 1 part, with a promised completion at 22 s
+       1 s  booked at a (4), b (2), from 10 s
+       5 s  remapped to a (6), as a asked: starts at 5 s, 5 s earlier, and ends 7 s earlier
+       5 s  all parts started, 4 s after the submission
+      15 s  completed after running 10 s, 7 s earlier than promised
+
+      where its time went      waiting, s    running, s
+      too few processors free           4
+      computing                                      10
+      all                               4            10
+
+      part at  processors  queued, s  first start, s  last end, s  promised, s  promise
+      a                 6          1               5           15           22  kept
+
+    Its providers said 1 time that their plans had changed; it moved 1 time.
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(folder.read("out/bookings.csv"), @"
+    job,number,time,asked_by,holder,processors,planned_starting_time,planned_finish_time
+    2,1,1.0,,a,4,10.0,22.0
+    2,1,1.0,,b,2,10.0,22.0
+    2,2,5.0,a,a,6,5.0,15.0
+    ");
+}

@@ -197,6 +197,8 @@ pub struct BagRecord {
     pub shares: Vec<ShareRecord>,
     /// How it was spread; `None` for bags and applications of phases.
     pub coallocated: Option<Coallocated>,
+    /// Where it was booked, one place after the other, while its metascheduler could still move it.
+    pub bookings: Vec<Booking>,
     /// Whether it is an application of phases, and its shares are intervals.
     pub phased: bool,
 }
@@ -237,6 +239,21 @@ pub struct Coallocated {
     /// The agreement by which its parts run, where a scenario chooses the protocol: each begins
     /// when its provider hears that it may.
     pub agreement: Option<AgreementId>,
+}
+
+/// Where a job that can be spread over providers was booked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Booking {
+    /// When its metascheduler had all providers ready for it.
+    pub at: Time,
+    /// The provider that asked to have the job moved; `None` = it had no place before.
+    pub asked_by: Option<ActorId>,
+    /// Planned start.
+    pub start: Time,
+    /// Planned completion.
+    pub completion: Time,
+    /// Who gives how many processors.
+    pub parts: Vec<(ActorId, u32)>,
 }
 
 /// What one provider did of a bag.

@@ -29,6 +29,8 @@ pub enum Table {
     Displacements,
     /// One row a move of a job that waited.
     Moves,
+    /// One row a part of a place that a job on several providers was booked at.
+    Bookings,
     /// One row a try to get the parts of a job from several providers by a protocol.
     Transactions,
     /// One row an interval of an application of phases.
@@ -118,7 +120,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 23] = [
+    pub const ALL: [Table; 24] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -130,6 +132,7 @@ impl Table {
         Table::Reservations,
         Table::Displacements,
         Table::Moves,
+        Table::Bookings,
         Table::Transactions,
         Table::Intervals,
         Table::Resources,
@@ -158,6 +161,7 @@ impl Table {
             Table::Reservations => "reservations",
             Table::Displacements => "displacements",
             Table::Moves => "moves",
+            Table::Bookings => "bookings",
             Table::Transactions => "transactions",
             Table::Intervals => "intervals",
             Table::Resources => "resources",
@@ -214,6 +218,11 @@ impl Table {
             Table::Moves => {
                 "One row a time that a metascheduler has taken a job back that waited and submitted it again, to another \
                  provider or to the same one. Only there if one did."
+            }
+            Table::Bookings => {
+                "One row a part of a place at which a metascheduler with `coallocation` or `mapping` booked a job, in the order of \
+                 `jobs` and of time: the first place, and each that it moved to while it waited on several providers. Only there if \
+                 a job was on several. A job that is on one provider is moved up by its queue as any other, which is not told here."
             }
             Table::Transactions => {
                 "One row a transaction: a try of a metascheduler with a `protocol` to get all parts of a job, in the order in \
@@ -284,6 +293,7 @@ impl Table {
             Table::Reservations => RESERVATIONS,
             Table::Displacements => DISPLACEMENTS,
             Table::Moves => MOVES,
+            Table::Bookings => BOOKINGS,
             Table::Transactions => TRANSACTIONS,
             Table::Intervals => INTERVALS,
             Table::Resources => RESOURCES,
@@ -493,6 +503,18 @@ const MOVES: &[Column] = &[
     column("planned_finish_time", Seconds, "s", "completion planned now", GONE),
     column("ready_time", Seconds, "s", "when its data are there: it starts no earlier", NO_DATA),
     column("start_up_time", Seconds, "s", "for how long it will hold its processors before it computes", GONE),
+];
+
+#[rustfmt::skip]
+const BOOKINGS: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("number", Integer, "", "which of its places, from 1", Never),
+    column("time", Seconds, "s", "when all providers were ready for it", Never),
+    column("asked_by", Word, "", "the provider with idle processors that had asked to have the job moved", Empty("its first place")),
+    column("holder", Word, "", "the provider of the part", Never),
+    column("processors", Integer, "processors", "the part's processors", Never),
+    column("planned_starting_time", Seconds, "s", "planned start, the same for all parts", Never),
+    column("planned_finish_time", Seconds, "s", "planned completion, the same for all parts", Empty("no limit")),
 ];
 
 #[rustfmt::skip]

@@ -17,9 +17,9 @@ use crate::columns::{Kind, Table};
 use crate::{Provenance, ResultsError, Summary};
 
 pub use rows::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow, IntervalRow,
-    JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow,
-    ResourceRow, TransactionRow, TryRow, WorkflowRow,
+    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
+    IntervalRow, JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
+    ReservationRow, ResourceRow, TransactionRow, TryRow, WorkflowRow,
 };
 
 /// A run's folder.

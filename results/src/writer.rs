@@ -10,6 +10,7 @@
 //! encoded columns until there are [`ROWS_PER_GROUP`], so a run's length does not
 //! show in the memory it needs.
 
+mod bookings;
 mod crashes;
 mod grid;
 mod inputs;
@@ -145,6 +146,8 @@ pub struct RunWriter {
     displacements: Option<TableFile>,
     /// Open as soon as somebody has moved a job that waited.
     moves: Option<TableFile>,
+    /// Open as soon as a job is over that was on several providers.
+    bookings: Option<TableFile>,
     /// Written at the end, if there were any.
     transactions: Option<TableFile>,
     /// Open as soon as what a task needs is at a provider.
@@ -195,6 +198,7 @@ impl RunWriter {
             reservations: None,
             displacements: None,
             moves: None,
+            bookings: None,
             transactions: None,
             inputs: None,
             workflows: None,
@@ -243,6 +247,7 @@ impl RunWriter {
         self.write_job(record, &story, attempts, i64::from(used))?;
         self.write_reservation(record)?;
         if let Some(bag) = &record.bag {
+            self.write_bookings(record.job.id, &bag.bookings)?;
             for (at, share) in bag.shares.iter().enumerate() {
                 self.write_share(record, at as i64 + 1, share)?;
             }
@@ -455,6 +460,7 @@ impl RunWriter {
         tables.extend(self.reservations);
         tables.extend(self.displacements);
         tables.extend(self.moves);
+        tables.extend(self.bookings);
         tables.extend(self.transactions);
         tables.extend(self.intervals);
         tables.extend([resources, self.failures]);
@@ -989,7 +995,9 @@ pub(crate) fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
     match column {
         "workload_name" => cast.workloads.clone(),
         "provider" => cast.providers.iter().map(|it| it.name.clone()).collect(),
-        "sender" | "receiver" | "actor" => cast.actors.iter().map(|it| it.name.clone()).collect(),
+        "sender" | "receiver" | "actor" | "holder" | "asked_by" => {
+            cast.actors.iter().map(|it| it.name.clone()).collect()
+        }
         "from" | "to" => places(cast),
         "class" => {
             [JobClass::Local, JobClass::External].map(|class| class.name().to_owned()).to_vec()

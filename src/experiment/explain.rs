@@ -16,12 +16,13 @@ mod provider;
 mod queue;
 mod spent;
 mod supply;
+mod together;
 mod windows;
 mod workflow;
 
 use haggle_results::reader::{
-    AttemptRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow, IntervalRow,
-    MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
+    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
+    IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -36,6 +37,7 @@ pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use spent::{Part, Spent};
+pub use together::Booked;
 pub use workflow::{Failed, InWorkflow, Last, Step};
 
 /// The story of one job. Times in seconds since the start of the run.
@@ -91,6 +93,9 @@ pub struct Story {
     /// How a metascheduler moved it while it waited, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,
+    /// Where a job on several providers was booked, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bookings: Vec<Booked>,
     /// The shares of a bag.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Share>,
@@ -265,6 +270,7 @@ pub struct Chronicle {
     reservations: Vec<ReservationRow>,
     displacements: Vec<DisplacementRow>,
     moves: Vec<MoveRow>,
+    bookings: Vec<BookingRow>,
     intervals: Vec<IntervalRow>,
     inputs: Vec<InputRow>,
     messages: Option<Vec<MessageRow>>,
@@ -305,6 +311,7 @@ impl Chronicle {
             reservations: run.reservations()?,
             displacements: run.displacements()?,
             moves: run.moves()?,
+            bookings: run.bookings()?,
             intervals: run.intervals()?,
             inputs: run.inputs()?,
             messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
@@ -370,6 +377,7 @@ impl Chronicle {
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
             granted: windows::of(job.job, &self.reservations, &self.displacements),
             moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
+            bookings: together::bookings(job.job, &self.bookings),
             shares: Vec::new(),
             lost_tasks: Vec::new(),
             workflow: None,

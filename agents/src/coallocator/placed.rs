@@ -1,6 +1,6 @@
 //! Jobs that are booked: what is promised of them, how their parts fare, and how they end.
 
-use haggle_model::{BagRecord, Coallocated, JobId, JobRecord, Time};
+use haggle_model::{BagRecord, Booking, Coallocated, JobId, JobRecord, Time};
 use haggle_planning::iterative::is_no_later;
 use haggle_scheduling::coallocation::Allocation;
 use haggle_scheduling::promise;
@@ -18,6 +18,7 @@ pub(super) struct Placed {
     pub(super) allocation: Allocation,
     placed: Time,
     first: Coallocated,
+    bookings: Vec<Booking>,
     /// What its user was promised: nothing before all providers have committed.
     promised_end: Option<Time>,
     /// Times it was placed in vain before.
@@ -53,8 +54,15 @@ impl Coallocator {
         trials: u32,
         out: &mut Outbox,
     ) {
-        let holders = allocation.parts.iter().map(|&(place, _)| self.config.providers[place]);
-        let parts = Parts::at(holders);
+        let parts = allocation.parts.iter();
+        let booking = Booking {
+            at: now,
+            asked_by: self.turn.as_ref().and_then(|turn| turn.asked_by),
+            start: allocation.start,
+            completion: allocation.completion(),
+            parts: parts.map(|&(place, procs)| (self.config.providers[place], procs)).collect(),
+        };
+        let parts = Parts::at(booking.parts.iter().map(|&(holder, _)| holder));
         let mapper = self.mapper.as_ref();
         let Some(entry) = self.desk.get_mut(job) else { return };
         let job_itself = &entry.submission.job;
@@ -64,6 +72,7 @@ impl Coallocator {
                 (placed.allocation, placed.parts) = (allocation, parts);
                 placed.first.moves += 1;
                 placed.first.run_time = run_time;
+                placed.bookings.push(booking);
             }
             Stage::Open(traits) => {
                 let traits = *traits;
@@ -81,6 +90,7 @@ impl Coallocator {
                     allocation,
                     placed: now,
                     first,
+                    bookings: vec![booking],
                     promised_end: None,
                     trials,
                     parts,
@@ -121,6 +131,7 @@ impl InParts for Stage {
             parts: placed.allocation.parts.len() as u32,
             recompositions: placed.trials,
             coallocated: Some(placed.first),
+            bookings: placed.bookings,
             ..BagRecord::default()
         };
         JobRecord {

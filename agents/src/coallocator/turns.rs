@@ -14,7 +14,7 @@ use crate::protocol::{CoallocationMessage, Submission};
 pub(super) struct Turn {
     job: JobId,
     /// Who asks for a move; nobody for the first place.
-    asked_by: Option<ActorId>,
+    pub(super) asked_by: Option<ActorId>,
     /// Times it was looked for a place in vain.
     pub(super) trial: u32,
     /// By the providers' places; nothing is known of who is not asked.

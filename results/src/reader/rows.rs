@@ -350,6 +350,27 @@ pub struct IntervalRow {
     pub outcome: String,
 }
 
+/// A row of `bookings`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BookingRow {
+    /// The job, number in this run.
+    pub job: i64,
+    /// Which of its places, from 1.
+    pub number: i64,
+    /// When all providers were ready for it.
+    pub time: f64,
+    /// Who asked to have it moved.
+    pub asked_by: Option<String>,
+    /// The provider of the part.
+    pub holder: String,
+    /// The part's processors.
+    pub processors: i64,
+    /// Planned start.
+    pub start: f64,
+    /// Planned completion; `None` = no limit.
+    pub finish: Option<f64>,
+}
+
 impl RunReader {
     /// All rows of `moves`; none if nobody moved anything.
     ///
@@ -377,6 +398,29 @@ impl RunReader {
                 ),
                 ready: row.optional_real("ready_time")?,
                 start_up: row.optional_real("start_up_time")?,
+            })
+        })
+    }
+
+    /// All rows of `bookings`; none if no job was on several providers.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn bookings(&self) -> Result<Vec<BookingRow>, ResultsError> {
+        if !self.has(Table::Bookings) {
+            return Ok(Vec::new());
+        }
+        let names = Vec::from_iter(Table::Bookings.columns().iter().map(|column| column.name));
+        self.rows(Table::Bookings, &names)?.map(|row| {
+            Ok(BookingRow {
+                job: row.integer("job")?,
+                number: row.integer("number")?,
+                time: row.real("time")?,
+                asked_by: row.optional_text("asked_by")?,
+                holder: row.text("holder")?,
+                processors: row.integer("processors")?,
+                start: row.real("planned_starting_time")?,
+                finish: row.optional_real("planned_finish_time")?,
             })
         })
     }

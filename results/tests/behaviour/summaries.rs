@@ -298,6 +298,7 @@ fn shares_that_ended_late_have_a_line() {
             recompositions: 0,
             shares: vec![share(0, 50, 50), share(1, 60, promised)],
             coallocated: None,
+            bookings: Vec::new(),
             phased: false,
         };
         let record = JobRecord { bag: Some(Box::new(bag)), ..ran(0, (0, 10, 60, 2)) };

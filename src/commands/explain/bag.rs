@@ -26,6 +26,40 @@ pub(super) fn told(story: &Story) -> String {
     ])];
     rows.extend(story.shares.iter().map(share));
     text.push_str(&format!("\n{}", lines(&rows, &[0, 6])));
+    text.push_str(&delayed(story));
+    text
+}
+
+/// Which provider had room for its part last, and how often providers told of changes.
+fn delayed(story: &Story) -> String {
+    let short = |it: &&Share| it.short_until.is_some();
+    let last = story.shares.iter().filter(short).max_by(|a, b| {
+        a.short_until.partial_cmp(&b.short_until).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let mut text = match last {
+        Some(last) if story.shares.len() > 1 => {
+            let until = seconds(last.short_until.unwrap_or_default());
+            let time = duration(last.short.unwrap_or_default());
+            format!(
+                "\n{} was the last to have room for its part: too few processors were free there for {time}, \
+                 last until {until} s.\n",
+                last.provider
+            )
+        }
+        _ => String::new(),
+    };
+    if story.bookings.is_empty() {
+        return text;
+    }
+    let told = story.disclosures.iter().flatten();
+    let asked = told.filter(|it| it.item == "change" && it.sender != it.receiver).count();
+    let moved = story.bookings.len() - 1;
+    if asked > 0 {
+        let (asked, moved) = (count(asked, "time"), count(moved, "time"));
+        text.push_str(&format!(
+            "\nIts providers said {asked} that their plans had changed; it moved {moved}.\n"
+        ));
+    }
     text
 }
 

@@ -1,6 +1,8 @@
 //! What happened to a job, in order of time.
 
-use haggle::experiment::explain::{Attempt, Disclosed, Displaced, LostTasks, Move, Story, Try};
+use haggle::experiment::explain::{
+    Attempt, Booked, Disclosed, Displaced, LostTasks, Move, Story, Try,
+};
 
 use super::whole;
 use crate::commands::table::{clock, count, duration, lines, number, seconds};
@@ -24,6 +26,7 @@ pub(super) fn told(story: &Story) -> String {
     asked(story, &mut events);
     offered(story, &mut events);
     placed(story, &mut events);
+    booked(story, &mut events);
     events.extend(story.moves.iter().map(|it| (it.time, moved(it))));
     reserved(story, &mut events);
     let many = story.attempts.len() > 1;
@@ -83,6 +86,8 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
             }
             // Why is said below.
             "change" if displaced.contains(time) => continue,
+            // Providers that ask to have it moved: what came of that is told.
+            "change" if !story.bookings.is_empty() => continue,
             "change" if story.shape != "bag" => {
                 format!("{sender} told {receiver} that its plan has changed")
             }
@@ -195,6 +200,41 @@ fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
         events.push((queued, format!("placed; it runs in {parts}{promise}")));
     } else if let Some(provider) = &story.provider {
         events.push((queued, format!("queued at {provider}{promise}")));
+    }
+}
+
+/// Where a job on several providers was booked, and what each move gained.
+fn booked(story: &Story, events: &mut Vec<(f64, String)>) {
+    let parts = |it: &Booked| {
+        let parts = it.parts.iter().map(|(holder, size)| format!("{holder} ({size})"));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    if let Some(first) = story.bookings.first() {
+        let start = seconds(first.start);
+        events.push((first.time, format!("booked at {}, from {start} s", parts(first))));
+    }
+    for pair in story.bookings.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        let what = match before.parts == after.parts {
+            true => "shifted".to_owned(),
+            false => format!("remapped to {}", parts(after)),
+        };
+        let gain = |before: f64, after: f64| match before - after {
+            0.0 => "no earlier".to_owned(),
+            gain if gain < 0.0 => format!("{} later", duration(-gain)),
+            gain => format!("{} earlier", duration(gain)),
+        };
+        let (start, starts) = (seconds(after.start), gain(before.start, after.start));
+        // Who moves to one provider loses the overhead of several, and gains more at the end.
+        let ends = before
+            .finish
+            .zip(after.finish)
+            .filter(|(was, is)| (was - is - (before.start - after.start)).abs() > 1e-6);
+        let ends =
+            ends.map_or_else(String::new, |(was, is)| format!(", and ends {}", gain(was, is)));
+        let asked =
+            after.asked_by.as_ref().map_or_else(String::new, |by| format!(", as {by} asked"));
+        events.push((after.time, format!("{what}{asked}: starts at {start} s, {starts}{ends}")));
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::queue::Others;
 use super::spent::{Column, Ledger, Part, micros};
 use super::supply::{Market, Supply, Waiting};
-use super::{Chronicle, Crash, Maintained, Story, workflow};
+use super::{Chronicle, Crash, Maintained, Story, together, workflow};
 
 /// An attempt to run a rigid job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,6 +49,13 @@ pub struct Share {
     pub outcome: String,
     /// Completion promised for it.
     pub promised_end: Option<f64>,
+    /// Of a part that started together with others: for how long of their wait its provider had too few
+    /// free processors for it, or could not start it, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<f64>,
+    /// Until when that was so last; `None` = never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_until: Option<f64>,
 }
 
 /// Tasks of a bag that ran together when their processors failed.
@@ -80,6 +87,12 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         story.shares = own.iter().copied().map(share).collect();
         let supply = all.market.supply(1, own.iter().map(|it| it.provider.as_str()));
         tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
+        let parts = Vec::from_iter(own.iter().map(|it| (it.provider.as_str(), it.processors)));
+        let start = own.first().and_then(|it| it.start).map_or(i64::MAX, micros);
+        let short = together::tell(&mut ledger, &all.market, &parts, (job.ready, start));
+        for (share, short) in story.shares.iter_mut().zip(short) {
+            (share.short, share.short_until) = (Some(short.time()), short.until());
+        }
         let waiting = Waiting::new(supply, job.ready, Part::Order);
         tell_rigid(&mut ledger, job, waiting, &own[..own.len().min(1)], 0);
     } else if story.shape == "bag" {
@@ -277,6 +290,8 @@ fn share(row: &AttemptRow) -> Share {
         end: row.end,
         outcome: row.outcome.clone(),
         promised_end: row.promised_end,
+        short: None,
+        short_until: None,
     }
 }
 

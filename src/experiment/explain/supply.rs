@@ -168,12 +168,12 @@ impl<'a> Supply<'a> {
     }
 
     /// When something changes next.
-    fn next(&self) -> Option<i64> {
+    pub(super) fn next(&self) -> Option<i64> {
         self.market.changes.get(self.seen).map(|change| change.at)
     }
 
     /// Takes in what changes up to an instant. Time only goes forward.
-    fn seek(&mut self, time: i64) {
+    pub(super) fn seek(&mut self, time: i64) {
         while let Some(change) = self.market.changes.get(self.seen).filter(|it| it.at <= time) {
             self.seen += 1;
             let Some(place) = &mut self.levels[change.place] else { continue };
@@ -197,7 +197,7 @@ impl<'a> Supply<'a> {
     }
 
     /// Why the job does not start now, `can_start` being the reason where it could.
-    fn part(&self, can_start: Part) -> Part {
+    pub(super) fn part(&self, can_start: Part) -> Part {
         match (self.can_start, self.with_room) {
             (0, 0) if self.with_room_if_open > 0 => Part::Maintenance,
             (0, 0) if self.with_room_if_up > 0 => Part::Down,
