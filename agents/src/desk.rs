@@ -14,8 +14,7 @@
 mod parts;
 
 use haggle_model::observation::Refusal;
-use haggle_model::{ActorId, JobId, JobOutcome, Time};
-use rustc_hash::FxHashMap;
+use haggle_model::{ActorId, ByJob, JobId, JobOutcome, Time};
 
 use crate::Outbox;
 use crate::protocol::{Submission, SubmissionMessage};
@@ -24,11 +23,10 @@ pub use parts::{InParts, PartEnd, Parts};
 
 /// Jobs that somebody answers for; `S` is what else is kept of each.
 ///
-/// Finding a job costs the same however many there are. Nothing depends on the order of the
-/// entries: [`Desk::jobs`] sorts them.
+/// Jobs come in the order of their numbers as a rule, which is what the ledger is made for.
 #[derive(Debug)]
 pub struct Desk<S> {
-    entries: FxHashMap<JobId, Entry<S>>,
+    entries: ByJob<Entry<S>>,
 }
 
 /// A job on a desk.
@@ -59,7 +57,7 @@ pub enum Withdrawal {
 
 impl<S> Default for Desk<S> {
     fn default() -> Self {
-        Desk { entries: FxHashMap::default() }
+        Desk { entries: ByJob::default() }
     }
 }
 
@@ -71,19 +69,19 @@ impl<S> Desk<S> {
         submission: Submission,
         stage: S,
     ) -> Option<&mut Entry<S>> {
-        let entry = self.entries.entry(submission.job.id);
-        let std::collections::hash_map::Entry::Vacant(entry) = entry else { return None };
-        Some(entry.insert(Entry { submission, submitter, at: None, withdrawn: false, stage }))
+        let job = submission.job.id;
+        let entry = Entry { submission, submitter, at: None, withdrawn: false, stage };
+        self.entries.insert(job, entry)
     }
 
     /// The entry of a job.
     pub fn get(&self, job: JobId) -> Option<&Entry<S>> {
-        self.entries.get(&job)
+        self.entries.get(job)
     }
 
     /// The entry of a job.
     pub fn get_mut(&mut self, job: JobId) -> Option<&mut Entry<S>> {
-        self.entries.get_mut(&job)
+        self.entries.get_mut(job)
     }
 
     /// The entry of a job that `holder` has.
@@ -98,9 +96,7 @@ impl<S> Desk<S> {
 
     /// All jobs on the desk, in the order of their numbers.
     pub fn jobs(&self) -> Vec<JobId> {
-        let mut jobs = Vec::from_iter(self.entries.keys().copied());
-        jobs.sort_unstable();
-        jobs
+        self.entries.jobs()
     }
 
     /// `from` wants a job back: who has it is asked, or it is marked.
@@ -123,7 +119,7 @@ impl<S> Desk<S> {
 
     /// Takes a job off the desk.
     pub fn close(&mut self, job: JobId) -> Option<Entry<S>> {
-        self.entries.remove(&job)
+        self.entries.remove(job)
     }
 
     /// The job is over: its submitter is told.

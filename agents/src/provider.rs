@@ -23,13 +23,12 @@ use std::collections::BTreeMap;
 use haggle_model::random::Stream;
 use haggle_model::reservation::{Cause, GrantedWindow};
 use haggle_model::{
-    ActorId, Disclosure, JobId, JobOutcome, JobRecord, Moldable, Observation, ProcessorSet,
+    ActorId, ByJob, Disclosure, JobId, JobOutcome, JobRecord, Moldable, Observation, ProcessorSet,
     ProviderId, Refusal, Span, StageIn, Time,
 };
 use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::Progress;
 use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
-use rustc_hash::FxHashMap;
 
 use self::agreement::Agreements;
 use self::coallocation::{Coallocation, Part};
@@ -134,7 +133,7 @@ pub struct Provider {
     windows: Windows,
     /// Jobs waiting and running.
     jobs: Slots<Held>,
-    slots: FxHashMap<JobId, Slot>,
+    slots: ByJob<Slot>,
     load: Load,
     /// The earliest planned start for which a wake-up is on its way.
     ///
@@ -185,19 +184,30 @@ struct HeldJob {
     processors: u32,
     /// Requested time on this machine: for so long it may compute.
     walltime: Option<Span>,
+    promised_end: Option<Time>,
+    /// Apart, so that those of which there is no more to say are read and moved as fast as they can be.
+    more: Option<Box<More>>,
+    run: Option<Run>,
+}
+
+/// What there is to say of few jobs.
+#[derive(Clone, Debug)]
+struct More {
     /// How it runs on so many processors, if they are not those of its user.
     molded: Option<Moldable>,
     /// What it needs beside processors, since it has moved.
     stage_in: StageIn,
-    promised_end: Option<Time>,
     /// What was granted to it in advance.
     granted: Option<Box<GrantedWindow>>,
     /// Times it was lost with its processors.
     lost: u32,
     /// Computing it need not do again.
     saved: Span,
-    run: Option<Run>,
 }
+
+/// Of most jobs.
+static NO_MORE: More =
+    More { molded: None, stage_in: StageIn::NOTHING, granted: None, lost: 0, saved: Span::ZERO };
 
 #[derive(Debug)]
 struct Run {
@@ -223,23 +233,30 @@ impl HeldJob {
         HeldJob {
             processors: job.processors,
             walltime: job.requested_time.map(|time| time.at_speed(config.speed)),
-            molded: None,
-            stage_in: StageIn::NOTHING,
             submission,
             submitter,
             queued: now,
             promised_end: None,
-            granted: None,
-            lost: 0,
-            saved: Span::ZERO,
+            more: None,
             run: None,
         }
     }
 
+    fn more(&self) -> &More {
+        self.more.as_deref().unwrap_or(&NO_MORE)
+    }
+
+    fn more_mut(&mut self) -> &mut More {
+        self.more.get_or_insert_with(|| Box::new(NO_MORE.clone()))
+    }
+
     /// Gives it so many processors, if it is moldable.
     fn mold(&mut self, processors: u32, speed: f64) {
-        self.molded = Moldable::of(&self.submission.job);
-        if let Some(moldable) = self.molded {
+        let molded = Moldable::of(&self.submission.job);
+        if molded != self.more().molded {
+            self.more_mut().molded = molded;
+        }
+        if let Some(moldable) = molded {
             self.processors = processors;
             self.walltime = Some(moldable.requested(processors, speed));
         }
@@ -248,7 +265,7 @@ impl HeldJob {
     /// How long it computes on this machine.
     fn run_time(&self, speed: f64) -> Span {
         let job = &self.submission.job;
-        match self.molded {
+        match self.more().molded {
             Some(moldable) => moldable.run_time(job, self.processors, speed),
             None => job.run_time.reveal_to_machine().at_speed(speed),
         }
@@ -256,24 +273,24 @@ impl HeldJob {
 
     /// Whether its next or present attempt goes on from a checkpoint.
     fn resumes(&self) -> bool {
-        self.saved > Span::ZERO
+        self.more().saved > Span::ZERO
     }
 
     /// What its next or present attempt is planned to take, start-up and checkpoints included.
     fn planned(&self, config: &ProviderConfig) -> Option<Span> {
-        let mut limit = self.walltime?;
+        let (mut limit, &More { saved, stage_in, .. }) = (self.walltime?, self.more());
         // One that runs over its request may have saved more than that.
-        while limit <= self.saved && self.resumes() {
+        while limit <= saved && self.resumes() {
             limit += limit.max(Span::TICK);
         }
-        let lasts = config.on_failure.checkpoints().lasts(limit - self.saved, self.resumes());
-        Some(self.stage_in.start_up + lasts)
+        let lasts = config.on_failure.checkpoints().lasts(limit - saved, self.resumes());
+        Some(stage_in.start_up + lasts)
     }
 
     /// How far its attempt has come.
     fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
         let (elapsed, checkpoints) = (now - run.start, config.on_failure.checkpoints());
-        let start_up = self.stage_in.start_up.min(elapsed);
+        let start_up = self.more().stage_in.start_up.min(elapsed);
         let progress = checkpoints.progress(elapsed - start_up, run.computing, self.resumes());
         Progress { overhead: start_up + progress.overhead, ..progress }
     }
@@ -286,7 +303,7 @@ impl HeldJob {
             queued: Some(self.queued),
             walltime: self.walltime,
             promised_end: self.promised_end,
-            granted: self.granted,
+            granted: self.more.and_then(|more| more.granted),
             ..JobRecord::never_queued(job, class, outcome, now)
         }
     }
@@ -316,7 +333,7 @@ impl Provider {
             down: ProcessorSet::new(),
             windows: Windows::default(),
             jobs: Slots::default(),
-            slots: FxHashMap::default(),
+            slots: ByJob::default(),
             load: Load::default(),
             wake: None,
             started: Vec::new(),
@@ -341,7 +358,7 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         let id = submission.job.id;
-        if self.slots.contains_key(&id) {
+        if self.slots.has(id) {
             return false;
         }
         if let Some(reason) = self.never_runs(&submission.job) {
@@ -357,7 +374,7 @@ impl Provider {
         let (id, submitter) = (held.submission.job.id, held.submitter);
         let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
-        let ready = held.stage_in.ready;
+        let ready = held.more().stage_in.ready;
         held.promised_end = match self.scheduler.reserving() {
             Some(queue) if ready > now => queue.submit_after(now, request, ready),
             _ => self.scheduler.submit(now, request),
@@ -410,7 +427,7 @@ impl Provider {
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
-        let slot = self.slots.get(&job).copied();
+        let slot = self.slots.get(job).copied();
         let is_theirs = |slot: &Slot| match self.jobs.get(*slot) {
             Some(Held::Job(held)) => held.submitter == from,
             _ => false,
@@ -582,9 +599,9 @@ impl Provider {
             }
             _ => (run_time, JobOutcome::Completed),
         };
-        let computing = computes - held.saved;
+        let computing = computes - held.more().saved;
         let lasts = self.config.on_failure.checkpoints().lasts(computing, held.resumes());
-        let lasts = held.stage_in.start_up + lasts;
+        let lasts = held.more().stage_in.start_up + lasts;
         if now + lasts > planned_end {
             out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }
@@ -608,13 +625,15 @@ impl Provider {
             Held::Booked(_) => None,
         };
         if let Some(job) = job {
-            self.slots.remove(&job);
+            self.slots.remove(job);
         }
         Some(held)
     }
 
     fn release_job(&mut self, slot: Slot) -> Option<HeldJob> {
-        match self.release(slot)? {
+        let Some(Held::Job(held)) = self.jobs.get(slot) else { return None };
+        self.slots.remove(held.submission.job.id);
+        match self.jobs.take(slot)? {
             Held::Job(held) => Some(held),
             Held::Share(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => None,
         }

@@ -5,6 +5,7 @@
 //! This crate knows nothing of scheduling, messages or files of results.
 
 pub mod agreement;
+mod by_job;
 pub mod disclosure;
 mod exact;
 pub mod failures;
@@ -31,6 +32,7 @@ pub mod workflow;
 pub mod workload;
 
 pub use agreement::{AgreementEvent, AgreementId};
+pub use by_job::ByJob;
 pub use disclosure::Disclosure;
 pub use ids::{ActorId, JobId, ProviderId};
 pub use iterative::Iterative;

@@ -538,7 +538,7 @@ pub enum Observation {
     /// A job of a grid is over, or the run is.
     GridJobOver(Box<GridJobRecord>),
     /// The run is over, and this is what a resource of a grid has done.
-    ResourceAccount(ResourceAccount),
+    ResourceAccount(Box<ResourceAccount>),
     /// The output of so many jobs waits for room in a storage that keeps all it has, and they have
     /// been given none: what can give some back is on its way for other jobs only.
     OutputsStuck {

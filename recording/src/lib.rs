@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use haggle_agents::protocol::Parties;
 use haggle_agents::{Message, RunMessage};
-use haggle_model::grid::{GridJobRecord, GridOutcome};
+use haggle_model::grid::{GridJobRecord, GridOutcome, ResourceAccount};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, ActorKind, Cast, JobId, JobOutcome, JobRecord, MessageFault, Observation, Time,
@@ -167,7 +167,7 @@ impl<'a> Books<'a> {
                 books.get_or_insert_default().job_over(now, GridJobRecord::clone(record));
             }
             Observation::ResourceAccount(account) => {
-                books.get_or_insert_default().account(account.clone());
+                books.get_or_insert_default().account(ResourceAccount::clone(account));
             }
             Observation::RoundsAccount(account) => books.get_or_insert_default().rounds(*account),
             Observation::StorageAccount(account) => books.get_or_insert_default().storage(*account),

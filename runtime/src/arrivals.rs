@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use haggle_model::{ActorId, Job, JobId, Time};
 
@@ -24,8 +25,8 @@ pub(crate) struct Merged {
 struct Source {
     user: ActorId,
     jobs: Arrivals,
-    /// Read and not taken yet.
-    ahead: VecDeque<Result<Job, OutsideError>>,
+    /// Read and not taken yet; each where it stays, for nothing moves jobs cheaply.
+    ahead: VecDeque<Result<Arc<Job>, OutsideError>>,
     /// Nothing is read behind the first job that comes at or after this.
     horizon: Time,
 }
@@ -53,7 +54,8 @@ impl Merged {
                 self.heads.push(Reverse((job.submit, source)));
                 Ok(())
             }
-            Some(&Ok(Job { number, submit, .. })) => {
+            Some(Ok(job)) => {
+                let Job { number, submit, .. } = **job;
                 Err(RunError::OutOfOrder { number, submit, previous })
             }
             Some(Err(_)) => self.sources[source].take().map(|_| ()),
@@ -67,25 +69,25 @@ impl Merged {
     }
 
     /// The next job, numbered, and the user it comes to.
-    pub(crate) fn take_next(&mut self) -> Result<Option<(ActorId, Job)>, RunError> {
+    pub(crate) fn take_next(&mut self) -> Result<Option<(ActorId, Arc<Job>)>, RunError> {
         let Some(Reverse((submit, source))) = self.heads.pop() else { return Ok(None) };
         let Some(mut job) = self.sources[source].take()? else { return Ok(None) };
         self.line_up(source, submit)?;
-        job.id = JobId(self.count);
+        Arc::get_mut(&mut job).expect("nobody else has seen it").id = JobId(self.count);
         self.count += 1;
         Ok(Some((self.sources[source].user, job)))
     }
 }
 
 impl Source {
-    fn first(&mut self) -> Option<&Result<Job, OutsideError>> {
+    fn first(&mut self) -> Option<&Result<Arc<Job>, OutsideError>> {
         if self.ahead.is_empty() {
             self.read();
         }
         self.ahead.front()
     }
 
-    fn take(&mut self) -> Result<Option<Job>, RunError> {
+    fn take(&mut self) -> Result<Option<Arc<Job>>, RunError> {
         self.ahead.pop_front().transpose().map_err(RunError::Workload)
     }
 
@@ -94,7 +96,7 @@ impl Source {
         for _ in 0..AT_A_TIME {
             let Some(job) = self.jobs.next() else { return };
             let is_last = job.as_ref().map_or(true, |job| job.submit >= self.horizon);
-            self.ahead.push_back(job);
+            self.ahead.push_back(job.map(Arc::new));
             if is_last {
                 return;
             }

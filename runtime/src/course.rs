@@ -2,7 +2,6 @@
 //! but the actors.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase, RunMessage};
@@ -420,7 +419,7 @@ impl<'a> Course<'a> {
     fn admit_next(&mut self) -> Result<(), RunError> {
         if let Some((user, job)) = self.arrivals.take_next()? {
             self.stats.jobs += 1;
-            let (at, message) = (job.submit, Message::Run(RunMessage::JobDue(Arc::new(job))));
+            let (at, message) = (job.submit, Message::Run(RunMessage::JobDue(job)));
             let delivery = Delivery::first(user, message);
             self.agenda.schedule(at, Phase::Submission, delivery);
         }

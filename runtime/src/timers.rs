@@ -11,11 +11,14 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub(crate) struct Timers(Vec<Own>);
 
+/// When a timer with a place goes off that is not set.
+const UNSET: Time = Time::from_micros(i64::MIN);
+
 /// When the timers of an actor go off.
 #[derive(Debug, Default)]
 struct Own {
     /// Those with a place, see [`Timer::place`]: nothing has to be looked up.
-    placed: Vec<Option<Time>>,
+    placed: Vec<Time>,
     others: FxHashMap<Timer, Time>,
 }
 
@@ -49,7 +52,7 @@ impl Timers {
 impl Own {
     fn get(&self, timer: Timer) -> Option<Time> {
         match timer.place() {
-            Some(place) => self.placed[place],
+            Some(place) => Some(self.placed[place]).filter(|&at| at != UNSET),
             None => self.others.get(&timer).copied(),
         }
     }
@@ -58,16 +61,16 @@ impl Own {
     fn set(&mut self, timer: Timer, at: Time) -> Option<Time> {
         let Some(place) = timer.place() else { return self.others.insert(timer, at) };
         if self.placed.len() <= place {
-            self.placed.resize(place + 1, None);
+            self.placed.resize(place + 1, UNSET);
         }
-        self.placed[place].replace(at)
+        Some(std::mem::replace(&mut self.placed[place], at)).filter(|&at| at != UNSET)
     }
 
     fn stop(&mut self, timer: Timer) {
         match timer.place() {
             Some(place) => {
                 if let Some(placed) = self.placed.get_mut(place) {
-                    *placed = None;
+                    *placed = UNSET;
                 }
             }
             None => {

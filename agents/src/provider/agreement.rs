@@ -107,7 +107,7 @@ impl Provider {
         participant.on_message(now, from, message, outputs);
         self.carry_out(now, job, out);
         if let Some(ShareOrder { expected, .. }) = order
-            && let Some(&slot) = self.slots.get(&job)
+            && let Some(&slot) = self.slots.get(job)
         {
             self.expect(job, slot, expected, out);
         }

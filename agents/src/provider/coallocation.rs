@@ -237,7 +237,7 @@ impl Provider {
         let pending = its_own.and_then(|part| part.pending).map(|(id, _)| id);
         let is_expected = match &message.instruction {
             Instruction::Prepare { request, in_doubt: InDoubt::Release, .. } => match request {
-                Want::Reserve(..) => !self.slots.contains_key(&job),
+                Want::Reserve(..) => !self.slots.has(job),
                 Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
             },
             Instruction::Commit(()) => pending == Some(message.id),

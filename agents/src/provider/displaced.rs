@@ -13,7 +13,7 @@
 //! taken down with it, and its user hears of everything but of another place in the window, which was
 //! never promised.
 
-use haggle_model::reservation::{Answer, Cause, Displacement, Remedy};
+use haggle_model::reservation::{Answer, Cause, Displacement, GrantedWindow, Remedy};
 use haggle_model::{JobOutcome, Observation, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::reservations::{Displaced, Reserve, Window};
@@ -35,7 +35,7 @@ impl Provider {
             match displaced {
                 // It was never told where it is. Once it is late it moves in what it was left.
                 Displaced::Moved(start) => {
-                    let in_window = held.granted.as_ref().is_none_or(|it| it.holds(start));
+                    let in_window = held.more().granted.as_ref().is_none_or(|it| it.holds(start));
                     let answer = if in_window { Answer::Moved } else { Answer::Postponed };
                     self.displace(now, slot, cause, answer, Some(start));
                 }
@@ -129,13 +129,18 @@ impl Provider {
         let start = start.filter(|&start| start < Time::FOREVER);
         let processors = held.processors;
         let displacement = Displacement { at: now, cause, answer, processors, span, start };
-        if let Some(granted) = &mut held.granted {
+        if let Some(granted) = held.granted_mut() {
             granted.displaced.push(displacement);
         }
     }
 }
 
 impl HeldJob {
+    /// What was granted to it, if anything was.
+    pub(super) fn granted_mut(&mut self) -> Option<&mut GrantedWindow> {
+        self.more.as_mut()?.granted.as_deref_mut()
+    }
+
     /// What its user wants when it loses its place.
     pub(super) fn remedy(&self) -> Remedy {
         self.submission.job.reservation.unwrap_or_default().remedy
@@ -144,7 +149,7 @@ impl HeldJob {
     /// The window in which it is to run, if it is still to run in one: what was granted, or where its
     /// start was fixed.
     fn window(&self) -> Option<Window> {
-        let granted = self.granted.as_ref().filter(|granted| !granted.is_broken())?;
+        let granted = self.more().granted.as_ref().filter(|granted| !granted.is_broken())?;
         Some(match granted.fixed {
             Some((_, start)) => Window::strict(start, granted.span),
             None => Window { ready: granted.ready, deadline: granted.deadline },

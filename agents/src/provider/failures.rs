@@ -69,7 +69,9 @@ impl Provider {
                     self.load.ended(count, planned_end);
                     killed.push(Killed { slot, processors: count, planned_end });
                     let progress = held.progress(&run, now, &self.config);
-                    held.saved += progress.saved;
+                    if progress.saved > Span::ZERO {
+                        held.more_mut().saved += progress.saved;
+                    }
                     let Run { start, processors, .. } = run;
                     let run = LostRun {
                         provider,
@@ -125,8 +127,9 @@ impl Provider {
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
             unreachable!("a lost job is held until it is over")
         };
-        held.lost += 1;
-        if self.config.on_failure == OnFailure::Fail || held.lost >= self.config.max_attempts {
+        held.more_mut().lost += 1;
+        let lost = held.more().lost;
+        if self.config.on_failure == OnFailure::Fail || lost >= self.config.max_attempts {
             self.displace(now, slot, Cause::Failure, Answer::Revoked, None);
             let Some(held) = self.release_job(slot) else { return };
             let outcome = JobOutcome::Failed;

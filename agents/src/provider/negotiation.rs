@@ -134,7 +134,7 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         let job = call.job;
-        if self.slots.contains_key(&job) || self.negotiation.open.contains_key(&job) {
+        if self.slots.has(job) || self.negotiation.open.contains_key(&job) {
             return false;
         }
         let reason = if self.config.disclosure < call.asks {

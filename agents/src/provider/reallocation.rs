@@ -90,7 +90,7 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         let (id, speed) = (submission.job.id, self.config.speed);
-        if self.slots.contains_key(&id) {
+        if self.slots.has(id) {
             return false;
         }
         let sizing = match self.size(now, request) {
@@ -102,7 +102,9 @@ impl Provider {
         };
         let mut held = HeldJob::new(submission, submitter, now, &self.config);
         held.mold(sizing.processors, speed);
-        held.stage_in = request.stage_in;
+        if request.stage_in != StageIn::NOTHING {
+            held.more_mut().stage_in = request.stage_in;
+        }
         out.observe(Observation::JobSized { job: id, sizing, stage_in: request.stage_in });
         self.queue(now, held, out);
         true
@@ -110,9 +112,9 @@ impl Provider {
 
     /// The slot of a job of this submitter that has never been started.
     fn waits(&self, submitter: ActorId, job: JobId) -> Option<Slot> {
-        let &slot = self.slots.get(&job)?;
+        let &slot = self.slots.get(job)?;
         let Some(Held::Job(held)) = self.jobs.get(slot) else { return None };
-        (held.submitter == submitter && held.run.is_none() && held.lost == 0).then_some(slot)
+        (held.submitter == submitter && held.run.is_none() && held.more().lost == 0).then_some(slot)
     }
 
     /// When a job that waits will be done.

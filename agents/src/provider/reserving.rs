@@ -70,7 +70,7 @@ impl Provider {
             _ => return false,
         };
         let id = submission.job.id;
-        if self.scheduler.granting().is_none() || self.slots.contains_key(&id) {
+        if self.scheduler.granting().is_none() || self.slots.has(id) {
             return false;
         }
         let no_limit = submission.job.requested_time.is_none().then_some(Refusal::NoLimit);
@@ -149,7 +149,7 @@ impl Provider {
             held.mold(processors, self.config.speed);
         }
         held.promised_end = Some(window.deadline).filter(|&deadline| deadline < Time::FOREVER);
-        held.granted = Some(Box::new(GrantedWindow {
+        held.more_mut().granted = Some(Box::new(GrantedWindow {
             at: now,
             ready: window.ready,
             deadline: window.deadline,
@@ -174,7 +174,7 @@ impl Provider {
         granting.fixed(&mut self.reserving.fixed);
         for (slot, start) in self.reserving.fixed.drain(..) {
             let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { continue };
-            let Some(granted) = &mut held.granted else { continue };
+            let Some(granted) = held.granted_mut() else { continue };
             granted.fixed = Some((now, start));
             let job = held.submission.job.id;
             out.send(held.submitter, ReservationMessage::Fixed { job, start });

@@ -227,7 +227,7 @@ impl Grid {
                     books.settle(*now).expect("the books balance");
                     books.job_over(*now, *record);
                 }
-                Observation::ResourceAccount(account) => books.account(account),
+                Observation::ResourceAccount(account) => books.account(*account),
                 _ => {}
             }
         }
@@ -405,7 +405,7 @@ impl Sink for GridRan {
             Observation::TryOver(record) => self.tries.push(Arc::unwrap_or_clone(record)),
             Observation::GridJobOver(record) => self.jobs.push(*record),
             Observation::JobOver(record) => self.rejected.push(*record),
-            Observation::ResourceAccount(account) => self.accounts.push(account),
+            Observation::ResourceAccount(account) => self.accounts.push(*account),
             Observation::StorageAccount(account) => self.storage = Some(account),
             Observation::MessageRefused { from } => {
                 let told = self.log.last().map_or("nothing", String::as_str);

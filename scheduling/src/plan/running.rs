@@ -23,8 +23,10 @@ pub(crate) struct Running {
 /// What one slot holds.
 #[derive(Clone, Debug, Default)]
 struct Held {
-    /// In order of starting; no two end together.
-    parts: Vec<Part>,
+    /// What was started first of what runs: all of a rigid job, for which nothing is allocated.
+    first: Option<Part>,
+    /// The others in order of starting; no two end together.
+    others: Vec<Part>,
     /// Latest end of what is over.
     ended: Option<Time>,
 }
@@ -52,7 +54,7 @@ impl Running {
 
     /// All that runs of a rigid job.
     pub(crate) fn only(&self, slot: Slot) -> Option<Part> {
-        self.held(slot)?.parts.first().copied()
+        self.held(slot)?.first
     }
 
     /// Takes what has ended out of what runs, if it runs.
@@ -60,16 +62,16 @@ impl Running {
     /// What has overrun goes by a later end than the one it was started with,
     /// so if none has that end it is what was started first.
     pub(crate) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
-        let Held { parts, ended } = self.slots.get_mut(slot.index())?;
-        let together = parts.iter().position(|other| other.planned_end == part.planned_end);
-        let place = together.unwrap_or(0);
-        let running = parts.get_mut(place)?;
+        let held = self.slots.get_mut(slot.index())?;
+        let ends = |other: Part| other.planned_end == part.planned_end;
+        let place = held.parts().position(ends).unwrap_or(0);
+        let running = held.part_mut(place)?;
         let over = Part { processors: part.processors.min(running.processors), ..*running };
         running.processors -= over.processors;
         if running.processors == 0 {
-            parts.remove(place);
+            held.remove(place);
         }
-        *ended = (*ended).max(Some(now));
+        held.ended = held.ended.max(Some(now));
         self.free += over.processors;
         Some(over)
     }
@@ -78,7 +80,9 @@ impl Running {
     pub(crate) fn extend(&mut self, slot: Slot, now: Time, end: Time) -> u32 {
         let Some(held) = self.slots.get_mut(slot.index()) else { return 0 };
         let mut over = 0;
-        for part in std::mem::take(&mut held.parts) {
+        let parts = Vec::from_iter(held.parts());
+        held.stop();
+        for part in parts {
             let goes_on = part.planned_end <= now;
             over += if goes_on { part.processors } else { 0 };
             held.add(if goes_on { Part { planned_end: end, ..part } } else { part });
@@ -97,7 +101,7 @@ impl Running {
     }
 
     pub(crate) fn latest_planned_end(&self, slot: Slot) -> Option<Time> {
-        self.held(slot)?.parts.iter().map(|part| part.planned_end).max()
+        self.held(slot)?.parts().map(|part| part.planned_end).max()
     }
 
     /// Of what is over.
@@ -107,25 +111,52 @@ impl Running {
 
     pub(crate) fn forget(&mut self, slot: Slot) {
         if let Some(held) = self.slots.get_mut(slot.index()) {
-            held.parts.clear();
+            held.stop();
             held.ended = None;
         }
     }
 
     /// Processor-microseconds until the planned ends.
     pub(crate) fn work(&self, now: Time) -> u128 {
-        let parts = self.slots.iter().flat_map(|held| &held.parts);
-        let left = |part: &Part| (part.planned_end - now).as_micros().max(0) as u128;
+        let parts = self.slots.iter().flat_map(Held::parts);
+        let left = |part: Part| (part.planned_end - now).as_micros().max(0) as u128;
         parts.map(|part| u128::from(part.processors) * left(part)).sum()
     }
 }
 
 impl Held {
+    fn parts(&self) -> impl Iterator<Item = Part> {
+        self.first.iter().chain(&self.others).copied()
+    }
+
+    fn part_mut(&mut self, place: usize) -> Option<&mut Part> {
+        self.first.iter_mut().chain(&mut self.others).nth(place)
+    }
+
     fn add(&mut self, part: Part) {
-        let together = self.parts.iter_mut().find(|it| it.planned_end == part.planned_end);
-        match together {
+        let Some(first) = &mut self.first else {
+            self.first = Some(part);
+            return;
+        };
+        let mut parts = std::iter::once(first).chain(&mut self.others);
+        match parts.find(|it| it.planned_end == part.planned_end) {
             Some(together) => together.processors += part.processors,
-            None => self.parts.push(part),
+            None => self.others.push(part),
         }
+    }
+
+    fn remove(&mut self, place: usize) {
+        match place.checked_sub(1) {
+            Some(place) => {
+                self.others.remove(place);
+            }
+            None => self.first = (!self.others.is_empty()).then(|| self.others.remove(0)),
+        }
+    }
+
+    /// Nothing runs.
+    fn stop(&mut self) {
+        self.first = None;
+        self.others.clear();
     }
 }

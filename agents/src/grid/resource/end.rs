@@ -151,7 +151,7 @@ impl GridResource {
         }
         let usage = self.machine.usage(now);
         let open = self.down_since.map_or(Span::ZERO, |since| now - since);
-        out.observe(Observation::ResourceAccount(ResourceAccount {
+        out.observe(Observation::ResourceAccount(Box::new(ResourceAccount {
             resource: self.provider(),
             down: self.down + open,
             failures: self.history.failures(),
@@ -166,6 +166,6 @@ impl GridResource {
             tries: self.tries,
             data: self.deliveries.data(),
             flows: self.deliveries.flows(self.provider()),
-        }));
+        })));
     }
 }
