@@ -503,3 +503,39 @@ submits-to = "broker"
         "{shown}"
     );
 }
+
+/// Whoever is refused is told from when on there would have been room, and what that was told stays on record.
+#[test]
+fn a_refused_reservation_names_its_earliest_alternative() {
+    let picky = WINDOWS.replace("accepts = 100", "accepts = 10");
+    let picky = picky.replace("threshold = 150", "threshold = 300");
+    let folder = Folder::with(&[("windows.toml", &picky)]);
+    let shown = folder.haggle(&["run", "windows.toml", "-o", "out", "--check", "--disclosures"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let jobs = folder.read("out/jobs.csv");
+    let mut lines = jobs.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let place = |name: &str| header.iter().position(|it| *it == name).expect("a column");
+    let (refusal, alternative) = (place("refusal"), place("alternative_time"));
+    let told = Vec::from_iter(lines.map(|row| (row[refusal], row[alternative])));
+    // Both processors are held from 12 s to 22 s: 5 s fit right before that; 9 s do not, but behind the
+    // window of the job that holds them.
+    let refused = told.iter().filter(|(refusal, _)| *refusal == "no_window");
+    assert_eq!(Vec::from_iter(refused.map(|it| it.1)), ["7.0", "26.0"]);
+    assert!(told.iter().filter(|(refusal, _)| refusal.is_empty()).all(|it| it.1.is_empty()));
+    let shown = folder.haggle(&["explain", "out", "jobs!3"]);
+    assert!(unwrapped(&shown).contains("from 26 s on at the earliest"), "{shown}");
+}
+
+/// One that could never have been met, since it was over before.
+#[test]
+fn a_window_that_was_over_is_called_so() {
+    let over =
+        WINDOWS.replace("ready = \"8s\", deadline = \"17s\"", "ready = \"1s\", deadline = \"4s\"");
+    assert_ne!(over, WINDOWS);
+    let folder = Folder::with(&[("windows.toml", &over)]);
+    let shown = folder.haggle(&["run", "windows.toml", "-o", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let shown = folder.haggle(&["explain", "out", "jobs!3"]);
+    assert!(unwrapped(&shown).contains("was over when it was submitted"), "{shown}");
+}

@@ -7,7 +7,9 @@ mod tasks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::{ActorId, Job, JobClass, JobId, JobOutcome, Refusal, Span, Time};
+use haggle_model::{
+    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
+};
 use haggle_scheduling::reservations::Alternative;
 use haggle_scheduling::workflows::WorkflowId;
 use haggle_workflows::Workflow;
@@ -51,7 +53,13 @@ pub struct User {
 }
 
 /// What is left of the alternatives to a window that would do, the nearest last.
-type Options = Vec<Alternative>;
+#[derive(Debug, Default)]
+struct Options {
+    /// The nearest last.
+    near: Vec<Alternative>,
+    /// The earliest start of all that it was told of.
+    earliest: Option<Time>,
+}
 
 impl User {
     /// Users with nothing submitted yet.
@@ -67,7 +75,7 @@ impl User {
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now && !reserved));
         let task = job.task.is_some().then(|| Arc::clone(&job));
         let submission = Submission { job, class: self.config.class, user: self.config.me };
-        let entry = self.desk.take_in(self.config.me, submission, Options::new());
+        let entry = self.desk.take_in(self.config.me, submission, Options::default());
         let Some(entry) = entry else { return false };
         match (task.map_or(Turn::Now, |task| self.tasks.take_in(&task, out)), ready) {
             (Turn::Later, _) => {}
@@ -110,7 +118,9 @@ impl User {
     fn on_refused(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
         self.settle(job, out);
         if let Some(entry) = self.desk.close(job) {
-            out.observe(entry.submission.never_queued(JobOutcome::Rejected(reason), now));
+            let record = entry.submission.record(JobOutcome::Rejected(reason), now);
+            let record = JobRecord { alternative: entry.stage.earliest, ..record };
+            out.observe(Observation::JobOver(Box::new(record)));
             self.bar_children(now, job, out);
         }
     }
@@ -144,8 +154,9 @@ impl User {
         // Who takes nothing beside the window may leave open how many processors it gets in it.
         let most = reservation.and_then(|it| it.accepts).unwrap_or(0);
         let near = |it: &Alternative| requested_time.is_some_and(|time| it.is_within(most, time));
-        entry.stage = others.into_iter().filter(near).collect();
-        entry.stage.sort_unstable_by(|a, b| b.cmp(a));
+        entry.stage.earliest = others.iter().map(|it| it.start).min();
+        entry.stage.near = others.into_iter().filter(near).collect();
+        entry.stage.near.sort_unstable_by(|a, b| b.cmp(a));
         self.take_next(now, job, out);
         true
     }
@@ -153,7 +164,7 @@ impl User {
     /// Takes the next alternative, or gives up.
     fn take_next(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
         let Some(entry) = self.desk.get_mut(job) else { return false };
-        match entry.stage.pop() {
+        match entry.stage.near.pop() {
             Some(Alternative { start, processors, .. }) => {
                 let submission = entry.submission.as_told();
                 let take = ReservationMessage::Take { submission, start, processors };

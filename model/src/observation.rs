@@ -124,6 +124,9 @@ pub struct JobRecord {
     pub checkpointing: Span,
     /// What was granted to it in advance; `None` if nothing was.
     pub granted: Option<Box<GrantedWindow>>,
+    /// Of a reservation that was refused: the earliest start at which there would have been room for
+    /// it, as far as its user was told.
+    pub alternative: Option<Time>,
 }
 
 /// A run of a job, or of tasks of a bag, whose processors failed: it came to nothing but for
@@ -339,6 +342,7 @@ impl JobRecord {
             lost: Vec::new(),
             checkpointing: Span::ZERO,
             granted: None,
+            alternative: None,
         }
     }
 

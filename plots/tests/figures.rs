@@ -56,6 +56,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             lost: Vec::new(),
             checkpointing: Span::ZERO,
             granted: None,
+            alternative: None,
         };
         writer.job_over(&record).expect("there is room");
     }

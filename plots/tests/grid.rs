@@ -111,6 +111,7 @@ fn run(folder: &Path) -> RunReader {
             lost: Vec::new(),
             checkpointing: Span::ZERO,
             granted: None,
+            alternative: None,
         };
         writer.job_over(&record).expect("there is room");
     }

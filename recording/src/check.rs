@@ -516,6 +516,7 @@ mod tests {
             lost: Vec::new(),
             checkpointing: Span::ZERO,
             granted: None,
+            alternative: None,
         }
     }
 

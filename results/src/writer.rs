@@ -552,7 +552,8 @@ impl RunWriter {
         row.integer(balanced.map_or(NO_INTEGER, |bag| i64::from(bag.balanced)));
         let task = job.task.as_ref();
         row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.workflow)));
-        row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.task))).done();
+        row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.task)));
+        row.micros(micros(record.alternative)).done();
         self.jobs.flush_if_full()
     }
 

@@ -286,6 +286,9 @@ fn no_window(story: &Story) -> String {
     let asked = story.requested_time.unwrap_or(0.0);
     let by = story.deadline.map_or_else(String::new, |by| format!(" to {} s", seconds(by)));
     let window = format!("Its window, from {} s{by},", seconds(from));
+    if until <= story.submit {
+        return format!("{window} was over when it was submitted.");
+    }
     if until - from < asked {
         return format!(
             "{window} is shorter than the {} that it asks for: no provider as fast as the reference can \
@@ -294,9 +297,16 @@ fn no_window(story: &Story) -> String {
         );
     }
     let told = story.disclosures.iter().flatten().any(|it| it.item == "interval");
-    let beside = match told {
-        true => "what was told to be free beside it was too far from it for its user",
-        false => "nothing beside it was offered",
+    let beside = match (told, story.alternative) {
+        (true, Some(start)) => format!(
+            "what was told to be free beside it, from {} s on at the earliest, was too far from it for its \
+             user",
+            seconds(start)
+        ),
+        (true, None) => {
+            "what was told to be free beside it was too far from it for its user".to_owned()
+        }
+        (false, _) => "nothing beside it was offered".to_owned(),
     };
     format!("{window} had no room for {}, and {beside}.", whole(story.processors, "processor"))
 }

@@ -61,6 +61,9 @@ pub struct Story {
     pub outcome: String,
     /// Why it was refused.
     pub refusal: Option<String>,
+    /// The earliest start at which there would have been room for a reservation that was refused, as far as its
+    /// user was told.
+    pub alternative: Option<f64>,
     /// The users that submit its workload, and to whom, as the scenario says.
     pub submitters: Vec<(String, String)>,
     /// When it was submitted.
@@ -361,6 +364,7 @@ impl Chronicle {
             requested_time: job.requested_time,
             outcome: job.outcome.clone(),
             refusal: job.refusal.clone(),
+            alternative: job.alternative,
             submitters: submitters
                 .map(|user| (user.name.to_string(), user.submits_to.to_string()))
                 .collect(),

@@ -134,6 +134,9 @@ pub struct JobRow {
     pub attempts: i64,
     /// Of a task of a workflow: the number of that in its workload, and its own number in that.
     pub task: Option<(i64, i64)>,
+    /// Of a reservation that was refused, the earliest start at which there would have been room for
+    /// it.
+    pub alternative: Option<f64>,
 }
 
 /// A row of `attempts`.
@@ -583,6 +586,7 @@ impl RunReader {
                 "attempts",
                 "workflow",
                 "task",
+                "alternative_time",
             ],
         )?;
         rows.map(|row| {
@@ -612,6 +616,7 @@ impl RunReader {
                 providers_used: row.integer("providers_used")?,
                 attempts: row.integer("attempts")?,
                 task: row.optional_integer("workflow")?.zip(row.optional_integer("task")?),
+                alternative: row.optional_real("alternative_time")?,
             })
         })
     }

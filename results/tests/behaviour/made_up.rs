@@ -127,6 +127,7 @@ impl Site {
             checkpointing: Span::ZERO,
             job: job.into(),
             granted: None,
+            alternative: None,
         };
         if record.job.processors > self.info.processors {
             return record;

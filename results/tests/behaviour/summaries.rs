@@ -28,6 +28,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         lost: Vec::new(),
         checkpointing: Span::ZERO,
         granted: None,
+        alternative: None,
     }
 }
 
