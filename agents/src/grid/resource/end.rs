@@ -126,9 +126,9 @@ impl GridResource {
             self.dead.insert(job, done);
             self.end(now, job, TryEnd::Failed, Some(done), out);
         }
-        let leaving =
-            |(&job, replica): (&JobId, &Box<Replica>)| Some((job, replica.leaving_with()?));
-        for (job, done) in self.replicas.iter().filter_map(leaving).collect::<Vec<_>>() {
+        let replicas = self.replicas.iter();
+        let leaving = replicas.filter_map(|(&job, replica)| Some((job, replica.leaving_with()?)));
+        for (job, done) in leaving.collect::<Vec<_>>() {
             self.dead.insert(job, done);
             self.end(now, job, TryEnd::Failed, None, out);
         }
