@@ -116,7 +116,7 @@ impl Conservative {
             waiting: Waiting::default(),
             not_before: NotBefore::default(),
             due: BinaryHeap::new(),
-            hints: Hints::default(),
+            hints: Hints::fine(),
             openings: Openings::new(processors),
             sequence: 0,
             has_fixed: false,

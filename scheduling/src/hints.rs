@@ -11,19 +11,35 @@ use haggle_model::{Span, Time};
 
 use crate::Profile;
 
-/// Classes of spans.
-const CLASSES: usize = 64;
-
 /// Earliest fits by class of width and span.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Hints {
+    /// Leading bits by which a class is known, the first of which is always 1.
+    bits: u32,
     /// Empty until the first use after something was given back.
     earliest: Vec<Time>,
     /// Where nothing has been booked since the search, so that another one would find the same.
     fresh: Vec<bool>,
 }
 
+impl Default for Hints {
+    fn default() -> Self {
+        Hints { bits: 1, earliest: Vec::new(), fresh: Vec::new() }
+    }
+}
+
 impl Hints {
+    /// With finer classes, for whoever books every job that it asks for: its searches begin nearer to
+    /// where they end.
+    pub(crate) fn fine() -> Hints {
+        Hints { bits: 3, ..Hints::default() }
+    }
+
+    /// Classes of spans.
+    fn classes(&self) -> usize {
+        64 << (self.bits - 1)
+    }
+
     /// Something was given back: nothing is known any more.
     pub(crate) fn forget(&mut self) {
         self.earliest.clear();
@@ -55,9 +71,9 @@ impl Hints {
         now: Time,
         search: impl FnOnce(u32, Span, Time) -> Option<Time>,
     ) -> Time {
-        let (width_class, _) = class(u64::from(processors));
-        let (span_class, _) = class(span.as_micros() as u64);
-        let place = width_class * CLASSES + span_class;
+        let (width_class, _) = class(u64::from(processors), self.bits);
+        let (span_class, _) = class(span.as_micros() as u64, self.bits);
+        let place = width_class * self.classes() + span_class;
         if self.fresh.get(place) == Some(&true) && self.earliest[place] >= now {
             return self.earliest[place];
         }
@@ -89,16 +105,17 @@ impl Hints {
         latest: Time,
         search: impl FnOnce(u32, Span, Time) -> Option<Time>,
     ) -> Time {
-        let (width_class, width) = class(u64::from(processors));
-        let (span_class, shortest) = class(span.as_micros() as u64);
-        let place = width_class * CLASSES + span_class;
+        let classes = self.classes();
+        let (width_class, width) = class(u64::from(processors), self.bits);
+        let (span_class, shortest) = class(span.as_micros() as u64, self.bits);
+        let place = width_class * classes + span_class;
         if place >= self.earliest.len() {
-            self.earliest.resize((width_class + 1) * CLASSES, Time::ZERO);
+            self.earliest.resize((width_class + 1) * classes, Time::ZERO);
         }
         let mut from = self.earliest[place].max(now);
         // Nor before what is one class narrower, or one class shorter.
         if width_class > 0 {
-            from = from.max(self.earliest[place - CLASSES]);
+            from = from.max(self.earliest[place - classes]);
         }
         if span_class > 0 {
             from = from.max(self.earliest[place - 1]);
@@ -114,10 +131,13 @@ impl Hints {
     }
 }
 
-/// The class of a number above zero, by powers of two, and the smallest number in it.
-fn class(number: u64) -> (usize, u64) {
-    let class = number.max(1).ilog2();
-    (class as usize, 1 << class)
+/// The class of a number above zero, by so many of its leading bits, and the smallest number in it.
+fn class(number: u64, bits: u32) -> (usize, u64) {
+    let exponent = number.max(1).ilog2();
+    let dropped = (exponent + 1).saturating_sub(bits);
+    let behind_first = (number >> dropped) & ((1 << (bits - 1)) - 1);
+    let class = (exponent as usize) << (bits - 1) | behind_first as usize;
+    (class, number.max(1) >> dropped << dropped)
 }
 
 #[cfg(test)]
@@ -126,16 +146,22 @@ mod tests {
 
     #[test]
     fn classes_are_ordered_and_begin_at_or_below_their_numbers() {
-        let mut before = class(1);
-        for number in 1..5_000 {
-            let (place, smallest) = class(number);
-            assert!(smallest <= number && number < 2 * smallest, "{number}");
-            assert!(place >= before.0, "{number}");
-            if place == before.0 {
-                assert_eq!(smallest, before.1, "{number}");
+        for bits in 1..4 {
+            let mut before = class(1, bits);
+            for number in 1..5_000 {
+                let (place, smallest) = class(number, bits);
+                assert!(smallest <= number, "{number}");
+                assert!(
+                    (number - smallest) << (bits - 1) < number,
+                    "{number} is in too wide a class"
+                );
+                assert!(place >= before.0, "{number}");
+                if place == before.0 {
+                    assert_eq!(smallest, before.1, "{number}");
+                }
+                before = (place, smallest);
             }
-            before = (place, smallest);
+            assert!(class(u64::MAX >> 1, bits).0 < 64 << (bits - 1));
         }
-        assert!(class(u64::MAX >> 1).0 < CLASSES);
     }
 }
