@@ -24,6 +24,9 @@ pub struct GivenBack {
 impl GivenBack {
     /// Between two instants, in microseconds; `None` if nothing was given back then.
     pub(super) fn of(metrics: &Metrics, (from, until): (i64, i64)) -> Option<GivenBack> {
+        if metrics.jobs.iter().all(|job| job.granted.is_none()) {
+            return None;
+        }
         // At a provider, when so many more processors are busy, and given back.
         let mut changes: Vec<(u32, i64, i64, i64)> = Vec::new();
         let mut change = |provider, (start, end): (i64, i64), busy: i64, back: i64| {
