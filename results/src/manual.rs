@@ -56,6 +56,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `workflows.workflows`, `done`, `tasks`, `tasks_done`, `tasks_barred` | where providers run tasks of workflows: workflows that came, those of which all tasks are done, all their tasks, those done, and those never submitted because an earlier one came to nothing (`parent_failed`) |
 | `workflows.makespan`, `turnaround_time`, `schedule_length_ratio` | last end - first start of a done workflow's tasks, last end - submission, and makespan / (critical path / speed of the fastest provider); means |
 | `workflows.done_of_submitted`, `data` | work of done workflows / work of all; bytes that were transferred to where tasks were to run (`inputs`) |
+| `grid.nb_resources` | resources of the grid; they are among `nb_computing_machines`, and stand last in `providers` |
 | `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | what became of the `grid.jobs` that came. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
 | `grid.started`, `tries`, `tries_by_ending`, `migrations`, `replicas_cancelled` | jobs that began to compute; tries, all, by the outcomes of the table `tries`, `moved`, and `cancelled` |
 | `grid.rounds`, `rounds_with_queue` | rounds in which the scheduler decided, and those after which jobs went on waiting to be sent to a resource. After a round without a job none follows before the next one comes; with a period P, jobs waited for about `rounds_with_queue` × P |
@@ -98,7 +99,9 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `warnings` | what the scenario says without effect, and what else only the run showed, such as steps that changed no job; texts that change no digest |
 
 Resources of a grid are time-shared. There, `utilisation` is missing, processor-seconds of jobs are 0, `time_computing` is the
-time in which resources had anything to compute or write, `time_idle` the rest of the run, and `failures` is in `grid`. Jobs
+time in which resources had anything to compute or write, `time_idle` the rest of the run, and `failures` is in `grid`. Beside providers or
+clusters ([side-by-side.md](side-by-side.md)) `utilisation` and `failures` are those of whole processors, `time_computing` and `time_idle`
+sums over both. Jobs
 lost for good are `failed`; those lost so far or waiting for a restart are `waiting`. A session that no resource had room for
 is `rejected` (`no_room`) in the instant in which it arrived; one whose resource failed is `failed` as soon as the scheduler
 learns of that.
