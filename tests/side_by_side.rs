@@ -424,6 +424,36 @@ fn a_metascheduler_needs_providers_beside_a_grid() {
     assert!(shown.contains("\"broker\" has no provider to place jobs on"), "{shown}");
 }
 
+/// A workload that is merged into one that is merged reaches the grid as any other.
+#[test]
+fn mergers_of_mergers_run_where_they_are_submitted() {
+    let merged = GRID.text.replace("workload = \"tasks\"", "workload = \"all\"");
+    assert_ne!(merged, GRID.text);
+    let mergers = "\n[[workload]]\nname = \"some\"\nmerge = [\"tasks\"]\n\n[[workload]]\nname = \"all\"\nmerge = [\"some\"]\n";
+    let folder =
+        Folder::with(&[("world.toml", &[HEADER, PROVIDERS.text, &merged, mergers].concat())]);
+    let shown = folder.haggle(&["run", "world.toml", "--output", "out", "--check", "--json"]);
+    let summary: serde_json::Value =
+        serde_json::from_str(crate::command::stdout_of(&shown)).expect("a summary");
+    assert_eq!(summary["grid"]["jobs"], 60);
+    let (alone, _) = run(&[&GRID], "sequential");
+    assert_eq!(rows(&folder, "tries", "tasks"), rows(&alone, "tries", "tasks"));
+}
+
+/// What nobody submits to has no effect, and that is said.
+#[test]
+fn worlds_that_nobody_submits_to_are_named() {
+    for (text, name) in [(GRID.text, "[grid]"), (CLUSTERS.text, "[plans]")] {
+        let user = text.find("[[user]]").expect("a user");
+        let rest = text[user..].find("[[failures]]").expect("failures") + user;
+        let scenario = [HEADER, PROVIDERS.text, &text[..user], &text[rest..]].concat();
+        let folder = Folder::with(&[("world.toml", &scenario)]);
+        let shown = folder.haggle(&["validate", "world.toml"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        assert!(shown.contains(&format!("{name} has no effect")), "{shown}");
+    }
+}
+
 #[test]
 fn a_workload_runs_on_a_grid_or_nowhere_on_one() {
     let texts = [HEADER, PROVIDERS.text, GRID.text].concat();

@@ -1,7 +1,7 @@
 //! The graphs of a scenario's workflows, for whoever keeps a ledger of their tasks, and the paths that
 //! data take from one provider to another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,24 +47,9 @@ pub(super) fn kept_by(scenario: &Scenario, all: &Workflows, user: &file::User) -
     if scenario.submits_to_grid(user) {
         return Workflows::new();
     }
-    let places = sources(scenario, user.workload.as_str());
-    let its_own = all.iter().filter(|(id, _)| places.contains(&id.workload));
+    let places = scenario.sources(user.workload.as_str());
+    let its_own = all.iter().filter(|(id, _)| places.contains(&usize::from(id.workload)));
     its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
-}
-
-/// The places in the scenario of a workload and of all that is merged into it.
-fn sources(scenario: &Scenario, workload: &str) -> BTreeSet<u16> {
-    let mut places = BTreeSet::new();
-    let mut open = vec![workload];
-    while let Some(name) = open.pop() {
-        let found = (0_u16..).zip(&scenario.workloads).find(|(_, it)| it.name.as_str() == name);
-        if let Some((place, workload)) = found
-            && places.insert(place)
-        {
-            open.extend(workload.merge.iter().flatten().map(|it| it.as_str()));
-        }
-    }
-    places
 }
 
 /// How data of tasks travel that this metascheduler places, which stands at no address yet: as messages

@@ -1,5 +1,7 @@
 //! Who takes the jobs of whom: providers and metaschedulers, a grid, or clusters with plans.
 
+use std::collections::BTreeSet;
+
 use super::file::{Scenario, Shown, User, Workload};
 
 impl Scenario {
@@ -17,15 +19,28 @@ impl Scenario {
     /// they could run nowhere else.
     pub(crate) fn runs_on_grid(&self, workload: &Workload) -> bool {
         let brings = |user: &&User| {
-            let whole = self.workloads.iter().find(|it| it.name == user.workload);
-            let mut merged = whole.and_then(|it| it.merge.as_ref()).into_iter().flatten();
-            user.workload == workload.name || merged.any(|part| *part == workload.name)
+            let mut sources = self.sources(user.workload.as_str()).into_iter();
+            sources.any(|place| self.workloads[place].name == workload.name)
         };
         let mut users = self.users.iter().filter(brings).peekable();
         match users.peek() {
             None => self.grid.is_some() && self.providers.is_empty() && self.plans.is_none(),
             Some(_) => users.any(|user| self.submits_to_grid(user)),
         }
+    }
+
+    /// The places in the file of a workload and of all that is merged into it, at whatever depth.
+    pub(crate) fn sources(&self, workload: &str) -> BTreeSet<usize> {
+        let mut places = BTreeSet::new();
+        let mut open = vec![workload];
+        while let Some(name) = open.pop() {
+            let found = self.workloads.iter().position(|it| it.name.as_str() == name);
+            if let Some(place) = found.filter(|&place| places.insert(place)) {
+                let merged = self.workloads[place].merge.iter().flatten();
+                open.extend(merged.map(|it| it.as_str()));
+            }
+        }
+        places
     }
 
     /// How many places there are where jobs run: providers, clusters and resources of a grid. They come

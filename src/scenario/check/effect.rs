@@ -407,9 +407,18 @@ impl Check<'_> {
         }
     }
 
-    /// Workloads and metaschedulers that no user names.
+    /// Workloads and metaschedulers that no user names, and a grid or plans that stand beside others.
     fn unused_actors(&mut self, flow: &Flow) {
         let scenario = self.scenario;
+        let mut users = scenario.users.iter();
+        let grid = scenario.grid.is_none() || users.any(|user| scenario.submits_to_grid(user));
+        let mut users = scenario.users.iter();
+        let plans = scenario.plans.is_none() || users.any(|user| scenario.submits_to_plans(user));
+        for (key, used) in [("grid", grid), ("plans", plans)] {
+            let (at, what) = (Path::root().key(key), format!("[{key}]"));
+            let remedy = "remove it, or name it in a [[user]]";
+            self.has_effect(&at, used, &what, "no user names it as `submits-to`", remedy);
+        }
         let metaschedulers = scenario.metaschedulers.iter().map(|it| &it.name);
         let workloads = scenario.workloads.iter().map(|it| &it.name);
         let kinds = [
