@@ -26,6 +26,8 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         });
     }
     sums(&books.rows.tries, grid, findings);
+    let came = books.rows.jobs.iter().filter(|job| books.is_on_grid(job)).count() as u64;
+    findings.equal("the summary counts the jobs of a grid", "grid.jobs", came, grid.jobs);
     let started = |name: &str| {
         let mine = books.rows.tries.iter().filter(|it| it.provider == name);
         mine.filter(|it| it.started.is_some()).count() as i64
