@@ -62,7 +62,8 @@ impl ProcessorSet {
         if wanted > 0 && whole == self.intervals.len() {
             return None;
         }
-        let mut taken: Vec<(u32, u32)> = self.intervals.drain(..whole).collect();
+        let mut taken = Vec::with_capacity(whole + usize::from(wanted > 0));
+        taken.extend(self.intervals.drain(..whole));
         if wanted > 0 {
             let split = &mut self.intervals[0];
             taken.push((split.0, split.0 + wanted - 1));

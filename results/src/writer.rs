@@ -478,8 +478,10 @@ impl RunWriter {
 
     fn kind_code(&mut self, kind: &'static str) -> u32 {
         // The same kind mostly is the same literal, so comparing addresses first spares the bytes.
-        let same = |known: &&'static str| std::ptr::eq(*known, kind) || *known == kind;
-        let at = self.kinds.iter().position(same).unwrap_or_else(|| {
+        let is_it = |known: &&'static str| std::ptr::eq(*known, kind);
+        let says_it = |known: &&'static str| *known == kind;
+        let known = self.kinds.iter().position(is_it);
+        let at = known.or_else(|| self.kinds.iter().position(says_it)).unwrap_or_else(|| {
             self.kinds.push(kind);
             self.kind_counts.push(0);
             self.kinds.len() - 1

@@ -95,6 +95,7 @@ impl Agenda {
     }
 
     /// Whether a message is to be delivered: a timer only if it is set to `to`.
+    #[inline]
     fn goes_off(&mut self, key: MessageKey, to: Time) -> bool {
         match timer_of(self.clock.message(key)) {
             Some((actor, timer)) => self.timers.goes_off(actor, timer, to),
@@ -109,6 +110,7 @@ impl Agenda {
 }
 
 /// The timer that goes off with a message only if it is still set.
+#[inline]
 fn timer_of(delivery: &Delivery<Message>) -> Option<(ActorId, Timer)> {
     match delivery.message {
         Message::Wake(timer) if delivery.if_set => Some((delivery.to, timer)),

@@ -72,7 +72,11 @@ pub struct Clock<M> {
     messages: Slab<Delivery<M>>,
     later: BinaryHeap<Event>,
     due: [VecDeque<MessageKey>; Phase::COUNT],
+    /// In which of these queues something waits, a bit each.
+    waiting: u8,
 }
+
+const _: () = assert!(Phase::COUNT <= u8::BITS as usize);
 
 /// Where a message is kept until it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +100,7 @@ impl<M> Clock<M> {
             messages: Slab::new(),
             later: BinaryHeap::new(),
             due: std::array::from_fn(|_| VecDeque::new()),
+            waiting: 0,
         }
     }
 
@@ -112,6 +117,7 @@ impl<M> Clock<M> {
         let key = self.keep(delivery);
         if at <= self.now {
             self.due[usize::from(rank)].push_back(key);
+            self.waiting |= 1 << rank;
         } else {
             self.message_mut(key).hops = 0;
             let order = u64::from(rank) << 56 | self.sequence;
@@ -141,7 +147,7 @@ impl<M> Clock<M> {
 
     /// When the next message is due; `None` when nothing is on its way.
     pub fn next_time(&self) -> Option<Time> {
-        let due = self.due.iter().any(|queue| !queue.is_empty()).then_some(self.now);
+        let due = (self.waiting != 0).then_some(self.now);
         due.or_else(|| self.later.peek().map(|event| event.time))
     }
 
@@ -156,16 +162,25 @@ impl<M> Clock<M> {
 
     /// The next message, moving the clock to its instant; `None` when nothing is on its way.
     pub fn next_due(&mut self) -> Option<MessageKey> {
-        let due = self.due.iter().position(|queue| !queue.is_empty());
-        match (due, self.later.peek()) {
+        // Without a bit this is the rank behind all others.
+        let rank = self.waiting.trailing_zeros();
+        match self.later.peek() {
             // What was sent before this instant began comes before what was sent in it.
-            (Some(rank), Some(event))
-                if event.time == self.now && (event.order >> 56) as usize <= rank => {}
-            (Some(rank), _) => return self.due[rank].pop_front(),
-            (None, Some(event)) => self.now = event.time,
-            (None, None) => return None,
+            Some(event) if event.time == self.now && (event.order >> 56) as u32 <= rank => {}
+            Some(event) if self.waiting == 0 => self.now = event.time,
+            _ => return self.pop_due(rank as usize),
         }
         self.later.pop().map(|event| event.key)
+    }
+
+    /// The first message of a queue, if there is one.
+    fn pop_due(&mut self, rank: usize) -> Option<MessageKey> {
+        let queue = self.due.get_mut(rank)?;
+        let key = queue.pop_front();
+        if queue.is_empty() {
+            self.waiting &= !(1 << rank);
+        }
+        key
     }
 }
 

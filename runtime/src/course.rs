@@ -196,14 +196,9 @@ impl<'a> Course<'a> {
     }
 
     fn next_due(&mut self) -> Result<Option<MessageKey>, RunError> {
-        self.waited = true;
-        while let Some(key) = self.down.take_released() {
-            if self.agenda.holds(key) {
-                return Ok(Some(key));
-            }
-            self.agenda.take(key);
+        if let Some(key) = self.next_released() {
+            return Ok(Some(key));
         }
-        self.waited = false;
         loop {
             let Some(key) = self.agenda.next(self.horizon) else { return Ok(None) };
             let jobs = self.jobs_left();
@@ -216,12 +211,8 @@ impl<'a> Course<'a> {
             }
             let delivery = self.agenda.message(key);
             let recurs = delivery.message.recurs();
-            // Nature has no end: what it would do to nobody's jobs is left out. But who is bound to
-            // others comes back to them.
-            let comes_back = delivery.message == Message::Run(RunMessage::Restarted)
-                && self.bound.contains(&delivery.to)
-                && self.down.is_down(delivery.to);
-            if recurs && !has_jobs && self.horizon.is_none() && !comes_back {
+            // Nature has no end: what it would do to nobody's jobs is left out.
+            if recurs && !has_jobs && self.horizon.is_none() && !self.comes_back(delivery) {
                 self.agenda.take(key);
                 continue;
             }
@@ -253,6 +244,27 @@ impl<'a> Course<'a> {
             }
             return Ok(Some(key));
         }
+    }
+
+    /// What waited for an actor that is back, and still holds.
+    #[inline]
+    fn next_released(&mut self) -> Option<MessageKey> {
+        self.waited = false;
+        while let Some(key) = self.down.take_released() {
+            if self.agenda.holds(key) {
+                self.waited = true;
+                return Some(key);
+            }
+            self.agenda.take(key);
+        }
+        None
+    }
+
+    /// Whether somebody restarts who is bound to others, and comes back to them.
+    fn comes_back(&self, delivery: &Delivery<Message>) -> bool {
+        matches!(delivery.message, Message::Run(RunMessage::Restarted))
+            && self.bound.contains(&delivery.to)
+            && self.down.is_down(delivery.to)
     }
 
     /// Whether what comes next only comes because time goes by, as rounds of a scheduler do. In the
@@ -355,9 +367,12 @@ impl<'a> Course<'a> {
             }
         }
         let examined = std::mem::take(&mut out.examined);
-        for mut observation in out.observations.drain(..) {
-            self.observe(actor, &mut observation)?;
-            self.stories.keep(observation);
+        // Most messages give nothing to see.
+        if !out.observations.is_empty() {
+            for mut observation in out.observations.drain(..) {
+                self.observe(actor, &mut observation)?;
+                self.stories.keep(observation);
+            }
         }
         if examined > 0 {
             self.bounds.count_examined(now, examined, self.jobs_left())?;

@@ -37,10 +37,16 @@ impl Journals {
 
     /// Writes down what an actor is about to take. One that restarts is handed out as it is made
     /// anew, without that.
+    #[inline]
     pub(crate) fn write(&mut self, now: Time, delivery: &Delivery<Message>) -> Option<AnyActor> {
         if self.0.is_empty() {
             return None;
         }
+        self.write_down(now, delivery)
+    }
+
+    #[cold]
+    fn write_down(&mut self, now: Time, delivery: &Delivery<Message>) -> Option<AnyActor> {
         let journal = self.0.get_mut(&delivery.to)?;
         if journal.taken.len() >= MESSAGES_MAX {
             self.0.remove(&delivery.to);
