@@ -19,6 +19,7 @@ use crate::report::say;
 
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod example;
 pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod new;

@@ -271,7 +271,8 @@ fn stem(log: &Path) -> String {
     without(without(name, &[".gz", ".zst"]), &[".swf"])
 }
 
-fn machine_size(log: &Path) -> Result<u32, Error> {
+/// How many processors the machine of a log has, as its header says.
+pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
     if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }
