@@ -221,6 +221,55 @@ fn the_schema_is_json_and_completions_are_printed() {
 }
 
 #[test]
+fn help_explains_commands_keys_and_words() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["help", "scenario.seed"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    scenario.seed
+      Master seed of all randomness; replication n uses seed + n.
+      type     whole number ≥ 0, ≤ 9000000000000000
+      default  1
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["help", "fit-load"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    workload.step.fit-load
+      Takes as many jobs into a stretch of time, by shrinking all gaps, as make a given load.
+      form     kind = "fit-load"
+        length      The stretch of time, from zero; later jobs are dropped.
+        load        Run time x processors of the jobs over processors x length.
+        processors  Processors that the load is relative to.
+        tolerance   How far off the load may be.
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["help", "easy"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    provider.policy = "easy"
+      EASY backfilling: a job may pass others if it does not delay the first one in the queue
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["help", "provider.polcy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: there is no command and no key `provider.polcy`
+
+    hint: did you mean `provider.policy`?
+    "#);
+    for command in [&["verify"][..], &["workload", "scale"]] {
+        let help = folder.haggle(&[&["help"], command].concat());
+        assert_eq!(help, folder.haggle(&[command, &["--help"]].concat()));
+    }
+    // A key and a command of one name: the command is told, and where the key is.
+    let shown = folder.haggle(&["help", "workload"]);
+    assert!(shown.contains("`haggle help '[[workload]]'`"), "{shown}");
+    assert!(folder.haggle(&["help", "[[workload]]"]).contains("Where jobs come from."));
+}
+
+#[test]
 fn wrong_usage_exits_with_2() {
     let folder = Folder::with(&[]);
     insta::assert_snapshot!(folder.haggle(&["validate"]), @r#"
