@@ -41,14 +41,18 @@ pub fn page() -> String {
 /// What there is to know of a table.
 fn section(page: &mut String, keys: &[Key], opens: &Key, table: &str) {
     let path = &opens.path;
-    let _ = write!(page, "\n## {path}\n\n{}\n", opens.meaning);
-    let places = keys.iter().filter(|key| key.table.as_deref() == Some(table));
-    let others: Vec<String> = places
-        .map(|key| format!("`{}`", key.path))
-        .filter(|it| *it != format!("`{path}`"))
-        .collect();
-    if !others.is_empty() {
-        let _ = write!(page, "\nThe same: {}.\n", others.join(", "));
+    if let Some((name, about)) = keys::laws().find(|law| law.0 == table) {
+        let _ = write!(page, "\n## {name}\n\n{about}\n");
+    } else {
+        let _ = write!(page, "\n## {path}\n\n{}\n", opens.meaning);
+        let others: Vec<String> = keys
+            .iter()
+            .filter(|key| key.table.as_deref() == Some(table) && key.path != *path)
+            .map(|key| format!("`{}`", key.path))
+            .collect();
+        if !others.is_empty() {
+            let _ = write!(page, "\nThe same: {}.\n", others.join(", "));
+        }
     }
     let below: Vec<&Key> = below(keys, path);
     let forms = below.iter().any(|key| key.form.is_some());
