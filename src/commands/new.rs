@@ -101,7 +101,7 @@ fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
     let path = toml::Value::String(from_there.display().to_string()).to_string();
     let file = args.file.display().to_string();
     let text = LOG.replacen("FILE", &file, 1).replacen("\"LOG\"", &path, 1);
-    Ok(text.replacen("PROCESSORS", &processors.to_string(), 1))
+    Ok(text.replacen("processors = 64", &format!("processors = {processors}"), 1))
 }
 
 /// Writes the scenario.

@@ -155,7 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 /// Who learned how much of what about whom, and what could be made of it.
 fn disclosures(summary: &Summary) -> String {
     if summary.disclosures.is_empty() {
-        return "\nnobody told anybody anything\n".to_owned();
+        return "\nno disclosures: no actor of this scenario asks providers or tells others anything\n".to_owned();
     }
     let mut rows = vec![table::row(["about", "learned by", "what", "items"])];
     for told in &summary.disclosures {
@@ -165,8 +165,8 @@ fn disclosures(summary: &Summary) -> String {
     let mut text = format!("\ndisclosures\n{}", table::lines(&rows, &[0, 1, 2]));
     if let Some(found) = &summary.eavesdropping {
         text.push_str(&format!(
-            "\nWhoever reads the {} answers to calls for offers knows computing power within \
-             {:.1} %\nand load within {:.1} %.\n",
+            "\nAn eavesdropper on all {} answers to calls for offers estimates computing power with {:.1} % error\n\
+             and load with {:.1} % error.\n",
             found.answers, found.power_error_percent, found.load_error_percent
         ));
     }
