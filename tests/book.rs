@@ -1,4 +1,4 @@
-//! The pages of docs/ are a book: each is in its table of contents, and no link leads nowhere.
+//! The pages of docs/ are a book: each is in its table of contents, and no link leads nowhere or out of it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -58,6 +58,9 @@ fn every_link_leads_somewhere() {
         let folder = root().join(&page).parent().expect("it lies in one").to_owned();
         for link in links(&text) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            // A book has its own pages only.
+            let leaves = page.starts_with("docs/") && file.contains("..");
+            assert!(!leaves, "{page}: {link} leads out of the book");
             let target = if file.is_empty() { root().join(&page) } else { folder.join(file) };
             assert!(target.exists(), "{page}: {link} is not there");
             if !anchor.is_empty() {

@@ -36,13 +36,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let text = match (found, args.words.as_slice()) {
         (Some(command), words) => {
             let mut text = format!("{}\n", command.render_long_help().to_string().trim_end());
-            if let [word] = words {
-                if !keys::find(word).is_empty() {
-                    let _ = write!(
-                        text,
-                        "\n`haggle help '[[{word}]]'` explains the key of scenarios.\n"
-                    );
-                }
+            if let [word] = words
+                && !keys::find(word).is_empty()
+            {
+                let _ =
+                    write!(text, "\n`haggle help '[[{word}]]'` explains the key of scenarios.\n");
             }
             text
         }
