@@ -3,18 +3,22 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, compare, completions, explain, list, new, plot, replay, reproduce, run, schema, show,
-    sweep, validate, verify, workflow, workload,
+    self, compare, completions, explain, help, list, new, plot, replay, reproduce, run, schema,
+    show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
 
 /// Simulates autonomous resource providers that bargain over work.
 ///
 /// A scenario, one TOML file, says who owns processors, who sends jobs and what
-/// is drawn. Start with `haggle new`, check with `haggle validate`.
+/// is drawn. Start with `haggle run --example quickstart`, write your own with `haggle new`.
 #[derive(Debug, Parser)]
 #[command(name = "haggle", version, after_help = exit::HELP, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,6 +43,7 @@ pub(crate) enum Command {
     List(list::Args),
     Schema(schema::Args),
     Completions(completions::Args),
+    Help(help::Args),
 }
 
 impl Command {
@@ -61,6 +66,7 @@ impl Command {
             Command::List(args) => list::run(args),
             Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),
+            Command::Help(args) => help::run(args),
         }
     }
 }

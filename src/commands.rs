@@ -19,7 +19,9 @@ use crate::report::say;
 
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod example;
 pub(crate) mod explain;
+pub(crate) mod help;
 pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod output;

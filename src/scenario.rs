@@ -40,6 +40,8 @@
 //! ```
 
 pub mod file;
+pub mod keys;
+pub mod manual;
 pub mod quantity;
 pub mod random;
 pub mod vocabulary;

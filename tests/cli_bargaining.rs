@@ -96,8 +96,8 @@ fn bags_are_bargained_over_and_who_learned_what_is_said() {
       grid   north       bag            20
       grid   south       bag            20
 
-    Whoever reads the 40 answers to calls for offers knows computing power within 0.0 %
-    and load within 954.6 %.
+    An eavesdropper on all 40 answers to calls for offers estimates computing power with 0.0 % error
+    and load with 954.6 % error.
     ----- stderr -----
     "#);
 }

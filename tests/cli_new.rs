@@ -49,6 +49,110 @@ fn the_template_of_all_worlds_is_valid_and_runs() {
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
 }
 
+/// What a sweep by a new scenario writes: its figures, and the values of a metric in `aggregate.csv`.
+fn swept(folder: &Folder, flags: &[&str], runs: u32, metric: &str) -> Vec<f64> {
+    let shown = folder.haggle(&[&["new", "mine.toml"], flags].concat());
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let text = folder.read("mine.toml");
+    let command = text.lines().find(|line| line.contains("haggle sweep"));
+    assert_eq!(command, Some("#   haggle sweep mine.toml"));
+    let shown = folder.haggle(&["validate", "mine.toml"]);
+    assert!(shown.contains(&format!(" {runs} runs\n")), "{shown}");
+    assert!(!shown.contains("warning"), "{shown}");
+    let shown = folder.haggle(&["sweep", "mine.toml"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(!shown.contains("warning"), "{shown}");
+    assert!(folder.names_in("runs/mine").iter().any(|name| name.ends_with(".png")), "{shown}");
+    let table = folder.read("runs/mine/aggregate.csv");
+    let rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let mean = |row: &Vec<&str>| {
+        let at = row.iter().position(|&cell| cell == metric)?;
+        Some(row[at + 2].parse().expect("a number"))
+    };
+    rows.filter_map(|row| mean(&row)).collect()
+}
+
+#[test]
+fn the_template_of_offers_shows_what_disclosure_buys() {
+    let means = swept(&Folder::with(&[]), &["--offers"], 40, "mean_turnaround_time");
+    // In the order of the levels: who tells more has it done sooner.
+    assert!(means.len() == 4 && means.is_sorted_by(|less, more| less > more), "{means:?}");
+}
+
+#[test]
+fn the_template_of_failures_has_a_best_interval() {
+    let means = swept(&Folder::with(&[]), &["--failures"], 80, "mean_turnaround_time");
+    let best = means.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(means.len() == 8 && best < means[0] && best < means[7], "{means:?}");
+}
+
+#[test]
+fn the_template_of_a_sweep_shows_that_backfilling_pays() {
+    let means = swept(&Folder::with(&[]), &["--sweep"], 150, "mean_bounded_slowdown");
+    let (fcfs, backfilling) = means.split_at(5);
+    assert_eq!(backfilling.len(), 10);
+    for (at, mean) in backfilling.iter().enumerate() {
+        assert!(mean < &fcfs[at % 5], "{means:?}");
+    }
+}
+
+#[test]
+fn the_template_of_a_log_replays_it() {
+    let folder = Folder::with(&[]);
+    let generated = ["workload", "generate", "--jobs", "400", "--processors", "64", "my.swf.gz"];
+    folder.haggle(&generated);
+    let means = swept(&folder, &["--log", "my.swf.gz"], 8, "mean_bounded_slowdown");
+    // From the largest gaps to the smallest, under both policies.
+    assert_eq!(means.len(), 8);
+    assert!(means[0] < means[3] && means[4] < means[7], "{means:?}");
+    assert!(folder.read("mine.toml").contains("processors = 64\n"));
+}
+
+#[test]
+fn a_log_that_does_not_say_how_large_its_machine_is_needs_processors() {
+    let log = "1 0 0 10 1 10 -1 1 10 -1 1 1 1 1 -1 -1 -1 -1\n";
+    let folder = Folder::with(&[("my.swf", log)]);
+    insta::assert_snapshot!(folder.haggle(&["new", "mine.toml", "--log", "my.swf"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `my.swf` does not say how many processors its machine has
+
+    hint: add --processors N
+    "#);
+    let shown = folder.haggle(&["new", "mine.toml", "--log", "my.swf", "--processors", "8"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(folder.read("mine.toml").contains("processors = 8\n"));
+}
+
+#[test]
+fn every_example_is_listed_and_runs_without_a_file() {
+    let folder = Folder::with(&[]);
+    let listed = folder.haggle(&["list", "examples"]);
+    let lines: Vec<&str> = stdout_of(&listed).lines().collect();
+    assert!(lines.len() > 10, "{listed}");
+    for line in lines {
+        let (name, about) = line.split_once("  ").expect("a name and what it shows");
+        let verb = if about.ends_with("(`haggle sweep`)") { "sweep" } else { "run" };
+        let shown = folder.haggle(&[verb, "--example", name, "-q"]);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+        assert!(shown.contains(" runs/"), "{shown}");
+        let file = format!("{name}.toml");
+        folder.haggle(&["new", &file, "--example", name]);
+        assert!(folder.haggle(&["validate", &file]).contains(": valid, "), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_example_gets_the_nearest_one_suggested() {
+    let folder = Folder::with(&[]);
+    let shown = folder.haggle(&["run", "--example", "quikstart"]);
+    assert!(shown.starts_with("exit code: 2\n"), "{shown}");
+    assert!(shown.contains("a similar value exists: 'quickstart'"), "{shown}");
+    let shown = folder.haggle(&["run"]);
+    assert!(shown.contains("<SCENARIO|--example <NAME>>"), "{shown}");
+}
+
 #[test]
 fn an_existing_file_is_kept() {
     let folder = Folder::with(&[("mine.toml", "")]);
@@ -73,8 +177,8 @@ fn list_by_itself_says_what_can_be_listed() {
     let shown = folder.haggle(&["list"]);
     let first: Vec<&str> = stdout_of(&shown).lines().take(2).collect();
     insta::assert_snapshot!(first.join("\n"), @"
+    examples       Scenarios that are part of the program, for `haggle run --example NAME`
     policies       How a provider decides which job starts when (`policy`)
-    orders         In which order a provider considers jobs (`order`)
     ");
     for line in stdout_of(&shown).lines() {
         let (what, meaning) = line.split_once("  ").expect("a word and what it is");
@@ -84,7 +188,7 @@ fn list_by_itself_says_what_can_be_listed() {
     }
     let json: serde_json::Value =
         serde_json::from_str(stdout_of(&folder.haggle(&["list", "--json"]))).expect("JSON");
-    assert_eq!(json[0]["word"], "policies");
+    assert_eq!(json[1]["word"], "policies");
 }
 
 #[test]
@@ -114,6 +218,55 @@ fn the_schema_is_json_and_completions_are_printed() {
     let schema = folder.haggle(&["schema"]);
     assert!(schema.contains("\"$schema\": \"https://json-schema.org/draft/2020-12/schema\""));
     assert!(folder.haggle(&["completions", "bash"]).contains("complete -F _haggle"));
+}
+
+#[test]
+fn help_explains_commands_keys_and_words() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["help", "scenario.seed"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    scenario.seed
+      Master seed of all randomness; replication n uses seed + n.
+      type     whole number ≥ 0, ≤ 9000000000000000
+      default  1
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["help", "fit-load"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    workload.step.fit-load
+      Takes as many jobs into a stretch of time, by shrinking all gaps, as make a given load.
+      form     kind = "fit-load"
+        length      The stretch of time, from zero; later jobs are dropped.
+        load        Run time x processors of the jobs over processors x length.
+        processors  Processors that the load is relative to.
+        tolerance   How far off the load may be.
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["help", "easy"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    provider.policy = "easy"
+      EASY backfilling: a job may pass others if it does not delay the first one in the queue
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["help", "provider.polcy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: there is no command and no key `provider.polcy`
+
+    hint: did you mean `provider.policy`?
+    "#);
+    for command in [&["verify"][..], &["workload", "scale"]] {
+        let help = folder.haggle(&[&["help"], command].concat());
+        assert_eq!(help, folder.haggle(&[command, &["--help"]].concat()));
+    }
+    // A key and a command of one name: the command is told, and where the key is.
+    let shown = folder.haggle(&["help", "workload"]);
+    assert!(shown.contains("`haggle help '[[workload]]'`"), "{shown}");
+    assert!(folder.haggle(&["help", "[[workload]]"]).contains("Where jobs come from."));
 }
 
 #[test]

@@ -310,7 +310,7 @@ fn logs_that_are_none_are_refused() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: workload "scenario": .: cannot read on: Is a directory (os error 21)
+    error: workload "scenario": .: cannot open the log: it is a folder, and not a file
     "#);
     insta::assert_snapshot!(folder.haggle(&["replay", "missing.swf", "--policy", "easy"]), @r#"
     exit code: 3

@@ -991,3 +991,11 @@ values = ["easy", "fcsf"]
 path = "provider.*.speed"
 values = []
 "#;
+
+#[test]
+fn a_percentage_is_turned_into_the_number_that_is_meant() {
+    let text = VALID.replace("processors = 8", "processors = 8\nspeed = \"80%\"");
+    let folder = Folder::with(&[("a.toml", &text)]);
+    let shown = folder.haggle(&["validate", "a.toml"]);
+    assert!(shown.contains("help: write `speed = 0.8`"), "{shown}");
+}

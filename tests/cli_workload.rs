@@ -189,7 +189,7 @@ fn logs_that_are_none_are_refused() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: .: cannot read on: Is a directory (os error 21)
+    error: .: cannot open the log: it is a folder, and not a file
     "#);
 }
 

@@ -2,7 +2,7 @@
 //! stands, in a fresh folder.
 //!
 //! A block ```` ```console ```` holds commands and nothing else, so no output can be shown that is not
-//! real; a comment behind one may say `exit code N`. A block ```` ```toml ```` is a whole scenario, or
+//! real; a comment behind one may say `exit code N`. Of a block of Python the files that it reads must be there. A block ```` ```toml ```` is a whole scenario, or
 //! begins with the name of the file that it is: those of docs/studies.md are tried in
 //! `reproduce_studies`.
 #![cfg(unix)]
@@ -38,7 +38,9 @@ fn what_the_manual_shows_works() {
     let pages = fs::read_dir(root().join("docs")).expect("the folder is there");
     for entry in pages {
         let name = entry.expect("an entry can be read").file_name();
-        page(&prepared(), &format!("docs/{}", name.to_string_lossy()));
+        if name.to_string_lossy().ends_with(".md") {
+            page(&prepared(), &format!("docs/{}", name.to_string_lossy()));
+        }
     }
 }
 
@@ -135,11 +137,19 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
                 carry_out(folder, &format!("haggle run {file} --check"));
                 scenarios += 1;
             }
+            "python" => reads(folder, block),
             "text" => {}
             other => panic!("{name}: what is a block of {other}?"),
         }
     }
     (commands, scenarios)
+}
+
+/// The files that a block of Python reads have to be there; pandas may not be.
+fn reads(folder: &Folder, block: &str) {
+    for file in block.split('"').filter(|text| text.starts_with("runs/")) {
+        assert!(folder.path().join(file).exists(), "{file} is read, and is not there");
+    }
 }
 
 /// Whether a block begins with the name of the file that it is.

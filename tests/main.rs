@@ -1,6 +1,7 @@
 //! One binary of tests, a module a behaviour: the command as its users meet it,
 //! and the library as the command uses it.
 
+mod book;
 mod claims;
 mod cli_bargaining;
 mod cli_compare;

@@ -41,6 +41,10 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
     if path == Path::new("-") {
         return decompressed(io::stdin());
     }
+    // Some systems open folders and only fail to read them.
+    if path.is_dir() {
+        return Err(Unreadable::Open(io::Error::other("it is a folder, and not a file")));
+    }
     decompressed(File::open(path).map_err(Unreadable::Open)?)
 }
 

@@ -49,7 +49,7 @@ pub enum Table {
     Tries,
     /// One row a checkpoint of a try.
     Checkpoints,
-    /// One row a way that data of a grid took.
+    /// One row per route over which data of a grid arrived.
     Transfers,
     /// One row an input of a task that a provider was to run.
     Inputs,
@@ -260,8 +260,8 @@ impl Table {
                  with `checkpoints = false` under `[results]` only those from which another try could have started. Only runs of grids have it."
             }
             Table::Transfers => {
-                "One row a way that data of a grid took, from one site or service to another, or within a site; ways that \
-                 nothing arrived by have none. Where sites are stars, the link between two sites carries the ways in both directions, that \
+                "One row per route over which data of a grid arrived, from one site or service to another, or within a site; routes without \
+                 arrivals are left out. Where sites are stars, the link between two sites carries the ways in both directions, that \
                  of a site to the services its ways to and from `(storage)` and `(checkpoints)`. `bytes` add up to `grid.data.total` of the \
                  summary; there, `grid.resources` has the `data` of each resource, which cross its own link. Only runs of grids have it."
             }

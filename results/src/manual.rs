@@ -49,7 +49,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `bags.shares_promised`, `bags.shares_late` | shares whose completion a provider promised to the metascheduler; those with a task that ended later or was given up, though the whole bag may have been in time |
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
 | `failures.work` | Σ (end - start) × processors over all attempts, processor-seconds: `work_useful` (ran to its end or limit, also from checkpoint to checkpoint) + `work_lost` (until its processors failed, and not saved or in vain) + `work_checkpoints` (reading and writing them) + `work_unfinished` (ran, or was saved, when the run stopped) |
-| `failures.lost_percent_of_work` | 100 X / (U + X): U and X useful and lost work, as of a grid |
+| `failures.lost_percent_of_work` | 100 x lost / (useful + lost) work, as of a grid |
 | `failures.promises_broken`, `promises_broken_by_loss` | jobs over later than promised or given up; those that lost an attempt themselves |
 | `maintenance.windows`, `short`, `refused` | windows of maintenance that began; those of them that had fewer processors than were to be closed; windows that were refused when they were announced |
 | `maintenance.closed`, `missed` | Σ time × processors that were closed, and that windows which began lacked, until the run ended, processor-seconds. Utilisation counts them as there: it is a share of all processors |
@@ -57,7 +57,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `workflows.makespan`, `turnaround_time`, `schedule_length_ratio` | last end - first start of a done workflow's tasks, last end - submission, and makespan / (critical path / speed of the fastest provider); means |
 | `workflows.done_of_submitted`, `data` | work of done workflows / work of all; bytes that were transferred to where tasks were to run (`inputs`) |
 | `grid.nb_resources` | resources of the grid; they are among `nb_computing_machines`, and stand last in `providers` |
-| `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | what became of the `grid.jobs` that came. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
+| `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | the fate of all `grid.jobs` that were submitted. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
 | `grid.started`, `tries`, `tries_by_ending`, `migrations`, `replicas_cancelled` | jobs that began to compute; tries, all, by the outcomes of the table `tries`, `moved`, and `cancelled` |
 | `grid.rounds`, `rounds_with_queue` | rounds in which the scheduler decided, and those after which jobs went on waiting to be sent to a resource. After a round without a job none follows before the next one comes; with a period P, jobs waited for about `rounds_with_queue` × P |
 | `grid.checkpoints_written`, `checkpoints_available`, `checkpoints_omitted`, `…_per_started_job` | checkpoints that were written, could be used, or were due and omitted; the first two per job that began to compute |
@@ -66,7 +66,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.mean_length`, `mean_length_lost`, `length_submitted` | length of done and of lost jobs, and of all, MI; 1 MI is what 1 MIPS computes in 1 s |
 | `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by tries that failed, were stranded or moved; `lost_by_failure` is the part of those that failed, and the sum of `work_lost` in the table `outages`) + `duplicate` (else, by tries cancelled or second) |
 | `grid.slot_time` | time in which jobs held slots: for each kind of work, in `checkpoints` (they were written) and in `transfers` (for data); adds up to what resources say, in every run, to the microsecond |
-| `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 X / (U + X): U and X useful and lost work, or done and lost jobs (Chtepen 2011, section 3.1) |
+| `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 x lost / (useful + lost) work, and 100 x lost / (done + lost) jobs (Chtepen 2011, section 3.1) |
 | `grid.data` | data that have arrived, bytes: `total` = `input` + `output` + `checkpoints` (to the checkpoint server) + `recovery` (back from it); what moves from resource to resource is input and recovery, and what was cut off is not counted. The table `transfers` has them by where they went |
 | `grid.checkpoint_space` | bytes that the newest checkpoints of jobs take at the checkpoint server, mean over the run |
 | `grid.storage` | with limits only: `mean_space` bytes given to outputs, mean over the run; `waits` of outputs that found no room at first, and their `mean_wait`; `stuck` jobs whose outputs found none until the run was over, as the storage keeps all it has |

@@ -17,13 +17,14 @@ use serde_json::json;
 
 use super::reproduce::library;
 use super::table::{count, lines, row};
-use super::{Error, print};
+use super::{Error, example, print};
 use crate::exit::Exit;
 
 /// List the words a scenario can use, or the published figures that `reproduce` draws
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle list
+  haggle list examples
   haggle list policies
   haggle list figures")]
 pub(crate) struct Args {
@@ -39,6 +40,8 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum What {
+    /// Scenarios that are part of the program, for `haggle run --example NAME`
+    Examples,
     /// How a provider decides which job starts when (`policy`)
     Policies,
     /// In which order a provider considers jobs (`order`)
@@ -85,7 +88,7 @@ enum What {
 }
 
 impl What {
-    /// The type of the scenario format that has the words; published figures are in none.
+    /// The type of the scenario format that has the words; examples and published figures are in none.
     fn definition(self) -> Option<&'static str> {
         let definition = match self {
             What::Policies => "Policy",
@@ -108,7 +111,7 @@ impl What {
             What::Presets => "Preset",
             What::Metrics => "Metric",
             What::Kinds => "FigureKind",
-            What::Figures => return None,
+            What::Examples | What::Figures => return None,
         };
         Some(definition)
     }
@@ -124,6 +127,7 @@ impl What {
 /// Prints the words.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let words = match args.what {
+        Some(What::Examples) => Some(example::words()),
         Some(what) => what.definition().map(vocabulary::words),
         None => Some(What::value_variants().iter().map(What::word).collect()),
     };

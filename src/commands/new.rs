@@ -1,14 +1,21 @@
 //! `haggle new`: a commented scenario to start from.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use super::{Error, print};
+use super::replay::machine_size;
+use super::{Error, example, print};
 use crate::exit::Exit;
 
 /// The scenarios to start from; the tests validate and run them.
 const PROVIDERS: &str = include_str!("new/template.toml");
+const LOG: &str = include_str!("new/log.toml");
+const OFFERS: &str = include_str!("new/offers.toml");
+const FAILURES: &str = include_str!("new/failures.toml");
+const SWEEP: &str = include_str!("new/sweep.toml");
 const GRID: &str = include_str!("new/grid.toml");
 const SIDE_BY_SIDE: &str = include_str!("../../scenarios/side-by-side.toml");
 
@@ -16,40 +23,97 @@ const SIDE_BY_SIDE: &str = include_str!("../../scenarios/side-by-side.toml");
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle new mine.toml
-  haggle new failing.toml --grid
-  haggle new worlds.toml --side-by-side
-  haggle new - | less")]
+  haggle new disclosure.toml --offers   # then: haggle sweep disclosure.toml
+  haggle new loads.toml --log log.swf.gz --processors 64
+  haggle new again.toml --example quickstart
+  haggle new - --grid | less")]
 pub(crate) struct Args {
     /// File to write; `-` is standard output
     #[arg(value_name = "FILE", default_value = "scenario.toml")]
     file: PathBuf,
-    /// A grid of time-shared resources that fail, instead of providers with processors
-    #[arg(long)]
-    grid: bool,
-    /// Providers, a grid, and clusters that plan, side by side
-    #[arg(long, conflicts_with = "grid")]
-    side_by_side: bool,
+    #[command(flatten)]
+    template: Template,
+    /// Processors of the machine of `--log`, where the log does not say
+    #[arg(long, value_name = "N", requires = "log")]
+    processors: Option<NonZeroU32>,
     /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
 }
 
-/// Writes the scenario.
-pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let template = match (args.grid, args.side_by_side) {
-        (true, _) => GRID,
-        (_, true) => SIDE_BY_SIDE,
+/// What to start from; without any of these, two providers and a metascheduler.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+struct Template {
+    /// A log under two policies and several loads
+    #[arg(long, value_name = "LOG")]
+    log: Option<PathBuf>,
+    /// Five providers and a broker: what bags of tasks gain when more is disclosed
+    #[arg(long)]
+    offers: bool,
+    /// A cluster whose nodes fail: which checkpoint interval is best
+    #[arg(long)]
+    failures: bool,
+    /// A cluster under three policies and several loads, with confidence intervals
+    #[arg(long)]
+    sweep: bool,
+    /// A grid of time-shared resources that fail, instead of providers with processors
+    #[arg(long)]
+    grid: bool,
+    /// Providers, a grid, and clusters that plan, side by side
+    #[arg(long)]
+    side_by_side: bool,
+    /// An example as it is: `haggle list examples`
+    #[arg(long, value_name = "NAME", value_parser = example::names(), hide_possible_values = true)]
+    example: Option<String>,
+}
+
+/// The text of the scenario.
+fn text(args: &Args) -> Result<Cow<'static, str>, Error> {
+    let text = match &args.template {
+        Template { log: Some(log), .. } => return of_log(log, args).map(Cow::Owned),
+        Template { example: Some(name), .. } => example::text(name),
+        Template { offers: true, .. } => OFFERS,
+        Template { failures: true, .. } => FAILURES,
+        Template { sweep: true, .. } => SWEEP,
+        Template { grid: true, .. } => GRID,
+        Template { side_by_side: true, .. } => SIDE_BY_SIDE,
         _ => PROVIDERS,
     };
+    // Its first comment says how it is carried out.
+    Ok(match args.file.to_str() {
+        Some("-") | None => Cow::Borrowed(text),
+        Some(file) => Cow::Owned(text.replacen(" FILE\n", &format!(" {file}\n"), 1)),
+    })
+}
+
+/// The scenario that replays a log on a machine of its size.
+fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
+    let processors = match args.processors {
+        Some(processors) => processors.get(),
+        None => machine_size(log)?,
+    };
+    // Paths in a scenario start from its folder.
+    let from_there = match args.file.parent() {
+        Some(folder) if folder != Path::new("") => fs::canonicalize(log).unwrap_or(log.to_owned()),
+        _ => log.to_owned(),
+    };
+    let path = toml::Value::String(from_there.display().to_string()).to_string();
+    let file = args.file.display().to_string();
+    let text = LOG.replacen("FILE", &file, 1).replacen("\"LOG\"", &path, 1);
+    Ok(text.replacen("processors = 64", &format!("processors = {processors}"), 1))
+}
+
+/// Writes the scenario.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let text = text(args)?;
     if args.file == Path::new("-") {
-        print(template)?;
+        print(&text)?;
         return Ok(Exit::Success);
     }
     let written = match args.force {
-        true => fs::write(&args.file, template),
-        false => {
-            File::create_new(&args.file).and_then(|mut file| file.write_all(template.as_bytes()))
-        }
+        true => fs::write(&args.file, text.as_bytes()),
+        false => File::create_new(&args.file).and_then(|mut file| file.write_all(text.as_bytes())),
     };
     match written {
         Ok(()) => Ok(Exit::Success),

@@ -133,9 +133,9 @@ words! {
 words! {
     /// What conservative backfilling does with reservations when a job ends early.
     Compression {
-        /// Each in order of start as early as it fits, the others standing
+        /// Each reservation, earliest start first, is moved to the earliest time at which it fits
         ByStart,
-        /// Each in the order of the queue as early as it fits, the others standing
+        /// Each reservation, first in the queue first, is moved to the earliest time at which it fits
         JobByJob,
         /// All are given up and made anew in the order of the queue
         Replan,
@@ -271,7 +271,8 @@ fn stem(log: &Path) -> String {
     without(without(name, &[".gz", ".zst"]), &[".swf"])
 }
 
-fn machine_size(log: &Path) -> Result<u32, Error> {
+/// How many processors the machine of a log has, as its header says.
+pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
     if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }

@@ -5,11 +5,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::{self, Conduct, Destination, Figures, Outcome, Written};
-use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
+use haggle::scenario::{Experiment, Logs, Scenario, file};
 use haggle_results::{Existing, Summary};
 use haggle_runtime::Driver;
 use serde::Serialize;
 
+use super::example::Given;
 use super::{Error, print, table};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -19,13 +20,13 @@ use crate::report::{say, warn, warn_of};
 /// Run a scenario, print a summary, and write its tables and figures
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle run scenarios/quickstart.toml
+  haggle run --example quickstart
+  haggle run scenarios/quickstart.toml -o again
   haggle run scenarios/quickstart.toml -o first --seed 7
   haggle run scenarios/quickstart.toml -o second --json --no-figures | jq .mean_waiting_time")]
 pub(crate) struct Args {
-    /// Scenario file (TOML)
-    #[arg(value_name = "SCENARIO")]
-    scenario: PathBuf,
+    #[command(flatten)]
+    given: Given,
     /// Folder of the results; without it, runs/NAME, after the scenario's name
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -99,7 +100,7 @@ impl DriverName {
 
 /// Runs the scenario.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let source = Source::read(&args.scenario)?;
+    let source = args.given.read()?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read(source, Logs::MustExist)?;
     let warnings = experiment.warnings.clone();
@@ -154,7 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 /// Who learned how much of what about whom, and what could be made of it.
 fn disclosures(summary: &Summary) -> String {
     if summary.disclosures.is_empty() {
-        return "\nnobody told anybody anything\n".to_owned();
+        return "\nno disclosures: no actor of this scenario asks providers or tells others anything\n".to_owned();
     }
     let mut rows = vec![table::row(["about", "learned by", "what", "items"])];
     for told in &summary.disclosures {
@@ -164,8 +165,8 @@ fn disclosures(summary: &Summary) -> String {
     let mut text = format!("\ndisclosures\n{}", table::lines(&rows, &[0, 1, 2]));
     if let Some(found) = &summary.eavesdropping {
         text.push_str(&format!(
-            "\nWhoever reads the {} answers to calls for offers knows computing power within \
-             {:.1} %\nand load within {:.1} %.\n",
+            "\nAn eavesdropper on all {} answers to calls for offers estimates computing power with {:.1} % error\n\
+             and load with {:.1} % error.\n",
             found.answers, found.power_error_percent, found.load_error_percent
         ));
     }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use haggle::experiment::Figures;
 use haggle::experiment::sweep::{SweepConduct, look, sweep};
-use haggle::scenario::{Experiment, Logs, Source};
+use haggle::scenario::{Experiment, Logs};
 use serde_json::json;
 
+use super::example::Given;
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -20,13 +21,13 @@ use crate::report::{say, warn, warn_of};
 /// are not repeated. The results do not depend on the number of workers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle sweep scenarios/sweep.toml
+  haggle sweep --example sweep
+  haggle sweep scenarios/sweep.toml -o again
   haggle sweep scenarios/sweep.toml -o policies --jobs 4
   haggle show --runs scenarios/sweep.toml  # what would be run")]
 pub(crate) struct Args {
-    /// Scenario file (TOML)
-    #[arg(value_name = "SCENARIO")]
-    scenario: PathBuf,
+    #[command(flatten)]
+    given: Given,
     /// Folder of the results; without it, runs/NAME, after the scenario's name
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -50,7 +51,7 @@ pub(crate) struct Args {
 
 /// Carries out the sweep.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let source = Source::read(&args.scenario)?;
+    let source = args.given.read()?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read(source, Logs::MustExist)?;
     let name = experiment.scenario.scenario.name.as_ref().map_or("sweep", |name| name.as_str());

@@ -297,6 +297,9 @@ impl Findings {
         };
         let help = match schema["examples"][0].as_str() {
             _ if expected == "a table" => keys_of(schema, path),
+            _ if percent(node).is_some() && expected == "a number" => {
+                percent(node).map(|part| format!("write `{} = {part}`", path.name()))
+            }
             Some(example) => {
                 purpose(schema).map(|purpose| format!("{purpose}, such as \"{example}\""))
             }
@@ -323,6 +326,13 @@ fn constant(node: &Node, tag: &str, path: &Path) -> Option<String> {
     let plain = value.is_str() || value.is_integer() || value.is_float();
     (tag == "law" && plain)
         .then(|| format!("write `{} = {{ law = \"constant\", value = {value} }}`", path.name()))
+}
+
+/// The number that is meant by a percentage where only a number is taken.
+fn percent(node: &Node) -> Option<f64> {
+    let number: f64 = node.text()?.strip_suffix('%')?.trim_end().parse().ok()?;
+    // Without the last digits, in which 0.07 and 7 / 100 may differ.
+    format!("{:.6}", number / 100.0).parse().ok()
 }
 
 /// Which keys the table at `path` has to have, or may have.

@@ -208,7 +208,7 @@ pub enum Metric {
     RejectedJobs,
     /// Jobs that failures ended for good.
     FailedJobs,
-    /// 100 X / (U + X): U and X useful work and work that failures undid.
+    /// Lost work in percent: 100 x lost / (useful + lost), where failures undid what is lost.
     LostWork,
     /// Share of the time in which processors, or resources of a grid, were up.
     Availability,

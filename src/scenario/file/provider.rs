@@ -273,10 +273,10 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compression {
-    /// Each reservation in order of start is moved as early as it fits, the others standing.
+    /// Each reservation, earliest start first, is moved to the earliest time at which it fits; all others stay.
     #[default]
     ByStart,
-    /// Each reservation in the order of the queue is moved as early as it fits, the others standing.
+    /// Each reservation, first in the queue first, is moved to the earliest time at which it fits; all others stay.
     JobByJob,
     /// All reservations are given up and made anew in the order of the queue.
     Replan,

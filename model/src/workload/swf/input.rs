@@ -106,4 +106,12 @@ mod tests {
         let text = error.to_string();
         assert!(text.starts_with("no/such.swf: cannot open the log: "), "{text}");
     }
+
+    #[test]
+    fn a_folder_is_no_log() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let error = open(directory.path(), Malformed::Refuse).map(|_| ()).expect_err("none");
+        let text = error.to_string();
+        assert!(text.ends_with("cannot open the log: it is a folder, and not a file"), "{text}");
+    }
 }

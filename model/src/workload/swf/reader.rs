@@ -268,6 +268,7 @@ fn other_format(line: &[u8]) -> Option<&'static str> {
         b'{' => Some("JSON"),
         b'[' => Some("TOML or JSON"),
         b'#' if text.starts_with(b"#!") => Some("a script"),
+        b'#' => Some("TOML, for its comments begin with #"),
         first if first.is_ascii_alphabetic() => {
             let assigns = key.len() < text.len() && key.iter().all(is_key);
             let columns = text.contains(&b'|') || text.contains(&b',');

@@ -1,0 +1,77 @@
+//! Scenarios that are part of the program, so that a first run needs no file: those of `scenarios/`
+//! that read neither logs nor other files.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use haggle::scenario::vocabulary::Word;
+use haggle::scenario::{ReadError, Source};
+
+/// The name of each example and its text.
+macro_rules! examples {
+    ($($name:literal),+ $(,)?) => {
+        [$(($name, include_str!(concat!("../../scenarios/", $name, ".toml")))),+]
+    };
+}
+
+/// All examples, easiest first.
+const EXAMPLES: [(&str, &str); 13] = examples![
+    "quickstart",
+    "sweep",
+    "bargaining",
+    "failing-sites",
+    "failing-grid",
+    "maintenance",
+    "reservations",
+    "coallocation",
+    "moldable",
+    "workflows-on-providers",
+    "iterative",
+    "plans",
+    "side-by-side",
+];
+
+/// Where a scenario comes from: a file, or the program itself.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Given {
+    /// Scenario file (TOML)
+    #[arg(value_name = "SCENARIO")]
+    scenario: Option<PathBuf>,
+    /// A scenario that is part of the program, instead of a file; `haggle list examples`
+    #[arg(long, value_name = "NAME", value_parser = names(), hide_possible_values = true)]
+    example: Option<String>,
+}
+
+impl Given {
+    /// Reads the scenario.
+    pub(crate) fn read(&self) -> Result<Source, ReadError> {
+        match (&self.scenario, &self.example) {
+            (Some(path), _) => Source::read(path),
+            (None, Some(name)) => Ok(Source::new(format!("{name}.toml"), text(name))),
+            (None, None) => unreachable!("clap wants one of the two"),
+        }
+    }
+}
+
+/// What `--example` takes; a name that is none of them gets the nearest suggested.
+pub(crate) fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(EXAMPLES.map(|(name, _)| name))
+}
+
+/// The text of an example whose name has been checked.
+pub(crate) fn text(name: &str) -> &'static str {
+    let found = EXAMPLES.iter().find(|example| example.0 == name);
+    found.expect("only their names are taken").1
+}
+
+/// The examples, each with what it shows.
+pub(crate) fn words() -> Vec<Word> {
+    let word = |&(name, text): &(&str, &str)| {
+        let table: toml::Table = text.parse().expect("a test runs each of them");
+        let about = table["scenario"]["description"].as_str().expect("so does this");
+        let sweep = if table.contains_key("sweep") { " (`haggle sweep`)" } else { "" };
+        Word { word: name.to_owned(), meaning: format!("{about}{sweep}") }
+    };
+    EXAMPLES.iter().map(word).collect()
+}

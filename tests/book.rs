@@ -1,0 +1,75 @@
+//! The pages of docs/ are a book: each is in its table of contents, and no link leads nowhere or out of it.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// The pages of the book by their names in docs/, in order.
+fn pages() -> Vec<String> {
+    let names = fs::read_dir(root().join("docs")).expect("the folder is there");
+    let names = names.map(|entry| entry.expect("an entry can be read").file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
+    names.sort();
+    names
+}
+
+/// What the links of a page lead to, but for those that leave the project.
+fn links(text: &str) -> Vec<&str> {
+    let mut code = false;
+    let prose = text.lines().filter(|line| {
+        code ^= line.starts_with("```");
+        !code
+    });
+    let targets = prose.flat_map(|line| line.split("](").skip(1));
+    let targets = targets.filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://")).collect()
+}
+
+/// The anchors of a page's headings, as GitHub and mdbook make them.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let anchor = |heading: &str| {
+        let words = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        words.chars().filter(|&it| it.is_alphanumeric() || it == '-' || it == '_').collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn every_page_is_in_the_table_of_contents() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("it is there");
+    let mut listed: Vec<String> = links(&summary).into_iter().map(str::to_owned).collect();
+    listed.push("SUMMARY.md".to_owned());
+    listed.sort();
+    assert_eq!(listed, pages());
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let docs = pages().into_iter().map(|name| format!("docs/{name}"));
+    let others = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(str::to_owned);
+    let mut found = 0;
+    for page in docs.chain(others) {
+        let text = fs::read_to_string(root().join(&page)).expect("it is there");
+        let folder = root().join(&page).parent().expect("it lies in one").to_owned();
+        for link in links(&text) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            // A book has its own pages only.
+            let leaves = page.starts_with("docs/") && file.contains("..");
+            assert!(!leaves, "{page}: {link} leads out of the book");
+            let target = if file.is_empty() { root().join(&page) } else { folder.join(file) };
+            assert!(target.exists(), "{page}: {link} is not there");
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(&target).expect("it is a page");
+                let there = anchors(&text).iter().any(|known| known == anchor);
+                assert!(there, "{page}: {link}: no heading there has this anchor");
+            }
+            found += 1;
+        }
+    }
+    assert!(found > 100, "{found} links");
+}
