@@ -67,7 +67,7 @@ pub use check::Logs;
 pub use file::Scenario;
 pub use log_path::{LogPathError, log_path};
 pub use problem::{InvalidScenario, Position, Problem, Warning, Warnings};
-pub use schema::schema;
+pub use schema::SCHEMA_TEXT;
 pub use source::{ReadError, Source};
 pub use suggest::nearest;
 pub use sweep::{Experiment, References, Run, Setting, Variant};

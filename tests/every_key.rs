@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle::experiment::sweep::{SweepConduct, sweep};
 use haggle::experiment::{Conduct, Destination, Figures, Outcome, Unwatched, run};
-use haggle::scenario::{Experiment, Logs, Source, schema};
+use haggle::scenario::{Experiment, Logs, SCHEMA_TEXT, Source};
 use haggle_results::Existing;
 use haggle_runtime::Driver;
 use serde_json::Value as Json;
@@ -74,7 +74,8 @@ const EXEMPT: [(&str, &str); 3] = [
 /// Keys that tell how figures look.
 const FIGURES: [&str; 3] = ["Header.name", "Results.", "Figure"];
 
-static SCHEMA: LazyLock<Json> = LazyLock::new(|| schema().to_value());
+static SCHEMA: LazyLock<Json> =
+    LazyLock::new(|| serde_json::from_str(SCHEMA_TEXT).expect("a schema"));
 
 /// What comes of a scenario.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! `haggle compare`: what differs between two runs, or between two sweeps.
 
 mod sweep;
+mod within;
 
 use std::path::{Path, PathBuf};
 
@@ -9,29 +10,39 @@ use haggle::experiment::compare::{
 };
 use serde_json::json;
 
+pub(crate) use sweep::SHOWN;
+
 use super::plot::is_sweep;
 use super::table::{count, lines, number, row, seconds};
 use super::{Error, open_run, print};
 use crate::exit::Exit;
 
-/// Compare two runs, job by job, or two sweeps, run by run
+/// Compare two runs, job by job, two sweeps, run by run, or the variants of one sweep
 ///
 /// Jobs are compared one by one where both runs had the same: workload, number, submission,
 /// processors, request and run time. Of sweeps, runs of one variant and seed are
 /// compared. All tables are read and held against the digest that was written with them.
 /// Exits with 0 if the tables that both have and the summary are the same, else with 1.
+///
+/// With --against, each other value of an axis of one sweep is held against the value named, seed
+/// by seed: as all variants draw the same random numbers, these differences are known far better
+/// than the means.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle compare runs/first runs/second  # exit code 1: they differ
   haggle compare runs/first runs/second --json | jq .jobs.earlier
-  haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time")]
+  haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time
+  haggle compare runs/sweep --against policy=easy  # who beats it, and by how much")]
 pub(crate) struct Args {
     /// Folder of the first run, or sweep
     #[arg(value_name = "A")]
     a: PathBuf,
     /// Folder of the second run, or sweep
-    #[arg(value_name = "B")]
-    b: PathBuf,
+    #[arg(value_name = "B", required_unless_present = "against")]
+    b: Option<PathBuf>,
+    /// Of one sweep, hold all other values of an axis against this one
+    #[arg(long, value_name = "AXIS=VALUE", value_parser = within::axis_value, conflicts_with = "b")]
+    against: Option<(String, String)>,
     /// How many of the jobs whose starts differ most are listed
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
@@ -45,18 +56,19 @@ pub(crate) struct Args {
 
 /// Compares.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    match (is_sweep(&args.a), is_sweep(&args.b)) {
-        (true, true) => return sweep::run(args),
+    let Some(b) = &args.b else { return within::run(args) };
+    match (is_sweep(&args.a), is_sweep(b)) {
+        (true, true) => return sweep::run(args, b),
         (false, false) => {}
         (true, false) => return Err(a_run_of(&args.a)),
-        (false, true) => return Err(a_run_of(&args.b)),
+        (false, true) => return Err(a_run_of(b)),
     }
-    let (a, b) = (open_run(&args.a)?, open_run(&args.b)?);
-    let comparison = compare(&a, &b, args.jobs)?;
+    let runs = (open_run(&args.a)?, open_run(b)?);
+    let comparison = compare(&runs.0, &runs.1, args.jobs)?;
     print(&if args.json {
         format!("{:#}\n", json!(comparison))
     } else {
-        as_text(args, &comparison)
+        as_text(&args.a, b, &comparison)
     })?;
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
 }
@@ -72,8 +84,8 @@ fn a_run_of(sweep: &Path) -> Error {
     }
 }
 
-fn as_text(args: &Args, comparison: &Comparison) -> String {
-    let mut text = format!("A  {}\nB  {}\n\n", args.a.display(), args.b.display());
+fn as_text(a: &Path, b: &Path, comparison: &Comparison) -> String {
+    let mut text = format!("A  {}\nB  {}\n\n", a.display(), b.display());
     text.push_str(&verdict(comparison));
     if !comparison.inputs.is_empty() {
         text.push_str(&format!("inputs with other contents: {}\n", comparison.inputs.join(", ")));

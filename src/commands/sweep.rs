@@ -1,14 +1,17 @@
 //! `haggle sweep`: all runs of a scenario with axes and replications.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::Figures;
-use haggle::experiment::sweep::{SweepConduct, look, sweep};
+use haggle::experiment::sweep::{SweepConduct, Swept, look, sweep};
 use haggle::scenario::{Experiment, Logs};
 use serde_json::json;
 
+use super::compare::SHOWN;
 use super::example::Given;
+use super::table::{lines, number};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -99,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         print(&format!("{text}\n"))?;
     } else {
         let noun = if progress.runs == 1 { "run" } else { "runs" };
-        let mut text = format!("{} {noun}\n", progress.runs);
+        let mut text = format!("{} {noun}\n{}", progress.runs, means(&swept));
         text.push_str(&format!("runs       {}\n", swept.runs_csv.display()));
         text.push_str(&format!("aggregate  {}\n", swept.aggregate_csv.display()));
         for figure in figures {
@@ -108,4 +111,46 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         print(&text)?;
     }
     Ok(Exit::Success)
+}
+
+/// Points of a sweep that are printed; there may be thousands.
+const POINTS_SHOWN: usize = 24;
+
+/// The means of what most sweeps are made for, a row a point.
+fn means(swept: &Swept) -> String {
+    let mut known = BTreeSet::new();
+    let points = swept.rows.iter().map(|row| row.point.as_slice());
+    let points: Vec<&[String]> = points.filter(|&point| known.insert(point)).collect();
+    let has = |metric: &&str| swept.rows.iter().any(|row| row.metric == **metric);
+    let metrics: Vec<&str> = SHOWN.into_iter().filter(has).collect();
+    let heads = swept.axes.iter().map(String::as_str).chain(["runs"]).chain(metrics.clone());
+    let mut table = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
+    for &point in points.iter().take(POINTS_SHOWN) {
+        let of_point: Vec<_> = swept.rows.iter().filter(|row| row.point == point).collect();
+        let runs = of_point.iter().map(|row| row.estimate.n).max().unwrap_or(0);
+        let cells = metrics.iter().map(|metric| {
+            let row = of_point.iter().find(|row| row.metric == *metric);
+            row.map_or_else(
+                || "-".to_owned(),
+                |row| {
+                    let half = row.estimate.half_width;
+                    let half = half.map_or_else(String::new, |half| format!(" ± {}", number(half)));
+                    format!("{}{half}", number(row.estimate.mean))
+                },
+            )
+        });
+        table.push(point.iter().cloned().chain([runs.to_string()]).chain(cells).collect());
+    }
+    let left: Vec<usize> = (0..swept.axes.len()).collect();
+    let mut text = format!(
+        "\nmean of the runs at each point, ± half its 95 % confidence interval\n{}",
+        lines(&table, &left)
+    );
+    if points.len() > POINTS_SHOWN {
+        text.push_str(&format!(
+            "  and {} points more, in aggregate.csv\n",
+            points.len() - POINTS_SHOWN
+        ));
+    }
+    text + "\n"
 }

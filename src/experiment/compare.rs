@@ -2,6 +2,7 @@
 //! their attempts. Jobs are compared one by one only where they are the same in both runs.
 
 pub mod sweep;
+pub mod within;
 
 pub mod impact;
 
@@ -226,4 +227,12 @@ fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String
         }
         value => drop(keys.insert(path, value.to_string())),
     }
+}
+
+/// The place of a thing in a list, at the end of which it is put if it is new.
+fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
+    all.iter().position(|it| *it == one).unwrap_or_else(|| {
+        all.push(one);
+        all.len() - 1
+    })
 }

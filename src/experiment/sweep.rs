@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, process};
 
 use haggle_model::JobClass;
-use haggle_results::sweep::{SweepRun, aggregate, to_csv};
+use haggle_results::sweep::{SweepRow, SweepRun, aggregate, to_csv};
 use haggle_results::{Existing, Input, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
 use serde_json::{Value, json};
@@ -50,6 +50,10 @@ pub struct Swept {
     pub runs_csv: PathBuf,
     /// One row a point and metric, with confidence intervals.
     pub aggregate_csv: PathBuf,
+    /// The axes.
+    pub axes: Vec<String>,
+    /// What is in `aggregate_csv`.
+    pub rows: Vec<SweepRow>,
     /// The figures drawn over the axes.
     pub figures: Vec<PathBuf>,
     /// Why others were not drawn: no run has data for them, or they show one run each.
@@ -317,13 +321,15 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     let mut swept = Swept {
         runs_csv: output.join("runs.csv"),
         aggregate_csv: output.join("aggregate.csv"),
+        rows: aggregate(&runs),
+        axes,
         figures: Vec::new(),
         figures_left_out: Vec::new(),
         warnings: warnings.texts(),
     };
     write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())?;
-    write_whole(&swept.runs_csv, &runs_csv(&axes, &table))?;
-    write_whole(&swept.aggregate_csv, &to_csv(&axes, &aggregate(&runs)))?;
+    write_whole(&swept.runs_csv, &runs_csv(&swept.axes, &table))?;
+    write_whole(&swept.aggregate_csv, &to_csv(&swept.axes, &swept.rows))?;
     if !experiment.figures.is_empty() {
         let data = SweepData::read(experiment, output)?;
         for figure in &experiment.figures {

@@ -10,7 +10,7 @@ use super::Problem;
 use super::document::{Entry, Node, Path, Value};
 use super::quantity::check_format;
 use super::schema::{
-    SCHEMA, placeholder, plain, properties, purpose, required, type_of, variants, words,
+    placeholder, plain, properties, purpose, required, type_of, variants, whole, words,
 };
 use super::suggest::{either, nearest};
 
@@ -26,7 +26,7 @@ pub(super) struct Findings {
 /// Checks `root` and makes it fit the schema.
 pub(super) fn conform(root: &mut Node) -> Findings {
     let mut findings = Findings::default();
-    findings.value(root, &SCHEMA, &Path::root());
+    findings.value(root, whole(), &Path::root());
     findings
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use super::schema::{SCHEMA, plain, properties, required, type_of, variants};
+use super::schema::{self, definitions, plain, properties, required, type_of, variants, whole};
 use super::suggest::nearest;
 use super::vocabulary::{self, Word};
 
@@ -62,7 +62,7 @@ const LAWS: [(&str, &str); 2] = [("Law", "law"), ("TimeLaw", "time law")];
 /// All keys; one that is in a table of several places is there once for each.
 pub fn all() -> Vec<Key> {
     let mut keys = Vec::new();
-    let root = &SCHEMA["properties"];
+    let root = &whole()["properties"];
     for name in ORDER {
         add(
             &mut keys,
@@ -209,7 +209,7 @@ fn text_of(format: &str) -> String {
 
 /// The laws: what each is called and what it is.
 pub(super) fn laws() -> impl Iterator<Item = (&'static str, String)> {
-    LAWS.iter().map(|(definition, name)| (*name, about(&SCHEMA["$defs"][definition])))
+    LAWS.iter().map(|(definition, name)| (*name, about(schema::definition(definition))))
 }
 
 /// What a value has to be.
@@ -276,7 +276,7 @@ fn about(schema: &Json) -> String {
 
 /// The kinds of text, such as times with a unit: name, meaning and example.
 pub(super) fn quantities() -> impl Iterator<Item = (String, String, String)> {
-    let definitions = SCHEMA["$defs"].as_object().into_iter().flatten();
+    let definitions = definitions();
     definitions.filter_map(|(_, it)| {
         let name = it["format"].as_str().filter(|_| it["type"] == "string")?;
         Some((text_of(name), about(it), as_written(&it["examples"][0])))
@@ -291,7 +291,7 @@ mod tests {
     fn the_order_has_every_table_once() {
         let mut order = ORDER;
         order.sort_unstable();
-        let mut tables: Vec<&str> = properties(&SCHEMA).map(|(name, _)| name).collect();
+        let mut tables: Vec<&str> = properties(whole()).map(|(name, _)| name).collect();
         tables.sort_unstable();
         assert_eq!(order.as_slice(), tables);
     }

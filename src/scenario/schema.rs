@@ -1,31 +1,72 @@
 //! The JSON schema of scenario files, made from the types that hold them, and
 //! the questions that checking asks of it.
 //!
+//! It is kept as a file, `schema.json`, for every command asks it something: a definition is read
+//! when it is asked for, which most never are. A test holds the file to the types.
+//!
 //! Indexing a `Json` that has no such key yields null, so each question gets the
 //! answer "nothing" from a schema that does not speak of the matter.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, OnceLock};
 
-use schemars::{Schema, schema_for};
+use serde::Deserialize;
 use serde_json::Value as Json;
-
-use super::Scenario;
+use serde_json::value::RawValue;
 
 /// The JSON schema of a scenario file, for editors and for `haggle schema`.
-pub fn schema() -> Schema {
-    schema_for!(Scenario)
+pub const SCHEMA_TEXT: &str = include_str!("schema.json");
+
+/// The file, with the definitions as they are written.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(borrow, rename = "$defs")]
+    definitions: BTreeMap<&'static str, &'static RawValue>,
+    #[serde(flatten)]
+    root: Json,
 }
 
-/// The schema, made once: checking a sweep asks for it many times.
-pub(super) static SCHEMA: LazyLock<Json> = LazyLock::new(|| schema().to_value());
+/// A definition, and what it says once somebody has asked.
+struct Definition(&'static RawValue, OnceLock<Json>);
+
+struct Read {
+    root: Json,
+    definitions: BTreeMap<&'static str, Definition>,
+}
+
+/// What is read, is read once: checking a sweep asks for it many times.
+static READ: LazyLock<Read> = LazyLock::new(|| {
+    let Written { definitions, root } = written();
+    let unread = |(name, text)| (name, Definition(text, OnceLock::new()));
+    Read { root, definitions: definitions.into_iter().map(unread).collect() }
+});
+
+fn written() -> Written {
+    serde_json::from_str(SCHEMA_TEXT).expect("a test has read the file")
+}
+
+/// The schema of a whole scenario, without the definitions it refers to.
+pub(super) fn whole() -> &'static Json {
+    &READ.root
+}
+
+/// The schema of a type, by its name.
+pub(super) fn definition(name: &str) -> &'static Json {
+    let Some(Definition(text, read)) = READ.definitions.get(name) else { return &Json::Null };
+    read.get_or_init(|| serde_json::from_str(text.get()).expect("a test has read the file"))
+}
+
+/// The schemas of all types, in the order of their names.
+pub(super) fn definitions() -> impl Iterator<Item = (&'static str, &'static Json)> {
+    READ.definitions.keys().map(|&name| (name, definition(name)))
+}
 
 /// A schema with references and "or null" taken away, for TOML has no null.
 pub(super) fn plain(schema: &Json) -> &Json {
     let mut plain = schema;
     loop {
         if let Some(reference) = plain["$ref"].as_str() {
-            // schemars puts every definition under `#/$defs`.
-            plain = SCHEMA.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null);
+            plain = definition(reference.trim_start_matches("#/$defs/"));
         } else if let Some(choices) = plain["anyOf"].as_array() {
             let present = choices.iter().find(|choice| choice["type"] != "null");
             plain = present.unwrap_or(&Json::Null);
@@ -117,17 +158,33 @@ pub(super) fn placeholder(schema: &Json) -> toml::Value {
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
+    use schemars::schema_for;
 
     use super::*;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn the_file_says_what_the_types_say() {
+        let types = format!("{:#}\n", schema_for!(Scenario).to_value());
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/scenario/schema.json");
+            std::fs::write(path, types).expect("the file can be written");
+            return;
+        }
+        assert!(
+            types == SCHEMA_TEXT,
+            "src/scenario/schema.json is stale: run UPDATE_SCHEMA=1 cargo test -p haggle --lib schema"
+        );
+        assert!(definitions().all(|(_, schema)| schema.is_object()));
+    }
 
     /// Serde must accept what the schema calls the least scenario; otherwise the
     /// two have drifted apart and checking could not stand in for reading.
     #[test]
     fn placeholders_of_every_definition_fit() {
-        for (name, _) in properties(&SCHEMA) {
+        for (name, _) in properties(whole()) {
             let mut scenario = toml::Table::new();
-            let schema = &SCHEMA["properties"][name];
+            let schema = &whole()["properties"][name];
             let value = match type_of(schema) {
                 Some("array") => toml::Value::Array(vec![placeholder(&plain(schema)["items"])]),
                 _ => placeholder(schema),

@@ -1,7 +1,7 @@
 //! The words that a scenario can use, each with its meaning: read from the
 //! schema, so that no list can be out of date.
 
-use super::schema::{SCHEMA, plain, purpose, variants};
+use super::schema::{self, plain, purpose, variants};
 
 /// A word and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Word {
 /// The words of a type of the format, by the type's name in the schema, such as
 /// `Policy`; none for types that are not made of words.
 pub fn words(definition: &str) -> Vec<Word> {
-    let schema = &SCHEMA["$defs"][definition];
+    let schema = schema::definition(definition);
     let word = |word: &str, schema| Word {
         word: word.to_owned(),
         meaning: purpose(schema).unwrap_or_default(),

@@ -1,5 +1,7 @@
 //! Two sweeps, run by run.
 
+use std::path::Path;
+
 use haggle::experiment::compare::sweep::{SweepComparison, VariantMetric, compare_sweeps};
 use haggle::scenario::{Experiment, Logs, Source};
 use serde_json::json;
@@ -10,23 +12,25 @@ use crate::commands::{Error, print};
 use crate::exit::Exit;
 
 /// The metrics that are shown unless others are asked for.
-const SHOWN: [&str; 3] = ["mean_waiting_time", "mean_bounded_slowdown", "utilisation"];
+pub(crate) const SHOWN: [&str; 3] = ["mean_waiting_time", "mean_bounded_slowdown", "utilisation"];
 
 /// Compares two sweeps.
-pub(super) fn run(args: &Args) -> Result<Exit, Error> {
-    let read = |folder: &std::path::Path| {
-        let source = Source::read(&folder.join("scenario.toml"))?;
-        Ok::<_, Error>(Experiment::read(source, Logs::Ignore)?)
-    };
-    let (a, b) = (read(&args.a)?, read(&args.b)?);
-    let comparison = compare_sweeps((&a, &args.a), (&b, &args.b))?;
+pub(super) fn run(args: &Args, other: &Path) -> Result<Exit, Error> {
+    let (a, b) = (experiment(&args.a)?, experiment(other)?);
+    let comparison = compare_sweeps((&a, &args.a), (&b, other))?;
     check(&args.metrics, &comparison)?;
     print(&if args.json {
         format!("{:#}\n", json!(comparison))
     } else {
-        as_text(args, &comparison)
+        as_text(args, other, &comparison)
     })?;
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
+}
+
+/// The sweep whose results are in a folder.
+pub(super) fn experiment(folder: &Path) -> Result<Experiment, Error> {
+    let source = Source::read(&folder.join("scenario.toml"))?;
+    Ok(Experiment::read(source, Logs::Ignore)?)
 }
 
 /// Refuses metrics that no run has.
@@ -41,13 +45,13 @@ fn check(metrics: &[String], comparison: &SweepComparison) -> Result<(), Error> 
     }
 }
 
-fn as_text(args: &Args, comparison: &SweepComparison) -> String {
+fn as_text(args: &Args, other: &Path, comparison: &SweepComparison) -> String {
     let runs = &comparison.runs;
     let same = runs.iter().filter(|it| it.identical).count();
     let mut text = format!(
         "A  {}\nB  {}\n\n{} in both: {same} identical, {} different\n",
         args.a.display(),
-        args.b.display(),
+        other.display(),
         count(runs.len(), "run"),
         runs.len() - same
     );
@@ -74,11 +78,6 @@ fn as_text(args: &Args, comparison: &SweepComparison) -> String {
 }
 
 fn metric_row(it: &VariantMetric) -> Vec<String> {
-    let signed = |value: f64| match value > 0.0 {
-        true => format!("+{}", number(value)),
-        false => number(value),
-    };
-    let width = it.difference.half_width;
     vec![
         it.variant.clone(),
         it.metric.clone(),
@@ -86,6 +85,19 @@ fn metric_row(it: &VariantMetric) -> Vec<String> {
         number(it.a),
         number(it.b),
         signed(it.difference.mean),
-        width.map_or_else(|| "-".to_owned(), |width| format!("± {}", number(width))),
+        width(it.difference.half_width),
     ]
+}
+
+/// A difference, with its sign.
+pub(super) fn signed(value: f64) -> String {
+    match value > 0.0 {
+        true => format!("+{}", number(value)),
+        false => number(value),
+    }
+}
+
+/// Half the width of a confidence interval.
+pub(super) fn width(half: Option<f64>) -> String {
+    half.map_or_else(|| "-".to_owned(), |half| format!("± {}", number(half)))
 }

@@ -7,7 +7,7 @@ use haggle_results::stats::{Estimate, paired_difference};
 use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
-use super::{Side, say_the_same};
+use super::{Side, place, say_the_same};
 use crate::experiment::sweep::metrics;
 use crate::scenario::Experiment;
 
@@ -111,14 +111,6 @@ pub fn compare_sweeps(
         && comparison.only_in_a.is_empty()
         && comparison.only_in_b.is_empty();
     Ok(comparison)
-}
-
-/// The place of a thing in a list, at the end of which it is put if it is new.
-fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
-    all.iter().position(|it| *it == one).unwrap_or_else(|| {
-        all.push(one);
-        all.len() - 1
-    })
 }
 
 /// Variant and folder of every run that is there.

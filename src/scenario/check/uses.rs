@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Check;
 use crate::scenario::document::{Node, Path, Step, Value};
 use crate::scenario::problem::Warning;
-use crate::scenario::schema::{SCHEMA, plain, variants};
+use crate::scenario::schema::{plain, variants, whole};
 use serde_json::Value as Json;
 
 /// A value as it is written: its key, and where it stands in the text.
@@ -79,7 +79,7 @@ fn is_default(node: &Node, path: &Path) -> bool {
 
 /// The schema of the value at `path`; `None` inside tables that may be of several kinds.
 fn schema_at(path: &Path) -> Option<&'static Json> {
-    path.0.iter().try_fold(&*SCHEMA, |schema, step| {
+    path.0.iter().try_fold(whole(), |schema, step| {
         if variants(schema).is_some() {
             return None;
         }

@@ -11,7 +11,7 @@ use super::size::{Theme, Wish, always, ascending, members, most, recurs, usual};
 use super::strings::{Kind, Role, role};
 use super::wanted::Wanted;
 use crate::scenario::quantity::TimeSpan;
-use crate::scenario::schema::{SCHEMA, properties, required, type_of, variants, words};
+use crate::scenario::schema::{properties, required, type_of, variants, whole, words};
 
 /// Stands for a name, or a way into the scenario, until all that can be named is there.
 pub(super) const OPEN: &str = "?";
@@ -35,7 +35,7 @@ impl Draw<'_> {
 
     /// A whole scenario, with what is `wanted` in it.
     pub(super) fn document(&mut self, wanted: &mut Option<Wanted>) -> toml::Table {
-        let mut document = self.table("Scenario", &SCHEMA);
+        let mut document = self.table("Scenario", whole());
         if let Some(wanted) = wanted {
             wanted.put(&mut document, self);
         }

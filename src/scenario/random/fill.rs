@@ -8,12 +8,12 @@ use super::keys::{chosen, member, named};
 use super::records;
 use super::size::Theme;
 use super::strings::{Kind, Role, role};
-use crate::scenario::schema::SCHEMA;
+use crate::scenario::schema::whole;
 
 /// Fills in everything that is open, or names somebody who is no longer there.
 pub(super) fn fill(document: &mut toml::Table, draw: &mut Draw<'_>) {
     let names = Names::of(document);
-    names.fill_table(document, "Scenario", &SCHEMA, draw);
+    names.fill_table(document, "Scenario", whole(), draw);
     let places = Places::of(document);
     places.fill(document, &names, draw);
 }
@@ -139,7 +139,7 @@ struct Place {
 impl Places {
     fn of(document: &toml::Table) -> Places {
         let mut places = Places(Vec::new());
-        places.table(document, "", "Scenario", &SCHEMA);
+        places.table(document, "", "Scenario", whole());
         places
     }
 

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use crate::scenario::schema::{SCHEMA, plain, properties, type_of, variants, words};
+use crate::scenario::schema::{
+    definition, definitions, plain, properties, type_of, variants, whole, words,
+};
 
 /// A key of a table of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,11 +70,11 @@ pub(super) fn member(schema: &Json) -> &Json {
 /// Every key of the schema, in the order of its tables.
 pub fn keys() -> Vec<Key> {
     let mut walk = Walk { uses: BTreeMap::new(), seen: BTreeSet::new(), keys: Vec::new() };
-    walk.count(&SCHEMA);
-    for definition in SCHEMA["$defs"].as_object().into_iter().flatten().map(|(_, it)| it) {
+    walk.count(whole());
+    for definition in definitions().map(|(_, it)| it) {
         walk.count(definition);
     }
-    walk.table("Scenario", "", &SCHEMA);
+    walk.table("Scenario", "", whole());
     walk.keys
 }
 
@@ -164,7 +166,7 @@ pub fn keys_of(document: &toml::Table) -> BTreeSet<String> {
         shown.insert((key.table.clone(), key.key.clone(), tag_of(&key)), key.shown);
     }
     let mut found = BTreeSet::new();
-    visit(document, "Scenario", &SCHEMA, &mut |table, tag, key, value| {
+    visit(document, "Scenario", whole(), &mut |table, tag, key, value| {
         let Some(shown) = shown.get(&(table.to_owned(), key.to_owned(), tag.to_owned())) else {
             return;
         };
@@ -178,7 +180,7 @@ pub fn keys_of(document: &toml::Table) -> BTreeSet<String> {
 
 /// Of a key of a tagged table, the tag: the last but one part of its name.
 pub(super) fn tag_of(key: &Key) -> String {
-    let definition = &SCHEMA["$defs"][&key.table];
+    let definition = definition(&key.table);
     match variants(definition) {
         Some(_) => key.shown.rsplit('.').nth(1).unwrap_or_default().to_owned(),
         None => String::new(),

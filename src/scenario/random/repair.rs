@@ -9,7 +9,7 @@ use super::keys::{chosen, member, named};
 use super::size::{always, members, most};
 use super::wanted::Wanted;
 use crate::scenario::document::{self, Path, Step};
-use crate::scenario::schema::{SCHEMA, plain, properties, required, words};
+use crate::scenario::schema::{plain, properties, required, whole, words};
 use crate::scenario::{InvalidScenario, Problem};
 
 /// From this round on, what is mended may be more than what the problem names.
@@ -63,7 +63,7 @@ pub(super) fn repair(
 fn bring_in(document: &mut toml::Table, key: &str, draw: &mut Draw<'_>) {
     let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     if document.get(key).is_none_or(is_empty) {
-        let value = draw.value("Scenario", key, &SCHEMA["properties"][key]);
+        let value = draw.value("Scenario", key, &whole()["properties"][key]);
         document.insert(key.to_owned(), value);
     }
 }
@@ -249,7 +249,7 @@ impl Place {
             steps: Vec::new(),
             table: "Scenario",
             key: String::new(),
-            schema: &SCHEMA,
+            schema: whole(),
             optional: false,
         };
         let mut type_name = "Scenario";

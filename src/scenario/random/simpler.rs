@@ -6,7 +6,7 @@ use super::keys::{chosen, member, named};
 use super::repair::{at, at_mut};
 use super::strings::{Kind, Role, role};
 use crate::scenario::document::Step;
-use crate::scenario::schema::SCHEMA;
+use crate::scenario::schema::whole;
 
 /// Goes through the simpler documents of one, the boldest first.
 ///
@@ -165,7 +165,7 @@ fn apply(document: &toml::Table, edit: &Edit) -> Option<toml::Table> {
             let gone: Vec<String> = gone.filter_map(Value::as_str).map(str::to_owned).collect();
             at_mut(&mut root, steps)?.as_array_mut()?.drain(*start..*end);
             if let (false, Value::Table(table)) = (gone.is_empty(), &mut root) {
-                forget(table, "Scenario", &SCHEMA, &gone);
+                forget(table, "Scenario", whole(), &gone);
             }
         }
     }

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use toml::Value;
 
 use super::dice::Dice;
-use crate::scenario::schema::{SCHEMA, plain, required};
+use crate::scenario::schema::{plain, required, whole};
 
 /// Two documents of which the second, extending the first by the name `base`, says what
 /// `document` says; how they share it depends on `salt`.
@@ -12,7 +12,7 @@ use crate::scenario::schema::{SCHEMA, plain, required};
 /// A list stands in one of them as a whole, and so does a sweep.
 pub fn split(document: &toml::Table, base: &str, salt: u64) -> (toml::Table, toml::Table) {
     let mut dice = Dice::new(salt, 0);
-    let (mut under, mut over) = deal(document, &SCHEMA, &mut dice);
+    let (mut under, mut over) = deal(document, whole(), &mut dice);
     // What a base sets is settled before anything is put over it, so the two go together.
     for key in ["set", "sweep"] {
         if let Some(value) = document.get(key) {

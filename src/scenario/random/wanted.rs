@@ -14,7 +14,7 @@ use super::keys::{chosen, is_table, keys, member, named, tag_of};
 use super::size::{Theme, Wish};
 use super::strings::{Role, role};
 use crate::scenario::document::Step;
-use crate::scenario::schema::{SCHEMA, properties, variants};
+use crate::scenario::schema::{properties, variants, whole};
 
 /// A key that is to be there.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Wanted {
     /// Puts it in, with what is missing on the way to it.
     pub(super) fn put(&mut self, document: &mut toml::Table, draw: &mut Draw<'_>) {
         self.place.clear();
-        let (mut table, mut schema) = (document, &*SCHEMA);
+        let (mut table, mut schema) = (document, whole());
         for (number, link) in self.way.iter().enumerate() {
             let property = &chosen(table, schema).1["properties"][&link.key];
             if !table.contains_key(&link.key) {
@@ -148,7 +148,7 @@ fn say(value: &mut Value, word: &str) {
 fn ways() -> BTreeMap<(String, String), Vec<Link>> {
     let root = ("Scenario".to_owned(), String::new());
     let mut ways = BTreeMap::from([(root.clone(), Vec::new())]);
-    let mut next = VecDeque::from([(root, &*SCHEMA)]);
+    let mut next = VecDeque::from([(root, whole())]);
     while let Some(((table, tag), schema)) = next.pop_front() {
         let way = ways[&(table.clone(), tag.clone())].clone();
         for (key, property) in properties(schema) {

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::scenario::conform::{Findings, conform};
 use crate::scenario::document::{Entry, Node, Path, Step, Value};
 use crate::scenario::file::Axis;
-use crate::scenario::schema::{SCHEMA, plain, type_of};
+use crate::scenario::schema::{plain, type_of, whole};
 use crate::scenario::suggest::nearest;
 use crate::scenario::{Problem, Scenario};
 
@@ -179,7 +179,7 @@ fn find(
 ) -> Option<Vec<Path>> {
     let segments: Vec<&str> = path.split('.').collect();
     let mut search = Search { dead_end: None, paths: Vec::new() };
-    search.walk(Some(root), &SCHEMA, &Path::root(), &segments);
+    search.walk(Some(root), whole(), &Path::root(), &segments);
     // What is read before anything is set cannot be set.
     let too_late = matches!(segments[..], ["sweep" | "set", ..] | ["scenario", "extends"]);
     if !search.paths.is_empty() && !too_late {
