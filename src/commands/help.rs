@@ -55,10 +55,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 fn explained(typed: &str) -> Result<String, Error> {
     let found = keys::find(typed);
     let words = keys::that_may_be(typed);
-    if found.is_empty() && words.is_empty() {
+    let kind = keys::type_called(typed);
+    if found.is_empty() && words.is_empty() && kind.is_none() {
         return Err(unknown(typed));
     }
     let mut texts: Vec<String> = Vec::new();
+    texts.extend(kind.map(|about| format!("{typed}, a type of values\n  {about}\n")));
     if found.len() > IN_FULL {
         let width = found.iter().map(|(key, _)| key.path.len()).max().unwrap_or(0);
         let lines = found.iter().map(|(key, _)| format!("{:width$}  {}\n", key.path, key.meaning));

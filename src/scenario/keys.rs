@@ -108,6 +108,14 @@ pub fn that_may_be(word: &str) -> Vec<(Key, Word)> {
     found
 }
 
+/// What a type of values is, by the name that keys have of it, such as "time" or "law".
+pub fn type_called(typed: &str) -> Option<String> {
+    let quantities = quantities()
+        .map(|(name, meaning, example)| (name, format!("{meaning}, such as {example}")));
+    let laws = laws().map(|(name, about)| (name.to_owned(), about));
+    quantities.chain(laws).find(|kind| kind.0 == typed).map(|kind| kind.1)
+}
+
 /// The key or word that is nearest to one that there is not.
 pub fn suggestion(typed: &str) -> Option<String> {
     let keys = all();
@@ -318,6 +326,8 @@ mod tests {
         let paths: Vec<String> = find("checkpoints").into_iter().map(|(key, _)| key.path).collect();
         assert_eq!(paths, ["provider.checkpoints", "grid.checkpoints", "results.checkpoints"]);
         assert!(find("polic").is_empty());
+        assert!(type_called("time").is_some_and(|about| about.contains("18h")));
+        assert!(type_called("time law").is_some());
         assert_eq!(that_may_be("conservative")[0].0.path, "provider.policy");
         assert_eq!(suggestion("provider.polcy").as_deref(), Some("provider.policy"));
     }

@@ -15,6 +15,9 @@ Keys that are not listed here are refused. `haggle help KEY` prints what this pa
 provider.policy`; `haggle schema` prints the same as a JSON schema for editors, and `haggle show FILE` a scenario with
 every default. [start.md](start.md) shows how scenarios are used.
 
+Units are `us`, `ms`, `s`, `min`, `h`, `d` and `w` for times, `B`, `kB`, `MB`, `GB` and `TB` for data, and `bit/s`, `kbit/s`, `Mbit/s` and `Gbit/s`
+for rates; a time may have several (`\"1h 30min\"`).
+
 A default of - means: without the key there is no such thing, or the meaning says what holds then.
 
 | type | what it is | for instance |

@@ -30,7 +30,7 @@ pub struct Failures {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(length(min = 1, max = 2)))]
     pub outages: Option<Vec<Vec<TimeSpan>>>,
-    /// Processors of a node, which fail together; the last node of a provider may have fewer.
+    /// Processors of a node, which fail together; the last node of a provider may have fewer; 1 if not given.
     #[serde(skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors_per_node: u32,

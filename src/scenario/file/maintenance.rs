@@ -25,7 +25,7 @@ pub struct Maintenance {
     /// How long after the beginning of a window the next one begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<TimeSpan>,
-    /// How many windows there are.
+    /// How many windows there are; 1 if not given.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub times: u32,

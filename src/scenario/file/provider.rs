@@ -55,7 +55,7 @@ pub struct Provider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rescheduling: Option<Rescheduling>,
     /// Whether all tasks of a bag that come here start together, as a rigid job does; otherwise each starts
-    /// where it fits. Read by policy "bags" only. Tasks placed in free time slots start together with
+    /// where it fits, as without it. Read by policy "bags" only. Tasks placed in free time slots start together with
     /// those of the same start, and more tasks than processors one full machine after the other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocks: bool,
@@ -76,7 +76,7 @@ pub struct Provider {
     /// sites. Read with `mapping` of a metascheduler only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<Name>,
-    /// How many providers like this there are; more than one are called name-1, name-2, …
+    /// How many providers like this there are; 1 if not given. More than one are called name-1, name-2, …
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub count: u32,

@@ -139,15 +139,16 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0, max = 1_000_000))]
         accepts: Option<u32>,
-        /// Fewest processors on which a moldable job may run, in percent of those that it asks for.
+        /// Fewest processors on which a moldable job may run, in percent of those that it asks for; 100 if not given.
         #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
         #[schemars(range(min = 1, max = 100))]
         narrowest: u32,
-        /// Most processors on which a moldable job may run, in percent of those that it asks for.
+        /// Most processors on which a moldable job may run, in percent of those that it asks for; 100 if not given.
         #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
         #[schemars(range(min = 100, max = 1_000_000))]
         widest: u32,
-        /// What users want when processors fail under the place of a reservation, or others take it.
+        /// What users want when processors fail under the place of a reservation, or others take it;
+        /// "postpone" if not given.
         #[serde(default, skip_serializing_if = "Remedy::is_default")]
         on_failure: Remedy,
     },
@@ -163,7 +164,7 @@ pub enum Step {
     Split {
         /// Which part, from 0.
         part: u32,
-        /// How many parts are kept, from that one on.
+        /// How many parts are kept, from that one on; 1 if not given.
         #[serde(default = "one", skip_serializing_if = "is_one")]
         #[schemars(range(min = 1))]
         count: u32,
@@ -232,7 +233,7 @@ pub enum Step {
         #[schemars(range(min = 1, max = 100_000_000))]
         limit: Option<u32>,
         /// Whether a job that asks for more processors than are of use is taken to ask for as many as are: the
-        /// time it asks for is one on those then.
+        /// time it asks for is one on those then. Without it, what it asks for stays.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         capped: bool,
     },
