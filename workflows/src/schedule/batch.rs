@@ -67,14 +67,7 @@ impl<'a> Batch<'a> {
         }
         let waiting = vec![None; problem.workflow().tasks().len()];
         let suitors = vec![Vec::new(); problem.resources()];
-        Batch {
-            rule,
-            plan,
-            available,
-            order: BTreeSet::new(),
-            waiting,
-            suitors,
-        }
+        Batch { rule, plan, available, order: BTreeSet::new(), waiting, suitors }
     }
 
     fn level(&mut self, tasks: &[TaskId]) {

@@ -58,7 +58,8 @@ fn ready(problem: &Problem<'_>, placed: &Placed, task: TaskId, resource: u32) ->
 /// In the first idle slot that is long enough: slots lie between the tasks that take time, and
 /// behind them all.
 fn inserted(problem: &Problem<'_>, placed: &Placed, task: TaskId, resource: u32) -> Placement {
-    let mut busy: Vec<Placement> = placed.iter().flatten().chain(problem.taken()).copied().collect();
+    let mut busy: Vec<Placement> =
+        placed.iter().flatten().chain(problem.taken()).copied().collect();
     busy.retain(|one| one.resource == resource && one.start < one.end);
     busy.sort_by_key(|one| one.start);
     let starts = std::iter::once(Time::ZERO).chain(busy.iter().map(|one| one.end));
