@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 29] = [
+const BASES: [&str; 30] = [
     "queue",
     "bags",
     "reservations",
@@ -45,6 +45,7 @@ const BASES: [&str; 29] = [
     "workflows",
     "workflow-files",
     "flows",
+    "static-flows",
     "plans",
     "plans-genetic",
     "plans-recorded",
@@ -541,9 +542,25 @@ const CHOICES: [Choice; 5] = [
     },
     Choice {
         key: "Grid.policy",
-        bases: &["grid", "outputs", "moving", "young", "sessions", "session-outputs", "limit"],
+        bases: &[
+            "grid",
+            "outputs",
+            "moving",
+            "young",
+            "static-flows",
+            "sessions",
+            "session-outputs",
+            "limit",
+        ],
         with: &[],
-        without: &["Grid.replicas", "Grid.gain", "Grid.checkpoints", "Grid.sessions"],
+        without: &[
+            "Grid.replicas",
+            "Grid.gain",
+            "Grid.checkpoints",
+            "Grid.sessions",
+            "Grid.algorithm",
+            "Grid.outages",
+        ],
         tables: &["Grid", "Replicas", "SessionLimits", "Information"],
     },
     Choice {

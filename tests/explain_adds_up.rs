@@ -309,8 +309,8 @@ law = {{ up = {{ law = "exponential", mean = "4h" }}, down = {{ law = "exponenti
 
 /// A grid that fails, with workflows whose tasks wait for their parents.
 fn workflows(seed: usize) -> String {
-    let policy = ["workflow", "balanced-workflow"][seed % 2];
-    let horizon = ["1d", "6h"][seed / 2 % 2];
+    let policy = ["workflow", "balanced-workflow", "static-workflow"][seed % 3];
+    let horizon = ["1d", "6h"][seed / 3 % 2];
     format!(
         r#"
 [scenario]

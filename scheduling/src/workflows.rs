@@ -143,6 +143,30 @@ impl Ledger {
             .is_some_and(|member| self.flows[&member.workflow].missing[member.task.index()] > 0)
     }
 
+    /// The tasks of a workflow that are submitted, by number.
+    pub fn jobs(&self, workflow: WorkflowId) -> Vec<JobId> {
+        self.flows
+            .get(&workflow)
+            .into_iter()
+            .flat_map(|flow| &flow.jobs)
+            .flatten()
+            .copied()
+            .collect()
+    }
+
+    /// Whether all tasks of a workflow are submitted.
+    pub fn is_complete(&self, workflow: WorkflowId) -> bool {
+        self.flows.get(&workflow).is_some_and(|flow| flow.jobs.iter().all(Option::is_some))
+    }
+
+    /// The tasks that a task needs, of those submitted, by number; none of a job that is no task.
+    pub fn parents(&self, job: JobId) -> Vec<JobId> {
+        let Some(Member { workflow, task }) = self.member(job) else { return Vec::new() };
+        let flow = &self.flows[&workflow];
+        let parents = flow.graph.parents(task).iter();
+        parents.filter_map(|link| flow.jobs[link.task.index()]).collect()
+    }
+
     /// Which task a job is, if it is one.
     pub fn member(&self, job: JobId) -> Option<Member> {
         self.tasks.get(&job).copied()

@@ -66,6 +66,8 @@ enum What {
     OnFailure,
     /// How the scheduler of a grid sends jobs to resources (`grid.policy`)
     GridPolicies,
+    /// Who makes static schedules of workflows (`grid.algorithm`)
+    StaticSchedules,
     /// How clusters plan applications of phases (`plans.method`)
     PlanMethods,
     /// When jobs of a grid save their progress (`grid.checkpoints.rule`)
@@ -103,6 +105,7 @@ impl What {
             What::Reschedulings => "ReschedulingRule",
             What::OnFailure => "OnFailure",
             What::GridPolicies => "GridPolicy",
+            What::StaticSchedules => "StaticAlgorithm",
             What::PlanMethods => "PlanMethod",
             What::Checkpoints => "CheckpointRule",
             What::Models => "Model",

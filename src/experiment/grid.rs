@@ -15,12 +15,15 @@ use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
-use haggle_scheduling::grid::workflows::{BalanceRules, Estimate, Prediction, WorkflowPolicy};
+use haggle_scheduling::grid::workflows::{
+    BalanceRules, Estimate, Outages, Prediction, StaticPolicy, WorkflowPolicy,
+};
 use haggle_scheduling::grid::{
     CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, LoadUnit, Preference,
     Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
 };
 
+use haggle_workflows::schedule::Policy as Algorithm;
 use rand::RngExt;
 
 use super::workflows::{self, Workflows};
@@ -205,6 +208,22 @@ pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
             };
             GridPolicy::Workflow(WorkflowPolicy { balance, prediction, estimate, checkpointing })
         }
+        file::GridPolicy::StaticWorkflow => GridPolicy::StaticWorkflow(StaticPolicy {
+            by: match grid.algorithm.unwrap_or_default() {
+                file::StaticAlgorithm::Heft => Algorithm::Heft,
+                file::StaticAlgorithm::Cpop => Algorithm::Cpop,
+                file::StaticAlgorithm::Peft => Algorithm::Peft,
+                file::StaticAlgorithm::MinMin => Algorithm::MinMin,
+                file::StaticAlgorithm::MaxMin => Algorithm::MaxMin,
+                file::StaticAlgorithm::Sufferage => Algorithm::Sufferage,
+                file::StaticAlgorithm::Random => Algorithm::Random,
+            },
+            outages: match grid.outages.unwrap_or_default() {
+                file::Outages::Wait => Outages::Wait,
+                file::Outages::Replan => Outages::Replan,
+            },
+            checkpointing,
+        }),
         file::GridPolicy::UserClustering
         | file::GridPolicy::FullFill
         | file::GridPolicy::FullFillRoundRobin

@@ -44,7 +44,8 @@ pub use figure::{Figure, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
     Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
     GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
-    NetworkModel, OutputFate, Prediction, Preference, Replicas, Sharing, Site, Storage,
+    NetworkModel, Outages, OutputFate, Prediction, Preference, Replicas, Sharing, Site,
+    StaticAlgorithm, Storage,
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;

@@ -1,8 +1,10 @@
 //! Static schedules: where and when each task of a workflow runs, decided before it starts.
 //!
 //! A [`Problem`] is a workflow on resources that run one task at a time. A [`Policy`] makes a
-//! [`Schedule`] of it, which [`Schedule::check`] verifies. What a task reads from storage and writes
-//! there is left out, and so is the number of its processors: a resource runs any task. Ranks are
+//! [`Schedule`] of it, which [`Schedule::check`] verifies. Data go from resource to resource, and what a task
+//! reads from storage and writes there is left out; or all of them go by way of a storage
+//! ([`Problem::with_storage`]). Resources may be taken for some time by others, and tasks released later
+//! ([`Problem::amid`]). The number of a task's processors is left out: a resource runs any task. Ranks are
 //! sums of whole microseconds over all resources, not their means, so equal ranks are equal on every
 //! machine.
 //!
@@ -132,6 +134,18 @@ pub enum ScheduleError {
         /// The task.
         task: TaskId,
     },
+    /// A task starts before it is released.
+    #[error("task {task} starts before it is released")]
+    Unreleased {
+        /// The task.
+        task: TaskId,
+    },
+    /// A task runs while its resource is taken.
+    #[error("task {task} runs while others have its resource")]
+    Taken {
+        /// The task.
+        task: TaskId,
+    },
     /// A task starts before its data are there.
     #[error("task {child} starts before the data of {parent} are there")]
     Early {
@@ -189,9 +203,18 @@ impl Schedule {
             if !is_there || end != start + problem.time(task, resource) {
                 return Err(ScheduleError::Placement { task });
             }
+            if start < problem.released(task) {
+                return Err(ScheduleError::Unreleased { task });
+            }
+            let meets = |other: &Placement| {
+                other.resource == resource && start.max(other.start) < end.min(other.end)
+            };
+            if problem.taken().iter().any(meets) {
+                return Err(ScheduleError::Taken { task });
+            }
             for link in workflow.parents(task) {
                 let parent = self.placement(link.task);
-                let moved = problem.transfer(link.bytes, parent.resource, resource);
+                let moved = problem.transfer(link.task, link.bytes, parent.resource, resource);
                 if start < parent.end + moved {
                     return Err(ScheduleError::Early { child: task, parent: link.task });
                 }

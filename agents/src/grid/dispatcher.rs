@@ -65,6 +65,8 @@ pub struct DispatcherConfig {
     pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
     /// How jobs save their progress, if any does.
     pub checkpoints: Option<Checkpoints>,
+    /// How long a job holds its slot before its input is asked for.
+    pub prepare: Span,
     /// Whether a job that has been computed cannot be lost any more. Otherwise its
     /// copies go on until the output has arrived.
     pub output_survives: bool,
@@ -188,10 +190,10 @@ impl Dispatcher {
             self.desk.refuse(job, Refusal::WrongShape, out);
             return true;
         }
-        let may_start = match task {
+        let workflow = task.as_ref().map(|it| WorkflowId { workload, number: it.workflow });
+        let may_start = match workflow.zip(task) {
             None => Some(true),
-            Some(task) => {
-                let workflow = WorkflowId { workload, number: task.workflow };
+            Some((workflow, task)) => {
                 self.tell_of(workflow, out);
                 self.ledger.submit(job, Member { workflow, task: TaskId(task.task) })
             }
@@ -201,8 +203,13 @@ impl Dispatcher {
             return true;
         };
         self.open += 1;
+        self.policy.came(job);
         if !may_start {
             out.send(from, SubmissionMessage::Accepted { job });
+            // Who schedules workflows as a whole has waited for its last task.
+            if workflow.is_some_and(|it| self.ledger.is_complete(it)) {
+                self.await_round(now, out);
+            }
             return true;
         }
         let arrival = if self.ledger.member(job).is_some() { submit } else { now };
@@ -239,7 +246,12 @@ impl Dispatcher {
             self.view.withdraw(job);
         }
         self.open -= 1;
+        // No task that needs it will ever start.
+        self.ledger.fail(job);
         self.over(job, GridOutcome::Withdrawn(now), JobOutcome::Cancelled, out);
+        if self.policy.withdrawn(job) {
+            self.react(now, out);
+        }
     }
 
     fn over(&mut self, job: JobId, outcome: GridOutcome, word: JobOutcome, out: &mut Outbox) {

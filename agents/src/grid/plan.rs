@@ -193,6 +193,7 @@ impl GridPlan {
             data: self.data.clone(),
             workflows: self.workflows.clone(),
             checkpoints: self.checkpoints,
+            prepare: self.prepare,
             output_survives: self.output_survives,
             cancel_mode: self.cancel_mode,
         };

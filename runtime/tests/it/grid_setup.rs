@@ -28,6 +28,8 @@ pub(crate) struct Grid {
     /// By resource.
     pub(crate) outages: BTreeMap<usize, OutageList>,
     pub(crate) horizon: Option<Time>,
+    /// How long the user waits for a job to start.
+    pub(crate) patience: Option<Span>,
     /// Messages that are there when the run begins.
     pub(crate) initial: Vec<(Time, ActorId, Message)>,
     pub(crate) in_vain_max: u64,
@@ -71,6 +73,7 @@ impl Grid {
             jobs: Vec::new(),
             outages: BTreeMap::new(),
             horizon: None,
+            patience: None,
             initial: Vec::new(),
             in_vain_max: IN_VAIN_MAX,
         }
@@ -148,11 +151,10 @@ impl Grid {
         let mut actors = built.places;
         actors.extend(built.services);
         let me = ActorId(actors.len() as u32);
-        actors.push(AnyActor::User(User::new(UserConfig::new(
-            me,
-            built.dispatcher,
-            JobClass::External,
-        ))));
+        actors.push(AnyActor::User(User::new(UserConfig {
+            patience: self.patience,
+            ..UserConfig::new(me, built.dispatcher, JobClass::External)
+        })));
         let nature = ActorId(actors.len() as u32);
         actors.push(self.plan.nature());
         let resource = |(place, planned): (usize, &PlannedResource)| Resource {
@@ -301,9 +303,13 @@ impl Grid {
         }
     }
 
-    /// As many transfers have arrived as tries of one workload say.
+    /// As many transfers have arrived as tries of one workload say, all of whose jobs bring along the same.
     fn audit_transfers(&self, account: &ResourceAccount, tries: &[&TryRecord]) {
         let [data] = self.plan.data[..] else { return };
+        let brings_own = |job: &Job| job.task.as_ref().is_some_and(|task| task.data.is_some());
+        if self.jobs.iter().any(brings_own) {
+            return;
+        }
         let here = Place::Resource(account.resource);
         let is_between =
             |from: Place, to: Place| move |flow: &&DataFlow| (flow.from, flow.to) == (from, to);

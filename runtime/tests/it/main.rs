@@ -15,6 +15,7 @@ mod grid_invariants;
 mod grid_rules;
 mod grid_sessions;
 mod grid_setup;
+mod grid_static;
 mod holding;
 mod invariants;
 mod maintenance;

@@ -9,7 +9,7 @@ use super::rescheduling::Rescheduling;
 use super::scheduler::GridScheduler;
 use super::sessions::{SessionPolicy, SessionScheduler};
 use super::view::Detection;
-use super::workflows::{WorkflowPolicy, WorkflowScheduler};
+use super::workflows::{StaticPolicy, StaticScheduler, WorkflowPolicy, WorkflowScheduler};
 use super::wqr::Wqr;
 use haggle_model::work::Fraction;
 
@@ -55,6 +55,8 @@ pub enum GridPolicy {
     },
     /// Tasks of workflows that end together, see [`WorkflowScheduler`].
     Workflow(WorkflowPolicy),
+    /// Tasks of workflows where static schedules put them, see [`StaticScheduler`].
+    StaticWorkflow(StaticPolicy),
     /// Sessions that reserve a share of a resource, or are rejected.
     Sessions(SessionPolicy),
 }
@@ -77,6 +79,7 @@ impl GridPolicy {
             GridPolicy::Rescheduling { .. } => "rescheduling",
             GridPolicy::Workflow(WorkflowPolicy { balance: None, .. }) => "workflow",
             GridPolicy::Workflow(_) => "balanced-workflow",
+            GridPolicy::StaticWorkflow(_) => "static-workflow",
             GridPolicy::Sessions(policy) => policy.name(),
         }
     }
@@ -110,6 +113,7 @@ impl GridPolicy {
                 Box::new(Rescheduling { gain, checkpointing, detection: NOTICED })
             }
             GridPolicy::Workflow(policy) => Box::new(WorkflowScheduler::new(policy)),
+            GridPolicy::StaticWorkflow(policy) => Box::new(StaticScheduler::new(policy, resources)),
             GridPolicy::Sessions(policy) => Box::new(SessionScheduler::new(policy, resources)),
         }
     }
@@ -151,6 +155,7 @@ impl fmt::Display for GridPolicy {
             | GridPolicy::CombinedFt { replicas, .. } => {
                 write!(f, " ({} to {})", replicas.min, replicas.max)
             }
+            GridPolicy::StaticWorkflow(policy) => write!(f, " ({})", policy.by),
             _ => Ok(()),
         }
     }

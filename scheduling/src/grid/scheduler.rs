@@ -29,6 +29,14 @@ pub trait GridScheduler: std::fmt::Debug + Send {
         true
     }
 
+    /// A job has come; if it is a task, it may have to wait for others before the view has it.
+    fn came(&mut self, _job: JobId) {}
+
+    /// A job is withdrawn that is at no resource. Says whether others may start for that.
+    fn withdrawn(&mut self, _job: JobId) -> bool {
+        false
+    }
+
     /// A replica of a job has been computed and has given its slot back.
     fn computed(&mut self, _now: Time, _job: JobId) {}
 
@@ -176,6 +184,27 @@ pub trait Insight {
     /// input, and a checkpoint if it starts from one.
     fn fetching_time(&self, _job: JobId, _to: ResourceId, _restart: Restart) -> Span {
         Span::ZERO
+    }
+
+    /// For how long a job holds a slot before its data are asked for, and again before it computes if
+    /// it recovers from a checkpoint.
+    fn starting_time(&self, _restart: Restart) -> Span {
+        Span::ZERO
+    }
+
+    /// How long the output of a job would be on its way from a resource to the storage.
+    fn sending_time(&self, _job: JobId, _from: ResourceId) -> Span {
+        Span::ZERO
+    }
+
+    /// The length of a job as its user describes it; also of one that waits for others.
+    fn length(&self, _job: JobId) -> Work {
+        Work::ZERO
+    }
+
+    /// Whether a job is not over.
+    fn is_open(&self, _job: JobId) -> bool {
+        true
     }
 
     /// The workflows, if jobs are their tasks.

@@ -8,14 +8,17 @@
 //! ```
 //!
 //! [`balance`] and [`placing`] know neither graphs nor reports, and the ledger ([`crate::workflows`]) no resources;
-//! [`scheduler`] puts them together in a round.
+//! [`scheduler`] puts them together in a round. [`statics`] decides before a workflow starts, and is told nothing of
+//! what becomes of it.
 
 pub mod balance;
 pub mod curve;
 pub mod placing;
 pub mod prediction;
 pub mod scheduler;
+pub mod statics;
 
 pub use balance::{Balance, BalancedRound};
 pub use prediction::{Average, CurveFit, Extrapolation, Predictor};
 pub use scheduler::{BalanceRules, Estimate, Prediction, WorkflowPolicy, WorkflowScheduler};
+pub use statics::{Outages, StaticPolicy, StaticScheduler};

@@ -48,6 +48,7 @@ fn word(part: Part, story: &Story) -> &'static str {
         Part::NotReady => "before its earliest start",
         Part::Busy if on_grid => "all slots taken",
         Part::Busy => "too few processors free",
+        Part::Order if on_grid => "resource free: the order of the schedule",
         Part::Order => "enough free: order of the queue, reservations",
         Part::Round => "slot free: until the scheduler's next round",
         Part::Down if on_grid => "resources down",

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::spent::{Column, Ledger, Part, Spent, micros};
 use super::supply::{Market, NO_LIMIT, Waiting};
 use super::{Chronicle, Story};
-use crate::scenario::file;
+use crate::scenario::Scenario;
+use crate::scenario::file::{self, GridPolicy};
 
 /// A try of a job on a resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,7 +76,9 @@ fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a TryRow>, Vec<&'a Check
 
 fn spent(all: &Chronicle, job: &JobRow, own: &[&TryRow], chain: &[Link<'_>]) -> Vec<Spent> {
     let mut ledger = Ledger::new(job);
-    let mut waiting = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, Part::Round);
+    // In a schedule a task has its turn on a resource of its own, whatever is free elsewhere.
+    let can_start = if is_static(&all.scenario) { Part::Order } else { Part::Round };
+    let mut waiting = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, can_start);
     for (at, &(it, checkpoint)) in chain.iter().enumerate() {
         idle(&mut ledger, &mut waiting, own, micros(it.dispatched));
         ledger.until(micros(it.start.unwrap_or(it.left)), Part::Transfers);
@@ -136,9 +139,17 @@ fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, tries: &[&TryRow], until
     }
 }
 
+/// Whether tasks run as schedules say that were made before.
+fn is_static(scenario: &Scenario) -> bool {
+    scenario.grid.as_ref().is_some_and(|grid| grid.policy == GridPolicy::StaticWorkflow)
+}
+
 /// The slots of all resources, what tries held of them, and what was down.
 pub(super) fn market(grid: &file::Grid, tries: &[TryRow], outages: &[OutageRow]) -> Market {
-    let slots = |site: &file::Site| site.slots().map_or(NO_LIMIT, i64::from);
+    let slots = |site: &file::Site| match grid.policy {
+        GridPolicy::StaticWorkflow => 1,
+        _ => site.slots().map_or(NO_LIMIT, i64::from),
+    };
     let places = grid
         .sites
         .iter()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::scenario::Scenario;
-use crate::scenario::file::{self, FigureKind, OnFailure, Policy, Role, Transport};
+use crate::scenario::file::{self, FigureKind, GridPolicy, OnFailure, Policy, Role, Transport};
 use crate::scenario::quantity::TimeSpan;
 
 /// What was done with a case besides running it.
@@ -31,7 +31,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 45] = [
+pub const FEATURES: [(&str, Has); 48] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -50,6 +50,15 @@ pub const FEATURES: [(&str, Has); 45] = [
     ("network faults", |scenario, _| network_faults(scenario)),
     ("reliable transport", |scenario, _| scenario.network.transport == Transport::Reliable),
     ("grid", |scenario, _| scenario.grid.as_ref().is_some_and(|it| !it.policy.takes_sessions())),
+    ("tasks on a grid", |scenario, _| {
+        scenario.workloads.iter().any(|it| flows(scenario, it, true))
+    }),
+    ("tasks on providers", |scenario, _| {
+        scenario.workloads.iter().any(|it| flows(scenario, it, false))
+    }),
+    ("static schedules", |scenario, _| {
+        scenario.grid.as_ref().is_some_and(|it| it.policy == GridPolicy::StaticWorkflow)
+    }),
     ("replicas", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.replicates())),
     ("sessions", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.takes_sessions())),
     ("plans", |scenario, _| scenario.plans.is_some()),
@@ -94,6 +103,17 @@ fn drawn(done: &Done, kind: FigureKind) -> bool {
 fn bags(scenario: &Scenario) -> bool {
     let bags = |step: &file::Step| matches!(step, file::Step::Bags {});
     scenario.workloads.iter().any(|workload| workload.steps.iter().any(bags))
+}
+
+/// Whether a workload has workflows whose tasks run on a grid, or on providers.
+fn flows(scenario: &Scenario, workload: &file::Workload, on_grid: bool) -> bool {
+    let is_submitted = |it: &&file::User| {
+        let mut sources = scenario.sources(it.workload.as_str()).into_iter();
+        sources.any(|place| scenario.workloads[place].name == workload.name)
+    };
+    workload.model == Some(file::Model::Workflows)
+        && scenario.users.iter().any(|user| is_submitted(&user))
+        && scenario.runs_on_grid(workload) == on_grid
 }
 
 fn compositions(scenario: &Scenario) -> impl Iterator<Item = &file::Metascheduler> {

@@ -16,6 +16,7 @@ impl Check<'_> {
         self.check_saving(&path, grid);
         self.check_gain(&path, grid);
         self.check_balance(&path, grid);
+        self.check_static(&path, grid);
         self.check_loads(&path, grid);
         self.check_resources(&path, grid);
         self.check_end(&path);
@@ -128,6 +129,57 @@ impl Check<'_> {
                     "remove it, or set `policy = \"balanced-workflow\"`".to_owned(),
                 );
             }
+        }
+    }
+
+    /// A static schedule is one of a workflow, by what users say of its tasks before.
+    fn check_static(&mut self, path: &Path, grid: &Grid) {
+        if grid.policy != GridPolicy::StaticWorkflow {
+            let given =
+                [("algorithm", grid.algorithm.is_some()), ("outages", grid.outages.is_some())];
+            for (key, _) in given.into_iter().filter(|&(_, given)| given) {
+                self.report(
+                    &path.key(key),
+                    "workflows are not scheduled before they start under this policy".to_owned(),
+                    "not used",
+                    "remove it, or set `policy = \"static-workflow\"`".to_owned(),
+                );
+            }
+            return;
+        }
+        if self.is_replaced(&path.key("policy")) {
+            return;
+        }
+        let scenario = self.scenario;
+        let own = scenario.workloads.iter().enumerate();
+        let own = own.filter(|(_, workload)| scenario.runs_on_grid(workload));
+        let (mut jobs, mut flows) = (false, false);
+        for (index, workload) in own {
+            jobs = true;
+            let Some(workflows) = &workload.workflows else { continue };
+            flows = true;
+            if workflows.progress.is_some_and(|progress| !progress.a_priori) {
+                let at = Path::root().key("workload").index(index).key("workflows");
+                self.report(
+                    &at.key("progress").key("a-priori"),
+                    "static schedules are made from what users say of their tasks before"
+                        .to_owned(),
+                    "nothing is said",
+                    "remove it, or choose a policy that decides in rounds, such as \"workflow\""
+                        .to_owned(),
+                );
+            }
+        }
+        if jobs && !flows {
+            self.report(
+                &path.key("policy"),
+                "static schedules are those of workflows, and no workload of this grid has any"
+                    .to_owned(),
+                "no workflows",
+                "add a workload with `model = \"workflows\"`, or choose another policy (`haggle list \
+                 grid-policies`)"
+                    .to_owned(),
+            );
         }
     }
 

@@ -35,6 +35,13 @@ pub struct Grid {
     /// "integrated" if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
+    /// Who makes the schedules of workflows, with policy "static-workflow"; "heft" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<StaticAlgorithm>,
+    /// What becomes of tasks that have not been sent when resources fail or work again, with policy
+    /// "static-workflow"; "wait" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outages: Option<Outages>,
     /// Limits to the share that sessions may ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionLimits>,
@@ -136,6 +143,9 @@ pub enum GridPolicy {
     Workflow,
     /// As workflow, and tasks that run move so that those with the same successor end together.
     BalancedWorkflow,
+    /// Each task of a workflow where a schedule has put it that was made when the workflow came; one task of a
+    /// resource at a time.
+    StaticWorkflow,
     /// Sessions, which reserve a share: each where most of its user's are, or rejected.
     UserClustering,
     /// Sessions, each to the first resource with enough left, or rejected.
@@ -183,6 +193,7 @@ impl GridPolicy {
                 | GridPolicy::Rescheduling
                 | GridPolicy::Workflow
                 | GridPolicy::BalancedWorkflow
+                | GridPolicy::StaticWorkflow
         )
     }
 }
@@ -231,6 +242,38 @@ pub enum Estimate {
     /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
     /// right where speeds do not change and tasks do not move.
     Literal,
+}
+
+/// Who makes the schedules of workflows (docs/workflows.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StaticAlgorithm {
+    /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
+    #[default]
+    Heft,
+    /// Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002).
+    Cpop,
+    /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
+    Peft,
+    /// Level by level, the task that can end first, first (Maheswaran et al. 1999).
+    MinMin,
+    /// Level by level, the task whose earliest end is last, first (Maheswaran et al. 1999).
+    MaxMin,
+    /// Level by level, the task that loses most without its best resource, first (Maheswaran et al. 1999).
+    Sufferage,
+    /// Each task on a resource drawn at random.
+    Random,
+}
+
+/// What becomes of tasks that have not been sent when resources fail or work again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outages {
+    /// They wait for their resources.
+    #[default]
+    Wait,
+    /// They are scheduled anew, on the resources that work.
+    Replan,
 }
 
 /// How many replicas of a job there are, each on another resource.

@@ -79,7 +79,7 @@ impl Theme {
             (Flows, "Metascheduler", "coallocation" | "reallocation") => Absent,
             (Workflows, "Workflows", "processors" | "processors-max") => Absent,
             (Workflows, "Grid", "policy") => {
-                OneOf(&["workflow", "balanced-workflow", "rescheduling", "wqr"])
+                OneOf(&["workflow", "balanced-workflow", "static-workflow", "rescheduling", "wqr"])
             }
             (Plans, "Scenario", "plans") => Present,
             (Plans, "Scenario", "grid" | "provider" | "metascheduler" | "maintenance") => Absent,

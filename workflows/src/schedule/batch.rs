@@ -61,19 +61,13 @@ impl<'a> Batch<'a> {
     fn new(problem: &'a Problem<'a>, rule: Rule) -> Batch<'a> {
         let classes = problem.all().map(|resource| problem.class_of(resource)).max();
         let mut available = vec![BTreeSet::new(); classes.map_or(0, |last| last + 1)];
+        let plan = Plan::new(problem);
         for resource in problem.all() {
-            available[problem.class_of(resource)].insert((Time::ZERO, resource));
+            available[problem.class_of(resource)].insert((plan.available(resource), resource));
         }
         let waiting = vec![None; problem.workflow().tasks().len()];
         let suitors = vec![Vec::new(); problem.resources()];
-        Batch {
-            rule,
-            plan: Plan::new(problem),
-            available,
-            order: BTreeSet::new(),
-            waiting,
-            suitors,
-        }
+        Batch { rule, plan, available, order: BTreeSet::new(), waiting, suitors }
     }
 
     fn level(&mut self, tasks: &[TaskId]) {

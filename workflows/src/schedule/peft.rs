@@ -37,10 +37,11 @@ pub(super) fn optimistic_costs(problem: &Problem<'_>) -> Vec<Span> {
             let child = &table[link.task.index() * resources..][..resources];
             let on = |resource: u32| child[resource as usize] + problem.time(link.task, resource);
             let best = problem.all().map(on).min().expect("there are resources");
-            let moved = best + problem.transfer_between(link.bytes);
             for (rest, resource) in rest.iter_mut().zip(problem.all()) {
                 // Data stay where they are, or go to the best resource of all.
-                *rest = (*rest).max(moved.min(on(resource)));
+                let moved = best + problem.away(task, link.bytes, resource);
+                let stayed = on(resource) + problem.home(task, resource);
+                *rest = (*rest).max(moved.min(stayed));
             }
         }
         table[task.index() * resources..][..resources].copy_from_slice(&rest);

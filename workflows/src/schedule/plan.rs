@@ -35,26 +35,35 @@ impl Ready {
 impl<'a> Plan<'a> {
     pub(super) fn new(problem: &'a Problem<'a>) -> Plan<'a> {
         let placed = vec![None; problem.workflow().tasks().len()];
-        Plan { problem, placed, idle: vec![Idle::default(); problem.resources()] }
+        let mut idle = vec![Idle::default(); problem.resources()];
+        for &Placement { resource, start, end } in problem.taken() {
+            idle[resource as usize].take(start, end);
+        }
+        Plan { problem, placed, idle }
     }
 
     /// When the data of a task arrive, all of whose parents are placed.
     pub(super) fn ready(&self, task: TaskId) -> Ready {
         let arrival = |link: &crate::Link| {
             let parent = self.placed[link.task.index()].expect("parents are placed first");
-            (parent, parent.end + self.problem.transfer_between(link.bytes))
+            let (away, home) = (
+                self.problem.away(link.task, link.bytes, parent.resource),
+                self.problem.home(link.task, parent.resource),
+            );
+            (parent, parent.end + away, parent.end + home)
         };
-        let mut ready = Ready { elsewhere: Time::ZERO, home: 0, at_home: Time::ZERO };
+        let released = self.problem.released(task);
+        let mut ready = Ready { elsewhere: released, home: 0, at_home: released };
         let parents = self.problem.workflow().parents(task);
-        for (parent, arrives) in parents.iter().map(arrival) {
+        for (parent, arrives, _) in parents.iter().map(arrival) {
             if arrives > ready.elsewhere {
                 ready.elsewhere = arrives;
                 ready.home = parent.resource;
             }
         }
-        for (parent, arrives) in parents.iter().map(arrival) {
+        for (parent, arrives, arrives_home) in parents.iter().map(arrival) {
             let is_home = parent.resource == ready.home;
-            ready.at_home = ready.at_home.max(if is_home { parent.end } else { arrives });
+            ready.at_home = ready.at_home.max(if is_home { arrives_home } else { arrives });
         }
         ready
     }

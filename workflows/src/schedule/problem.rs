@@ -1,8 +1,9 @@
 //! A workflow on resources: how long each task takes on each of them, and data between them.
 
-use haggle_model::Span;
+use haggle_model::{Span, Time};
 use thiserror::Error;
 
+use super::Placement;
 use crate::{TaskId, Workflow};
 
 /// What moves data between any two resources; on one resource they take no time.
@@ -75,9 +76,22 @@ pub struct Problem<'a> {
     workflow: &'a Workflow,
     resources: usize,
     times: Times,
-    network: Network,
+    moves: Moves,
     /// Resources of one class take equal times for each task.
     class_of: Vec<u32>,
+    /// When resources are taken by others.
+    taken: Vec<Placement>,
+    /// Before when tasks cannot start, by number; empty = any may start at once.
+    released: Vec<Time>,
+}
+
+/// How data come from a task to those that need them.
+#[derive(Clone, Debug)]
+enum Moves {
+    /// From resource to resource.
+    Direct(Network),
+    /// By way of a storage: how long each task sends its output there, from each resource.
+    Stored(Vec<Span>),
 }
 
 #[derive(Clone, Debug)]
@@ -107,7 +121,8 @@ impl<'a> Problem<'a> {
             class_of[two[1]] = class_of[two[0]] + u32::from(next);
         }
         let resources = speeds.len();
-        Problem { workflow, resources, times: Times::Speeds(speeds), network, class_of }.checked()
+        let times = Times::Speeds(speeds);
+        Problem::new(workflow, resources, times, Moves::Direct(network), class_of).checked()
     }
 
     /// Unrelated resources: the time of each task on each of them, a row a task.
@@ -117,37 +132,66 @@ impl<'a> Problem<'a> {
         network: Network,
     ) -> Result<Problem<'a>, ProblemError> {
         let resources = rows.first().map_or(0, Vec::len);
-        let tasks = workflow.tasks().len();
-        let uneven = rows.iter().position(|row| row.len() != resources);
-        if uneven.is_some() || rows.len() != tasks {
-            let row = uneven.unwrap_or(rows.len().min(tasks));
-            let found = rows.get(row).map_or(0, Vec::len);
-            return Err(ProblemError::Rows { row, found, expected: resources, tasks });
-        }
-        for (task, row) in workflow.ids().zip(rows) {
-            if let Some(resource) = row.iter().position(|&time| time < Span::ZERO) {
-                return Err(ProblemError::NegativeTime { task, resource });
-            }
-        }
         let class_of = (0..resources as u32).collect();
-        let times = Times::Rows(rows.concat());
-        Problem { workflow, resources, times, network, class_of }.checked()
+        let times = Times::Rows(joined(workflow, rows, resources)?);
+        Problem::new(workflow, resources, times, Moves::Direct(network), class_of).checked()
+    }
+
+    /// Unrelated resources, and a storage by way of which all data go, also those that a later task on the
+    /// same resource needs. `times` have a row a task: how long it has each resource, with what fetching its
+    /// input takes. `sending` has, as long a row each, for how long its output is on the way then.
+    pub fn with_storage(
+        workflow: &'a Workflow,
+        times: &[Vec<Span>],
+        sending: &[Vec<Span>],
+    ) -> Result<Problem<'a>, ProblemError> {
+        let resources = times.first().map_or(0, Vec::len);
+        let class_of = (0..resources as u32).collect();
+        let times = Times::Rows(joined(workflow, times, resources)?);
+        let moves = Moves::Stored(joined(workflow, sending, resources)?);
+        Problem::new(workflow, resources, times, moves, class_of).checked()
+    }
+
+    fn new(
+        workflow: &'a Workflow,
+        resources: usize,
+        times: Times,
+        moves: Moves,
+        class_of: Vec<u32>,
+    ) -> Problem<'a> {
+        let (taken, released) = (Vec::new(), Vec::new());
+        Problem { workflow, resources, times, moves, class_of, taken, released }
+    }
+
+    /// The same among others: resources are `taken` at times that do not overlap, and tasks are `released`
+    /// at times, by number.
+    ///
+    /// # Panics
+    /// If there is not a time for each task, or a resource is none of these.
+    pub fn amid(self, taken: Vec<Placement>, released: Vec<Time>) -> Problem<'a> {
+        assert_eq!(released.len(), self.workflow.tasks().len(), "each task has a time");
+        let is_there = |one: &Placement| (one.resource as usize) < self.resources;
+        assert!(taken.iter().all(is_there), "what is taken is a resource");
+        Problem { taken, released, ..self }
     }
 
     fn checked(self) -> Result<Problem<'a>, ProblemError> {
-        let Network { latency, bytes_per_second } = self.network;
         if self.resources == 0 {
             return Err(ProblemError::NoResource);
         }
-        if latency < Span::ZERO {
-            return Err(ProblemError::Latency);
-        }
-        if bytes_per_second.is_nan() || bytes_per_second <= 0.0 {
-            return Err(ProblemError::Bandwidth(bytes_per_second));
+        if let Moves::Direct(Network { latency, bytes_per_second }) = self.moves {
+            if latency < Span::ZERO {
+                return Err(ProblemError::Latency);
+            }
+            if bytes_per_second.is_nan() || bytes_per_second <= 0.0 {
+                return Err(ProblemError::Bandwidth(bytes_per_second));
+            }
         }
         let slowest = |task| self.all().map(|resource| self.time(task, resource)).max();
         let tasks = self.workflow.ids().filter_map(slowest);
-        let data = self.workflow.edges().map(|edge| self.network.transfer(edge.bytes));
+        let data = self.workflow.edges().filter_map(|edge| {
+            self.all().map(|resource| self.away(edge.parent, edge.bytes, resource)).max()
+        });
         // Sums saturate beyond what is allowed.
         let longest: Span = tasks.chain(data).sum();
         if longest.is_forever() { Err(ProblemError::TooLong) } else { Ok(self) }
@@ -178,18 +222,60 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// How long so many bytes take between two resources.
-    pub fn transfer(&self, bytes: u64, from: u32, to: u32) -> Span {
-        if from == to { Span::ZERO } else { self.network.transfer(bytes) }
+    /// How long the data that a task makes for another one take from its resource to that of the other.
+    pub fn transfer(&self, parent: TaskId, bytes: u64, from: u32, to: u32) -> Span {
+        if from == to { self.home(parent, from) } else { self.away(parent, bytes, from) }
     }
 
-    /// How long so many bytes take between two different resources.
-    pub fn transfer_between(&self, bytes: u64) -> Span {
-        self.network.transfer(bytes)
+    /// How long they take to any other resource.
+    pub(super) fn away(&self, parent: TaskId, bytes: u64, from: u32) -> Span {
+        match &self.moves {
+            Moves::Direct(network) => network.transfer(bytes),
+            Moves::Stored(sending) => sending[parent.index() * self.resources + from as usize],
+        }
+    }
+
+    /// How long they take to the same resource.
+    pub(super) fn home(&self, parent: TaskId, from: u32) -> Span {
+        match &self.moves {
+            Moves::Direct(_) => Span::ZERO,
+            Moves::Stored(_) => self.away(parent, 0, from),
+        }
+    }
+
+    /// When resources are taken by others.
+    pub fn taken(&self) -> &[Placement] {
+        &self.taken
+    }
+
+    /// Before when a task cannot start.
+    pub fn released(&self, task: TaskId) -> Time {
+        self.released.get(task.index()).copied().unwrap_or(Time::ZERO)
     }
 
     /// The class of a resource: those of one class take equal times for each task.
     pub(super) fn class_of(&self, resource: u32) -> usize {
         self.class_of[resource as usize] as usize
     }
+}
+
+/// The entries of all rows, of which there is one for each task.
+fn joined(
+    workflow: &Workflow,
+    rows: &[Vec<Span>],
+    resources: usize,
+) -> Result<Vec<Span>, ProblemError> {
+    let tasks = workflow.tasks().len();
+    let uneven = rows.iter().position(|row| row.len() != resources);
+    if uneven.is_some() || rows.len() != tasks {
+        let row = uneven.unwrap_or(rows.len().min(tasks));
+        let found = rows.get(row).map_or(0, Vec::len);
+        return Err(ProblemError::Rows { row, found, expected: resources, tasks });
+    }
+    for (task, row) in workflow.ids().zip(rows) {
+        if let Some(resource) = row.iter().position(|&time| time < Span::ZERO) {
+            return Err(ProblemError::NegativeTime { task, resource });
+        }
+    }
+    Ok(rows.concat())
 }

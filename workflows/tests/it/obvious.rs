@@ -23,13 +23,16 @@ fn mean_time(problem: &Problem<'_>, task: TaskId) -> i128 {
     problem.all().map(|resource| i128::from(problem.time(task, resource).as_micros())).sum()
 }
 
-fn mean_transfer(problem: &Problem<'_>, bytes: u64) -> i128 {
-    i128::from(problem.transfer_between(bytes).as_micros()) * problem.resources() as i128
+/// From any resource to one that is no other's number.
+fn mean_transfer(problem: &Problem<'_>, parent: TaskId, bytes: u64) -> i128 {
+    let from = problem.all().map(|from| problem.transfer(parent, bytes, from, u32::MAX));
+    from.map(|transfer| i128::from(transfer.as_micros())).sum()
 }
 
 fn rank_u(problem: &Problem<'_>, task: TaskId) -> i128 {
     let children = problem.workflow().children(task).iter();
-    let rest = children.map(|link| mean_transfer(problem, link.bytes) + rank_u(problem, link.task));
+    let rest =
+        children.map(|link| mean_transfer(problem, task, link.bytes) + rank_u(problem, link.task));
     mean_time(problem, task) + rest.max().unwrap_or(0)
 }
 
@@ -38,7 +41,7 @@ fn rank_d(problem: &Problem<'_>, task: TaskId) -> i128 {
     let before = parents.map(|link| {
         rank_d(problem, link.task)
             + mean_time(problem, link.task)
-            + mean_transfer(problem, link.bytes)
+            + mean_transfer(problem, link.task, link.bytes)
     });
     before.max().unwrap_or(0)
 }
@@ -47,15 +50,16 @@ fn ready(problem: &Problem<'_>, placed: &Placed, task: TaskId, resource: u32) ->
     let parents = problem.workflow().parents(task).iter();
     let arrivals = parents.map(|link| {
         let parent = placed[link.task.index()].expect("parents come first");
-        parent.end + problem.transfer(link.bytes, parent.resource, resource)
+        parent.end + problem.transfer(link.task, link.bytes, parent.resource, resource)
     });
-    arrivals.max().unwrap_or(Time::ZERO)
+    arrivals.chain([problem.released(task)]).max().expect("a time")
 }
 
 /// In the first idle slot that is long enough: slots lie between the tasks that take time, and
 /// behind them all.
 fn inserted(problem: &Problem<'_>, placed: &Placed, task: TaskId, resource: u32) -> Placement {
-    let mut busy: Vec<Placement> = placed.iter().flatten().copied().collect();
+    let mut busy: Vec<Placement> =
+        placed.iter().flatten().chain(problem.taken()).copied().collect();
     busy.retain(|one| one.resource == resource && one.start < one.end);
     busy.sort_by_key(|one| one.start);
     let starts = std::iter::once(Time::ZERO).chain(busy.iter().map(|one| one.end));
@@ -135,7 +139,7 @@ pub(crate) fn optimistic_cost(problem: &Problem<'_>, task: TaskId, resource: u32
         let on = problem.all().map(|other| {
             optimistic_cost(problem, link.task, other)
                 + problem.time(link.task, other)
-                + problem.transfer(link.bytes, resource, other)
+                + problem.transfer(task, link.bytes, resource, other)
         });
         on.min().expect("resources")
     });
@@ -168,6 +172,7 @@ fn batches(policy: Policy, problem: &Problem<'_>) -> Placed {
                         let ends = placed
                             .iter()
                             .flatten()
+                            .chain(problem.taken())
                             .filter(|one| one.resource == resource && one.start < one.end);
                         let free = ends.map(|one| one.end).max().unwrap_or(Time::ZERO);
                         let start = free.max(ready(problem, &placed, task, resource));

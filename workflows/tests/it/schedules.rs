@@ -275,6 +275,74 @@ proptest! {
     }
 }
 
+/// Times when resources are taken that do not overlap, out of gaps and lengths in turn.
+fn taken(resources: usize, steps: &[(i64, i64)]) -> Vec<Placement> {
+    let mut ends = vec![Time::ZERO; resources];
+    let place = |(number, &(gap, length)): (usize, &(i64, i64))| {
+        let resource = number % resources;
+        let start = ends[resource] + secs(gap);
+        ends[resource] = start + secs(length);
+        Placement { resource: resource as u32, start, end: ends[resource] }
+    };
+    steps.iter().enumerate().map(place).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn by_way_of_a_storage_and_amid_others(
+        workflow in workflows(9),
+        times in proptest::collection::vec((0_i64..6, 0_i64..4), 9 * 4),
+        resources in 1_usize..5,
+        steps in proptest::collection::vec((0_i64..5, 0_i64..5), 0..9),
+        released in proptest::collection::vec(0_i64..20, 9),
+    ) {
+        let rows = |which: fn(&(i64, i64)) -> i64| -> Vec<Vec<Span>> {
+            let rows = times.chunks(4).take(workflow.tasks().len());
+            rows.map(|row| row[..resources].iter().map(|it| secs(which(it))).collect()).collect()
+        };
+        let problem = Problem::with_storage(&workflow, &rows(|it| it.0), &rows(|it| it.1));
+        let released = released[..workflow.tasks().len()].iter();
+        let released = released.map(|&seconds| Time::from_secs(seconds)).collect();
+        check_all(&problem.expect("a problem").amid(taken(resources, &steps), released));
+    }
+}
+
+/// What a task makes is stored before the next one starts, on the same resource, too.
+#[test]
+fn a_storage_parts_tasks_on_one_resource() {
+    let mut builder = Builder::new("pair");
+    let first = builder.task(Task::new("first", secs(1))).expect("a task");
+    let second = builder.task(Task::new("second", secs(1))).expect("a task");
+    builder.edge(first, second, 1).expect("an edge");
+    let workflow = builder.build().expect("a workflow");
+    let (times, sending) = ([vec![secs(4)], vec![secs(4)]], [vec![secs(3)], vec![secs(9)]]);
+    let problem = Problem::with_storage(&workflow, &times, &sending).expect("a problem");
+    let starts = |problem: &Problem<'_>| {
+        let schedule = Policy::Heft.schedule(problem, 1);
+        schedule.placements().iter().map(|one| one.start.as_secs_f64()).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(&problem), [0.0, 7.0]);
+    // Others leave 4 s, and then 8 s, of which the first task is released too late for the former.
+    let [a, b] = [(4, 6), (14, 20)].map(|(start, end)| Placement {
+        resource: 0,
+        start: Time::from_secs(start),
+        end: Time::from_secs(end),
+    });
+    let problem = problem.amid(vec![a, b], [1, 0].map(Time::from_secs).to_vec());
+    assert_eq!(starts(&problem), [6.0, 20.0]);
+    let early = |start: i64| {
+        let start = Time::from_secs(start);
+        let one = Placement { resource: 0, start, end: start + secs(4) };
+        let last = Placement { start: Time::from_secs(20), end: Time::from_secs(24), ..one };
+        Schedule::new(vec![one, last]).check(&problem)
+    };
+    assert_eq!(early(0), Err(ScheduleError::Unreleased { task: first }));
+    assert_eq!(early(5), Err(ScheduleError::Taken { task: first }));
+    assert_eq!(early(6), Ok(()));
+}
+
 #[test]
 fn random_schedules_depend_on_the_seed_alone() {
     let (workflow, rows) = of_heft();

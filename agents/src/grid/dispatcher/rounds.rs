@@ -98,6 +98,29 @@ impl Insight for Insights<'_> {
         }
     }
 
+    fn starting_time(&self, restart: Restart) -> Span {
+        let recovery = match (restart, self.config.checkpoints) {
+            (Restart::FromCheckpoint, Some(checkpoints)) => checkpoints.recovery,
+            _ => Span::ZERO,
+        };
+        self.config.prepare + recovery
+    }
+
+    fn sending_time(&self, job: JobId, from: ResourceId) -> Span {
+        let Some(traffic) = &self.answers.traffic else { return Span::ZERO };
+        let Some(entry) = self.desk.get(job) else { return Span::ZERO };
+        let output = self.config.data_of(&entry.submission.job).output;
+        traffic.predicted(Node::Resource(from.index()), STORAGE, output)
+    }
+
+    fn length(&self, job: JobId) -> Work {
+        self.desk.get(job).map_or(Work::ZERO, |entry| length(&entry.submission))
+    }
+
+    fn is_open(&self, job: JobId) -> bool {
+        self.desk.get(job).is_some()
+    }
+
     fn session(&self, job: JobId) -> Session {
         let entry = self.desk.get(job).expect("a policy asks about jobs that are not done");
         let Job { workload, origin, .. } = &*entry.submission.job;

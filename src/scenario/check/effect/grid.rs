@@ -29,6 +29,13 @@ impl Check<'_> {
             }
         }
         for (index, site) in grid.sites.iter().enumerate() {
+            self.uses(
+                &path.key("site").index(index).key("slots"),
+                grid.policy != GridPolicy::StaticWorkflow,
+                &format!("site \"{}\"", site.name),
+                "under this policy a resource has one task at a time",
+                "remove it, or choose another policy (`haggle list grid-policies`)",
+            );
             let Some(load) = site.load else { continue };
             for key in ["change-min", "change-max"] {
                 self.uses(
@@ -82,6 +89,13 @@ impl Check<'_> {
             let why = "this policy does not read it";
             self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
         }
+        self.uses(
+            &path.key("outages"),
+            policy != GridPolicy::StaticWorkflow || self.fails(grid),
+            "the grid",
+            "none of its resources fails",
+            "remove it, or add [[failures]] `of` a site",
+        );
         let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.runs_on_grid(it));
         let moves_tasks = own.clone().any(|it| it.workflows.is_some());
         let told = own.any(|it| progress(it).is_some());
@@ -118,10 +132,7 @@ impl Check<'_> {
         let at = path.key("balance").key("counts-checkpoint");
         self.uses(&at, costs, "the grid's balance", why, "remove it, or add [grid.checkpoints]");
         // A task that starts again after a failure is placed by what it has reported, too.
-        let site = |name: &Name| grid.sites.iter().any(|site| site.name == *name);
-        let of_grid = |it: &Failures| it.of.is_empty() || it.of.iter().any(site);
-        let fails = self.scenario.processor_failures().any(of_grid);
-        let heard = balanced || grid.policy == GridPolicy::Workflow && fails;
+        let heard = balanced || grid.policy == GridPolicy::Workflow && self.fails(grid);
         let workloads = self.scenario.workloads.iter().enumerate();
         for (index, workload) in workloads.filter(|(_, it)| own(it)) {
             let Some(progress) = progress(workload) else { continue };
@@ -141,6 +152,13 @@ impl Check<'_> {
                 self.uses(&at.key(key), read, &owner, why, remedy);
             }
         }
+    }
+
+    /// Whether resources of the grid fail.
+    fn fails(&self, grid: &Grid) -> bool {
+        let site = |name: &Name| grid.sites.iter().any(|site| site.name == *name);
+        let of_grid = |it: &Failures| it.of.is_empty() || it.of.iter().any(site);
+        self.scenario.processor_failures().any(of_grid)
     }
 
     fn rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
