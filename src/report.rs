@@ -45,7 +45,9 @@ pub(crate) fn report(error: &Error) -> Exit {
             Exit::Usage
         }
         Error::SweepIsNoRun { .. } => {
-            say(&format!("error: {error}\n\nhint: `haggle sweep SCENARIO` carries them all out\n"));
+            say(&format!(
+                "error: {error}\n\nhint: `haggle sweep` in place of `haggle run` carries them all out\n"
+            ));
             Exit::Usage
         }
         Error::NoMachineSize { .. } => {

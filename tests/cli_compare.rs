@@ -339,10 +339,10 @@ fn sweeps_are_paired_by_variant_and_seed() {
 
     means, and differences seed by seed
       variant              metric    seeds    A    B  B - A  95 % of it
-      policy-easy_speed-1  makespan      2  150  150      0         ± 0
-      policy-easy_speed-2  makespan      2   75   75      0         ± 0
-      policy-fcfs_speed-1  makespan      2  180  180      0         ± 0
-      policy-fcfs_speed-2  makespan      2   90   90      0         ± 0
+      policy-easy_speed-1  makespan      2  150  150      0           -
+      policy-easy_speed-2  makespan      2   75   75      0           -
+      policy-fcfs_speed-1  makespan      2  180  180      0           -
+      policy-fcfs_speed-2  makespan      2   90   90      0           -
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "span"]), @r#"
@@ -407,4 +407,108 @@ fn a_run_of_centuries_is_as_it_was_written() {
         let shown = folder.haggle(&["compare", "a", "b"]);
         assert!(shown.contains("identical"), "{shown}");
     }
+}
+
+#[test]
+fn variants_of_a_sweep_are_held_against_one_of_them() {
+    let folder = runs();
+    folder.haggle(&["sweep", "sweep.toml", "-o", "sweep", "--quiet"]);
+    // The replications of a log are copies, and their differences have no interval.
+    insta::assert_snapshot!(folder.haggle(&["compare", "sweep", "--against", "policy=easy"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    against policy = easy: differences seed by seed, and with how many seeds the value is lower and higher
+
+      metric                 speed  policy  seeds    mean  of easy  difference  95 % of it  lower  higher
+      mean_waiting_time      1      fcfs        2      55    22.50      +32.50           -      0       2
+      mean_waiting_time      2      fcfs        2   23.75       10      +13.75           -      0       2
+      mean_bounded_slowdown  1      fcfs        2    2.53     1.45       +1.08           -      0       2
+      mean_bounded_slowdown  2      fcfs        2    2.32     1.40     +0.9167           -      0       2
+      utilisation            1      fcfs        2  0.5093   0.6111     -0.1019           -      2       0
+      utilisation            2      fcfs        2  0.5278   0.6333     -0.1056           -      2       0
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["compare", "sweep", "--against", "policy=eazy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the axis "policy" has no value "eazy": it has easy, fcfs
+
+    hint: `haggle show --runs sweep/scenario.toml` lists its runs
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["compare", "easy", "--against", "policy=easy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `easy` is no sweep
+
+    hint: --against compares the variants of a sweep: name the folder of one
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["compare", "sweep"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      <B>
+
+    Usage: haggle compare <A> <B>
+
+    For more information, try '--help'.
+    "#);
+    let json = folder.haggle(&[
+        "compare",
+        "sweep",
+        "--against",
+        "policy=easy",
+        "--metric",
+        "makespan",
+        "--json",
+    ]);
+    insta::assert_snapshot!(json, @r#"
+    exit code: 0
+    ----- stdout -----
+    [
+      {
+        "base": 150.0,
+        "difference": {
+          "half_width": null,
+          "mean": 30.0,
+          "n": 2,
+          "std": 0.0
+        },
+        "higher": 2,
+        "lower": 0,
+        "mean": 180.0,
+        "metric": "makespan",
+        "point": [
+          [
+            "speed",
+            "1"
+          ]
+        ],
+        "variant": "fcfs"
+      },
+      {
+        "base": 75.0,
+        "difference": {
+          "half_width": null,
+          "mean": 15.0,
+          "n": 2,
+          "std": 0.0
+        },
+        "higher": 2,
+        "lower": 0,
+        "mean": 90.0,
+        "metric": "makespan",
+        "point": [
+          [
+            "speed",
+            "2"
+          ]
+        ],
+        "variant": "fcfs"
+      }
+    ]
+    ----- stderr -----
+    "#);
 }

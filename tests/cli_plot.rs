@@ -178,6 +178,14 @@ fn a_sweep_is_drawn_over_its_axes() {
     exit code: 0
     ----- stdout -----
     8 runs
+
+    mean of the runs at each point, ± half its 95 % confidence interval
+      policy  speed  runs  mean_waiting_time  mean_bounded_slowdown  utilisation
+      easy    1         2              22.50                   1.45       0.6111
+      easy    2         2                 10                   1.40       0.6333
+      fcfs    1         2                 55                   2.53       0.5093
+      fcfs    2         2              23.75                   2.32       0.5278
+
     runs       sweep/runs.csv
     aggregate  sweep/aggregate.csv
     figure     sweep/lines.png

@@ -486,7 +486,7 @@ fn a_sweep_is_no_run() {
     ----- stderr -----
     error: the scenario is a sweep of 3 runs
 
-    hint: `haggle sweep SCENARIO` carries them all out
+    hint: `haggle sweep` in place of `haggle run` carries them all out
     "#);
     assert_eq!(folder.names(), ["sweep.toml"]);
 }

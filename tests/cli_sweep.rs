@@ -74,6 +74,13 @@ fn a_sweep_is_summed_up() {
     exit code: 0
     ----- stdout -----
     9 runs
+
+    mean of the runs at each point, ± half its 95 % confidence interval
+      policy        runs  mean_waiting_time  mean_bounded_slowdown      utilisation
+      fcfs             3              0 ± 0                  1 ± 0  0.1887 ± 0.0900
+      easy             3              0 ± 0                  1 ± 0  0.1887 ± 0.0900
+      conservative     3              0 ± 0                  1 ± 0  0.1887 ± 0.0900
+
     runs       out/runs.csv
     aggregate  out/aggregate.csv
     ----- stderr -----

@@ -229,6 +229,19 @@ fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String
     }
 }
 
+/// Of each group of samples, whether all of them are constant: then its replications are one run,
+/// copied, and what they differ by has no confidence interval.
+fn copies<'s, K: Ord>(
+    samples: impl Iterator<Item = (K, &'s (Vec<f64>, Vec<f64>))>,
+) -> std::collections::BTreeMap<K, bool> {
+    let is_constant = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
+    let mut copies = std::collections::BTreeMap::new();
+    for (group, (a, b)) in samples {
+        *copies.entry(group).or_insert(true) &= is_constant(a) && is_constant(b);
+    }
+    copies
+}
+
 /// The place of a thing in a list, at the end of which it is put if it is new.
 fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
     all.iter().position(|it| *it == one).unwrap_or_else(|| {

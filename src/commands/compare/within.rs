@@ -34,7 +34,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         AgainstError::Results(error) => Error::from(error),
         error => Error::Unfit {
             message: error.to_string(),
-            hint: format!("`haggle show --runs {}` lists its runs", args.a.display()),
+            hint: format!(
+                "`haggle show --runs {}` lists its runs",
+                args.a.join("scenario.toml").display()
+            ),
         },
     })?;
     let asked = |row: &AgainstRow| match args.metrics.is_empty() {
@@ -49,42 +52,38 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         });
     }
     rows.retain(asked);
+    rows.sort_by_key(|row| SHOWN.iter().position(|metric| *metric == row.metric));
     print(&if args.json { format!("{:#}\n", json!(rows)) } else { as_text(axis, value, &rows) })?;
     Ok(Exit::Success)
 }
 
 fn as_text(axis: &str, value: &str, rows: &[AgainstRow]) -> String {
-    let mut table = Vec::new();
+    let Some(first) = rows.first() else {
+        return format!("no seed has runs of {axis} = {value} and of another value\n");
+    };
+    let axes = first.point.iter().map(|(axis, _)| axis.clone());
+    let of_base = format!("of {value}");
+    let rest = [axis, "seeds", "mean", &of_base, "difference", "95 % of it", "lower", "higher"];
+    let heads = ["metric".to_owned()].into_iter().chain(axes).chain(rest.map(str::to_owned));
+    let mut table = vec![heads.collect()];
     for row in rows {
-        if table.is_empty() {
-            let axes = row.point.iter().map(|(axis, _)| axis.clone());
-            let rest = [
-                "metric",
-                axis,
-                "seeds",
-                value,
-                "mean",
-                "difference",
-                "95 % of it",
-                "lower",
-                "higher",
-            ];
-            table.push(axes.chain(rest.map(str::to_owned)).collect());
-        }
         let point = row.point.iter().map(|(_, value)| value.clone());
         let rest = [
-            row.metric.clone(),
             row.variant.clone(),
             row.difference.n.to_string(),
-            number(row.base),
             number(row.mean),
+            number(row.base),
             signed(row.difference.mean),
             width(row.difference.half_width),
             row.lower.to_string(),
             row.higher.to_string(),
         ];
-        table.push(point.chain(rest).collect());
+        table.push([row.metric.clone()].into_iter().chain(point).chain(rest).collect());
     }
-    let left: Vec<usize> = (0..rows.first().map_or(0, |row| row.point.len()) + 2).collect();
-    format!("against {axis} = {value}, seed by seed\n{}", lines(&table, &left))
+    let left: Vec<usize> = (0..first.point.len() + 2).collect();
+    format!(
+        "against {axis} = {value}: differences seed by seed, and with how many seeds the value is lower and \
+         higher\n\n{}",
+        lines(&table, &left)
+    )
 }

@@ -7,7 +7,7 @@ use haggle_results::stats::{Estimate, paired_difference};
 use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
-use super::{Side, place, say_the_same};
+use super::{Side, copies, place, say_the_same};
 use crate::experiment::sweep::metrics;
 use crate::scenario::Experiment;
 
@@ -52,8 +52,8 @@ pub struct VariantMetric {
     pub difference: Estimate,
 }
 
-/// The values of a metric of a variant in A and in B, seed by seed.
-type Samples = BTreeMap<(usize, usize), (String, String, Vec<f64>, Vec<f64>)>;
+/// The values of a metric of a variant in A and in B, seed by seed, by the places of variant and metric.
+type Samples = BTreeMap<(usize, usize), (Vec<f64>, Vec<f64>)>;
 
 /// Compares two sweeps.
 ///
@@ -75,7 +75,7 @@ pub fn compare_sweeps(
         only_in_b: only(&in_b, &in_a),
         metrics: Vec::new(),
     };
-    let mut variants: Vec<&str> = Vec::new();
+    let mut variants: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut samples = Samples::new();
     for (variant, folder) in in_a.iter().filter(|it| in_b.contains(it)) {
@@ -87,24 +87,26 @@ pub fn compare_sweeps(
             identical: sides.0.tables == sides.1.tables && say_the_same(&summaries),
             changed: (sides.0.changed, sides.1.changed),
         });
-        let variant_at = place(&mut variants, variant.as_str());
+        let variant_at = place(&mut variants, variant.clone());
         let of_b: BTreeMap<String, f64> = metrics(&summaries.1).into_iter().collect();
         for (metric, value) in metrics(&summaries.0) {
             let Some(&other) = of_b.get(&metric) else { continue };
-            let at = (variant_at, place(&mut names, metric.clone()));
-            let entry = samples.entry(at);
-            let (.., a, b) =
-                entry.or_insert_with(|| (variant.clone(), metric, Vec::new(), Vec::new()));
+            let (a, b) = samples.entry((variant_at, place(&mut names, metric))).or_default();
             a.push(value);
             b.push(other);
         }
     }
-    let row = |(variant, metric, a, b): (String, String, Vec<f64>, Vec<f64>)| {
-        let difference = paired_difference(&b, &a)?;
+    let copies = copies(samples.iter().map(|(&(variant, _), it)| (variant, it)));
+    let row = |((variant, metric), (a, b)): ((usize, usize), (Vec<f64>, Vec<f64>))| {
+        let mut difference = paired_difference(&b, &a)?;
+        if copies[&variant] {
+            difference.half_width = None;
+        }
         let (a, b) = (Estimate::of(&a)?.mean, Estimate::of(&b)?.mean);
+        let (variant, metric) = (variants[variant].clone(), names[metric].clone());
         Some(VariantMetric { variant, metric, a, b, difference })
     };
-    comparison.metrics = samples.into_values().filter_map(row).collect();
+    comparison.metrics = samples.into_iter().filter_map(row).collect();
     let whole =
         |run: &RunPair| run.identical && run.changed.0.is_empty() && run.changed.1.is_empty();
     comparison.identical = comparison.runs.iter().all(whole)

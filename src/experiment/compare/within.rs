@@ -7,7 +7,7 @@ use haggle_results::stats::{Estimate, paired_difference};
 use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
-use super::place;
+use super::{copies, place};
 use crate::experiment::sweep::metrics;
 use crate::scenario::{Experiment, Run, Setting};
 
@@ -59,7 +59,7 @@ pub enum AgainstError {
     Results(#[from] ResultsError),
 }
 
-/// The values of a base and of a variant, seed by seed, by the places of point, variant and metric.
+/// The values of a base and of a variant, seed by seed, by the places of metric, point and variant.
 type Samples = BTreeMap<[usize; 3], (Vec<f64>, Vec<f64>)>;
 
 /// Holds every other value of `axis` against `value`, at each point of the other axes; runs that
@@ -108,21 +108,26 @@ pub fn compare_within(
         let variant_at = order.iter().position(|it| *it == text).unwrap_or(order.len());
         for (metric, mine) in read(run)?.into_iter().flatten() {
             let Some(&theirs) = base.get(metric.as_str()) else { continue };
-            let key = [point_at, variant_at, place(&mut names, metric)];
+            let key = [place(&mut names, metric), point_at, variant_at];
             let (bases, values) = samples.entry(key).or_default();
             bases.push(theirs);
             values.push(mine);
         }
     }
-    let row = |([point, variant, metric], (bases, values)): ([usize; 3], (Vec<f64>, Vec<f64>))| {
+    let copies = copies(samples.iter().map(|(&[_, point, variant], it)| ([point, variant], it)));
+    let row = |([metric, point, variant], (bases, values)): ([usize; 3], (Vec<f64>, Vec<f64>))| {
         let pairs = || bases.iter().zip(&values);
+        let mut difference = paired_difference(&values, &bases)?;
+        if copies[&[point, variant]] {
+            difference.half_width = None;
+        }
         Some(AgainstRow {
             variant: order.get(variant)?.clone(),
             point: points[point].clone(),
             metric: names[metric].clone(),
             base: Estimate::of(&bases)?.mean,
             mean: Estimate::of(&values)?.mean,
-            difference: paired_difference(&values, &bases)?,
+            difference,
             lower: pairs().filter(|(base, mine)| mine < base).count(),
             higher: pairs().filter(|(base, mine)| mine > base).count(),
         })
