@@ -247,3 +247,60 @@ fn what_tasks_wait_for_a_resource_is_summed_up() {
     let lasted = [206.0, 803.0, 1207.0, 111.0].iter().sum::<f64>();
     assert!((waiting - 100.0 * 802.0 / lasted).abs() < 1e-6, "{waiting}");
 }
+
+/// What a static schedule cannot be made of, or does not need, is refused with its remedy.
+#[test]
+fn what_static_schedules_do_not_need_is_refused() {
+    let shown = |text: &str| {
+        let folder = Folder::with(&[("world.toml", text), ("diamond.json", DIAMOND)]);
+        folder.haggle(&["validate", "world.toml"])
+    };
+    let flows = "count = 1\nfiles = [\"diamond.json\"]";
+    let by = "static-workflow\"\nalgorithm = \"cpop";
+    let good = world(flows, by).replace("slots = 1\n", "");
+    assert!(shown(&good).starts_with("exit code: 0\n"), "{}", shown(&good));
+    let silent =
+        world(&format!("{flows}\nprogress = {{ a-priori = false, estimates = \"over\" }}"), by);
+    let jobs = good.replace("model = \"workflows\"", "jobs = [{ run = \"1h\" }]");
+    let jobs = jobs.replace(&format!("[workload.workflows]\n{flows}"), "");
+    let copied = good.replace("[[grid.site]]", "replicas = { max = 2 }\n\n[[grid.site]]");
+    for (text, said) in [
+        (&silent, "static schedules are made from what users say of their tasks before"),
+        (&silent, "remove it, or choose a policy that decides in rounds"),
+        (&jobs, "no workload of this grid has any"),
+        (&jobs, "add a workload with `model = \"workflows\"`"),
+        (&copied, "this policy sends one replica of each job"),
+        (&world(flows, "workflow\"\noutages = \"wait"), "set `policy = \"static-workflow\"`"),
+        (&world(flows, "workflow\"\nalgorithm = \"heft"), "set `policy = \"static-workflow\"`"),
+    ] {
+        let shown = shown(text);
+        assert!(shown.starts_with("exit code: 3\n") && shown.contains("1 problem\n"), "{shown}");
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    let idle = good.replace("mips = 2", "mips = 2\nslots = 2");
+    let warned = shown(&idle.replace("algorithm", "outages = \"replan\"\nalgorithm"));
+    for text in
+        ["under this policy a resource has one task at a time", "none of its resources fails"]
+    {
+        assert!(warned.starts_with("exit code: 0\n") && warned.contains(text), "{text}: {warned}");
+    }
+}
+
+/// The example of `tasks_of_files_move_their_data_and_take_their_recorded_times`: with one task at a time b and c run beside each
+/// other, and everything takes as long as there, under every algorithm that does not put both on one resource.
+#[test]
+fn every_static_schedule_of_a_scenario_is_carried_out_under_every_driver() {
+    for by in ["heft", "cpop", "peft", "min-min", "max-min", "sufferage", "random"] {
+        let policy = format!("static-workflow\"\nalgorithm = \"{by}");
+        let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", &policy);
+        let text = text.replace("slots = 1\n", "");
+        let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+        assert!(run(&folder).starts_with("exit code: 0\n"), "{by}");
+        let found = columns(&folder.read("out/workflows.csv"), &["makespan"]);
+        if by != "random" {
+            assert_eq!(found, [["1120.0"]], "{by}");
+        }
+        let verified = folder.haggle(&["verify", "world.toml"]);
+        assert!(verified.starts_with("exit code: 0\n"), "{by}: {verified}");
+    }
+}
