@@ -261,7 +261,10 @@ fn what_static_schedules_do_not_need_is_refused() {
     assert!(shown(&good).starts_with("exit code: 0\n"), "{}", shown(&good));
     let silent =
         world(&format!("{flows}\nprogress = {{ a-priori = false, estimates = \"over\" }}"), by);
-    let jobs = good.replace("model = \"workflows\"", "jobs = [{ run = \"1h\" }]");
+    let jobs = good.replace(
+        "model = \"workflows\"",
+        "jobs = [{ submit = \"0s\", processors = 1, run = \"1h\" }]",
+    );
     let jobs = jobs.replace(&format!("[workload.workflows]\n{flows}"), "");
     let copied = good.replace("[[grid.site]]", "replicas = { max = 2 }\n\n[[grid.site]]");
     for (text, said) in [

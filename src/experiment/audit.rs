@@ -10,6 +10,7 @@
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
 //! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
+//! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, and what several providers hold runs as booked last |
 //! | `transactions` | tries of a job follow each other, and their costs are those of the summary |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
@@ -22,6 +23,7 @@
 //! Times are compared as whole microseconds, sums of floats up to the rounding of their terms.
 
 mod attempts;
+mod bookings;
 mod failures;
 mod figures;
 mod findings;
@@ -87,6 +89,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     told::check(&books, &mut findings);
     reservations::check(&books, &mut findings);
     moves::check(&books, &mut findings);
+    bookings::check(&books, &mut findings);
     transactions::check(&books, &mut findings);
     failures::check(&books, &mut findings);
     maintenance::check(&books, &mut findings);

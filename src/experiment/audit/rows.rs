@@ -1,6 +1,8 @@
 //! The tables of a folder as rows, with times and processor time as integers.
 
-use haggle_results::reader::{InputRow, TableData, TextColumn, TransactionRow, WorkflowRow};
+use haggle_results::reader::{
+    BookingRow, InputRow, TableData, TextColumn, TransactionRow, WorkflowRow,
+};
 use haggle_results::{ResultsError, RunReader, Table};
 
 /// A time in microseconds.
@@ -211,6 +213,7 @@ pub(super) struct Rows {
     pub(super) displacements: Vec<Displacement>,
     pub(super) crashes: Vec<Crash>,
     pub(super) moves: Vec<Move>,
+    pub(super) bookings: Vec<BookingRow>,
     pub(super) transactions: Vec<TransactionRow>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
@@ -236,6 +239,7 @@ impl Rows {
             displacements: displacements(run)?,
             crashes: crashes(run)?,
             moves: moves(run)?,
+            bookings: run.bookings()?,
             transactions: run.transactions()?,
             failures: failures(run)?,
             outages: outages(run)?,

@@ -1,0 +1,74 @@
+//! `bookings` against `jobs` and `attempts`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_results::reader::BookingRow;
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::{Attempt, Job};
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
+    let mut attempts: BTreeMap<i64, Vec<&Attempt>> = BTreeMap::new();
+    for it in books.rows.attempts.iter().filter(|it| it.started.is_some()) {
+        attempts.entry(it.job).or_default().push(it);
+    }
+    for rows in books.rows.bookings.chunk_by(|a, b| a.job == b.job) {
+        let named = || format!("job {}", rows[0].job);
+        let Some(&job) = jobs.get(&rows[0].job) else {
+            findings.expect(false, "what was booked is in `jobs`", named);
+            continue;
+        };
+        let places: Vec<&[BookingRow]> = rows.chunk_by(|a, b| a.number == b.number).collect();
+        for (number, place) in (1..).zip(&places) {
+            each(job, (number, place), findings);
+        }
+        for pair in places.windows(2) {
+            let (before, after) = (&pair[0][0], &pair[1][0]);
+            let order = before.time <= after.time;
+            findings.expect(order, "places of a job are in the order of time", named);
+            let gains = after.start <= before.start;
+            findings.expect(gains, "a job moves to no later start", named);
+        }
+        // What one provider alone has is moved up by its queue, of which nothing is told here.
+        let last = places[places.len() - 1];
+        let ran = attempts.get(&job.job).map_or(&[][..], Vec::as_slice);
+        if last.len() > 1 && !ran.is_empty() {
+            as_booked(last, ran, findings);
+        }
+    }
+}
+
+/// A place has room for the whole job, for one time.
+fn each(job: &Job, (number, place): (i64, &[BookingRow]), findings: &mut Findings) {
+    let first = &place[0];
+    let named = || format!("place {number} of job {}", job.job);
+    findings.expect(first.number == number, "places of a job are numbered in order", named);
+    let asked = place.iter().all(|it| it.asked_by.is_some() == (number > 1));
+    findings.expect(asked, "somebody asked for each place but the first", named);
+    let together =
+        |it: &BookingRow| (it.time, it.start, it.finish) == (first.time, first.start, first.finish);
+    findings.expect(place.iter().all(together), "parts are booked for one time", named);
+    let holders: BTreeSet<&str> = place.iter().map(|it| it.holder.as_str()).collect();
+    findings.expect(holders.len() == place.len(), "each part has a provider of its own", named);
+    let width: i64 = place.iter().map(|it| it.processors).sum();
+    findings.equal("parts add up to what the job asks for", named(), width, job.width);
+    let after = first.time <= first.start;
+    findings.expect(after, "a start is planned for after its booking", named);
+}
+
+/// A job on several providers ran where it was booked last, from the planned start on.
+fn as_booked(last: &[BookingRow], ran: &[&Attempt], findings: &mut Findings) {
+    let named = || format!("job {}", last[0].job);
+    let mut booked: Vec<(&str, i64)> =
+        last.iter().map(|it| (it.holder.as_str(), it.processors)).collect();
+    let mut held: Vec<(&str, i64)> =
+        ran.iter().map(|it| (it.provider.as_str(), it.width)).collect();
+    booked.sort_unstable();
+    held.sort_unstable();
+    findings.expect(booked == held, "parts ran where they were booked last", named);
+    let start = (last[0].start * 1e6).round() as i64;
+    let on_time = ran.iter().all(|it| it.started == Some(start));
+    findings.expect(on_time, "parts started when they were booked for", named);
+}
