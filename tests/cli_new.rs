@@ -177,13 +177,8 @@ fn list_by_itself_says_what_can_be_listed() {
     let shown = folder.haggle(&["list"]);
     let first: Vec<&str> = stdout_of(&shown).lines().take(2).collect();
     insta::assert_snapshot!(first.join("\n"), @"
-<<<<<<< HEAD
-    examples       Scenarios that are part of the program, for `haggle run --example NAME`
-    policies       How a provider decides which job starts when (`policy`)
-=======
+    examples          Scenarios that are part of the program, for `haggle run --example NAME`
     policies          How a provider decides which job starts when (`policy`)
-    orders            In which order a provider considers jobs (`order`)
->>>>>>> static-grids
     ");
     for line in stdout_of(&shown).lines() {
         let (what, meaning) = line.split_once("  ").expect("a word and what it is");

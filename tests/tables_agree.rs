@@ -209,6 +209,57 @@ fn what_is_wrong_with_workflows_is_found() {
 }
 
 #[test]
+fn what_is_wrong_with_bookings_is_found() {
+    let world = include_str!("../scenarios/coallocation.toml");
+    let folder = Folder::with(&[("world.toml", world)]);
+    run(&folder, &["--no-figures", "--format", "csv"]);
+    let out = folder.path().join("out");
+    // The last booking of a job that stays on several providers.
+    let changed = |column: usize, change: fn(&str) -> String| {
+        found_after(&out, "bookings.csv", |text| {
+            let mut rows: Vec<Vec<String>> =
+                text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+            let moved = |at: usize| {
+                let (row, before) = (&rows[at], &rows[at - 1]);
+                row[0] == before[0]
+                    && row[1] == before[1]
+                    && row[1] != "1"
+                    && rows.get(at + 1).is_none_or(|next| next[0] != row[0])
+            };
+            let at = (2..rows.len()).find(|&at| moved(at)).expect("one has moved");
+            rows[at][column] = change(&rows[at][column]);
+            rows.iter().map(|row| row.join(",") + "\n").collect()
+        })
+    };
+    let more = |cell: &str| (cell.parse::<i64>().expect("a number") + 1).to_string();
+    let later = |cell: &str| (cell.parse::<f64>().expect("a time") + 1e6).to_string();
+    assert!(changed(0, |_| "99999".to_owned()).contains("what was booked is in `jobs`"));
+    assert!(changed(1, |_| "99".to_owned()).contains("places of a job are numbered in order"));
+    assert!(changed(3, |_| String::new()).contains("somebody asked for each place"));
+    assert!(changed(5, more).contains("parts add up to what the job asks for"));
+    assert!(changed(6, later).contains("parts are booked for one time"));
+    let missing = found_after(&out, "bookings.csv", without_last_line);
+    assert!(missing.contains("parts"), "{missing}");
+    let postponed = found_after(&out, "bookings.csv", |text| {
+        let place = |line: &str| line.split(',').take(2).map(str::to_owned).collect::<Vec<_>>();
+        let lines: Vec<&str> = text.lines().collect();
+        let last = place(lines[lines.len() - 1]);
+        let put_off = |line: &&str| {
+            let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            if place(line) == last {
+                cells[6] = (cells[6].parse::<f64>().expect("a time") + 1e6).to_string();
+            }
+            cells.join(",") + "\n"
+        };
+        lines.iter().map(put_off).collect()
+    });
+    assert!(
+        postponed.contains("moves to no later start") || postponed.contains("booked for"),
+        "{postponed}"
+    );
+}
+
+#[test]
 fn what_does_not_agree_is_found() {
     let offers = BAGS.replace("free-time-slots", "offers-plb");
     let folder = Folder::with(&[("world.toml", &format!("{offers}{FAIL}"))]);
