@@ -112,14 +112,15 @@ impl<M> Clock<M> {
     /// Puts a message on its way, to arrive at `at` in `phase`.
     ///
     /// Times before now count as now: nothing happens in the past.
+    #[inline]
     pub fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<M>) {
         let rank = self.order.rank(phase);
-        let key = self.keep(delivery);
         if at <= self.now {
+            let key = self.keep(delivery);
             self.due[usize::from(rank)].push_back(key);
             self.waiting |= 1 << rank;
         } else {
-            self.message_mut(key).hops = 0;
+            let key = self.keep(Delivery { hops: 0, ..delivery });
             let order = u64::from(rank) << 56 | self.sequence;
             self.sequence += 1;
             self.later.push(Event { time: at, order, key });
@@ -127,20 +128,19 @@ impl<M> Clock<M> {
     }
 
     /// Keeps a message that is not on its way until it is taken.
+    #[inline]
     pub fn keep(&mut self, delivery: Delivery<M>) -> MessageKey {
         MessageKey(self.messages.insert(delivery) as u32)
     }
 
     /// A message that has not been taken.
+    #[inline]
     pub fn message(&self, key: MessageKey) -> &Delivery<M> {
         &self.messages[key.0 as usize]
     }
 
-    fn message_mut(&mut self, key: MessageKey) -> &mut Delivery<M> {
-        &mut self.messages[key.0 as usize]
-    }
-
     /// Takes a message, once.
+    #[inline]
     pub fn take(&mut self, key: MessageKey) -> Delivery<M> {
         self.messages.remove(key.0 as usize)
     }
@@ -161,6 +161,7 @@ impl<M> Clock<M> {
     }
 
     /// The next message, moving the clock to its instant; `None` when nothing is on its way.
+    #[inline]
     pub fn next_due(&mut self) -> Option<MessageKey> {
         // Without a bit this is the rank behind all others.
         let rank = self.waiting.trailing_zeros();
