@@ -27,24 +27,55 @@ impl Default for Size {
     }
 }
 
+/// The plotting library rounds every place to a whole pixel, of each letter, too. So it paints on a
+/// canvas that is so much finer in both directions.
+const FINER: u32 = 2;
+
 /// The scene as the bytes of a PNG file.
 pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>, PlotError> {
     let Size { width, height } = scene.size;
-    let mut pixels = vec![255; width as usize * height as usize * 3];
-    let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+    let (finer, rows) = (width * FINER, height * FINER);
+    let mut pixels = vec![255; finer as usize * rows as usize * 3];
+    let area = BitMapBackend::with_buffer(&mut pixels, (finer, rows)).into_drawing_area();
     paint(scene, &area, 0.1)?;
     drop(area); // it borrows the pixels
-    encode(&pixels, scene.size).map_err(failed)
+    encode(&coarser(&pixels, scene.size), scene.size).map_err(failed)
 }
 
-/// The scene as the text of an SVG file.
+/// Each pixel as the mean of the finer ones in its place.
+fn coarser(pixels: &[u8], size: Size) -> Vec<u8> {
+    let (k, width) = (FINER as usize, size.width as usize * 3);
+    let mut coarse = Vec::with_capacity(width * size.height as usize);
+    let mut sums = vec![0_u32; width];
+    for rows in pixels.chunks_exact(width * k * k) {
+        sums.fill(k as u32 * k as u32 / 2); // rounds to the nearest
+        for row in rows.chunks_exact(width * k) {
+            for (sums, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * k)) {
+                for finer in square.chunks_exact(3) {
+                    sums.iter_mut().zip(finer).for_each(|(sum, &it)| *sum += u32::from(it));
+                }
+            }
+        }
+        coarse.extend(sums.iter().map(|&sum| (sum / (FINER * FINER)) as u8));
+    }
+    coarse
+}
+
+/// The scene as the text of an SVG file: in finer units, and as large as it is.
 pub(crate) fn svg(scene: &Scene) -> Result<String, PlotError> {
     let Size { width, height } = scene.size;
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
+    let finer = (width * FINER, height * FINER);
+    let area = SVGBackend::with_string(&mut text, finer).into_drawing_area();
     paint(scene, &area, 0.0)?;
     drop(area); // it borrows the text
-    Ok(text)
+    let (painted, shown) = (size_of(finer), size_of((width, height)));
+    Ok(text.replacen(&painted, &shown, 1))
+}
+
+/// The size of a picture as the head of an SVG file has it.
+fn size_of((width, height): (u32, u32)) -> String {
+    format!(r#"width="{width}" height="{height}""#)
 }
 
 fn encode(pixels: &[u8], size: Size) -> Result<Vec<u8>, png::EncodingError> {
@@ -89,14 +120,19 @@ fn paint_shape<DB: DrawingBackend>(
         Shape::Box { edges, colour, opacity } => {
             let [left, top, right, bottom] = *edges;
             // A filled rectangle leaves out its last column and row: neighbours meet without a seam.
-            let corner = (pixel(right).max(pixel(left) + 1), pixel(bottom).max(pixel(top) + 1));
+            let thinnest = FINER as i32;
+            let corner = (
+                pixel(right).max(pixel(left) + thinnest),
+                pixel(bottom).max(pixel(top) + thinnest),
+            );
             area.draw(&Rectangle::new(
                 [(pixel(left), pixel(top)), corner],
                 rgb(*colour).mix(*opacity).filled(),
             ))
         }
         Shape::Line { points, colour, width } => {
-            area.draw(&PathElement::new(pixels(points), rgb(*colour).stroke_width(*width)))
+            let style = rgb(*colour).stroke_width(*width * FINER);
+            area.draw(&PathElement::new(pixels(points), style))
         }
         Shape::Area { corners, colour, opacity } => {
             area.draw(&Polygon::new(pixels(corners), rgb(*colour).mix(*opacity).filled()))
@@ -113,7 +149,8 @@ fn paint_shape<DB: DrawingBackend>(
                 Anchor::End => HPos::Right,
             };
             let ink = rgb(*colour);
-            let style = TextStyle::from((type_face::FAMILY, *size).into_font())
+            let finer = *size * f64::from(FINER);
+            let style = TextStyle::from((type_face::FAMILY, finer).into_font())
                 .color(&ink)
                 .pos(Pos::new(across, VPos::Center));
             let at = (pixel(at.0), pixel(at.1 + lower * size));
@@ -122,8 +159,9 @@ fn paint_shape<DB: DrawingBackend>(
     }
 }
 
+/// A place on the finer canvas.
 fn pixel(value: f64) -> i32 {
-    value.round() as i32
+    (value * f64::from(FINER)).round() as i32
 }
 
 fn pixels(points: &[(f64, f64)]) -> Vec<(i32, i32)> {

@@ -32,7 +32,7 @@ use crate::exit::Exit;
   haggle compare runs/first runs/second  # exit code 1: they differ
   haggle compare runs/first runs/second --json | jq .jobs.earlier
   haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time
-  haggle compare runs/sweep --against policy=easy  # who beats it, and by how much")]
+  haggle compare sweeps/monday --against policy=easy  # who beats it, and by how much")]
 pub(crate) struct Args {
     /// Folder of the first run, or sweep
     #[arg(value_name = "A")]
