@@ -263,7 +263,11 @@ impl Provider {
                         self.consider_part(now, job, id, request, out);
                     }
                     Output::Tell(Task::CarryOut { id, .. }) => self.do_pending(now, job, id, out),
-                    Output::Tell(Task::GiveUp { id }) => self.drop_pending(now, job, id, out),
+                    Output::Tell(Task::GiveUp { id }) => {
+                        if let Some(job) = self.pending_under(job, id) {
+                            self.drop_pending(now, job, id, out);
+                        }
+                    }
                     Output::Tell(Task::TakeUnheld { id, .. }) => {
                         let Coallocation { participant, outputs, .. } = &mut self.coallocation;
                         participant.expired(id, outputs);
@@ -274,6 +278,16 @@ impl Provider {
             std::mem::swap(&mut outputs, &mut self.coallocation.outputs);
         }
         self.coallocation.outputs = outputs;
+    }
+
+    /// The job of which something is pending under this agreement: most likely this one, but a message
+    /// about one job may be the first to tell that an agreement on another is over.
+    fn pending_under(&self, likely: JobId, id: AgreementId) -> Option<JobId> {
+        let is_it = |&job: &JobId| {
+            let pending = self.part(job).and_then(|(_, part)| part.pending);
+            pending.is_some_and(|(pending, _)| pending == id)
+        };
+        Some(likely).filter(is_it).or_else(|| self.coallocation.parts.keys().copied().find(is_it))
     }
 
     /// Gets ready for what is wanted, if that is possible.
