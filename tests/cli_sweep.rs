@@ -238,6 +238,17 @@ fn results_of_something_else_are_kept() {
     hint: name another folder with -o, or remove this one
     "#);
     assert_eq!(differing(&before, &folder.tree("out")), [""; 0]);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--force"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    assert!(shown.contains("9 runs that were there are done again"), "{shown}");
+    folder.haggle(&["sweep", "sweep.toml", "-o", "fresh"]);
+    assert_eq!(folder.read("out/runs.csv"), folder.read("fresh/runs.csv"));
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--force"]);
+    assert!(shown.contains("9 of 9 runs are done already"), "{shown}");
+    fs::remove_file(folder.path().join("out/scenario=policy-fcfs/seed=1/provenance.json"))
+        .expect("it can be removed");
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--force"]);
+    assert!(shown.contains("is in the way: it does not hold a run"), "{shown}");
 }
 
 #[test]

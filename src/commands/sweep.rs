@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::Figures;
-use haggle::experiment::sweep::{SweepConduct, Swept, look, sweep};
+use haggle::experiment::sweep::{SweepConduct, Swept, clear_stale, look, sweep};
 use haggle::scenario::{Experiment, Logs};
 use serde_json::json;
 
@@ -40,6 +40,10 @@ pub(crate) struct Args {
     /// Count runs of other builds of this version of haggle as done
     #[arg(long)]
     any_build: bool,
+    /// Do runs again whose results are there and are of another scenario, seed, version, build or
+    /// log, or damaged
+    #[arg(long)]
+    force: bool,
     /// Draw each run's own figures too
     #[arg(long)]
     figures: bool,
@@ -61,6 +65,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let output = args.output.clone().unwrap_or_else(|| Path::new("runs").join(name));
     if !args.quiet {
         warn(&experiment.warnings);
+    }
+    if args.force {
+        let cleared = clear_stale(&experiment, &folder, &output, args.any_build)?;
+        if cleared > 0 && !args.quiet {
+            say(&format!("{cleared} runs that were there are done again\n"));
+        }
     }
     let progress = look(&experiment, &folder, &output, args.any_build)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);

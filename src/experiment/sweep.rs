@@ -144,6 +144,39 @@ pub fn look(
     Ok(progress)
 }
 
+/// Removes the runs in `output` that are not what would be run now: of another scenario, seed, version,
+/// build or input, or damaged. Gives how many these were. Relative paths start from `folder`.
+///
+/// # Errors
+/// If a folder holds something else than a run, or cannot be removed.
+pub fn clear_stale(
+    experiment: &Experiment,
+    folder: &Path,
+    output: &Path,
+    any_build: bool,
+) -> Result<usize, SweepError> {
+    let mut past = Past { folder, output, any_build, inputs: BTreeMap::new() };
+    let mut cleared = 0;
+    for run in experiment.runs() {
+        match past.has(&run) {
+            Ok(_) => {}
+            Err(
+                SweepError::Foreign { .. }
+                | SweepError::OtherBuild { .. }
+                | SweepError::InputChanged { .. }
+                | SweepError::Damaged { .. },
+            ) => {
+                let stale = output.join(run.folder());
+                let removed = fs::remove_dir_all(&stale);
+                removed.map_err(|error| ResultsError::write(&stale, error))?;
+                cleared += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(cleared)
+}
+
 /// Carries out the runs that are not done and sums all up. Relative paths start
 /// from `folder`.
 ///
