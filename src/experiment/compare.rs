@@ -1,10 +1,9 @@
 //! What two runs have in common and what not: the scenarios' keys, the metrics, the jobs and
 //! their attempts. Jobs are compared one by one only where they are the same in both runs.
 
+pub mod impact;
 pub mod sweep;
 pub mod within;
-
-pub mod impact;
 
 mod attempts;
 mod jobs;
@@ -233,18 +232,19 @@ fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String
 /// copied, and what they differ by has no confidence interval.
 fn copies<'s, K: Ord>(
     samples: impl Iterator<Item = (K, &'s (Vec<f64>, Vec<f64>))>,
-) -> std::collections::BTreeMap<K, bool> {
+) -> BTreeMap<K, bool> {
     let is_constant = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
-    let mut copies = std::collections::BTreeMap::new();
+    let mut copies = BTreeMap::new();
     for (group, (a, b)) in samples {
         *copies.entry(group).or_insert(true) &= is_constant(a) && is_constant(b);
     }
     copies
 }
 
-/// The place of a thing in a list, at the end of which it is put if it is new.
+/// The place of a thing in a list, at the end of which it is put if it is new. Most likely it is the
+/// last one: the runs of a point follow each other.
 fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
-    all.iter().position(|it| *it == one).unwrap_or_else(|| {
+    all.iter().rposition(|it| *it == one).unwrap_or_else(|| {
         all.push(one);
         all.len() - 1
     })

@@ -135,7 +135,7 @@ pub fn look(
     output: &Path,
     any_build: bool,
 ) -> Result<Progress, SweepError> {
-    let mut past = Past { folder, output, any_build, inputs: BTreeMap::new() };
+    let mut past = Past::new(folder, output, any_build);
     let mut progress = Progress { runs: 0, done: 0 };
     for run in experiment.runs() {
         progress.runs += 1;
@@ -155,7 +155,7 @@ pub fn clear_stale(
     output: &Path,
     any_build: bool,
 ) -> Result<usize, SweepError> {
-    let mut past = Past { folder, output, any_build, inputs: BTreeMap::new() };
+    let mut past = Past::new(folder, output, any_build);
     let mut cleared = 0;
     for run in experiment.runs() {
         match past.has(&run) {
@@ -188,7 +188,7 @@ pub fn sweep(
     conduct: &SweepConduct<'_>,
 ) -> Result<Swept, SweepError> {
     let &SweepConduct { output, any_build, .. } = conduct;
-    let mut past = Past { folder, output, any_build, inputs: BTreeMap::new() };
+    let mut past = Past::new(folder, output, any_build);
     let mut todo = Vec::new();
     for run in experiment.runs() {
         if !past.has(&run)? {
@@ -277,7 +277,11 @@ struct Past<'a> {
     inputs: BTreeMap<PathBuf, Input>,
 }
 
-impl Past<'_> {
+impl<'a> Past<'a> {
+    fn new(folder: &'a Path, output: &'a Path, any_build: bool) -> Past<'a> {
+        Past { folder, output, any_build, inputs: BTreeMap::new() }
+    }
+
     /// Whether the results of a run are there. A folder gets its final name only when everything is
     /// in it, so one that is there was whole; a full disk or a copy that was stopped may have cut it
     /// since, and sizes show that at no cost.

@@ -37,10 +37,11 @@ pub(super) fn optimistic_costs(problem: &Problem<'_>) -> Vec<Span> {
             let child = &table[link.task.index() * resources..][..resources];
             let on = |resource: u32| child[resource as usize] + problem.time(link.task, resource);
             let best = problem.all().map(on).min().expect("there are resources");
+            let sending = problem.sending(task, link.bytes);
             for (rest, resource) in rest.iter_mut().zip(problem.all()) {
                 // Data stay where they are, or go to the best resource of all.
-                let moved = best + problem.away(task, link.bytes, resource);
-                let stayed = on(resource) + problem.home(task, resource);
+                let moved = best + sending.away(resource);
+                let stayed = on(resource) + sending.home(resource);
                 *rest = (*rest).max(moved.min(stayed));
             }
         }

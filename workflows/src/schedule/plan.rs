@@ -46,11 +46,8 @@ impl<'a> Plan<'a> {
     pub(super) fn ready(&self, task: TaskId) -> Ready {
         let arrival = |link: &crate::Link| {
             let parent = self.placed[link.task.index()].expect("parents are placed first");
-            let (away, home) = (
-                self.problem.away(link.task, link.bytes, parent.resource),
-                self.problem.home(link.task, parent.resource),
-            );
-            (parent, parent.end + away, parent.end + home)
+            let (sending, from) = (self.problem.sending(link.task, link.bytes), parent.resource);
+            (parent, parent.end + sending.away(from), parent.end + sending.home(from))
         };
         let released = self.problem.released(task);
         let mut ready = Ready { elsewhere: released, home: 0, at_home: released };

@@ -102,6 +102,48 @@ enum Times {
     Rows(Vec<Span>),
 }
 
+/// How long data are on their way from each resource.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sending<'p> {
+    /// From any resource to any other one; none to itself.
+    Direct(Span),
+    /// From each resource to the storage, whoever needs them.
+    Stored(&'p [Span]),
+}
+
+impl Sending<'_> {
+    /// To any other resource.
+    pub(super) fn away(self, from: u32) -> Span {
+        match self {
+            Sending::Direct(transfer) => transfer,
+            Sending::Stored(times) => times[from as usize],
+        }
+    }
+
+    /// To the same resource.
+    pub(super) fn home(self, from: u32) -> Span {
+        match self {
+            Sending::Direct(_) => Span::ZERO,
+            Sending::Stored(times) => times[from as usize],
+        }
+    }
+
+    /// The sum over so many resources of the times to another one, microseconds.
+    pub(super) fn total(self, resources: usize) -> i128 {
+        match self {
+            Sending::Direct(transfer) => resources as i128 * i128::from(transfer.as_micros()),
+            Sending::Stored(times) => times.iter().map(|it| i128::from(it.as_micros())).sum(),
+        }
+    }
+
+    fn longest(self) -> Span {
+        match self {
+            Sending::Direct(transfer) => transfer,
+            Sending::Stored(times) => times.iter().copied().max().unwrap_or(Span::ZERO),
+        }
+    }
+}
+
 impl<'a> Problem<'a> {
     /// Related resources: a task takes its work by the speed.
     pub fn with_speeds(
@@ -189,9 +231,8 @@ impl<'a> Problem<'a> {
         }
         let slowest = |task| self.all().map(|resource| self.time(task, resource)).max();
         let tasks = self.workflow.ids().filter_map(slowest);
-        let data = self.workflow.edges().filter_map(|edge| {
-            self.all().map(|resource| self.away(edge.parent, edge.bytes, resource)).max()
-        });
+        let data =
+            self.workflow.edges().map(|edge| self.sending(edge.parent, edge.bytes).longest());
         // Sums saturate beyond what is allowed.
         let longest: Span = tasks.chain(data).sum();
         if longest.is_forever() { Err(ProblemError::TooLong) } else { Ok(self) }
@@ -224,22 +265,18 @@ impl<'a> Problem<'a> {
 
     /// How long the data that a task makes for another one take from its resource to that of the other.
     pub fn transfer(&self, parent: TaskId, bytes: u64, from: u32, to: u32) -> Span {
-        if from == to { self.home(parent, from) } else { self.away(parent, bytes, from) }
+        let sending = self.sending(parent, bytes);
+        if from == to { sending.home(from) } else { sending.away(from) }
     }
 
-    /// How long they take to any other resource.
-    pub(super) fn away(&self, parent: TaskId, bytes: u64, from: u32) -> Span {
+    /// How long the data that a task makes for another one are on their way: asked once for all
+    /// resources, of which there may be a thousand.
+    pub(super) fn sending(&self, parent: TaskId, bytes: u64) -> Sending<'_> {
         match &self.moves {
-            Moves::Direct(network) => network.transfer(bytes),
-            Moves::Stored(sending) => sending[parent.index() * self.resources + from as usize],
-        }
-    }
-
-    /// How long they take to the same resource.
-    pub(super) fn home(&self, parent: TaskId, from: u32) -> Span {
-        match &self.moves {
-            Moves::Direct(_) => Span::ZERO,
-            Moves::Stored(_) => self.away(parent, 0, from),
+            Moves::Direct(network) => Sending::Direct(network.transfer(bytes)),
+            Moves::Stored(times) => {
+                Sending::Stored(&times[parent.index() * self.resources..][..self.resources])
+            }
         }
     }
 

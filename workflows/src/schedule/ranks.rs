@@ -12,19 +12,15 @@ pub(super) fn computation(problem: &Problem<'_>) -> Vec<Rank> {
     problem.workflow().ids().map(sum).collect()
 }
 
-/// The sum over all resources of the transfers from a task there to elsewhere.
-fn communication(problem: &Problem<'_>, parent: TaskId, bytes: u64) -> Rank {
-    problem.all().map(|from| Rank::from(problem.away(parent, bytes, from).as_micros())).sum()
-}
-
 /// rank_u (equation 2): the longest way from the start of a task to the end.
 pub(super) fn upward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
     let workflow = problem.workflow();
     let mut ranks = vec![0; computation.len()];
     for &task in workflow.order().iter().rev() {
         let children = workflow.children(task).iter();
-        let longest = children
-            .map(|link| communication(problem, task, link.bytes) + ranks[link.task.index()]);
+        let longest = children.map(|link| {
+            problem.sending(task, link.bytes).total(problem.resources()) + ranks[link.task.index()]
+        });
         ranks[task.index()] = computation[task.index()] + longest.max().unwrap_or(0);
     }
     ranks
@@ -37,7 +33,9 @@ pub(super) fn downward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank>
     for &task in workflow.order() {
         let longest = workflow.parents(task).iter().map(|link| {
             let parent = link.task.index();
-            ranks[parent] + computation[parent] + communication(problem, link.task, link.bytes)
+            ranks[parent]
+                + computation[parent]
+                + problem.sending(link.task, link.bytes).total(problem.resources())
         });
         ranks[task.index()] = longest.max().unwrap_or(0);
     }
