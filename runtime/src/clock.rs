@@ -112,7 +112,7 @@ impl<M> Clock<M> {
     /// Puts a message on its way, to arrive at `at` in `phase`.
     ///
     /// Times before now count as now: nothing happens in the past.
-    #[inline]
+    #[inline(always)] // handed over in memory, a message would be read wider than it was just written
     pub fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<M>) {
         let rank = self.order.rank(phase);
         if at <= self.now {
@@ -163,25 +163,28 @@ impl<M> Clock<M> {
     /// The next message, moving the clock to its instant; `None` when nothing is on its way.
     #[inline]
     pub fn next_due(&mut self) -> Option<MessageKey> {
-        // Without a bit this is the rank behind all others.
-        let rank = self.waiting.trailing_zeros();
-        match self.later.peek() {
+        if self.waiting != 0 {
+            let rank = self.waiting.trailing_zeros();
             // What was sent before this instant began comes before what was sent in it.
-            Some(event) if event.time == self.now && (event.order >> 56) as u32 <= rank => {}
-            Some(event) if self.waiting == 0 => self.now = event.time,
-            _ => return self.pop_due(rank as usize),
+            let is_before =
+                |event: &Event| event.time == self.now && (event.order >> 56) as u32 <= rank;
+            if !self.later.peek().is_some_and(is_before) {
+                return self.pop_due(rank);
+            }
         }
-        self.later.pop().map(|event| event.key)
+        let event = self.later.pop()?;
+        self.now = event.time;
+        Some(event.key)
     }
 
-    /// The first message of a queue, if there is one.
-    fn pop_due(&mut self, rank: usize) -> Option<MessageKey> {
-        let queue = self.due.get_mut(rank)?;
-        let key = queue.pop_front();
-        if queue.is_empty() {
-            self.waiting &= !(1 << rank);
+    /// The first message of a queue in which something waits.
+    #[inline]
+    fn pop_due(&mut self, rank: u32) -> Option<MessageKey> {
+        let queue = &mut self.due[rank as usize];
+        if queue.len() == 1 {
+            self.waiting ^= 1 << rank;
         }
-        key
+        queue.pop_front()
     }
 }
 

@@ -121,10 +121,16 @@ impl Network {
     }
 
     /// What becomes of a message that `from` sends to `to` now.
+    #[inline]
     pub fn fate(&mut self, now: Time, from: ActorId, to: ActorId) -> Fate {
         if self.default_latency == Span::ZERO && self.links.is_empty() && self.channel.is_none() {
             return Fate::Arrives(now);
         }
+        self.fate_between(now, from, to)
+    }
+
+    /// What becomes of a message where it makes a difference who tells whom.
+    fn fate_between(&mut self, now: Time, from: ActorId, to: ActorId) -> Fate {
         let site = |actor: ActorId| self.sites.get(actor.index()).copied();
         let sites = site(from).zip(site(to));
         let latency = match sites {
