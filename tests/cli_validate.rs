@@ -372,10 +372,10 @@ fn all_mistakes_are_reported_together() {
         ·        ────┬───
         ·            ╰── no such word
         ╰────
-      help: did you mean "filter"? `kind` is one of "window", "filter", "first", "scale-gaps", "fill-
-            window", "estimates", "deadlines", "ready-times", "reservations", "key", "split", "slice",
-            "spread", "fit-load", "run-times-as-requested", "run-times", "extend-run-times", "bags",
-            "moldable" or "scale-times"
+      help: did you mean "filter"? `kind` is one of "window", "random-window", "filter", "first",
+            "scale-gaps", "fill-window", "estimates", "deadlines", "ready-times", "reservations",
+            "key", "split", "slice", "spread", "fit-load", "shake", "resample", "run-times-as-
+            requested", "run-times", "extend-run-times", "bags", "moldable" or "scale-times"
 
       × there is no part 3 of 2
         ╭─[wrong.toml:18:8]

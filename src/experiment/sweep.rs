@@ -422,7 +422,8 @@ impl Merged {
             (0, _) => None,
             (equal, all) => Some(format!(
                 "the replications are copies of one run at {equal} of {all} points: the seed \
-                 changes nothing there, so no confidence interval is given"
+                 changes nothing there, so no confidence interval is given; the workload steps \
+                 `random-window`, `resample` and `shake` make others of a log"
             )),
         };
         self.texts.into_iter().map(text).chain(equal).collect()

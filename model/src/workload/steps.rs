@@ -1,7 +1,7 @@
 //! What can be done to jobs between their source and the run, one step after another.
 //!
-//! A step takes a stream and gives one; none reads ahead, except those that fit
-//! a workload as a whole into a stretch of time. Jobs keep their order of
+//! A step takes a stream and gives one; none reads ahead, except those that look at
+//! a workload as a whole. Jobs keep their order of
 //! submission through every step, and a step that moves a submission moves
 //! ready time and deadline with it.
 
@@ -15,9 +15,12 @@ mod key;
 mod load;
 mod merge;
 mod molding;
+mod random_window;
+mod resample;
 mod reservations;
 mod run_times;
 mod scale_times;
+mod shake;
 mod slice;
 mod split;
 mod spread;
@@ -34,9 +37,12 @@ pub use key::{Key, KeyField, KeyOrder};
 pub use load::{FillWindow, ScaleGaps};
 pub use merge::{merge, number_jobs};
 pub use molding::{Molding, Speedups};
+pub use random_window::RandomWindow;
+pub use resample::Resample;
 pub use reservations::Reservations;
 pub use run_times::RunTimes;
 pub use scale_times::ScaleTimes;
+pub use shake::Shake;
 pub use slice::Slice;
 pub use split::{Split, SplitBy};
 pub use spread::Spread;
@@ -52,6 +58,8 @@ use crate::Span;
 pub enum Step {
     /// Keeps the submissions of a stretch of time.
     Window(Window),
+    /// Keeps the submissions of a drawn stretch of time.
+    RandomWindow(RandomWindow),
     /// Keeps the jobs within bounds.
     Filter(Filter),
     /// Keeps the first so many jobs.
@@ -66,6 +74,10 @@ pub enum Step {
     Spread(Spread),
     /// Takes as many jobs into a stretch of time as make a given load.
     FitLoad(FitLoad),
+    /// Moves submissions a little.
+    Shake(Shake),
+    /// Draws users, and the weeks in which they do what they did.
+    Resample(Resample),
     /// Changes how long jobs really run.
     RunTimes(RunTimes),
     /// Changes how long jobs run and what users ask for, by one factor.
@@ -93,6 +105,7 @@ impl Step {
     pub const fn name(&self) -> &'static str {
         match self {
             Step::Window(_) => "window",
+            Step::RandomWindow(_) => "random_window",
             Step::Filter(_) => "filter",
             Step::First(_) => "first",
             Step::Slice(_) => "slice",
@@ -100,6 +113,8 @@ impl Step {
             Step::FillWindow(_) => "fill_window",
             Step::Spread(_) => "spread",
             Step::FitLoad(_) => "fit_load",
+            Step::Shake(_) => "shake",
+            Step::Resample(_) => "resample",
             Step::RunTimes(_) => "run_times",
             Step::ScaleTimes(_) => "scale_times",
             Step::Estimates(_) => "estimates",
@@ -124,6 +139,7 @@ impl Step {
         let job_draws = || draws.for_jobs(&format!("{} {occurrence}", self.name()));
         match self {
             Step::Window(window) => window.apply(jobs),
+            Step::RandomWindow(window) => window.apply(jobs, job_draws()),
             Step::Filter(filter) => filter.apply(jobs),
             Step::First(count) => Ok(Box::new(first(jobs, *count))),
             Step::Slice(slice) => Ok(Box::new(slice.apply(jobs))),
@@ -131,6 +147,8 @@ impl Step {
             Step::FillWindow(fill) => fill.apply(jobs),
             Step::Spread(spread) => spread.apply(jobs),
             Step::FitLoad(fit) => fit.apply(jobs),
+            Step::Shake(shake) => shake.apply(jobs, job_draws()),
+            Step::Resample(resample) => resample.apply(jobs, job_draws()),
             Step::RunTimes(run_times) => run_times.apply(jobs, job_draws()),
             Step::ScaleTimes(scale) => scale.apply(jobs),
             Step::Estimates(estimates) => estimates.apply(jobs, job_draws()),
@@ -252,6 +270,7 @@ mod tests {
             Step::Slice(Slice { skip: 1, jobs: 1 }),
             Step::ScaleGaps(ScaleGaps { factor: 2.0 }),
             Step::Spread(Spread { length: crate::Span::from_secs(9) }),
+            Step::Shake(Shake { most: Span::from_secs(9), by: SplitBy::Job }),
             Step::RunTimes(RunTimes::Requested),
             Step::ScaleTimes(ScaleTimes { factor: 2.0 }),
             Step::Estimates(Estimates::Exact),

@@ -3,8 +3,8 @@
 use haggle_model::workload::law::Law;
 use haggle_model::workload::lublin::LublinParameters;
 use haggle_model::workload::steps::{
-    Deadlines, EstimateBase, Estimates, FillWindow, FitLoad, ReadyTimes, RunTimes, ScaleGaps,
-    Slice, Split, SplitBy, Spread, TimingBase, Window, WindowStart,
+    Deadlines, EstimateBase, Estimates, FillWindow, FitLoad, ReadyTimes, Resample, RunTimes,
+    ScaleGaps, Shake, Slice, Split, SplitBy, Spread, TimingBase, Window, WindowStart,
 };
 use haggle_model::workload::{JobStream, Source, Step, Workload, merge};
 use haggle_model::{Job, Span, Time};
@@ -52,6 +52,12 @@ fn step() -> impl Strategy<Value = Step> {
         (1..9_000_i64)
             .prop_map(|length| { Step::Spread(Spread { length: Span::from_secs(length) }) }),
         Just(Step::RunTimes(RunTimes::Requested)),
+        (1..900_i64).prop_map(|most| {
+            Step::Shake(Shake { most: Span::from_secs(most), by: SplitBy::Job })
+        }),
+        (1..3_u32, 1..3_u32).prop_map(|(weeks, long_term)| {
+            Step::Resample(Resample { weeks: Some(weeks), long_term: Some(long_term) })
+        }),
         prop::collection::vec(0..99_i64, 1..4).prop_map(move |slacks| {
             let slacks = slacks.into_iter().map(Span::from_secs).collect();
             Step::Deadlines(Deadlines::Listed { base, slacks, stream: 6 })

@@ -186,6 +186,15 @@ impl Check<'_> {
                 "not after `from`",
                 "the smaller one comes first".to_owned(),
             );
+        } else if let Step::RandomWindow { length, from, until: Some(until), .. } = step
+            && until.0 - from.0 < length.0
+        {
+            self.report(
+                &path.key("length"),
+                format!("no window of {length} fits between {from} and {until}"),
+                "too long",
+                "shorten `length`, or move `until`".to_owned(),
+            );
         } else if let Step::Filter { .. } = step {
             self.check_filter(path, step);
         } else if let Step::Split { part, count, parts, .. } = step

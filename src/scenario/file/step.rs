@@ -1,5 +1,6 @@
 //! `[[workload.step]]`: what is done to the jobs of a workload before the run.
 
+use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,20 @@ pub enum Step {
         /// What becomes time zero.
         #[serde(default)]
         start: WindowStart,
+    },
+    /// Keeps the jobs of a drawn window, so that runs of several seeds see several parts of a log.
+    RandomWindow {
+        /// How long the window is.
+        length: TimeSpan,
+        /// Where it begins at the earliest, from time zero; what is drawn becomes time zero.
+        #[serde(default = "zero")]
+        from: TimeSpan,
+        /// Where it is over at the latest, from time zero; without it, at the last submission.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<TimeSpan>,
+        /// What lies between two beginnings that may be drawn: with weeks, jobs keep their time of week.
+        #[serde(default = "week")]
+        every: TimeSpan,
     },
     /// Keeps the jobs that meet every condition given.
     Filter {
@@ -207,6 +222,27 @@ pub enum Step {
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
         tolerance: f64,
     },
+    /// Moves every submission by a drawn time, so that runs of several seeds tell how much a result depends on the
+    /// instants of a log (Tsafrir, Ouaknine and Feitelson 2007).
+    Shake {
+        /// How far a submission moves at most, to either side.
+        most: TimeSpan,
+        /// Who moves by the same time: "job" = each job by its own, "user" = all jobs of a user by one.
+        #[serde(default = "job")]
+        by: SplitBy,
+    },
+    /// Makes another workload of the same users, of whom each seed draws others: each user's jobs move by whole
+    /// weeks (after Zakay and Feitelson 2013).
+    Resample {
+        /// How many weeks it has; as many as the workload if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000))]
+        weeks: Option<u32>,
+        /// From how many weeks on a user stays for the whole time; 12 if not given. Others come and go.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000))]
+        long_term: Option<u32>,
+    },
     /// Makes every job run exactly as long as its user asked for.
     RunTimesAsRequested {},
     /// Makes every job run for a drawn part of its requested time.
@@ -268,6 +304,14 @@ fn two_thousandths() -> f64 {
 
 fn zero() -> TimeSpan {
     TimeSpan::ZERO
+}
+
+fn week() -> TimeSpan {
+    TimeSpan(Span::from_secs(7 * 24 * 3600))
+}
+
+fn job() -> SplitBy {
+    SplitBy::Job
 }
 
 fn every() -> Share {

@@ -213,6 +213,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Law" | "TimeLaw", "sigma") => 2,
         ("Sweep", "replications") => 3,
         ("Split", "parts" | "part" | "count") => 3,
+        ("Step", "weeks") => 4,
         ("Provider", "max-attempts") => 40,
         ("Maintenance", "processors") => 16,
         ("Maintenance", "times") => 5,

@@ -25,6 +25,14 @@ impl Step {
                     WindowStart::Keep => steps::WindowStart::Keep,
                 },
             }),
+            Step::RandomWindow { length, from, until, every } => {
+                steps::Step::RandomWindow(steps::RandomWindow {
+                    length: length.0,
+                    from: instant(*from),
+                    until: until.map(instant),
+                    every: every.0,
+                })
+            }
             Step::Filter {
                 processors_min,
                 processors_max,
@@ -137,11 +145,14 @@ impl Step {
                 parts: *parts,
                 part: *part,
                 count: *count,
-                by: match by {
-                    SplitBy::User => steps::SplitBy::User,
-                    SplitBy::Job => steps::SplitBy::Job,
-                },
+                by: by.to_model(),
             }),
+            Step::Shake { most, by } => {
+                steps::Step::Shake(steps::Shake { most: most.0, by: by.to_model() })
+            }
+            Step::Resample { weeks, long_term } => {
+                steps::Step::Resample(steps::Resample { weeks: *weeks, long_term: *long_term })
+            }
             Step::Slice { skip, jobs } => {
                 steps::Step::Slice(steps::Slice { skip: *skip, jobs: *jobs })
             }
@@ -175,6 +186,16 @@ impl Step {
                 };
                 steps::Step::Molding(steps::Molding { speedups, capped: *capped })
             }
+        }
+    }
+}
+
+impl SplitBy {
+    /// The same in the terms of the model.
+    fn to_model(self) -> steps::SplitBy {
+        match self {
+            SplitBy::User => steps::SplitBy::User,
+            SplitBy::Job => steps::SplitBy::Job,
         }
     }
 }

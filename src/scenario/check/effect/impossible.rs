@@ -62,6 +62,7 @@ impl Way<'_> {
                     | Step::Reservations { .. }
                     | Step::Key { .. }
                     | Step::ScaleGaps { .. }
+                    | Step::Shake { .. }
                     | Step::Spread { .. }
                     | Step::ScaleTimes { .. }
                     | Step::RunTimesAsRequested {}

@@ -83,6 +83,7 @@ fn step_draws(step: &Step) -> bool {
         Step::RunTimes { percent } => percent.draws(),
         Step::Split { parts, count, .. } => parts > count,
         Step::Moldable { parallel, .. } => parallel.is_none(),
+        Step::RandomWindow { .. } | Step::Shake { .. } | Step::Resample { .. } => true,
         Step::Window { .. }
         | Step::Filter { .. }
         | Step::First { .. }

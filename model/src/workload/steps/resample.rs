@@ -1,0 +1,251 @@
+//! Another workload of the same users.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+
+use super::super::JobStream;
+use super::super::error::WorkloadError;
+use super::draws::JobDraws;
+use super::step_error;
+use super::whole::of_all;
+use super::window::move_to;
+use crate::random::Stream;
+use crate::{Job, Span, Time};
+
+/// A week; jobs move by whole weeks, so that they keep their day and their time of day.
+const WEEK: i64 = 7 * 24 * 3600 * 1_000_000;
+
+/// Draws users of the workload, and puts all that each of them did elsewhere in time (after Zakay
+/// and Feitelson 2013: a log is one sample of its users, and users are what another one may have others of).
+///
+/// - A user of fewer weeks than `long_term`, from the first submission to the last, comes and goes. One
+///   is drawn as often as there is room for, with a week to begin in; what lies outside of the new
+///   workload is left out.
+/// - Users of more weeks stay: as many seats as were taken on average are held by drawn users for the
+///   whole time, from a drawn week of their own on, and from their first week on again after their last.
+///
+/// So each week has on average as many jobs of either kind as the weeks of the log. Who is drawn twice
+/// is two users. Users are numbered anew, from 1, and so are jobs; groups stay. Jobs of an unknown user
+/// are those of one user. All jobs that come are held in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resample {
+    /// How many weeks the new workload has; `None` = as many as the old one.
+    pub weeks: Option<u32>,
+    /// From how many weeks on a user stays; `None` = from [`Resample::LONG_TERM`] on.
+    pub long_term: Option<u32>,
+}
+
+/// What a user did, by week of their own.
+struct Weeks {
+    first: i64,
+    jobs: Vec<Vec<Job>>,
+}
+
+impl Resample {
+    /// From how many weeks on a user stays where nothing is said.
+    pub const LONG_TERM: u32 = 12;
+
+    pub(super) fn apply(
+        self,
+        jobs: JobStream,
+        mut draws: JobDraws,
+    ) -> Result<JobStream, WorkloadError> {
+        if self.weeks == Some(0) {
+            return Err(step_error("resample", "weeks is 0"));
+        }
+        Ok(of_all(jobs, move |jobs| Ok(self.resample(jobs, draws.of_number(0)))))
+    }
+
+    fn resample(self, jobs: Vec<Job>, stream: &mut Stream) -> Vec<Job> {
+        let Some(last) = jobs.last() else { return jobs };
+        let weeks_before = week_of(last) + 1;
+        let weeks = self.weeks.map_or(weeks_before, i64::from);
+        let long_term = self.long_term.unwrap_or(Resample::LONG_TERM) as usize;
+        let users = by_user(jobs);
+        let (stay, come): (Vec<&Weeks>, Vec<&Weeks>) =
+            users.values().partition(|user| user.jobs.len() >= long_term);
+        let mut drawn = Drawn { weeks, users: 0, jobs: Vec::new() };
+        // How many places in the new workload there are for a user, which is how often one comes,
+        // times the weeks of the old.
+        let places = Vec::from_iter(come.iter().map(|user| weeks - 1 + user.jobs.len() as i64));
+        for _ in 0..rounded(places.iter().sum(), weeks_before, stream) {
+            let user = come[weighted(&places, stream)];
+            let begins = stream.random_range(1 - user.jobs.len() as i64..weeks);
+            let moved = begins - user.first;
+            drawn.add((begins..).zip(&user.jobs).map(|(week, jobs)| (week, moved, jobs)));
+        }
+        let lengths = Vec::from_iter(stay.iter().map(|user| user.jobs.len() as i64));
+        for _ in 0..rounded(lengths.iter().sum(), weeks_before, stream) {
+            let user = stay[weighted(&lengths, stream)];
+            let own = stream.random_range(0..user.jobs.len());
+            let again = (0..user.jobs.len()).cycle().skip(own);
+            drawn.add(
+                (0..weeks)
+                    .zip(again)
+                    .map(|(week, own)| (week, week - (user.first + own as i64), &user.jobs[own])),
+            );
+        }
+        drawn.in_order()
+    }
+}
+
+/// The new workload, as far as it is drawn.
+struct Drawn {
+    weeks: i64,
+    users: i32,
+    jobs: Vec<Job>,
+}
+
+impl Drawn {
+    /// Adds a user by their weeks: which it becomes, by how many it moves, and what was done in it.
+    fn add<'a>(&mut self, weeks: impl Iterator<Item = (i64, i64, &'a Vec<Job>)>) {
+        self.users += 1;
+        for (week, moved, jobs) in weeks {
+            if !(0..self.weeks).contains(&week) {
+                continue;
+            }
+            for job in jobs {
+                let mut job = job.clone();
+                let submit = job.submit + Span::from_micros(moved * WEEK);
+                move_to(&mut job, submit);
+                job.origin.user = self.users;
+                self.jobs.push(job);
+            }
+        }
+    }
+
+    /// The jobs, numbered.
+    fn in_order(self) -> Vec<Job> {
+        let mut jobs = self.jobs;
+        // The numbers are those of the log still: a user's jobs of one instant keep their order.
+        jobs.sort_by_key(|job| (job.submit, job.origin.user, job.number));
+        for (number, job) in (1..).zip(&mut jobs) {
+            job.number = number;
+        }
+        jobs
+    }
+}
+
+fn week_of(job: &Job) -> i64 {
+    (job.submit - Time::ZERO).as_micros() / WEEK
+}
+
+fn by_user(jobs: Vec<Job>) -> BTreeMap<i32, Weeks> {
+    let mut users = BTreeMap::<i32, Weeks>::new();
+    for job in jobs {
+        let week = week_of(&job);
+        let user = users.entry(job.origin.user);
+        let user = user.or_insert_with(|| Weeks { first: week, jobs: Vec::new() });
+        let own = (week - user.first) as usize;
+        user.jobs.resize_with(user.jobs.len().max(own + 1), Vec::new);
+        user.jobs[own].push(job);
+    }
+    users
+}
+
+/// `part / whole`, rounded up as often as makes it right on average.
+fn rounded(part: i64, whole: i64, stream: &mut Stream) -> i64 {
+    (part + stream.random_range(0..whole)) / whole
+}
+
+/// A place of `weights`, as likely as its weight says.
+fn weighted(weights: &[i64], stream: &mut Stream) -> usize {
+    let mut left = stream.random_range(0..weights.iter().sum());
+    let chosen = weights.iter().position(|&weight| {
+        left -= weight;
+        left < 0
+    });
+    chosen.expect("less than all of them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{refusal, submitted_at};
+    use super::super::{Draws, Step};
+    use super::*;
+
+    const HOURS_PER_WEEK: i64 = 168;
+
+    /// 40 weeks: 20 users of three weeks with a job a week, at a time of their own, and two who stay for 20
+    /// weeks with two jobs a week.
+    fn log() -> Vec<Job> {
+        let come = (0..20).flat_map(|user| (0..3).map(move |week| (user, 2 * user + week, user)));
+        let stay = (0..2).flat_map(|user| {
+            let weeks = 20 * user..20 * user + 20;
+            weeks.flat_map(move |week| [100, 130].map(|hour| (30 + user, week, hour)))
+        });
+        let mut all = Vec::from_iter(come.chain(stay).filter(|&(_, week, _)| week < 40));
+        all.sort_by_key(|&(_, week, hour)| (week, hour));
+        let times = Vec::from_iter(
+            all.iter().map(|&(_, week, hour)| 3600 * (HOURS_PER_WEEK * week + hour)),
+        );
+        let mut jobs = submitted_at(&times);
+        for (job, (user, ..)) in jobs.iter_mut().zip(all) {
+            job.origin.user = user as i32;
+        }
+        jobs
+    }
+
+    fn resampled(seed: u64, resample: Resample) -> Vec<Job> {
+        let stream: JobStream = Box::new(log().into_iter().map(Ok));
+        let jobs = Step::Resample(resample).apply(stream, &Draws::new(seed, "log"), 0);
+        jobs.expect("a good step").map(|job| job.expect("no errors here")).collect()
+    }
+
+    fn hour_of_week(job: &Job) -> i64 {
+        (job.submit - Time::ZERO).as_micros() / 3_600_000_000 % HOURS_PER_WEEK
+    }
+
+    #[test]
+    fn jobs_keep_their_time_of_week_and_are_in_order_and_numbered() {
+        let jobs = resampled(1, Resample::default());
+        assert!(jobs.is_sorted_by_key(|job| job.submit));
+        assert!((1..).zip(&jobs).all(|(number, job)| job.number == number));
+        assert!(jobs.iter().all(|job| Time::ZERO <= job.submit && week_of(job) < 40));
+        let of_user = |user: i32| jobs.iter().filter(move |job| job.origin.user == user);
+        let users = jobs.iter().map(|job| job.origin.user).max().expect("there are some");
+        for user in 1..=users {
+            let hours = Vec::from_iter(of_user(user).map(hour_of_week));
+            let stays = hours.iter().all(|&hour| hour >= 100);
+            assert!(stays || hours.iter().all(|&hour| hour == hours[0] && hour < 20), "{hours:?}");
+            let count = if stays { 80 } else { 3 };
+            assert!(hours.len() <= count, "user {user} has {} jobs", hours.len());
+        }
+        assert_ne!(jobs, resampled(2, Resample::default()));
+        assert_eq!(jobs, resampled(1, Resample::default()));
+    }
+
+    #[test]
+    fn weeks_have_as_many_jobs_as_before_on_average() {
+        let share = |jobs: &[Job]| {
+            let stay = jobs.iter().filter(|job| hour_of_week(job) >= 100).count();
+            (stay as f64, (jobs.len() - stay) as f64)
+        };
+        let (stay, come) = share(&log());
+        for weeks in [40, 17] {
+            let resample = Resample { weeks: Some(weeks), long_term: None };
+            let of_seed = |seed| share(&resampled(seed, resample));
+            let sum = (0..400).map(of_seed).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+            let part = f64::from(weeks) / 40.0 * 400.0;
+            assert!((sum.0 / (stay * part) - 1.0).abs() < 0.02, "{sum:?} of {stay} {part}");
+            // 400 draws of some 20 users: a standard error of a percent.
+            assert!((sum.1 / (come * part) - 1.0).abs() < 0.04, "{sum:?} of {come} {part}");
+        }
+    }
+
+    #[test]
+    fn who_stays_is_there_in_every_week() {
+        let jobs = resampled(3, Resample { weeks: Some(50), long_term: Some(20) });
+        let weeks = (0..50).map(|week| {
+            jobs.iter().filter(|job| week_of(job) == week && hour_of_week(job) >= 100).count()
+        });
+        assert!(weeks.into_iter().all(|jobs| jobs == 2), "one seat of two jobs a week");
+    }
+
+    #[test]
+    fn no_weeks_are_refused() {
+        let none = Resample { weeks: Some(0), long_term: None };
+        assert_eq!(refusal(Step::Resample(none)), "step resample: weeks is 0");
+    }
+}
