@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, compare, completions, explain, help, list, new, plot, replay, reproduce, run, schema,
-    show, sweep, validate, verify, workflow, workload,
+    self, compare, completions, explain, failures, help, list, new, plot, replay, reproduce, run,
+    schema, show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
 
@@ -40,6 +40,7 @@ pub(crate) enum Command {
     New(new::Args),
     Workload(workload::Args),
     Workflow(workflow::Args),
+    Failures(failures::Args),
     List(list::Args),
     Schema(schema::Args),
     Completions(completions::Args),
@@ -63,6 +64,7 @@ impl Command {
             Command::New(args) => new::run(args),
             Command::Workload(args) => workload::run(args),
             Command::Workflow(args) => workflow::run(args),
+            Command::Failures(args) => failures::run(args),
             Command::List(args) => list::run(args),
             Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),

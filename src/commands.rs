@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
+use haggle_model::failures::recorded::TraceError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::{ResultsError, RunReader};
@@ -21,6 +22,8 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod example;
 pub(crate) mod explain;
+pub(crate) mod failures;
+pub(crate) mod figure;
 pub(crate) mod help;
 pub(crate) mod list;
 pub(crate) mod new;
@@ -67,6 +70,8 @@ pub(crate) enum Error {
     NoMachineSize { log: PathBuf },
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    #[error(transparent)]
+    Record(#[from] TraceError),
     #[error("nothing to write to `{}`: no job lies in the window", .0.display())]
     NoJobLeft(PathBuf),
     #[error(transparent)]

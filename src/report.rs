@@ -99,6 +99,14 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n\nhint: {hint}\n"));
             Exit::InvalidInput
         }
+        Error::Record(inner) => {
+            let hint = match inner.line {
+                0 => "",
+                _ => "\nhint: check --format; --lenient leaves out lines that are not records\n",
+            };
+            say(&format!("error: {error}\n{hint}"));
+            Exit::InvalidInput
+        }
         Error::NoResults(_) => {
             say(&format!(
                 "error: {error}\n\nhint: `haggle run SCENARIO -o DIR` makes such a folder\n"

@@ -39,7 +39,9 @@ fn what_the_manual_shows_works() {
     for entry in pages {
         let name = entry.expect("an entry can be read").file_name();
         if name.to_string_lossy().ends_with(".md") {
-            page(&prepared(), &format!("docs/{}", name.to_string_lossy()));
+            let folder = prepared();
+            record(&folder, "event_trace.tab");
+            page(&folder, &format!("docs/{}", name.to_string_lossy()));
         }
     }
 }
@@ -52,6 +54,7 @@ fn what_help_shows_works() {
     log(&folder, "log.swf");
     log(&folder, "log.swf.gz");
     log(&folder, "ctc.swf.gz");
+    record(&folder, "event_trace.tab");
     for (place, seed) in [("runs/first", "1"), ("runs/second", "2")] {
         carry_out(
             &folder,
@@ -115,6 +118,15 @@ fn log(folder: &Folder, name: &str) {
         folder,
         &format!("haggle workload generate --jobs 1500 --processors 64 --load 0.05 {name}"),
     );
+}
+
+/// A record of a node that was down for an hour of a week.
+fn record(folder: &Folder, name: &str) {
+    let event = |number: u32, kind: u32, from: u32, until: u32| {
+        format!("{number}\t0\t1\t1\tG1/site/c/n\t{kind}\t{from}\t{until}\t0\n")
+    };
+    let text = [event(0, 1, 0, 7_200), event(1, 0, 7_200, 10_800), event(2, 1, 10_800, 604_800)];
+    fs::write(folder.path().join(name), text.concat()).expect("it can be written");
 }
 
 /// Carries out what a page shows, in its order; how many commands and scenarios there were.

@@ -8,6 +8,7 @@ mod cli_compare;
 mod cli_ends;
 mod cli_explain;
 mod cli_extends;
+mod cli_failure_records;
 mod cli_failures;
 mod cli_grid;
 mod cli_grid_figures;

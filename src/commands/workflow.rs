@@ -1,12 +1,9 @@
 //! `haggle workflow`: looks at graphs of tasks, generates and schedules them.
 
-use std::io::Write;
 use std::path::Path;
 
-use haggle_plots::{Figure, PlotError, Size};
 use haggle_workflows::{Workflow, files};
 
-use super::output::{self, Output, failed};
 use super::{Error, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -52,26 +49,4 @@ fn read(path: &Path) -> Result<Workflow, Error> {
 /// The file as results name it.
 fn named(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
-}
-
-/// Whether a figure can be drawn into `path`; asked before anything is read.
-fn check_figure(path: &Path, force: bool) -> Result<(), Error> {
-    match ending(path) {
-        Some("png" | "svg") => output::check_free(path, force),
-        _ => Err(PlotError::UnknownEnding { path: path.to_owned() }.into()),
-    }
-}
-
-fn draw(figure: &Figure, size: Size, path: &Path, force: bool) -> Result<(), Error> {
-    let bytes = match ending(path) {
-        Some("svg") => figure.svg(size)?.into_bytes(),
-        _ => figure.png(size)?,
-    };
-    let mut out = Output::create(path, force)?;
-    out.write_all(&bytes).map_err(|error| failed(path, error))?;
-    out.finish()
-}
-
-fn ending(path: &Path) -> Option<&str> {
-    path.extension().and_then(|ending| ending.to_str())
 }

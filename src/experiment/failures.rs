@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use haggle_model::Span;
-use haggle_model::failures::recorded::{ChoiceError, NodeChoice, TraceError, TraceFormat};
+use haggle_model::failures::recorded::{ChoiceError, NodeChoice, TraceError};
 use haggle_model::failures::{
     Cause, Correlation, FailureError, Failures, MINUTE, NominalRow, OutageList, PlatformOutages,
     RecordedNode, Recording, Resource, Window,
@@ -241,15 +241,11 @@ impl Records {
             let log = recorded.log.clone();
             let path = log_path(&log, folder)
                 .map_err(|error| FailuresError::LogPath { log: log.clone(), error })?;
-            let format = match recorded.format {
-                file::RecordFormat::Fta => TraceFormat::FailureTraceArchive,
-                file::RecordFormat::Lanl => TraceFormat::Lanl,
-            };
             let malformed = match recorded.malformed {
                 Some(file::Malformed::Skip) => Malformed::Skip,
                 Some(file::Malformed::Refuse) | None => Malformed::Refuse,
             };
-            let recording = Recording::open(&path, format, malformed)?;
+            let recording = Recording::open(&path, recorded.format.to_model(), malformed)?;
             self.0.insert(log, (path, recording));
         }
         Ok(&self.0[&recorded.log].1)

@@ -1,5 +1,6 @@
 //! What a scenario says about failures in the terms of the model.
 
+use haggle_model::failures::recorded::TraceFormat;
 use haggle_model::failures::{FailureLaw, Outage, Start};
 use haggle_model::{Span, Time};
 
@@ -17,6 +18,16 @@ impl file::FailureLaw {
                 file::FailureStart::Stationary => Start::Stationary,
             },
             ..FailureLaw::new(self.up.to_model(), self.down.to_model(), Span::from_secs(1))
+        }
+    }
+}
+
+impl file::RecordFormat {
+    /// The same in the terms of the model.
+    pub fn to_model(self) -> TraceFormat {
+        match self {
+            file::RecordFormat::Fta => TraceFormat::FailureTraceArchive,
+            file::RecordFormat::Lanl => TraceFormat::Lanl,
         }
     }
 }

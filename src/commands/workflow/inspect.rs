@@ -9,9 +9,9 @@ use haggle_workflows::{Path, Task, Workflow};
 use serde_json::json;
 
 use super::kinds::{groups, kind};
-use super::{check_figure, draw, named, read};
+use super::{named, read};
 use crate::commands::table::{count, duration, lines, number, row};
-use crate::commands::{Error, print};
+use crate::commands::{Error, figure, print};
 use crate::exit::Exit;
 use crate::report::say;
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 /// Prints the description.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(figure) = &args.figure {
-        check_figure(figure, args.force)?;
+        figure::check(figure, args.force)?;
     }
     let workflow = read(&args.file)?;
     let path = workflow.critical_path_by_work();
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     })?;
     if let Some(figure) = &args.figure {
         let graph = Figure::TaskGraph(graph(&workflow, &path));
-        draw(&graph, Size::default(), figure, args.force)?;
+        figure::draw(&graph, Size::default(), figure, args.force)?;
         say(&format!("drew {}\n", figure.display()));
     }
     Ok(Exit::Success)

@@ -10,9 +10,9 @@ use haggle_workflows::schedule::{Metrics, Network, Policy, Problem, Schedule};
 use serde_json::json;
 
 use super::kinds::groups;
-use super::{check_figure, draw, named, read};
+use super::{named, read};
 use crate::commands::table::{count, lines, number, row, seconds};
-use crate::commands::{Error, positive, print};
+use crate::commands::{Error, figure, positive, print};
 use crate::exit::Exit;
 use crate::report::say;
 
@@ -96,7 +96,7 @@ struct Made {
 /// Prints the table.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(figure) = &args.gantt {
-        check_figure(figure, args.force)?;
+        figure::check(figure, args.force)?;
     }
     let workflow = read(&args.file)?;
     let speeds = match args.resources {
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         // Each policy has a panel, which has room for its ticks.
         let Size { width, height } = Size::default();
         let size = Size { width, height: height.max(200 * made.len() as u32 + 160) };
-        draw(&Figure::Gantt(gantt(&workflow, &problem, &made)), size, figure, args.force)?;
+        figure::draw(&Figure::Gantt(gantt(&workflow, &problem, &made)), size, figure, args.force)?;
         say(&format!("drew {}\n", figure.display()));
     }
     Ok(Exit::Success)

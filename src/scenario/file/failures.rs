@@ -1,5 +1,6 @@
 //! `[[failures]]`: what fails when, and when it comes back.
 
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +124,7 @@ fn no_time() -> TimeSpan {
 }
 
 /// Format of recorded failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordFormat {
     /// Event table of the Failure Trace Archive (event_trace.tab).

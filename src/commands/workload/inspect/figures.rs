@@ -1,14 +1,12 @@
 //! The histograms of a log, one file each, so that a page can show the ones it needs.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use haggle_model::workload::inspect::Log2Histogram;
-use haggle_plots::{Figure, Histogram, PlotError, Size};
+use haggle_plots::{Figure, Histogram, Size};
 
 use super::Inspected;
-use crate::commands::Error;
-use crate::commands::output::{self, Output, failed};
+use crate::commands::{Error, figure};
 
 /// The words that tell the files apart, in the order in which they are drawn.
 const WORDS: [&str; 7] =
@@ -18,14 +16,7 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Whether figures can be drawn into files named like `path`; asked before the log is read.
 pub(super) fn check(path: &Path, force: bool) -> Result<(), Error> {
-    match ending(path) {
-        Some("png" | "svg") => {}
-        _ => return Err(PlotError::UnknownEnding { path: path.to_owned() }.into()),
-    }
-    for word in WORDS {
-        output::check_free(&named(path, word), force)?;
-    }
-    Ok(())
+    WORDS.into_iter().try_for_each(|word| figure::check(&named(path, word), force))
 }
 
 /// Draws the histograms that have something to show, and says into which files.
@@ -36,15 +27,8 @@ pub(super) fn draw(inspected: &Inspected, path: &Path, force: bool) -> Result<Ve
         else {
             continue;
         };
-        let figure = Figure::Histogram(histogram);
-        let bytes = match ending(path) {
-            Some("svg") => figure.svg(Size::default())?.into_bytes(),
-            _ => figure.png(Size::default())?,
-        };
         let path = named(path, word);
-        let mut out = Output::create(&path, force)?;
-        out.write_all(&bytes).map_err(|error| failed(&path, error))?;
-        out.finish()?;
+        figure::draw(&Figure::Histogram(histogram), Size::default(), &path, force)?;
         drawn.push(path);
     }
     Ok(drawn)

@@ -1,0 +1,31 @@
+//! `haggle failures`: looks at records of failures.
+
+use crate::commands::Error;
+use crate::exit::Exit;
+use crate::interrupt;
+
+mod inspect;
+mod weeks;
+
+/// Look at records of failures
+///
+/// Records are event tables of the Failure Trace Archive and the failure records of Los Alamos National
+/// Laboratory, plain or packed with gzip or zstd.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Inspect(inspect::Args),
+}
+
+/// Carries out what was typed.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    interrupt::end_at_once(true);
+    match &args.command {
+        Command::Inspect(args) => inspect::run(args),
+    }
+}
