@@ -1,7 +1,7 @@
 //! The verbs of the command, one file each: `Args` is what was typed, `run` carries it out.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use haggle_results::{ResultsError, RunReader};
 use haggle_workflows::files::FileError;
 use haggle_workflows::schedule::ProblemError;
 use haggle_workflows::shapes::ShapeError;
+use serde::Serialize;
 
 use crate::report::say;
 
@@ -147,4 +148,12 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 pub(crate) fn positive(text: &str) -> Result<f64, &'static str> {
     let number = text.parse().ok().filter(|&number: &f64| number.is_finite() && number > 0.0);
     number.ok_or("expected a number above 0")
+}
+
+/// Prints data as JSON; that of a large grid is never in memory as a whole.
+pub(crate) fn print_json(data: &impl Serialize) -> Result<(), Error> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer_pretty(&mut out, data).map_err(io::Error::from);
+    let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    written.map_err(Error::Output)
 }

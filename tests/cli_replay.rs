@@ -1,4 +1,4 @@
-//! `haggle replay`: one log, one policy, no scenario.
+//! `haggle replay`: one log under one policy or several, no scenario.
 
 use serde_json::{Value, json};
 
@@ -96,6 +96,83 @@ fn policies_differ() {
 }
 
 #[test]
+fn without_a_policy_it_is_easy() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let easy = folder.haggle(&["replay", "log.swf", "--policy", "easy"]);
+    assert_eq!(folder.haggle(&["replay", "log.swf"]), easy);
+}
+
+#[test]
+fn several_policies_stand_side_by_side() {
+    let folder = Folder::with(&[("log.swf", &format!("{LOG}{WIDE}"))]);
+    let several = ["replay", "log.swf", "--policy", "fcfs,easy", "--compression", "none"];
+    insta::assert_snapshot!(folder.haggle(&[&several[..], &["-o", "both"]].concat()), @r#"
+    exit code: 0
+    ----- stdout -----
+                                               fcfs    easy
+      jobs                                        4       4
+      mean waiting time, s                    90.00   30.00
+      largest waiting time, s                   180      90
+      mean bounded slowdown, threshold 10 s   2.500   1.300
+      makespan, s                               250     200
+      utilisation                            0.7500  0.9375
+      rejected, jobs                              1       1
+      rules for the log: careful
+    results in both/fcfs
+    results in both/easy
+    ----- stderr -----
+    workload log:
+            4  job lines read
+            1  wider than the machine: kept
+            4  jobs kept
+
+    note: 1 job needs more processors than there are where it was sent, and was rejected
+    warning: `compression` of provider "machine" has no effect: only policy "conservative" reads it
+    "#);
+    assert_eq!(folder.names_in("both"), ["easy", "fcfs"]);
+    let shown = object(&folder.haggle(&[&several[..], &["--json"]].concat()));
+    assert_eq!(shown["fcfs"]["mean_waiting_time"], 90.0);
+    assert_eq!(shown["easy"]["mean_waiting_time"], 30.0);
+    insta::assert_snapshot!(
+        folder.haggle(&["replay", "log.swf", "--policy", "easy,fcfs,easy"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: policy "easy" is there twice
+
+    hint: name each policy once
+    "#
+    );
+    insta::assert_snapshot!(
+        folder.haggle_reading(LOG, &["replay", "-", "--policy", "easy,fcfs"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: a log that comes through a pipe can be read only once
+
+    hint: write it into a file, or name one policy
+    "#
+    );
+}
+
+#[test]
+fn only_jobs_of_some_are_replayed() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let jobs = |args: &[&str]| {
+        let shown = folder.haggle(&[&["replay", "log.swf", "--json"], args].concat());
+        object(&shown)["jobs"].as_u64().expect("a number")
+    };
+    assert_eq!(jobs(&["--user", "2"]), 2);
+    assert_eq!(jobs(&["--user", "1,2", "--queue", "1"]), 3);
+    assert_eq!(jobs(&["--group", "-1", "--user", "1"]), 1);
+    let none = folder.haggle(&["replay", "log.swf", "--partition", "4"]);
+    assert!(
+        stderr_of(&none).contains("warning: no job is of these users, groups, queues and"),
+        "{none}"
+    );
+}
+
+#[test]
 fn words_are_checked_with_a_suggestion() {
     let folder = Folder::with(&[("log.swf", LOG)]);
     insta::assert_snapshot!(folder.haggle(&["replay", "log.swf", "--policy", "eazy"]), @r#"
@@ -127,17 +204,6 @@ fn words_are_checked_with_a_suggestion() {
     ----- stdout -----
     ----- stderr -----
     error: invalid value 'exakt' for '--estimates <RULE>': `exakt` is not a rule for estimates: write trace, exact, no-limit, factor:2 (twice the run time), over:50% (half as much again), uniform:5 (between once and five times) or precision:+20 (20 points more precise, to 100% at most); factors are at least 1
-
-    For more information, try '--help'.
-    "#);
-    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf"]), @r#"
-    exit code: 2
-    ----- stdout -----
-    ----- stderr -----
-    error: the following required arguments were not provided:
-      --policy <POLICY>
-
-    Usage: haggle replay --policy <POLICY> <LOG>
 
     For more information, try '--help'.
     "#);
@@ -363,7 +429,7 @@ fn results_are_written_where_asked_for() {
     error: the following required arguments were not provided:
       --output <DIR>
 
-    Usage: haggle replay --policy <POLICY> --output <DIR> --force <LOG>
+    Usage: haggle replay --output <DIR> --policy <POLICY> --force <LOG>
 
     For more information, try '--help'.
     "#);

@@ -1,5 +1,6 @@
-//! `haggle replay`: one log, one policy, no scenario to write.
+//! `haggle replay`: one log under one policy or several, no scenario to write.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
@@ -8,14 +9,15 @@ use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 
-use super::run::{DriverName, TableFormat, print_json, say_cleared, say_reports, say_too_wide};
-use super::{Error, is_pipe, print, say_waiting};
+use super::run::{DriverName, TableFormat, say_cleared, say_reports, say_too_wide, told};
+use super::table::lines;
+use super::{Error, is_pipe, print, print_json, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
 use crate::report::warn_of;
 
-/// Replay a log on one machine under one policy
+/// Replay a log on one machine, under one policy or several
 ///
 /// Reads the log as scenarios do, by the rules "careful" unless told otherwise:
 /// jobs that never ran are left out, a missing request is the run time, and a run longer than its
@@ -25,8 +27,10 @@ use crate::report::warn_of;
 #[command(after_help = "Examples:
   haggle replay CTC-SP2-1996-3.1-cln.swf.gz --processors 338 --policy easy
   haggle replay CTC-SP2-1996-3.1-cln.swf.gz --policy easy --rules canonical
+  haggle replay log.swf --policy fcfs,easy,conservative -o results  # one folder each
   haggle replay log.swf --policy conservative --compression job-by-job --json
-  haggle replay log.swf --policy easy --estimates exact --first 10000 -o results
+  haggle replay log.swf --queue 1,2 --user 7
+  haggle replay log.swf --policy easy --estimates exact --first 10000 -o exact
   zcat log.swf.gz | haggle replay - --processors 128 --policy fcfs")]
 pub(crate) struct Args {
     /// Log in Standard Workload Format: plain, .gz or .zst; - for standard input
@@ -35,9 +39,9 @@ pub(crate) struct Args {
     /// Processors of the machine; without it, as the log's header says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     processors: Option<u32>,
-    /// How the machine decides which job starts when
-    #[arg(long, value_name = "POLICY")]
-    policy: Policy,
+    /// How the machine decides which job starts when; several, with commas between them, are compared
+    #[arg(long, value_name = "POLICY", value_delimiter = ',', default_value = "easy")]
+    policy: Vec<Policy>,
     /// In which order waiting jobs are considered
     #[arg(long, value_name = "ORDER", default_value = "arrival")]
     order: Order,
@@ -50,6 +54,18 @@ pub(crate) struct Args {
     /// Read only the first N job lines of the log
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     first: Option<u64>,
+    /// Only jobs of these users, by their numbers in the log
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_hyphen_values = true)]
+    user: Vec<i32>,
+    /// Only jobs of these groups
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_hyphen_values = true)]
+    group: Vec<i32>,
+    /// Only jobs of these queues
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_hyphen_values = true)]
+    queue: Vec<i32>,
+    /// Only jobs of these partitions
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_hyphen_values = true)]
+    partition: Vec<i32>,
     /// How gaps and contradictions of the log are read
     #[arg(long, value_name = "SET", default_value = "careful")]
     rules: file::Preset,
@@ -62,7 +78,7 @@ pub(crate) struct Args {
     /// Seed of drawn estimates
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Write the tables into this folder
+    /// Write the tables into this folder; of several policies, into one of its own for each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Replace results that are there already
@@ -116,6 +132,17 @@ words! {
     }
 }
 
+impl Policy {
+    /// As it is typed.
+    fn word(self) -> &'static str {
+        match self {
+            Policy::Fcfs => "fcfs",
+            Policy::Easy => "easy",
+            Policy::Conservative => "conservative",
+        }
+    }
+}
+
 words! {
     /// In which order waiting jobs are considered.
     Order {
@@ -154,42 +181,90 @@ words! {
     }
 }
 
-/// Replays the log.
+/// Replays the log, under each policy.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let scenario = scenario(args)?;
+    let policies = &args.policy;
+    if let Some(policy) = repeated(policies) {
+        let message = format!("policy \"{}\" is there twice", policy.word());
+        return Err(Error::Unfit { message, hint: "name each policy once".to_owned() });
+    }
+    if policies.len() > 1 && (args.log == Path::new("-") || is_pipe(&args.log)) {
+        return Err(Error::Unfit {
+            message: "a log that comes through a pipe can be read only once".to_owned(),
+            hint: "write it into a file, or name one policy".to_owned(),
+        });
+    }
+    let scenarios: Vec<Scenario> =
+        policies.iter().map(|&policy| scenario(args, policy)).collect::<Result<_, _>>()?;
     say_waiting(&args.log);
+    let vain = in_vain(&scenarios);
+    let mut outcomes = Vec::new();
+    for (scenario, &policy) in scenarios.iter().zip(policies) {
+        let outcome = replay(args, policy, scenario, &vain)?;
+        if !args.quiet {
+            // What is wrong with a log is wrong with it under every policy.
+            if outcomes.is_empty() {
+                say_reports(&outcome);
+                say_too_wide(&outcome);
+                warn_of(&outcome.summary.warnings);
+                if outcome.stats.jobs == 0 && filter(args).is_some() {
+                    warn_of(
+                        &["no job is of these users, groups, queues and partitions".to_owned()],
+                    );
+                }
+            }
+            say_cleared(&outcome);
+        }
+        outcomes.push((scenario, outcome));
+    }
+    match (outcomes.as_slice(), args.json) {
+        ([(scenario, outcome)], true) => print_json(&told(scenario, outcome))?,
+        ([(scenario, outcome)], false) => print(&as_text(args, scenario, outcome))?,
+        (several, true) => {
+            let told = policies
+                .iter()
+                .zip(several)
+                .map(|(policy, (scenario, outcome))| (policy.word(), told(scenario, outcome)));
+            print_json(&told.collect::<BTreeMap<_, _>>())?;
+        }
+        (several, false) => print(&side_by_side(policies, several))?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Replays the log under one policy.
+fn replay(
+    args: &Args,
+    policy: Policy,
+    scenario: &Scenario,
+    vain: &[String],
+) -> Result<Outcome, Error> {
+    let several = args.policy.len() > 1;
     let destination = args.output.as_ref().map(|folder| Destination {
-        folder: folder.clone(),
+        folder: if several { folder.join(policy.word()) } else { folder.clone() },
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: Figures::Skip,
     });
     let watch = OneRun::new(Show::unless(args.quiet || args.json));
-    let vain = in_vain(&scenario);
     let conduct = Conduct {
         driver: args.driver.driver(),
         stop: &STOP,
         watch: &watch,
         check: args.check,
-        warnings: &vain,
+        warnings: vain,
     };
-    let outcome = experiment::run(&scenario, Path::new(""), destination.as_ref(), &conduct)?;
-    // The bar goes before anything is printed.
-    drop(watch);
-    if !args.quiet {
-        say_reports(&outcome);
-        say_too_wide(&outcome);
-        warn_of(&outcome.summary.warnings);
-        say_cleared(&outcome);
-    }
-    match args.json {
-        true => print_json(&scenario, &outcome)?,
-        false => print(&as_text(args, &scenario, &outcome))?,
-    }
-    Ok(Exit::Success)
+    // The bar goes with `watch`, before anything is printed.
+    Ok(experiment::run(scenario, Path::new(""), destination.as_ref(), &conduct)?)
+}
+
+/// A policy that is named before.
+fn repeated(policies: &[Policy]) -> Option<Policy> {
+    let named = policies.iter().enumerate();
+    named.filter(|&(place, policy)| policies[..place].contains(policy)).map(|it| *it.1).next()
 }
 
 /// The scenario that says the same as what was typed.
-fn scenario(args: &Args) -> Result<Scenario, Error> {
+fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     let processors = match args.processors {
         Some(processors) => processors,
         None => machine_size(&args.log)?,
@@ -213,6 +288,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         missing_requested_time: exact.then_some(file::MissingRequest::UseRunTime),
         ..file::Rules::default()
     };
+    workload.steps.extend(filter(args));
     if args.estimates != EstimateRule::Trace {
         workload.steps.push(file::Step::Estimates {
             rule: Some(args.estimates),
@@ -232,7 +308,7 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
         name: file::Name::like("machine"),
         processors,
         speed: 1.0,
-        policy: args.policy.in_file(),
+        policy: policy.in_file(),
         order: args.order.in_file(),
         compression: args.compression.in_file(),
         overrun: args.overrun.in_file(),
@@ -253,11 +329,36 @@ fn scenario(args: &Args) -> Result<Scenario, Error> {
     Ok(scenario)
 }
 
-/// What was typed in vain.
-fn in_vain(scenario: &Scenario) -> Vec<String> {
-    let read = Experiment::read(Source::new("replay.toml", scenario.to_toml()), Logs::Ignore);
-    let variants = read.into_iter().flat_map(|experiment| experiment.variants);
-    variants.flat_map(|variant| variant.warnings).collect()
+/// The step that leaves out jobs, if any is to be left out.
+fn filter(args: &Args) -> Option<file::Step> {
+    let some = |numbers: &[i32]| (!numbers.is_empty()).then(|| numbers.to_vec());
+    let lists = [&args.user, &args.group, &args.queue, &args.partition].map(|it| some(it));
+    let [users, groups, queues, partitions] = lists;
+    let any = [&users, &groups, &queues, &partitions].into_iter().any(Option::is_some);
+    any.then_some(file::Step::Filter {
+        processors_min: None,
+        processors_max: None,
+        run_min: None,
+        run_max: None,
+        requested_min: None,
+        requested_max: None,
+        users,
+        groups,
+        queues,
+        partitions,
+    })
+}
+
+/// What was typed in vain: without effect under all policies.
+fn in_vain(scenarios: &[Scenario]) -> Vec<String> {
+    let of = |scenario: &Scenario| -> Vec<String> {
+        let read = Experiment::read(Source::new("replay.toml", scenario.to_toml()), Logs::Ignore);
+        let variants = read.into_iter().flat_map(|experiment| experiment.variants);
+        variants.flat_map(|variant| variant.warnings).collect()
+    };
+    let mut each = scenarios.iter().map(of);
+    let first = each.next().unwrap_or_default();
+    each.fold(first, |both, other| both.into_iter().filter(|it| other.contains(it)).collect())
 }
 
 /// The name of a log without the endings of its format and packing: what else stands behind a
@@ -280,35 +381,19 @@ pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
     open.header().machine_size().ok_or_else(|| Error::NoMachineSize { log: log.to_owned() })
 }
 
+/// A number that is told: its name, itself and its unit.
+type Fact = (&'static str, String, &'static str);
+
 fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> String {
-    let summary = &outcome.summary;
-    let number = |value: Option<f64>, decimals: usize| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+    let line = |(name, value, unit): Fact| {
+        let line = format!("{name:<24}{value:>16}  {unit}");
+        format!("{}\n", line.trim_end())
     };
-    let mut text = String::new();
-    let mut row = |name: &str, value: String, unit: &str| {
-        text.push_str(format!("{name:<24}{value:>16}  {unit}").trim_end());
-        text.push('\n');
-    };
-    row("jobs", outcome.stats.jobs.to_string(), "");
-    row("mean waiting time", number(summary.mean_waiting_time, 2), "s");
-    row("largest waiting time", number(summary.max_waiting_time, 0), "s");
-    row("mean bounded slowdown", number(summary.mean_bounded_slowdown, 3), "threshold 10 s");
-    row("makespan", number(summary.makespan, 0), "s");
-    row("utilisation", number(summary.utilisation, 4), "");
+    let mut text: String = facts(outcome).into_iter().map(line).collect();
     for (_, rules) in scenario.log_rules() {
-        row("rules for the log", rules, "");
+        text.push_str(&line(("rules for the log", rules, "")));
     }
-    let counts = &summary.all.outcomes;
-    for (name, count) in [
-        ("stopped at their limit", counts.walltime_reached),
-        ("rejected", counts.rejected),
-        ("promises broken", counts.promises_broken),
-    ] {
-        if count > 0 {
-            row(name, count.to_string(), "jobs");
-        }
-    }
+    text.extend(counts(outcome).into_iter().map(line));
     if let Some(written) = &outcome.written {
         text.push_str(&format!("results in {}\n", written.folder.display()));
         if !args.quiet {
@@ -319,6 +404,68 @@ fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> String {
         }
     }
     text
+}
+
+/// A column for each policy.
+fn side_by_side(policies: &[Policy], outcomes: &[(&Scenario, Outcome)]) -> String {
+    let mut columns =
+        outcomes.iter().map(|(_, outcome)| [facts(outcome), counts(outcome)].concat());
+    let mut names = Vec::<(&str, &str)>::new();
+    for (name, _, unit) in columns.clone().flatten() {
+        if !names.contains(&(name, unit)) {
+            names.push((name, unit));
+        }
+    }
+    let columns: Vec<Vec<Fact>> = columns.by_ref().collect();
+    let heads = policies.iter().map(|policy| policy.word());
+    let mut rows = vec![[""].into_iter().chain(heads).map(str::to_owned).collect()];
+    for (name, unit) in names {
+        let value = |column: &Vec<Fact>| {
+            let fact = column.iter().find(|fact| fact.0 == name);
+            // What is not counted has not happened.
+            fact.map_or_else(|| "0".to_owned(), |fact| fact.1.clone())
+        };
+        let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+        let mut row = vec![format!("{name}{unit}")];
+        row.extend(columns.iter().map(value));
+        rows.push(row);
+    }
+    let mut text = lines(&rows, &[0]);
+    for (_, rules) in outcomes.first().into_iter().flat_map(|(scenario, _)| scenario.log_rules()) {
+        text.push_str(&format!("  rules for the log: {rules}\n"));
+    }
+    for written in outcomes.iter().filter_map(|(_, outcome)| outcome.written.as_ref()) {
+        text.push_str(&format!("results in {}\n", written.folder.display()));
+    }
+    text
+}
+
+/// The numbers that are told of every replay.
+fn facts(outcome: &Outcome) -> Vec<Fact> {
+    let summary = &outcome.summary;
+    let number = |value: Option<f64>, decimals: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+    };
+    vec![
+        ("jobs", outcome.stats.jobs.to_string(), ""),
+        ("mean waiting time", number(summary.mean_waiting_time, 2), "s"),
+        ("largest waiting time", number(summary.max_waiting_time, 0), "s"),
+        ("mean bounded slowdown", number(summary.mean_bounded_slowdown, 3), "threshold 10 s"),
+        ("makespan", number(summary.makespan, 0), "s"),
+        ("utilisation", number(summary.utilisation, 4), ""),
+    ]
+}
+
+/// What happened to some jobs only, if it did.
+fn counts(outcome: &Outcome) -> Vec<Fact> {
+    let counts = &outcome.summary.all.outcomes;
+    let all = [
+        ("stopped at their limit", counts.walltime_reached),
+        ("rejected", counts.rejected),
+        ("promises broken", counts.promises_broken),
+    ];
+    let some = all.into_iter().filter(|(_, count)| *count > 0);
+    some.map(|(name, count)| (name, count.to_string(), "jobs")).collect()
 }
 
 #[cfg(test)]

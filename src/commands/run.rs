@@ -1,7 +1,6 @@
 //! `haggle run`: one scenario, one run.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use haggle::experiment::{self, Conduct, Destination, Figures, Outcome, Written};
@@ -11,7 +10,7 @@ use haggle_runtime::Driver;
 use serde::Serialize;
 
 use super::example::Given;
-use super::{Error, print, table};
+use super::{Error, print, print_json, table};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -142,7 +141,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say(&format!("figure left out: {reason}\n"));
     }
     if args.json {
-        print_json(&scenario, &outcome)?;
+        print_json(&told(&scenario, &outcome))?;
         return Ok(Exit::Success);
     }
     print(&as_text(&scenario, &outcome))?;
@@ -233,7 +232,7 @@ fn as_text(scenario: &Scenario, outcome: &Outcome) -> String {
 
 /// The summary, with the rules for logs and the digest beside it.
 #[derive(Serialize)]
-struct Told<'a> {
+pub(crate) struct Told<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -258,18 +257,14 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Prints it as JSON; that of a large grid is never in memory as a whole.
-pub(crate) fn print_json(scenario: &Scenario, outcome: &Outcome) -> Result<(), Error> {
-    let told = Told {
+/// What is told of a run as JSON.
+pub(crate) fn told<'a>(scenario: &Scenario, outcome: &'a Outcome) -> Told<'a> {
+    Told {
         summary: &outcome.summary,
         rules: scenario.log_rules().collect(),
         jobs: outcome.stats.jobs,
         cut_off: outcome.stats.cut_off,
         messages: outcome.stats.messages,
         written: outcome.written.as_ref().map(Place::of),
-    };
-    let mut out = BufWriter::new(io::stdout().lock());
-    let written = serde_json::to_writer_pretty(&mut out, &told).map_err(io::Error::from);
-    let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
-    written.map_err(Error::Output)
+    }
 }

@@ -66,6 +66,18 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(length(min = 1))]
         users: Option<Vec<i32>>,
+        /// Only jobs of these groups of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        groups: Option<Vec<i32>>,
+        /// Only jobs of these queues of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        queues: Option<Vec<i32>>,
+        /// Only jobs of these partitions of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        partitions: Option<Vec<i32>>,
     },
     /// Keeps the first jobs.
     First {

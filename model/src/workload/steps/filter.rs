@@ -16,6 +16,12 @@ pub struct Filter {
     pub requested_time: Bounds<Span>,
     /// User numbers; empty = all users.
     pub users: Vec<i32>,
+    /// Group numbers; empty = all groups.
+    pub groups: Vec<i32>,
+    /// Queue numbers; empty = all queues.
+    pub queues: Vec<i32>,
+    /// Partition numbers; empty = all partitions.
+    pub partitions: Vec<i32>,
 }
 
 /// A range, both ends included; `None` = open.
@@ -63,8 +69,16 @@ impl Filter {
         self.processors.contain(&job.processors)
             && self.run_time.contain(&job.run_time.reveal_to_machine())
             && self.requested_time.contain(&job.requested_time.unwrap_or(Span::FOREVER))
-            && (self.users.is_empty() || self.users.contains(&job.origin.user))
+            && is_one_of(job.origin.user, &self.users)
+            && is_one_of(job.origin.group, &self.groups)
+            && is_one_of(job.origin.queue, &self.queues)
+            && is_one_of(job.origin.partition, &self.partitions)
     }
+}
+
+/// Whether a number is kept, where none in the list means that all are.
+fn is_one_of(number: i32, kept: &[i32]) -> bool {
+    kept.is_empty() || kept.contains(&number)
 }
 
 #[cfg(test)]
@@ -81,6 +95,9 @@ mod tests {
             job.run_time = HiddenRunTime::new(Span::from_secs(i64::from(size) * 10));
             job.requested_time = Some(Span::from_secs(i64::from(size) * 100));
             job.origin.user = size as i32 % 2;
+            job.origin.queue = size as i32;
+            job.origin.group = 10 * size as i32;
+            job.origin.partition = size as i32 / 2;
         }
         jobs[3].requested_time = None;
         assert_eq!(numbers(&after(&[Step::Filter(filter)], jobs)), expected);
@@ -110,6 +127,14 @@ mod tests {
     fn users_are_kept_by_number() {
         check(Filter { users: vec![0], ..Filter::default() }, &[2, 4]);
         check(Filter::default(), &[1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn groups_queues_and_partitions_are_kept_by_number_too() {
+        check(Filter { queues: vec![1, 3], ..Filter::default() }, &[1, 3]);
+        check(Filter { groups: vec![20, 7], ..Filter::default() }, &[2]);
+        check(Filter { partitions: vec![1], ..Filter::default() }, &[2, 3]);
+        check(Filter { partitions: vec![1], queues: vec![3, 4], ..Filter::default() }, &[3]);
     }
 
     #[test]
