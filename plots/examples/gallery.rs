@@ -70,6 +70,7 @@ fn lines() -> LineChart {
         y_scale: YScale::Linear,
         band: false,
         y_label: "mean waiting time, s".to_owned(),
+        legend_label: String::new(),
         series: vec![
             line("conservative", 700.0),
             line("EASY", 500.0),
@@ -87,6 +88,7 @@ fn bars() -> BarChart {
         title: "What a provider discloses and what it buys".to_owned(),
         x_label: "disclosed".to_owned(),
         y_label: "mean response time, h".to_owned(),
+        legend_label: String::new(),
         categories: ["offers only", "computing power", "rough load", "free time slots"]
             .map(str::to_owned)
             .to_vec(),
@@ -151,6 +153,7 @@ fn panels() -> Panels {
         title: title.to_owned(),
         x_label: "deadlines".to_owned(),
         y_label: "delayed jobs, % (mean and standard deviation of 30 runs)".to_owned(),
+        legend_label: String::new(),
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: ["offers only", "computing power", "rough load", "free time slots"]
             .iter()

@@ -2,11 +2,12 @@
 
 use crate::axis::Axis;
 use crate::canvas::Size;
-use crate::chart::{Chart, amounts_or_range, range, whisker};
+use crate::chart::{Chart, amounts_or_range, end, range, whisker};
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
+use crate::legend::Key;
 use crate::palette::{BLUE, INK, series};
-use crate::scene::{Anchor, Colour, Scene};
+use crate::scene::{Anchor, Scene};
 use crate::type_face::width;
 
 /// Groups of bars.
@@ -18,6 +19,8 @@ pub struct BarChart {
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
+    /// What the entries of the legend are values of; empty if that is plain.
+    pub legend_label: String,
     /// The groups, from left to right.
     pub categories: Vec<String>,
     /// A bar in each group for each.
@@ -75,9 +78,10 @@ impl Chart for BarChart {
 
     fn y_range(&self) -> Result<(f64, f64), &'static str> {
         // Without an interval there is a number above the bar, which needs some room.
+        let end = end(&self.y_label, self.values().map(|(mean, _)| mean));
         let reach = |(mean, half): (f64, Option<f64>)| {
             let bottom = (mean - half.unwrap_or(0.0)).min(mean);
-            (mean, bottom, half.map_or(mean * 1.06, |half| mean + half))
+            (mean, bottom, half.map_or(mean * 1.06, |half| (mean + half).min(end)))
         };
         range(self.values().map(reach)).ok_or("no category has a value")
     }
@@ -90,8 +94,13 @@ impl Chart for BarChart {
         Axis::names(&self.x_label, &self.categories, room)
     }
 
-    fn legend(&self) -> Vec<(String, Colour)> {
-        let names = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
+    fn legend_label(&self) -> &str {
+        &self.legend_label
+    }
+
+    fn legend(&self) -> Vec<Key> {
+        let names =
+            self.series.iter().enumerate().map(|(i, it)| Key::from((it.name.clone(), series(i))));
         if self.series.len() > 1 { names.collect() } else { Vec::new() }
     }
 
@@ -144,6 +153,7 @@ impl Histogram {
         }
         let plan = Plan {
             title: self.title.clone(),
+            legend_label: String::new(),
             legend: Vec::new(),
             panels: vec![(Axis::amounts(&self.y_label, most as f64, 6), 1.0)],
         };

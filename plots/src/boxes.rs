@@ -15,6 +15,7 @@ use haggle_results::metrics::percentile;
 use crate::axis::Axis;
 use crate::chart::Chart;
 use crate::frame::Panel;
+use crate::legend::Key;
 use crate::palette::{INK, series, tint};
 use crate::scene::{Colour, Scene};
 
@@ -27,6 +28,8 @@ pub struct BoxChart {
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
+    /// What the entries of the legend are values of; empty if that is plain.
+    pub legend_label: String,
     /// The groups, from left to right.
     pub categories: Vec<String>,
     /// What of the values is shown.
@@ -175,8 +178,13 @@ impl Chart for BoxChart {
         Axis::names(&self.x_label, &self.categories, room)
     }
 
-    fn legend(&self) -> Vec<(String, Colour)> {
-        let names = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
+    fn legend_label(&self) -> &str {
+        &self.legend_label
+    }
+
+    fn legend(&self) -> Vec<Key> {
+        let names =
+            self.series.iter().enumerate().map(|(i, it)| Key::from((it.name.clone(), series(i))));
         if self.series.len() > 1 { names.collect() } else { Vec::new() }
     }
 

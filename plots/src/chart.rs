@@ -20,8 +20,12 @@ pub(crate) trait Chart {
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis;
     /// The x axis in so many pixels.
     fn x_axis(&self, room: f64) -> Axis;
+    /// What the entries of the legend are values of; empty if that is plain.
+    fn legend_label(&self) -> &str {
+        ""
+    }
     /// What the colours mean; empty where there is nothing to tell apart.
-    fn legend(&self) -> Vec<(String, Colour)>;
+    fn legend(&self) -> Vec<Key>;
     /// Draws the data.
     fn draw(&self, scene: &mut Scene, panel: &Panel);
 }
@@ -33,7 +37,8 @@ pub(crate) fn alone(chart: &impl Chart, size: Size) -> Result<Scene, PlotError> 
         .map_err(|reason| PlotError::NoData { title: chart.title().to_owned(), reason })?;
     let plan = Plan {
         title: chart.title().to_owned(),
-        legend: chart.legend().into_iter().map(Key::from).collect(),
+        legend_label: chart.legend_label().to_owned(),
+        legend: chart.legend(),
         panels: vec![(chart.y_axis(chart.y_label(), range), 1.0)],
     };
     let (left, right) = frame::room(&plan, size);
@@ -56,6 +61,12 @@ pub(crate) fn range(values: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Op
         false => values.map(|(_, bottom, _)| bottom).fold(f64::INFINITY, f64::min),
     };
     Some((low, high))
+}
+
+/// Where intervals are cut: at 100 if all means are parts of a whole, which have a label in percent.
+pub(crate) fn end(label: &str, mut means: impl Iterator<Item = f64>) -> f64 {
+    let parts = label.contains('%') && means.all(|mean| mean <= 100.0);
+    if parts { 100.0 } else { f64::INFINITY }
 }
 
 /// An axis from 0 for amounts; from below 0 where there are negative values.

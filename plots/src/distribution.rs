@@ -70,6 +70,7 @@ impl DistributionFigure {
             samples.iter().enumerate().map(|(i, (name, _))| ((*name).to_owned(), series(i)).into());
         let plan = Plan {
             title: self.title.clone(),
+            legend_label: String::new(),
             legend: if samples.len() > 1 { legend.collect() } else { Vec::new() },
             panels: vec![(Axis::amounts("share of jobs, %", 100.0, 5), 1.0)],
         };

@@ -15,7 +15,7 @@
 use crate::axis::{Axis, TICK_SIZE};
 use crate::canvas::Size;
 use crate::error::PlotError;
-use crate::legend::{self, Key};
+use crate::legend::{self, Key, NAME_INDENT};
 use crate::palette::{FAINT, INK};
 use crate::scene::{Anchor, Scene};
 use crate::type_face::{fitted, width};
@@ -28,6 +28,8 @@ pub(crate) const MARGIN: f64 = 28.0;
 pub(crate) struct Plan {
     pub(crate) title: String,
     pub(crate) legend: Vec<Key>,
+    /// Above the legend; empty = nothing.
+    pub(crate) legend_label: String,
     /// Panels from top to bottom: the y axis, and its share of the height.
     pub(crate) panels: Vec<(Axis, f64)>,
 }
@@ -68,7 +70,9 @@ pub(crate) fn room(plan: &Plan, size: Size) -> (f64, f64) {
     let tick = |(_, text): &(f64, String)| width(text, TICK_SIZE);
     let ticks = plan.panels.iter().flat_map(|(axis, _)| &axis.ticks).map(tick);
     let left = MARGIN + ticks.fold(30.0, f64::max) + 14.0;
-    let longest = plan.legend.iter().map(|key| width(&key.name, TICK_SIZE));
+    let names = plan.legend.iter().map(|key| width(&key.name, TICK_SIZE));
+    // It begins where the marks do, which names stand behind.
+    let longest = names.chain([width(&plan.legend_label, TICK_SIZE) - NAME_INDENT]);
     let legend = longest.fold(0.0, f64::max).min(f64::from(size.width) * 0.25);
     let right = match plan.legend.is_empty() {
         true => MARGIN + 30.0,
@@ -104,7 +108,8 @@ pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>
         top = bottom;
     }
     draw_x(&mut scene, &x, (left, right, top));
-    legend::draw(&mut scene, &plan.legend, (right + 30.0, legend_top));
+    let label = if plan.legend.is_empty() { "" } else { &plan.legend_label };
+    legend::draw(&mut scene, label, &plan.legend, (right + 30.0, legend_top));
     Ok((scene, panels))
 }
 

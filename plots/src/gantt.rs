@@ -109,6 +109,7 @@ impl Gantt {
         };
         let plan = Plan {
             title: self.title.clone(),
+            legend_label: String::new(),
             legend: self.legend(dense).into_iter().map(Key::from).collect(),
             panels: self.providers.iter().map(panel).collect(),
         };

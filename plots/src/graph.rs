@@ -83,7 +83,7 @@ impl TaskGraph {
         self.draw_edges(&mut scene, &layout);
         self.draw_tasks(&mut scene, &layout);
         self.draw_levels(&mut scene, &layout, (right, bottom));
-        legend::draw(&mut scene, &keys, (right + 30.0, top));
+        legend::draw(&mut scene, "", &keys, (right + 30.0, top));
         Ok(scene)
     }
 

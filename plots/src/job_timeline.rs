@@ -81,6 +81,7 @@ impl JobTimeline {
         let plan = Plan {
             title: self.title.clone(),
             legend,
+            legend_label: String::new(),
             panels: vec![(Axis::lanes(&self.job, &names, room), 1.0)],
         };
         let (left, right) = frame::room(&plan, size);

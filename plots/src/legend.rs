@@ -4,6 +4,7 @@ use crate::axis::TICK_SIZE;
 use crate::frame::MARGIN;
 use crate::palette::{INK, on};
 use crate::scene::{Anchor, Colour, Scene};
+use crate::strokes;
 use crate::type_face::fitted;
 
 /// A line of a legend.
@@ -27,6 +28,8 @@ pub(crate) enum Mark {
     Dot,
     /// An arrow.
     Arrow,
+    /// A piece of the line of the series with this number, with its mark.
+    Line(usize),
 }
 
 impl Key {
@@ -34,7 +37,7 @@ impl Key {
         Key { name: name.to_owned(), mark, colour }
     }
 
-    fn draw(&self, scene: &mut Scene, left: f64, y: f64) {
+    pub(crate) fn draw(&self, scene: &mut Scene, left: f64, y: f64) {
         let colour = self.colour;
         let right = left + 22.0;
         match self.mark {
@@ -45,6 +48,11 @@ impl Key {
                 scene.rectangle([left + 10.0, y, left + 13.0, y + 11.0], on(colour));
             }
             Mark::Dot => scene.dot((left + 11.0, y), 5.0, colour),
+            Mark::Line(number) => {
+                let ends = vec![(left - 4.0, y), (right + 4.0, y)];
+                strokes::line(scene, number, ends, colour);
+                strokes::mark(scene, number, (left + 11.0, y), colour);
+            }
             Mark::Arrow => arrow(scene, &[(left, y), (right, y)], colour),
         }
     }
@@ -57,9 +65,19 @@ impl From<(String, Colour)> for Key {
     }
 }
 
-/// Draws a legend with its left top corner at `(left, top)`.
-pub(crate) fn draw(scene: &mut Scene, legend: &[Key], (left, top): (f64, f64)) {
+/// How far names stand behind the left ends of their marks, pixels.
+pub(crate) const NAME_INDENT: f64 = 34.0;
+
+/// Draws a legend below its label, if it has one, with its left top corner at `(left, top)`.
+pub(crate) fn draw(scene: &mut Scene, label: &str, legend: &[Key], (left, top): (f64, f64)) {
     let step = TICK_SIZE + 14.0;
+    let mut top = top;
+    if !label.is_empty() {
+        let room = f64::from(scene.size.width) - left - MARGIN / 2.0;
+        let label = fitted(label, TICK_SIZE, room);
+        scene.text((left, top + step / 2.0), &label, TICK_SIZE, INK, Anchor::Start);
+        top += step;
+    }
     let bottom = f64::from(scene.size.height) - MARGIN;
     let fits = (((bottom - top) / step) as usize).max(1);
     for (i, key) in legend.iter().enumerate().take(fits) {
@@ -70,9 +88,9 @@ pub(crate) fn draw(scene: &mut Scene, legend: &[Key], (left, top): (f64, f64)) {
             return;
         }
         key.draw(scene, left, y);
-        let room = f64::from(scene.size.width) - left - 34.0 - MARGIN / 2.0;
+        let room = f64::from(scene.size.width) - left - NAME_INDENT - MARGIN / 2.0;
         let name = fitted(&key.name, TICK_SIZE, room);
-        scene.text((left + 34.0, y), &name, TICK_SIZE, INK, Anchor::Start);
+        scene.text((left + NAME_INDENT, y), &name, TICK_SIZE, INK, Anchor::Start);
     }
 }
 

@@ -32,6 +32,7 @@ mod error;
 mod frame;
 mod legend;
 mod palette;
+mod strokes;
 mod type_face;
 
 use std::fs;

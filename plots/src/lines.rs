@@ -1,10 +1,12 @@
 //! Means with their spreads over an axis: the usual figure of a sweep.
 
 use crate::axis::Axis;
-use crate::chart::{Chart, amounts_or_range, range, whisker};
+use crate::chart::{Chart, amounts_or_range, end, range, whisker};
 use crate::frame::Panel;
+use crate::legend::{Key, Mark};
 use crate::palette::series;
 use crate::scene::{Colour, Scene};
+use crate::strokes;
 
 /// Lines over an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +17,8 @@ pub struct LineChart {
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
+    /// What the entries of the legend are values of; empty if that is plain.
+    pub legend_label: String,
     /// What the x of points are.
     pub x_axis: LineAxis,
     /// Whether numbers or times lie on the x axis by their logarithms, if all are above 0.
@@ -70,10 +74,10 @@ pub struct SweepPoint {
     pub half_width: Option<f64>,
 }
 
-/// How far lines are drawn beside each other, pixels.
+/// How far the points of several lines are drawn beside each other over a name, pixels.
 const DODGE: f64 = 5.0;
 
-/// Lines of more points than this have no dots: they would hide the line.
+/// Lines of more points than this have no marks: they would hide the line.
 const DOTTED: usize = 40;
 
 impl LineChart {
@@ -96,9 +100,10 @@ impl Chart for LineChart {
     }
 
     fn y_range(&self) -> Result<(f64, f64), &'static str> {
+        let end = end(&self.y_label, self.points().map(|it| it.mean));
         let reach = |it: &SweepPoint| {
             let half = it.half_width.unwrap_or(0.0);
-            (it.mean, it.mean - half, it.mean + half)
+            (it.mean, it.mean - half, (it.mean + half).min(end))
         };
         if self.y_scale == YScale::Linear {
             return range(self.points().map(reach)).ok_or("no point has a value");
@@ -136,8 +141,13 @@ impl Chart for LineChart {
         }
     }
 
-    fn legend(&self) -> Vec<(String, Colour)> {
-        let names = self.series.iter().enumerate().map(|(i, it)| (it.name.clone(), series(i)));
+    fn legend_label(&self) -> &str {
+        &self.legend_label
+    }
+
+    fn legend(&self) -> Vec<Key> {
+        let key = |(i, it): (usize, &LineSeries)| Key::new(&it.name, Mark::Line(i), series(i));
+        let names = self.series.iter().enumerate().map(key);
         if self.series.len() > 1 { names.collect() } else { Vec::new() }
     }
 
@@ -152,12 +162,14 @@ impl Chart for LineChart {
             }
         }
         for (i, points) in lines.iter().enumerate() {
-            // Side by side, so that intervals of several lines do not hide each other.
+            // Side by side, so that intervals of several lines do not hide each other; over a number
+            // a point beside it would be that of another number.
             let middle = (self.series.len() as f64 - 1.0) / 2.0;
-            let aside = if whiskers { DODGE * (i as f64 - middle) } else { 0.0 };
+            let names = matches!(self.x_axis, LineAxis::Names(_));
+            let aside = if whiskers && names { DODGE * (i as f64 - middle) } else { 0.0 };
             let place =
                 |point: &&SweepPoint| (panel.x(point.x + shift) + aside, panel.y(point.mean));
-            scene.line(points.iter().map(place).collect(), series(i), 3);
+            strokes::line(scene, i, points.iter().map(place).collect(), series(i));
             for point in points {
                 let at = place(point);
                 if let Some(half) = point.half_width.filter(|_| whiskers) {
@@ -165,7 +177,7 @@ impl Chart for LineChart {
                     whisker(scene, at.0, top, bottom, series(i));
                 }
                 if points.len() <= DOTTED {
-                    scene.dot(at, 7.0, series(i));
+                    strokes::mark(scene, i, at, series(i));
                 }
             }
         }

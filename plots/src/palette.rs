@@ -1,4 +1,5 @@
-//! Colours that people with any colour vision can tell apart (Okabe and Ito 2008).
+//! Colours that people with any colour vision can tell apart (Okabe and Ito 2008), with grey in place
+//! of black, which whiskers and text have.
 
 use crate::scene::Colour;
 
@@ -16,7 +17,7 @@ const SERIES: [Colour; 8] = [
     Colour(0xcc, 0x79, 0xa7), // reddish purple
     Colour(0x56, 0xb4, 0xe9), // sky blue
     Colour(0xe6, 0x9f, 0x00), // orange
-    Colour(0x00, 0x00, 0x00), // black
+    Colour(0x70, 0x70, 0x70), // grey
     Colour(0xf0, 0xe4, 0x42), // yellow
 ];
 

@@ -19,10 +19,11 @@ use crate::canvas::Size;
 use crate::chart::Chart;
 use crate::error::PlotError;
 use crate::frame::{self, LABEL_SIZE, MARGIN, Panel, TITLE_SIZE};
+use crate::legend::{Key, NAME_INDENT};
 use crate::lines::LineChart;
 use crate::palette::INK;
 use crate::scatter::ScatterChart;
-use crate::scene::{Anchor, Colour, Scene};
+use crate::scene::{Anchor, Scene};
 use crate::type_face::{fitted, width};
 
 /// Charts beside each other; the title of each stands above its panel.
@@ -124,14 +125,14 @@ impl Panels {
         let mut y = MARGIN + TITLE_SIZE / 2.0;
         scene.text((MARGIN, y), &title, TITLE_SIZE, INK, Anchor::Start);
         y += TITLE_SIZE / 2.0 + 14.0;
-        let mut legend: Vec<(String, Colour)> = Vec::new();
+        let mut legend: Vec<Key> = Vec::new();
         for entry in charts.iter().flat_map(|chart| chart.legend()) {
             if !legend.contains(&entry) {
                 legend.push(entry);
             }
         }
         if !legend.is_empty() {
-            y = draw_legend(scene, &legend, y);
+            y = draw_legend(scene, charts[0].legend_label(), &legend, y);
         }
         if same_label {
             let label = fitted(charts[0].y_label(), LABEL_SIZE, wide);
@@ -143,19 +144,24 @@ impl Panels {
     }
 }
 
-/// Draws the legend in as many lines as it needs, the first below `top`, and gives where it ends.
-fn draw_legend(scene: &mut Scene, legend: &[(String, Colour)], top: f64) -> f64 {
+/// Draws the legend behind its label in as many lines as it needs, the first below `top`, and gives
+/// where it ends.
+fn draw_legend(scene: &mut Scene, label: &str, legend: &[Key], top: f64) -> f64 {
     let end = f64::from(scene.size.width) - MARGIN;
     let step = TICK_SIZE + 14.0;
     let (mut x, mut y) = (MARGIN, top + step / 2.0);
-    for (name, colour) in legend {
-        let name = fitted(name, TICK_SIZE, end - MARGIN - 34.0);
-        let wide = 34.0 + width(&name, TICK_SIZE);
+    if !label.is_empty() {
+        scene.text((x, y), &format!("{label}:"), TICK_SIZE, INK, Anchor::Start);
+        x += width(label, TICK_SIZE) + 36.0;
+    }
+    for key in legend {
+        let name = fitted(&key.name, TICK_SIZE, end - MARGIN - NAME_INDENT);
+        let wide = NAME_INDENT + width(&name, TICK_SIZE);
         if x > MARGIN && x + wide > end {
             (x, y) = (MARGIN, y + step);
         }
-        scene.rectangle([x, y - 11.0, x + 22.0, y + 11.0], *colour);
-        scene.text((x + 34.0, y), &name, TICK_SIZE, INK, Anchor::Start);
+        key.draw(scene, x, y);
+        scene.text((x + NAME_INDENT, y), &name, TICK_SIZE, INK, Anchor::Start);
         x += wide + 36.0;
     }
     y + step / 2.0

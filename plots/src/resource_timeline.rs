@@ -54,6 +54,7 @@ impl ResourceTimeline {
         };
         let plan = Plan {
             title: self.title.clone(),
+            legend_label: String::new(),
             legend: tries::legend(bars(), outages().next().is_some()),
             panels: self.resources.iter().map(panel).collect(),
         };

@@ -3,8 +3,9 @@
 use crate::axis::Axis;
 use crate::chart::{Chart, amounts_or_range, range, whisker};
 use crate::frame::Panel;
+use crate::legend::Key;
 use crate::palette::{INK, series};
-use crate::scene::{Anchor, Colour, Scene};
+use crate::scene::{Anchor, Scene};
 use crate::type_face::width;
 
 /// One metric against another.
@@ -85,7 +86,7 @@ impl Chart for ScatterChart {
         Axis::linear(&self.x_label, low - edge, high + edge, most)
     }
 
-    fn legend(&self) -> Vec<(String, Colour)> {
+    fn legend(&self) -> Vec<Key> {
         Vec::new() // names stand beside the points
     }
 

@@ -90,6 +90,7 @@ impl Timeline {
         let curves = self.curves(low, high);
         let mut plan = Plan {
             title: self.title.clone(),
+            legend_label: String::new(),
             legend: Vec::new(),
             panels: curves.iter().map(|curve| (curve.axis.clone(), 1.0)).collect(),
         };

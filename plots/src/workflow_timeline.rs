@@ -90,6 +90,7 @@ impl WorkflowTimeline {
         let count: usize = self.places.iter().map(|place| place.lanes.len()).sum();
         let plan = Plan {
             title: self.title.clone(),
+            legend_label: String::new(),
             legend: self.legend(low, high),
             panels: vec![(Axis::lanes("", &self.names(), f64::from(size.height) * 0.7), 1.0)],
         };

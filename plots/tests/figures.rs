@@ -101,6 +101,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         y_scale: YScale::Linear,
         band: false,
         y_label: "gain, s".to_owned(),
+        legend_label: String::new(),
         series: ["one", "a name that is far too long to be shown whole in any legend"]
             .map(|name| LineSeries {
                 name: name.to_owned(),
@@ -112,6 +113,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         title: "Bars".to_owned(),
         x_label: "policy".to_owned(),
         y_label: "wait, s".to_owned(),
+        legend_label: String::new(),
         categories: (0..30).map(|i| format!("policy number {i}")).collect(),
         series: vec![BarSeries {
             name: "one".to_owned(),
@@ -122,6 +124,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         title: title.to_owned(),
         x_label: "deadlines".to_owned(),
         y_label: y_label.to_owned(),
+        legend_label: String::new(),
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: ["offers only", "computing power", "free time slots"]
             .map(|name| BarSeries {

@@ -13,6 +13,7 @@ fn chart(title: &str, y_label: &str, values: [Option<f64>; 2]) -> BarChart {
         title: title.to_owned(),
         x_label: "deadlines".to_owned(),
         y_label: y_label.to_owned(),
+        legend_label: String::new(),
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: vec![bars("offers", 1.0), bars("slots", 1.5)],
     }

@@ -366,6 +366,7 @@ fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Box
         title: title(figure, scenario, &format!("{what} by {}", grouping.word())),
         x_label: grouping.word().to_owned(),
         y_label: format!("{what}{unit} (dot: mean)"),
+        legend_label: String::new(),
         categories: samples.iter().map(|it| grouping.label(&it.name, scenario)).collect(),
         style: style(figure),
         reference: None,
@@ -418,6 +419,7 @@ fn bars(
             .as_ref()
             .map_or(if whole { String::new() } else { "provider".to_owned() }, ToString::to_string),
         y_label: scale.label,
+        legend_label: String::new(),
         series: vec![BarSeries {
             name: metric::title(metric).to_owned(),
             values: bars.iter().map(|(_, value)| value.map(|value| (value, None))).collect(),

@@ -234,6 +234,11 @@ impl<'a> Shown<'a> {
         x.label.clone().or_else(|| x.axis.clone()).or_else(|| x.metric.clone()).unwrap_or_default()
     }
 
+    /// What the series are values of, where the figure says so.
+    fn legend_label(&self) -> String {
+        self.draw.legend.clone().unwrap_or_default()
+    }
+
     fn cell(&self, panel: usize, series: usize, x: usize) -> Option<&Cell> {
         self.cells.iter().find(|it| (it.panel, it.series, it.x) == (panel, series, x))
     }

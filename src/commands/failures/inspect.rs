@@ -233,6 +233,7 @@ impl<'r> Inspected<'r> {
             title: format!("{name}: availability by week"),
             x_label: format!("week from {} on", date(self.recording.from())),
             y_label: "share of nodes, %".to_owned(),
+            legend_label: String::new(),
             x_axis: LineAxis::Numbers,
             x_log: false,
             y_scale: YScale::Linear,

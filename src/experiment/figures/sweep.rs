@@ -139,6 +139,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             title,
             x_label: sweep.axes[x].clone(),
             y_label,
+            legend_label: String::new(),
             categories: Vec::new(),
             style: style(figure),
             reference: None,
@@ -158,6 +159,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
                 title,
                 x_label,
                 y_label,
+                legend_label: String::new(),
                 x_axis,
                 x_log: false,
                 y_scale: YScale::Linear,
@@ -168,7 +170,14 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
         _ => Figure::Bars(bars(
             &values,
             scale.factor,
-            BarChart { title, x_label, y_label, categories: Vec::new(), series: Vec::new() },
+            BarChart {
+                title,
+                x_label,
+                y_label,
+                legend_label: String::new(),
+                categories: Vec::new(),
+                series: Vec::new(),
+            },
         )),
     })
 }

@@ -92,6 +92,9 @@ pub struct Draw {
     /// Label of the y axis with its unit.
     #[serde(default, deserialize_with = "brief")]
     pub label: Option<String>,
+    /// Above the legend: what its entries are values of.
+    #[serde(default, deserialize_with = "brief")]
+    pub legend: Option<String>,
     /// What is shown of the spread over replications.
     #[serde(default)]
     pub bars: Spread,

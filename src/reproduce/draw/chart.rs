@@ -56,6 +56,7 @@ fn bars(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BarChart {
         title: title(shown, panel),
         x_label: shown.x_label(),
         y_label: shown.y_label(panel),
+        legend_label: shown.legend_label(),
         categories: shown.x.iter().map(|x| x.name.clone()).collect(),
         series: series.collect(),
     }
@@ -71,6 +72,7 @@ fn boxes(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BoxChart {
         title: title(shown, panel),
         x_label: shown.x_label(),
         y_label: shown.y_label(panel),
+        legend_label: shown.legend_label(),
         categories: shown.x.iter().map(|x| x.name.clone()).collect(),
         style: match (shown.draw.kind, shown.draw.whiskers.unwrap_or_default()) {
             (DrawKind::LetterValues, _) => BoxStyle::LetterValues,
@@ -106,6 +108,7 @@ fn lines(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> LineChart {
         title: title(shown, panel),
         x_label: if named || measured { shown.x_label() } else { x_label },
         y_label: shown.y_label(panel),
+        legend_label: shown.legend_label(),
         x_axis: if measured { LineAxis::Numbers } else { x_axis },
         x_log: shown.draw.x_scale == catalogue::XScale::Log,
         y_scale: match shown.draw.y_scale {
