@@ -26,6 +26,30 @@ fn figures_are_drawn_where_they_are_wanted() {
 }
 
 #[test]
+fn a_figure_for_a_column_of_a_paper_is_a_page_of_its_size() {
+    let folder = runs();
+    let column = ["plot", "easy", "--kind", "waiting-ecdf", "--size", "88x60mm", "--title", ""];
+    folder.haggle(&[&column[..], &["-o", "column.pdf"]].concat());
+    let page = std::fs::read(folder.path().join("column.pdf")).expect("it was drawn");
+    let page = String::from_utf8_lossy(&page);
+    // 88 x 60 mm in points, to a pixel.
+    assert!(page.contains("/MediaBox [0 0 249.375 170.25]"), "{page}");
+    folder.haggle(&[&column[..], &["-o", "column.svg"]].concat());
+    let drawn = folder.read("column.svg");
+    assert!(drawn.contains("waiting time") && !drawn.contains("easy: waiting"), "{drawn}");
+    insta::assert_snapshot!(
+        folder.haggle(&["plot", "easy", "--kind", "gantt", "--size", "88x60", "-o", "out"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value '88x60' for '--size <SIZE>': `88x60` is not the size of a picture: write width x height from 53x40mm to 1300x1300mm, or from 400x300px to 10000x10000px, such as "88x60mm"
+
+    For more information, try '--help'.
+    "#
+    );
+}
+
+#[test]
 fn nothing_is_overwritten_without_being_told() {
     let folder = runs();
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "-o", "bars.png"]), @r#"
@@ -116,15 +140,15 @@ fn what_cannot_be_drawn_is_said() {
 
     hint: name a folder with -o, or choose one figure with --kind
     "#);
-    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "-o", "one.pdf"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "-o", "one.eps"]), @r#"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `one.pdf` cannot be drawn: figures are .png or .svg
+    error: `one.eps` cannot be drawn: figures are .png, .svg or .pdf
 
     hint: draw a .svg, which other programs turn into anything else
     "#);
-    assert!(!folder.path().join("one.pdf").exists());
+    assert!(!folder.path().join("one.eps").exists());
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h"]), @r#"
     exit code: 3
     ----- stdout -----

@@ -263,7 +263,7 @@ fn mistakes() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `small.jpg` is no name of a figure: it must end in .png or .svg
+    error: `small.jpg` is no name of a figure: it must end in .png, .svg or .pdf
 
     $ haggle workflow inspect small.json --figure there.png
     exit code: 4

@@ -390,11 +390,11 @@ fn histograms_are_drawn_into_files_of_their_own() {
 
     hint: add --force to overwrite it
     "#);
-    let shown = folder.haggle(&["workload", "inspect", "log.swf", "--figure", "log.pdf"]);
+    let shown = folder.haggle(&["workload", "inspect", "log.swf", "--figure", "log.jpg"]);
     insta::assert_snapshot!(shown, @r#"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `log.pdf` is no name of a figure: it must end in .png or .svg
+    error: `log.jpg` is no name of a figure: it must end in .png, .svg or .pdf
     "#);
 }

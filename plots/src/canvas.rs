@@ -20,6 +20,17 @@ pub struct Size {
     pub height: u32,
 }
 
+impl Size {
+    /// Points, of 1/72 inch, that a pixel is on paper: so the letters of ticks are 8 points high.
+    pub(crate) const POINT: f64 = 0.375;
+
+    /// A size on paper, in millimetres.
+    pub fn on_paper(width: f64, height: f64) -> Size {
+        let pixels = |side: f64| (side / 25.4 * 72.0 / Size::POINT).round() as u32;
+        Size { width: pixels(width), height: pixels(height) }
+    }
+}
+
 /// 1600 × 900: readable at half its size on a page.
 impl Default for Size {
     fn default() -> Size {

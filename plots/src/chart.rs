@@ -63,9 +63,9 @@ pub(crate) fn range(values: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Op
     Some((low, high))
 }
 
-/// Where intervals are cut: at 100 if all means are parts of a whole, which have a label in percent.
+/// Where intervals are cut: at 100 if all means are parts of a whole, whose label has the unit percent.
 pub(crate) fn end(label: &str, mut means: impl Iterator<Item = f64>) -> f64 {
-    let parts = label.contains('%') && means.all(|mean| mean <= 100.0);
+    let parts = label.contains(", %") && means.all(|mean| mean <= 100.0);
     if parts { 100.0 } else { f64::INFINITY }
 }
 

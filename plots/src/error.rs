@@ -25,7 +25,7 @@ pub enum PlotError {
     #[error("{0}")]
     Unsuitable(String),
     /// The file's name does not say how to draw.
-    #[error("`{path}` is no name of a figure: it must end in .png or .svg", path = path.display())]
+    #[error("`{path}` is no name of a figure: it must end in .png, .svg or .pdf", path = path.display())]
     UnknownEnding {
         /// The path that was asked for.
         path: PathBuf,

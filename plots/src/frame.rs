@@ -87,9 +87,12 @@ pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>
     let (left, right) = room(&plan, size);
     let (wide, high) = (f64::from(size.width), f64::from(size.height));
     let title = fitted(&plan.title, TITLE_SIZE, wide - 2.0 * MARGIN);
-    let mut top = MARGIN + TITLE_SIZE / 2.0;
-    scene.text((MARGIN, top), &title, TITLE_SIZE, INK, Anchor::Start);
-    top += TITLE_SIZE;
+    let mut top = 0.0;
+    if !title.is_empty() {
+        top = MARGIN + TITLE_SIZE / 2.0;
+        scene.text((MARGIN, top), &title, TITLE_SIZE, INK, Anchor::Start);
+        top += TITLE_SIZE;
+    }
 
     let below = MARGIN + LABEL_SIZE + 12.0 + TICK_SIZE + 14.0;
     let label_room = LABEL_SIZE + 36.0;

@@ -1,7 +1,8 @@
-//! Results in, PNG or SVG out. Nothing here runs a simulation.
+//! Results in, PNG, SVG or PDF out. Nothing here runs a simulation.
 //!
 //! ```text
 //! RunReader ──> load ──> Figure ──> Scene (a list of shapes) ──> canvas ──> PNG, SVG
+//!                                                           └──> pdf ─────> PDF
 //! ```
 //!
 //! A figure is plain data; drawing it gives a list of shapes, which tests can look
@@ -12,6 +13,7 @@ pub mod bars;
 pub mod boxes;
 pub mod canvas;
 pub mod distribution;
+pub mod format;
 pub mod gantt;
 pub mod graph;
 pub mod job_timeline;
@@ -32,6 +34,7 @@ mod error;
 mod frame;
 mod legend;
 mod palette;
+mod pdf;
 mod strokes;
 mod type_face;
 
@@ -44,6 +47,7 @@ pub use boxes::{BoxChart, BoxSeries, BoxStyle};
 pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
+pub use format::Format;
 pub use gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
 pub use graph::{GraphTask, TaskGraph};
 pub use job_timeline::{JobTimeline, JobTry};
@@ -130,18 +134,32 @@ impl Figure {
         canvas::svg(&self.scene(size)?)
     }
 
-    /// Draws the figure into `path`, whose ending, `.png` or `.svg`, says how.
+    /// The figure as the bytes of a PDF file of one page.
+    ///
+    /// # Errors
+    /// If there is nothing to draw.
+    pub fn pdf(&self, size: Size) -> Result<Vec<u8>, PlotError> {
+        pdf::pdf(&self.scene(size)?)
+    }
+
+    /// The figure as the bytes of a file in this format.
+    ///
+    /// # Errors
+    /// If there is nothing to draw.
+    pub fn bytes(&self, format: Format, size: Size) -> Result<Vec<u8>, PlotError> {
+        match format {
+            Format::Png => self.png(size),
+            Format::Svg => self.svg(size).map(String::into_bytes),
+            Format::Pdf => self.pdf(size),
+        }
+    }
+
+    /// Draws the figure into `path`, whose ending says in which format.
     ///
     /// # Errors
     /// If there is nothing to draw, the ending is another, or the file cannot be written.
     pub fn draw(&self, path: &Path, size: Size) -> Result<(), PlotError> {
-        let bytes = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("png") => self.png(size)?,
-            Some("svg") => self.svg(size)?.into_bytes(),
-            _ => {
-                return Err(PlotError::UnknownEnding { path: path.to_owned() });
-            }
-        };
+        let bytes = self.bytes(Format::of(path)?, size)?;
         // Under another name first: what has the final name is whole.
         let partial = path.with_extension("partial");
         fs::write(&partial, bytes)

@@ -9,12 +9,17 @@ pub(crate) const BYTES: &[u8] = include_bytes!("../font/DejaVuSans-subset.ttf");
 /// Its name; viewers of SVG that lack it take the next one.
 pub(crate) const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 
+/// The font.
+pub(crate) fn font() -> &'static FontRef<'static> {
+    static FONT: OnceLock<FontRef<'static>> = OnceLock::new();
+    FONT.get_or_init(|| {
+        FontRef::try_from_slice(BYTES).expect("the font inside the program is a font")
+    })
+}
+
 /// Width of a text in pixels at a size.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
-    static FONT: OnceLock<FontRef<'static>> = OnceLock::new();
-    let font = FONT.get_or_init(|| {
-        FontRef::try_from_slice(BYTES).expect("the font inside the program is a font")
-    });
+    let font = font();
     let scaled = font.as_scaled(size as f32);
     let advance = |letter| f64::from(scaled.h_advance(font.glyph_id(letter)));
     text.chars().map(advance).sum()

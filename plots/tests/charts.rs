@@ -83,4 +83,5 @@ fn parts_of_a_whole_end_at_100_percent() {
     assert_eq!(ticks("of all work, %", 99.0, 3.0), 100.0);
     assert_eq!(ticks("change, %", 103.0, 3.0), 120.0, "some are above");
     assert_eq!(ticks("work, s", 99.0, 3.0), 120.0, "no shares");
+    assert_eq!(ticks("work, s (95 % confidence interval)", 99.0, 3.0), 120.0, "no shares either");
 }

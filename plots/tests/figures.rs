@@ -210,6 +210,23 @@ fn png_has_its_size_and_is_not_blank() {
 }
 
 #[test]
+fn pdf_is_one_whole_page() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    for (figure, _) in all_figures(place.path()) {
+        let bytes = figure.pdf(Size::default()).expect("there is data");
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(text.starts_with("%PDF-"), "{text}");
+        assert!(text.contains("/MediaBox [0 0 600 337.5]"), "{text}");
+        assert!(text.trim_end().ends_with("%%EOF"), "{text}");
+        // Every graphics state that the page sets has a definition: an opacity.
+        let head = text.split("stream").next().unwrap_or_default();
+        let states = head.matches("/ca ").count();
+        assert!(states < 20, "{states} opacities");
+        assert_eq!(bytes, figure.pdf(Size::default()).expect("there is data"));
+    }
+}
+
+#[test]
 fn svg_names_its_axes() {
     let place = tempfile::tempdir().expect("a temporary folder");
     for (figure, labels) in all_figures(place.path()) {
@@ -331,8 +348,9 @@ fn file_endings_say_how_to_draw() {
     let draw = |name: &str| figure.draw(&place.path().join(name), Size::default());
     draw("a.png").expect("known");
     draw("a.svg").expect("known");
-    let error = draw("a.pdf").expect_err("unknown").to_string();
-    assert!(error.contains(".png or .svg"), "{error}");
+    draw("a.pdf").expect("known");
+    let error = draw("a.jpg").expect_err("unknown").to_string();
+    assert!(error.contains(".png, .svg or .pdf"), "{error}");
     let small = Size { width: 10, height: 10 };
     assert!(matches!(figure.png(small), Err(PlotError::BadSize { .. })));
 }

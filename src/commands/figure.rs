@@ -3,30 +3,21 @@
 use std::io::Write;
 use std::path::Path;
 
-use haggle_plots::{Figure, PlotError, Size};
+use haggle_plots::{Figure, Format, Size};
 
 use super::Error;
 use super::output::{self, Output, failed};
 
 /// Whether a figure can be drawn into `path`; asked before anything is read.
 pub(crate) fn check(path: &Path, force: bool) -> Result<(), Error> {
-    match ending(path) {
-        Some("png" | "svg") => output::check_free(path, force),
-        _ => Err(PlotError::UnknownEnding { path: path.to_owned() }.into()),
-    }
+    Format::of(path)?;
+    output::check_free(path, force)
 }
 
 /// Draws into `path`, which is complete or not there.
 pub(crate) fn draw(figure: &Figure, size: Size, path: &Path, force: bool) -> Result<(), Error> {
-    let bytes = match ending(path) {
-        Some("svg") => figure.svg(size)?.into_bytes(),
-        _ => figure.png(size)?,
-    };
+    let bytes = figure.bytes(Format::of(path)?, size)?;
     let mut out = Output::create(path, force)?;
     out.write_all(&bytes).map_err(|error| failed(path, error))?;
     out.finish()
-}
-
-fn ending(path: &Path) -> Option<&str> {
-    path.extension().and_then(|ending| ending.to_str())
 }

@@ -8,7 +8,7 @@ use haggle::experiment::figures::{
     SweepData, draw, draw_compared, draw_sweep, file_name, scenario_of,
 };
 use haggle::scenario::file::{Figure, FigureKind, ImageFormat, Metric};
-use haggle::scenario::quantity::{Name, TimeSpan};
+use haggle::scenario::quantity::{Name, PictureSize, TimeSpan};
 use haggle::scenario::{Experiment, Logs, Source, nearest};
 use haggle_plots::load::Tables;
 use haggle_results::RunReader;
@@ -25,7 +25,8 @@ use crate::exit::Exit;
   haggle plot runs/quickstart --force
   haggle plot runs/quickstart --kind gantt --provider west --until 12h -o west.png
   haggle plot runs/quickstart --kind sequence --job 3
-  haggle plot runs/first runs/second --kind waiting-ecdf -o compared.svg")]
+  haggle plot runs/first runs/second --kind waiting-ecdf -o compared.pdf
+  haggle plot runs/first --kind gantt --size 88x60mm --title '' -o column.pdf")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
     #[arg(required = true, value_name = "DIR")]
@@ -55,13 +56,16 @@ pub(crate) struct Args {
     /// The sweep axis along which lines go; without it, the first
     #[arg(long, value_name = "AXIS")]
     x: Option<Name>,
-    /// Title above the figure
+    /// Width and height, such as 88x60mm for a column of a paper, or 1200x800px
+    #[arg(long, value_name = "SIZE")]
+    size: Option<PictureSize>,
+    /// Title above the figure; "" leaves it out
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Image format; that of a file named by -o is given by its ending
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// File (.png or .svg) for one figure, folder for several; without it, DIR
+    /// File (.png, .svg or .pdf) for one figure, folder for several; without it, DIR
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
     /// Overwrite files that are there already
@@ -73,8 +77,10 @@ pub(crate) struct Args {
 enum Format {
     /// Pixels
     Png,
-    /// Lines that stay sharp at any size
+    /// Lines that stay sharp at any size, for pages on screens
     Svg,
+    /// The same, for papers
+    Pdf,
 }
 
 fn kinds() -> impl TypedValueParser<Value = FigureKind> {
@@ -221,10 +227,12 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.metric = args.metric.or(figure.metric);
         figure.group_by = args.group_by.clone().or(figure.group_by.take());
         figure.x = args.x.clone().or(figure.x.take());
+        figure.size = args.size.or(figure.size);
         figure.title = args.title.clone().or(figure.title.take());
         figure.format = match args.format {
             Some(Format::Png) => ImageFormat::Png,
             Some(Format::Svg) => ImageFormat::Svg,
+            Some(Format::Pdf) => ImageFormat::Pdf,
             None => figure.format,
         };
         if let (Some(from), Some(until)) = (figure.from, figure.until)
@@ -245,6 +253,7 @@ fn figure(kind: FigureKind) -> Figure {
         kind,
         name: None,
         format: ImageFormat::default(),
+        size: None,
         title: None,
         providers: Vec::new(),
         job: None,
@@ -260,16 +269,14 @@ fn figure(kind: FigureKind) -> Figure {
 /// Whether a name is that of an image or a page in a format that is not drawn. Other endings may be
 /// part of a folder's name.
 fn is_other_image(path: &Path) -> bool {
-    const OTHERS: [&str; 10] =
-        ["pdf", "eps", "ps", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff"];
+    const OTHERS: [&str; 9] = ["eps", "ps", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff"];
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     ending.is_some_and(|ending| OTHERS.contains(&ending.as_str()))
 }
 
 /// Where each figure goes. Nothing is drawn if one of them is there already.
 fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let is_image =
-        |path: &Path| path.extension().is_some_and(|ending| ending == "png" || ending == "svg");
+    let is_image = |path: &Path| haggle_plots::Format::of(path).is_ok();
     let paths: Vec<PathBuf> = match &args.output {
         Some(file) if is_image(file) => {
             if figures.len() > 1 {
@@ -286,7 +293,10 @@ fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>,
         }
         Some(file) if is_other_image(file) && !file.is_dir() => {
             return Err(Error::Unfit {
-                message: format!("`{}` cannot be drawn: figures are .png or .svg", file.display()),
+                message: format!(
+                    "`{}` cannot be drawn: figures are .png, .svg or .pdf",
+                    file.display()
+                ),
                 hint: "draw a .svg, which other programs turn into anything else".to_owned(),
             });
         }

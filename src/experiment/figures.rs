@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 
 use haggle_plots::load::{self, By, Part, Tables, World};
 use haggle_plots::{
-    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, PlotError, Quantity, Shows, Size,
-    Timeline,
+    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, Format, PlotError, Quantity, Shows,
+    Size, Timeline,
 };
 use haggle_results::metrics::Group;
 use haggle_results::{JobRow, ResultsError, RunReader, Summary, Table};
 
 use super::ExperimentError;
-use crate::scenario::quantity::TimeSpan;
+use crate::scenario::quantity::{PictureSize, TimeSpan};
 use crate::scenario::{Scenario, file};
 use file::{FigureKind, ImageFormat, Metric, Whiskers};
 
@@ -77,7 +77,7 @@ pub fn draw(
     path: &Path,
 ) -> Result<(), ExperimentError> {
     prepare(figure, scenario, run)
-        .and_then(|drawing| drawing.draw(path, Size::default()))
+        .and_then(|drawing| drawing.draw(path, size(figure)))
         .map_err(|error| failed(figure, error))
 }
 
@@ -113,17 +113,27 @@ pub fn draw_compared(
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
     let title = figure.title.clone().unwrap_or_else(|| format!("{}: {what}", names.join(", ")));
     load::compare(&named, &title, &part(figure), quantity)
-        .and_then(|drawing| Figure::Distribution(drawing).draw(path, Size::default()))
+        .and_then(|drawing| Figure::Distribution(drawing).draw(path, size(figure)))
         .map_err(|error| failed(figure, error))
+}
+
+/// How large a figure is.
+fn size(figure: &file::Figure) -> Size {
+    match figure.size {
+        Some(PictureSize::Millimetres(width, height)) => Size::on_paper(width, height),
+        Some(PictureSize::Pixels(width, height)) => Size { width, height },
+        None => Size::default(),
+    }
 }
 
 /// The file a figure is drawn into: its name, or its kind, with the ending of its format.
 pub fn file_name(figure: &file::Figure) -> String {
-    let ending = match figure.format {
-        ImageFormat::Png => "png",
-        ImageFormat::Svg => "svg",
+    let format = match figure.format {
+        ImageFormat::Png => Format::Png,
+        ImageFormat::Svg => Format::Svg,
+        ImageFormat::Pdf => Format::Pdf,
     };
-    format!("{}.{ending}", name(figure))
+    format!("{}.{}", name(figure), format.ending())
 }
 
 fn name(figure: &file::Figure) -> &str {

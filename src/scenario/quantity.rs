@@ -36,6 +36,7 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
         Bytes::FORMAT => text.parse::<Bytes>().map(drop),
         Bandwidth::FORMAT => text.parse::<Bandwidth>().map(drop),
         TimeOrShare::FORMAT => text.parse::<TimeOrShare>().map(drop),
+        PictureSize::FORMAT => text.parse::<PictureSize>().map(drop),
         EstimateRule::FORMAT => text.parse::<EstimateRule>().map(drop),
         _ => Ok(()),
     }
@@ -220,6 +221,51 @@ impl FromStr for Share {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}%", self.percent)
+    }
+}
+
+/// Width and height of a picture: `"88x60mm"` on paper or `"1200x800px"`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum PictureSize {
+    /// On paper, where letters are 8 points high.
+    Millimetres(f64, f64),
+    /// Letters are 25 pixels high.
+    Pixels(u32, u32),
+}
+
+written_as_string!(PictureSize, "picture-size", "88x60mm", "width and height of a picture");
+
+impl FromStr for PictureSize {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<PictureSize, FormatError> {
+        let sides = |unit: &str| text.trim().strip_suffix(unit)?.split_once('x');
+        let in_mm = sides("mm").and_then(|(width, height)| {
+            let size = PictureSize::Millimetres(number(width)?, number(height)?);
+            matches!(size, PictureSize::Millimetres(53.0..=1300.0, 40.0..=1300.0)).then_some(size)
+        });
+        let in_pixels = sides("px").and_then(|(width, height)| {
+            let [width, height] = [width, height].map(|side| side.trim().parse().ok());
+            let size = PictureSize::Pixels(width?, height?);
+            matches!(size, PictureSize::Pixels(400..=10_000, 300..=10_000)).then_some(size)
+        });
+        in_mm.or(in_pixels).ok_or_else(|| {
+            FormatError::new(
+                format!("`{text}` is not the size of a picture"),
+                "write width x height from 53x40mm to 1300x1300mm, or from 400x300px to \
+                 10000x10000px, such as \"88x60mm\"",
+            )
+        })
+    }
+}
+
+impl fmt::Display for PictureSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PictureSize::Millimetres(width, height) => write!(f, "{width}x{height}mm"),
+            PictureSize::Pixels(width, height) => write!(f, "{width}x{height}px"),
+        }
     }
 }
 
@@ -479,6 +525,14 @@ mod tests {
             "precision:+20",
         ] {
             assert_eq!(prints_as::<EstimateRule>(text), text);
+        }
+        for text in ["88x60mm", "182.5x100mm", "400x300px"] {
+            assert_eq!(prints_as::<PictureSize>(text), text);
+        }
+        for wrong in
+            ["88x60", "88mm", "52x60mm", "399x300px", "400.5x300px", "1e9x60mm", "NaNx60mm"]
+        {
+            assert!(wrong.parse::<PictureSize>().is_err(), "{wrong}");
         }
         for wrong in ["0.5", "101%", "-1%", "NaN%", "%"] {
             assert!(wrong.parse::<Share>().is_err(), "{wrong}");

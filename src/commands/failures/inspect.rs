@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw availability week by week into this file, .png or .svg
+    /// Draw availability week by week into this file, .png, .svg or .pdf
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Overwrite a figure that exists

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw the graph by levels into this file, .png or .svg
+    /// Draw the graph by levels into this file, .png, .svg or .pdf
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Overwrite a figure that exists

@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// Print JSON, with the placements of all tasks
     #[arg(long)]
     json: bool,
-    /// Draw the schedules into this file, .png or .svg
+    /// Draw the schedules into this file, .png, .svg or .pdf
     #[arg(long, value_name = "FILE")]
     gantt: Option<PathBuf>,
     /// Overwrite a figure that exists

@@ -27,8 +27,8 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw histograms into files of this name, each with its own word before the ending, .png or
-    /// .svg
+    /// Draw histograms into files of this name, each with its own word before the ending, .png,
+    /// .svg or .pdf
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Overwrite figures that exist

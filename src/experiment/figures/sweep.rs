@@ -9,13 +9,13 @@ use std::path::Path;
 
 use haggle_plots::{
     BarChart, BarSeries, BoxChart, BoxSeries, Figure, LineAxis, LineChart, LineSeries, PlotError,
-    Size, SweepPoint, YScale,
+    SweepPoint, YScale,
 };
 use haggle_results::stats::Estimate;
 use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
 use haggle_results::{ResultsError, RunReader};
 
-use super::{Grouping, failed, messages, metric, metrics, of_group, style};
+use super::{Grouping, failed, messages, metric, metrics, of_group, size, style};
 use crate::experiment::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
 use crate::scenario::{Experiment, file};
@@ -93,7 +93,7 @@ pub fn draw_sweep(
     path: &Path,
 ) -> Result<(), ExperimentError> {
     prepare(figure, sweep)
-        .and_then(|drawing| drawing.draw(path, Size::default()))
+        .and_then(|drawing| drawing.draw(path, size(figure)))
         .map_err(|error| failed(figure, error))
 }
 

@@ -441,6 +441,7 @@ fn plain_figure(kind: FigureKind) -> Figure {
         kind,
         name: None,
         format: ImageFormat::Svg,
+        size: None,
         title: None,
         providers: Vec::new(),
         job: None,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::quantity::{Name, TimeSpan};
+use crate::scenario::quantity::{Name, PictureSize, TimeSpan};
 
 /// A figure drawn when the results are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +17,10 @@ pub struct Figure {
     /// Image format.
     #[serde(default)]
     pub format: ImageFormat,
-    /// Title above the figure.
+    /// Width and height: "88x60mm" is a column of a paper, with letters of 8 points; "1600x900px" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<PictureSize>,
+    /// Title above the figure; "" leaves it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 300))]
     pub title: Option<String>,
@@ -180,8 +183,10 @@ pub enum ImageFormat {
     /// Pixels.
     #[default]
     Png,
-    /// Lines that stay sharp at any size.
+    /// Lines that stay sharp at any size, for pages on screens.
     Svg,
+    /// The same, for papers.
+    Pdf,
 }
 
 /// What is measured over the jobs or providers of a run.

@@ -1,0 +1,215 @@
+//! Shapes to PDF: the only file that knows its format. Letters are outlines, so that a page needs no
+//! font, and looks the same in every viewer and printer.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use ab_glyph::{Font, FontRef, OutlineCurve, Point, ScaleFont};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use pdf_writer::types::{LineCapStyle, LineJoinStyle};
+use pdf_writer::writers::ExtGraphicsState;
+use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref};
+
+use crate::canvas::Size;
+use crate::error::PlotError;
+use crate::scene::{Anchor, Colour, Scene, Shape};
+use crate::type_face;
+
+/// Points that a pixel becomes.
+const POINT: f32 = Size::POINT as f32;
+
+/// How far boxes reach over their right and lower edges, pixels.
+const OVERLAP: f64 = 0.5;
+
+/// How far the control points of a quarter of a circle lie from its ends, in radii.
+const CIRCLE: f64 = 0.552_284_75;
+
+/// The scene as the bytes of a PDF file of one page.
+pub(crate) fn pdf(scene: &Scene) -> Result<Vec<u8>, PlotError> {
+    let [catalog, pages, page, contents] = [1, 2, 3, 4].map(Ref::new);
+    let mut canvas = Canvas { content: Content::new(), opacities: BTreeSet::new() };
+    let (wide, high) = (scene.size.width as f32 * POINT, scene.size.height as f32 * POINT);
+    // From pixels, downwards, to points, upwards.
+    canvas.content.transform([POINT, 0.0, 0.0, -POINT, 0.0, high]);
+    canvas.content.set_line_cap(LineCapStyle::ButtCap).set_line_join(LineJoinStyle::MiterJoin);
+    for shape in &scene.shapes {
+        canvas.paint(shape);
+    }
+    let Canvas { content, opacities } = canvas;
+    let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());
+    let packed = packer.write_all(&content.finish()).and_then(|()| packer.finish());
+    let packed = packed.map_err(|error| PlotError::Drawing(error.to_string()))?;
+
+    let mut pdf = Pdf::new();
+    pdf.catalog(catalog).pages(pages);
+    pdf.pages(pages).kids([page]).count(1);
+    let mut written = pdf.page(page);
+    written.media_box(Rect::new(0.0, 0.0, wide, high)).parent(pages).contents(contents);
+    let mut resources = written.resources();
+    let mut states = resources.ext_g_states();
+    for percent in opacities {
+        let mut state: ExtGraphicsState<'_> =
+            states.insert(Name(named(percent).as_bytes())).start();
+        state.non_stroking_alpha(f32::from(percent) / 100.0);
+    }
+    states.finish();
+    resources.finish();
+    written.finish();
+    pdf.stream(contents, &packed).filter(Filter::FlateDecode);
+    Ok(pdf.finish())
+}
+
+/// What has been painted so far.
+struct Canvas {
+    content: Content,
+    /// In percent, each with a graphics state of its name.
+    opacities: BTreeSet<u8>,
+}
+
+/// The name of an opacity in the resources of the page.
+fn named(percent: u8) -> String {
+    format!("A{percent}")
+}
+
+impl Canvas {
+    fn paint(&mut self, shape: &Shape) {
+        match *shape {
+            Shape::Box { edges: [left, top, right, bottom], colour, opacity } => {
+                // Viewers let what is below shine through where neighbours meet.
+                let (right, bottom) = match opacity < 1.0 {
+                    true => (right, bottom),
+                    false => (right + OVERLAP, bottom + OVERLAP),
+                };
+                let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
+                self.fill(&corners, colour, opacity);
+            }
+            Shape::Area { ref corners, colour, opacity } => self.fill(corners, colour, opacity),
+            Shape::Line { ref points, colour, width } => {
+                let [red, green, blue] = channels(colour);
+                self.content.set_stroke_rgb(red, green, blue).set_line_width(width as f32);
+                self.path(points);
+                self.content.stroke();
+            }
+            Shape::Dot { centre, radius, colour } => self.dot(centre, radius, colour),
+            Shape::Text { at, ref text, size, colour, anchor } => {
+                self.colour(colour);
+                self.text(at, text, size, anchor);
+            }
+        }
+    }
+
+    fn colour(&mut self, colour: Colour) {
+        let [red, green, blue] = channels(colour);
+        self.content.set_fill_rgb(red, green, blue);
+    }
+
+    fn path(&mut self, points: &[(f64, f64)]) {
+        for (place, &(x, y)) in points.iter().enumerate() {
+            match place {
+                0 => self.content.move_to(short(x), short(y)),
+                _ => self.content.line_to(short(x), short(y)),
+            };
+        }
+    }
+
+    fn fill(&mut self, corners: &[(f64, f64)], colour: Colour, opacity: f64) {
+        let percent = (opacity.clamp(0.0, 1.0) * 100.0).round() as u8;
+        if percent < 100 {
+            self.opacities.insert(percent);
+            self.content.save_state().set_parameters(Name(named(percent).as_bytes()));
+        }
+        self.colour(colour);
+        self.path(corners);
+        self.content.close_path().fill_nonzero();
+        if percent < 100 {
+            self.content.restore_state();
+        }
+    }
+
+    fn dot(&mut self, (x, y): (f64, f64), radius: f64, colour: Colour) {
+        self.colour(colour);
+        let place = |right: f64, down: f64| (short(x + radius * right), short(y + radius * down));
+        let (start_x, start_y) = place(1.0, 0.0);
+        self.content.move_to(start_x, start_y);
+        // Each quarter from (a, b) to (-b, a), as seen from the centre.
+        for (a, b) in [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)] {
+            let (x1, y1) = place(a - CIRCLE * b, b + CIRCLE * a);
+            let (x2, y2) = place(-b + CIRCLE * a, a + CIRCLE * b);
+            let (x3, y3) = place(-b, a);
+            self.content.cubic_to(x1, y1, x2, y2, x3, y3);
+        }
+        self.content.close_path().fill_nonzero();
+    }
+
+    fn text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor) {
+        let font = type_face::font();
+        let scaled = font.as_scaled(size as f32);
+        let scale = f64::from(scaled.h_scale_factor());
+        let mut x = match anchor {
+            Anchor::Start => x,
+            Anchor::Middle => x - type_face::width(text, size) / 2.0,
+            Anchor::End => x - type_face::width(text, size),
+        };
+        // The middle of a text is that of its capital letters.
+        let capital =
+            font.outline(font.glyph_id('H')).map_or(0.0, |it| f64::from(it.bounds.height()));
+        let y = y + capital.abs() * scale / 2.0;
+        for letter in text.chars() {
+            let glyph = font.glyph_id(letter);
+            self.letter(font, glyph, (x, y), scale);
+            x += f64::from(scaled.h_advance(glyph));
+        }
+    }
+
+    /// A letter that stands at `(x, y)`.
+    fn letter(
+        &mut self,
+        font: &FontRef<'_>,
+        glyph: ab_glyph::GlyphId,
+        (x, y): (f64, f64),
+        scale: f64,
+    ) {
+        let Some(outline) = font.outline(glyph) else { return };
+        let place = |point: Point| {
+            (short(x + f64::from(point.x) * scale), short(y - f64::from(point.y) * scale))
+        };
+        let mut at = None;
+        for curve in outline.curves {
+            let (from, middle, to) = match curve {
+                OutlineCurve::Line(from, to) => (from, None, to),
+                OutlineCurve::Quad(from, control, to) => {
+                    // The same curve, of the third degree.
+                    let third = |end: Point| Point {
+                        x: end.x + (control.x - end.x) * 2.0 / 3.0,
+                        y: end.y + (control.y - end.y) * 2.0 / 3.0,
+                    };
+                    (from, Some((third(from), third(to))), to)
+                }
+                OutlineCurve::Cubic(from, a, b, to) => (from, Some((a, b)), to),
+            };
+            if at != Some(from) {
+                let (x, y) = place(from);
+                self.content.move_to(x, y);
+            }
+            let (x3, y3) = place(to);
+            match middle.map(|(a, b)| (place(a), place(b))) {
+                None => self.content.line_to(x3, y3),
+                Some(((x1, y1), (x2, y2))) => self.content.cubic_to(x1, y1, x2, y2, x3, y3),
+            };
+            at = Some(to);
+        }
+        if at.is_some() {
+            self.content.fill_nonzero();
+        }
+    }
+}
+
+/// A hundredth of a pixel is enough, and needs fewer digits.
+fn short(value: f64) -> f32 {
+    ((value * 100.0).round() / 100.0) as f32
+}
+
+fn channels(Colour(red, green, blue): Colour) -> [f32; 3] {
+    [red, green, blue].map(|channel| f32::from(channel) / 255.0)
+}
