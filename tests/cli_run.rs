@@ -293,6 +293,79 @@ fn the_scenario_left_beside_results_gives_them_again() {
 }
 
 #[test]
+fn values_can_be_set_on_the_command_line() {
+    let folder = Folder::with(&[("three.toml", THREE_JOBS)]);
+    let run = |sets: &[&str], place: &str| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let args = ["run", "three.toml", "-o", place].into_iter().chain(sets);
+        folder.haggle(&args.collect::<Vec<_>>())
+    };
+    let wider = run(&["provider.north.processors=9", "scenario.seed=7"], "wider");
+    assert!(wider.contains("3 completed"), "{wider}");
+    let written = folder.read("wider/scenario.toml");
+    assert!(written.contains("name = \"three\"\nseed = 7\n"), "{written}");
+    assert!(written.contains("processors = 9\n"), "{written}");
+    // What is set is part of the scenario beside the results.
+    let again = folder.haggle(&["run", "wider/scenario.toml", "-o", "again"]);
+    let digest = |shown: &str| {
+        shown.lines().find_map(|line| line.strip_prefix("digest   ")).map(str::to_owned)
+    };
+    assert!(digest(&wider).is_some());
+    assert_eq!(digest(&again), digest(&wider));
+    insta::assert_snapshot!(run(&["provider.nort.processors=9"], "none"), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × path "provider.nort.processors" matches nothing in the scenario
+       ╭─[--set:6:1]
+     6 │ "provider.nort.processors" = 9
+       · ─────────────┬────────────
+       ·              ╰── leads nowhere
+       ╰────
+      help: did you mean "north"?
+
+    error: --set has 1 problem
+    "#);
+    insta::assert_snapshot!(run(&["provider.*.policy=eazy"], "none"), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × `policy` cannot be "eazy"
+       ╭─[--set:6:23]
+     6 │ "provider.*.policy" = "eazy"
+       ·                       ───┬──
+       ·                          ╰── no such word
+       ╰────
+      help: did you mean "easy"? `policy` is one of "fcfs", "easy", "conservative", "edf", "bags" or
+            "reservations"
+
+    error: --set has 1 problem
+    "#);
+    insta::assert_snapshot!(run(&["sweep.replications=3"], "none"), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × path "sweep.replications" matches nothing in the scenario
+       ╭─[--set:6:1]
+     6 │ "sweep.replications" = 3
+       · ──────────┬─────────
+       ·           ╰── leads nowhere
+       ╰────
+      help: sweeps, `set` and `extends` are read before anything is set
+
+    error: --set has 1 problem
+    "#);
+    insta::assert_snapshot!(run(&["provider.north.policy"], "none"), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value 'provider.north.policy' for '--set <PATH=VALUE>': write a path, `=` and a value, such as provider.north.policy=easy
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
 fn results_that_are_there_are_kept() {
     let folder = Folder::with(&[("valid.toml", VALID), ("three.toml", THREE_JOBS)]);
     folder.haggle(&["run", "valid.toml", "-o", "out"]);

@@ -31,10 +31,21 @@ const EXAMPLES: [(&str, &str); 13] = examples![
     "side-by-side",
 ];
 
+/// A scenario, and what is other in it this time.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Given {
+    #[command(flatten)]
+    origin: Origin,
+    /// Set a value, such as provider.north.policy=easy, provider.*.processors=64 or scenario.seed=7;
+    /// may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = setting)]
+    settings: Vec<(String, String)>,
+}
+
 /// Where a scenario comes from: a file, or the program itself.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-pub(crate) struct Given {
+struct Origin {
     /// Scenario file (TOML)
     #[arg(value_name = "SCENARIO")]
     scenario: Option<PathBuf>,
@@ -46,11 +57,22 @@ pub(crate) struct Given {
 impl Given {
     /// Reads the scenario.
     pub(crate) fn read(&self) -> Result<Source, ReadError> {
-        match (&self.scenario, &self.example) {
-            (Some(path), _) => Source::read(path),
-            (None, Some(name)) => Ok(Source::new(format!("{name}.toml"), text(name))),
+        let source = match (&self.origin.scenario, &self.origin.example) {
+            (Some(path), _) => Source::read(path)?,
+            (None, Some(name)) => Source::new(format!("{name}.toml"), text(name)),
             (None, None) => unreachable!("clap wants one of the two"),
+        };
+        Ok(source.with(&self.settings))
+    }
+}
+
+/// A path and its value, with the first `=` between them.
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.trim().is_empty() => {
+            Ok((path.trim().to_owned(), value.trim().to_owned()))
         }
+        _ => Err("write a path, `=` and a value, such as provider.north.policy=easy".to_owned()),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::report::{say, warn, warn_of};
   haggle run --example quickstart
   haggle run scenarios/quickstart.toml -o again
   haggle run scenarios/quickstart.toml -o first --seed 7
+  haggle run --example quickstart --set provider.north.policy=easy -o easy
   haggle run scenarios/quickstart.toml -o second --json --no-figures | jq .mean_waiting_time")]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -27,6 +27,7 @@ use crate::report::{say, warn, warn_of};
   haggle sweep --example sweep
   haggle sweep scenarios/sweep.toml -o again
   haggle sweep scenarios/sweep.toml -o policies --jobs 4
+  haggle sweep scenarios/sweep.toml --set 'provider.*.processors=200' -o larger
   haggle show --runs scenarios/sweep.toml  # what would be run")]
 pub(crate) struct Args {
     #[command(flatten)]

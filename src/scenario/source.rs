@@ -77,6 +77,39 @@ impl Source {
         Ok(last)
     }
 
+    /// A scenario that extends this one and sets some of its values: paths, as those of a sweep's
+    /// axes, each with the text of a value. What is no TOML is a string, so that `easy` needs no quotes.
+    ///
+    /// What is wrong with a path or a value is shown in the text of the new scenario.
+    pub fn with(self, settings: &[(String, String)]) -> Source {
+        if settings.is_empty() {
+            return self;
+        }
+        let string = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let lines = settings.iter().map(|(path, value)| {
+            let read = format!("value = {value}").parse::<toml::Table>();
+            let is_value = read.is_ok_and(|table| table.len() == 1) && !value.contains('\n');
+            let value = if is_value { value.clone() } else { string(value) };
+            format!("{} = {value}\n", string(path))
+        });
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let text = format!(
+            "[scenario]\nextends = {}\nname = {}\n\n[set]\n{}",
+            string(&file),
+            string(&self.name()),
+            lines.collect::<String>()
+        );
+        let path = self.folder().join("--set");
+        Source { path, text: text.into(), base: Some(Arc::new(self)) }
+    }
+
+    /// What the scenario is called.
+    fn name(&self) -> String {
+        let table: Option<toml::Table> = self.text.parse().ok();
+        let name = table.as_ref().and_then(|table| table.get("scenario")?.get("name")?.as_str());
+        name.map_or_else(|| self.stem(), str::to_owned)
+    }
+
     /// The file in the same folder that this one extends. What is wrong with the
     /// text is found when it is checked.
     fn extends(&self) -> Option<String> {

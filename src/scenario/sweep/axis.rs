@@ -189,7 +189,10 @@ fn find(
         message: format!("path \"{path}\" matches nothing in the scenario"),
         span: span.clone(),
         label: "leads nowhere".into(),
-        help: Some(search.dead_end.unwrap_or_else(|| {
+        help: Some(search.dead_end.filter(|_| !too_late).unwrap_or_else(|| {
+            if too_late {
+                return "sweeps, `set` and `extends` are read before anything is set".into();
+            }
             "write keys and names with dots, such as \"provider.*.policy\"".into()
         })),
     });
