@@ -67,6 +67,8 @@ pub struct DispatcherConfig {
     pub checkpoints: Option<Checkpoints>,
     /// How long a job holds its slot before its input is asked for.
     pub prepare: Span,
+    /// Whether a job that starts from a checkpoint needs its input again.
+    pub restart_needs_input: bool,
     /// Whether a job that has been computed cannot be lost any more. Otherwise its
     /// copies go on until the output has arrived.
     pub output_survives: bool,

@@ -16,6 +16,7 @@ use haggle_workflows::{Builder, Task, TaskId, Workflow};
 use rand::RngExt;
 
 use crate::grid_invariants::grid as random_grid;
+use crate::grid_rules::every;
 use crate::grid_setup::{Grid, GridRan, at, secs};
 
 /// A task of so many MI that says so before, with input and output, MB, of which each takes a second.
@@ -292,6 +293,28 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
         }
     }
     assert!(withdrawn > 100 && again > 100, "{withdrawn} withdrawn, {again} once more");
+}
+
+/// A resource of 10 MIPS, and one that is too slow for all: 600 MI with an input of 10 s, and 250 MI without any. The longer one
+/// begins, saves 400 MI at 50 s and is lost at 55 s. What is left of it takes 20 s, or 30 s with its input, and HEFT takes what takes
+/// longer first.
+#[test]
+fn who_keeps_its_input_is_not_thought_to_fetch_it() {
+    let ran = |again| {
+        let grid = under(Policy::Heft, Outages::Replan).resource(10, 1).resource(1, 1);
+        let grid = grid.fails(0, &[(55.0, 60.0)]).fails(1, &[(55.0, f64::INFINITY)]);
+        let grid = with_flow(grid, 0, &[task(600, (10, 0), &[]), task(250, (0, 0), &[])]);
+        let grid = grid.change(|plan| {
+            let GridPolicy::StaticWorkflow(policy) = &mut plan.policy else { panic!("it is one") };
+            policy.checkpointing = true;
+            plan.checkpoints = every(40.0, 0.0);
+            plan.restart_needs_input = again;
+        });
+        slots(&grid.run_on_both())
+    };
+    let lost = (0, 0, 0.0, 55.0);
+    assert_eq!(ran(false), [lost, (0, 0, 85.0, 105.0), (1, 0, 60.0, 85.0)]);
+    assert_eq!(ran(true), [lost, (0, 0, 60.0, 90.0), (1, 0, 90.0, 115.0)]);
 }
 
 #[test]

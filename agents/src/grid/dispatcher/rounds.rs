@@ -91,10 +91,13 @@ impl Insight for Insights<'_> {
         let Some(entry) = self.desk.get(job) else { return Span::ZERO };
         let data = self.config.data_of(&entry.submission.job);
         let to = Node::Resource(to.index());
-        let input = traffic.predicted(STORAGE, to, data.input);
+        let input = || traffic.predicted(STORAGE, to, data.input);
         match restart {
-            Restart::FromBeginning => input,
-            Restart::FromCheckpoint => input + traffic.predicted(CHECKPOINTS, to, data.checkpoint),
+            Restart::FromBeginning => input(),
+            Restart::FromCheckpoint => {
+                let again = if self.config.restart_needs_input { input() } else { Span::ZERO };
+                again + traffic.predicted(CHECKPOINTS, to, data.checkpoint)
+            }
         }
     }
 
