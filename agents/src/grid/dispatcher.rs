@@ -96,6 +96,8 @@ pub struct Dispatcher {
     desk: Desk<Tries>,
     /// Jobs of which no try has been computed yet.
     open: usize,
+    /// Tasks that are not over and whose parents are not done; and how many were said to be last.
+    blocked: (u64, u64),
     moving: BTreeMap<JobId, Moving>,
     /// Which tasks may start.
     ledger: Ledger,
@@ -155,6 +157,7 @@ impl Dispatcher {
             by_actor,
             desk: Desk::default(),
             open: 0,
+            blocked: (0, 0),
             moving: BTreeMap::new(),
             ledger,
             superseded: Superseded::default(),
@@ -207,6 +210,7 @@ impl Dispatcher {
         self.open += 1;
         self.policy.came(job);
         if !may_start {
+            self.blocked.0 += 1;
             out.send(from, SubmissionMessage::Accepted { job });
             // Who schedules workflows as a whole has waited for its last task.
             if workflow.is_some_and(|it| self.ledger.is_complete(it)) {
@@ -248,6 +252,7 @@ impl Dispatcher {
             self.view.withdraw(job);
         }
         self.open -= 1;
+        self.blocked.0 -= u64::from(self.ledger.is_blocked(job));
         // No task that needs it will ever start.
         self.ledger.fail(job);
         self.over(job, GridOutcome::Withdrawn(now), JobOutcome::Cancelled, out);
