@@ -234,6 +234,7 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     let step = round_step((high - low) / most.max(1) as f64);
     let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = |value: f64| match step {
+        step if step >= 1e4 && value == 0.0 => "0".to_owned(),
         step if step >= 1e6 => format!("{}M", value / 1e6),
         step if step >= 1e4 => format!("{}k", value / 1e3),
         _ => format!("{value:.decimals$}"),
@@ -274,7 +275,7 @@ mod tests {
         };
         assert_eq!(texts(0.0, 1.0), "0.0 0.2 0.4 0.6 0.8 1.0");
         assert_eq!(texts(3.0, 47.0), "10 20 30 40");
-        assert_eq!(texts(0.0, 90_000.0), "0k 20k 40k 60k 80k");
+        assert_eq!(texts(0.0, 90_000.0), "0 20k 40k 60k 80k");
     }
 
     /// Delays of networks and years of operation alike.

@@ -5,7 +5,7 @@ use crate::canvas::Size;
 use crate::chart::{Chart, amounts_or_range, range, whisker};
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
-use crate::palette::{BLUE, INK, series};
+use crate::palette::{BLUE, INK, WHITE, series};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
 
@@ -46,11 +46,19 @@ pub struct Histogram {
     pub bins: Vec<(String, u64)>,
 }
 
+/// All of it, per cent.
+const WHOLE: f64 = 100.0;
+
 impl BarChart {
     /// Means and spreads of all bars that are drawn.
     fn values(&self) -> impl Iterator<Item = (f64, Option<f64>)> + Clone {
         let all = self.series.iter().flat_map(|it| it.values.iter().take(self.categories.len()));
         all.flatten().copied().filter(|(mean, _)| mean.is_finite())
+    }
+
+    /// Whether no value is more than 100 %, and only intervals or numbers reach a little beyond that.
+    fn is_share(&self, most: f64, high: f64) -> bool {
+        self.y_label.contains('%') && most <= WHOLE && (WHOLE..1.1 * WHOLE).contains(&high)
     }
 
     /// The bars of all series in a group side by side: where the first begins and how wide
@@ -79,7 +87,9 @@ impl Chart for BarChart {
             let bottom = (mean - half.unwrap_or(0.0)).min(mean);
             (mean, bottom, half.map_or(mean * 1.06, |half| mean + half))
         };
-        range(self.values().map(reach)).ok_or("no category has a value")
+        let (low, high) = range(self.values().map(reach)).ok_or("no category has a value")?;
+        let most = self.values().map(|(mean, _)| mean).fold(f64::NEG_INFINITY, f64::max);
+        Ok((low, if self.is_share(most, high) { WHOLE } else { high }))
     }
 
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
@@ -109,7 +119,10 @@ impl Chart for BarChart {
                 scene.rectangle([start, a.min(b), end - 2.0, a.max(b)], series(i));
                 if let Some(half) = half {
                     let (top, bottom) = (panel.y(mean + half), panel.y(mean - half));
-                    whisker(scene, (start + end) / 2.0 - 1.0, top, bottom, INK);
+                    let middle = (start + end) / 2.0 - 1.0;
+                    // Of a dark bar, too.
+                    scene.line(vec![(middle, top - 3.0), (middle, bottom + 3.0)], WHITE, 6);
+                    whisker(scene, middle, top, bottom, INK);
                 } else {
                     write_value(scene, [start, end], a, mean);
                 }
