@@ -549,6 +549,12 @@ pub enum Observation {
         /// How many.
         jobs: u64,
     },
+    /// So many tasks of workflows that have come to a grid may not start, for others are not done that they
+    /// need or that come before them in a schedule.
+    TasksBlocked {
+        /// How many.
+        jobs: u64,
+    },
     /// The run is over, and this is what the storage of a grid has held.
     StorageAccount(StorageAccount),
     /// The run is over, and this is what the scheduler of a grid has done.

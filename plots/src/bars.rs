@@ -6,7 +6,7 @@ use crate::chart::{Chart, amounts_or_range, end, range, whisker};
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::legend::Key;
-use crate::palette::{BLUE, INK, series};
+use crate::palette::{BLUE, INK, WHITE, series};
 use crate::scene::{Anchor, Scene};
 use crate::type_face::width;
 
@@ -118,7 +118,10 @@ impl Chart for BarChart {
                 scene.rectangle([start, a.min(b), end - 2.0, a.max(b)], series(i));
                 if let Some(half) = half {
                     let (top, bottom) = (panel.y(mean + half), panel.y(mean - half));
-                    whisker(scene, (start + end) / 2.0 - 1.0, top, bottom, INK);
+                    let middle = (start + end) / 2.0 - 1.0;
+                    // Of a dark bar, too.
+                    scene.line(vec![(middle, top - 3.0), (middle, bottom + 3.0)], WHITE, 6);
+                    whisker(scene, middle, top, bottom, INK);
                 } else {
                     write_value(scene, [start, end], a, mean);
                 }

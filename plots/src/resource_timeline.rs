@@ -67,8 +67,10 @@ impl ResourceTimeline {
             whole.draw_outages(&mut scene, panel, &resource.outages);
             for (place, slot) in resource.slots.iter().enumerate() {
                 let lane = Lane::of(panel, place, resource.slots.len());
-                for bar in slot {
+                let next = slot.iter().skip(1).map(|bar| bar.dispatched);
+                for (bar, next) in slot.iter().zip(next.chain([f64::INFINITY])) {
                     lane.draw_try(&mut scene, panel, bar);
+                    lane.label_beside(&mut scene, panel, bar, next);
                 }
             }
         }

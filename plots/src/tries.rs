@@ -64,6 +64,9 @@ pub struct Outage {
     pub until: Option<f64>,
 }
 
+/// Smaller labels cannot be read, pixels.
+const LABEL_LEAST: f64 = 18.0;
+
 /// A horizontal strip of a panel, in pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
@@ -124,10 +127,29 @@ impl Lane {
             scene.rectangle([right - 1.0, top, right, bottom], WHITE);
         }
         // The label lies above the checkpoints.
-        let size = ((bottom - top) * 0.55).min(24.0);
-        if size >= 18.0 && width(&bar.label, size) + 8.0 <= right - left {
+        let size = self.label_size();
+        if size >= LABEL_LEAST && width(&bar.label, size) + 8.0 <= right - left {
             let middle = ((left + right) / 2.0, top + (bottom - top) * 0.3);
             scene.text(middle, &bar.label, size, on(colour), Anchor::Middle);
+        }
+    }
+
+    fn label_size(self) -> f64 {
+        let (top, bottom) = self.bar();
+        ((bottom - top) * 0.55).min(24.0)
+    }
+
+    /// Writes the label of a try that is too short for it behind all that is drawn of the try, where there is room
+    /// until the next one begins.
+    pub(crate) fn label_beside(self, scene: &mut Scene, panel: &Panel, bar: &TryBar, next: f64) {
+        let (left, right) = span(panel, bar.start.unwrap_or(bar.left), bar.left);
+        let (size, from) = (self.label_size(), right.max(panel.x(bar.end)) + 5.0);
+        let long = width(&bar.label, size);
+        let fits_in = long + 8.0 <= right - left;
+        if size >= LABEL_LEAST && !fits_in && from + long + 5.0 <= panel.x(next) {
+            let (top, bottom) = self.bar();
+            let at = (from, top + (bottom - top) * 0.3);
+            scene.text(at, &bar.label, size, INK, Anchor::Start);
         }
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Bounds {
     examined_max: u64,
     /// Jobs that wait for room in a storage which gives none back.
     stuck: u64,
+    /// Tasks that wait for others.
+    blocked: u64,
 }
 
 impl Bounds {
@@ -55,6 +57,7 @@ impl Bounds {
             examined: 0,
             examined_max: world.examined_max,
             stuck: 0,
+            blocked: 0,
         }
     }
 
@@ -106,15 +109,17 @@ impl Bounds {
     }
 
     /// Whether none of so many jobs that are not over will get on, if no further one comes and
-    /// nothing fails.
+    /// nothing fails: each is stuck, or waits for one that is.
     pub(crate) fn are_all_stuck(&self, jobs: u64) -> bool {
-        self.stuck > 0 && self.stuck == jobs
+        self.stuck > 0 && self.stuck + self.blocked == jobs
     }
 
     /// Takes in what has become of a job.
     pub(crate) fn observe(&mut self, observation: &Observation) {
-        if let Observation::OutputsStuck { jobs } = observation {
-            self.stuck = *jobs;
+        match observation {
+            Observation::OutputsStuck { jobs } => self.stuck = *jobs,
+            Observation::TasksBlocked { jobs } => self.blocked = *jobs,
+            _ => {}
         }
         let over = over(observation).is_some();
         if over || is_end(observation) {

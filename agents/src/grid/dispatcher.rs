@@ -67,6 +67,8 @@ pub struct DispatcherConfig {
     pub checkpoints: Option<Checkpoints>,
     /// How long a job holds its slot before its input is asked for.
     pub prepare: Span,
+    /// Whether a job that starts from a checkpoint needs its input again.
+    pub restart_needs_input: bool,
     /// Whether a job that has been computed cannot be lost any more. Otherwise its
     /// copies go on until the output has arrived.
     pub output_survives: bool,
@@ -94,6 +96,8 @@ pub struct Dispatcher {
     desk: Desk<Tries>,
     /// Jobs of which no try has been computed yet.
     open: usize,
+    /// Tasks that are not over and whose parents are not done; and how many were said to be last.
+    blocked: (u64, u64),
     moving: BTreeMap<JobId, Moving>,
     /// Which tasks may start.
     ledger: Ledger,
@@ -153,6 +157,7 @@ impl Dispatcher {
             by_actor,
             desk: Desk::default(),
             open: 0,
+            blocked: (0, 0),
             moving: BTreeMap::new(),
             ledger,
             superseded: Superseded::default(),
@@ -205,6 +210,7 @@ impl Dispatcher {
         self.open += 1;
         self.policy.came(job);
         if !may_start {
+            self.blocked.0 += 1;
             out.send(from, SubmissionMessage::Accepted { job });
             // Who schedules workflows as a whole has waited for its last task.
             if workflow.is_some_and(|it| self.ledger.is_complete(it)) {
@@ -246,6 +252,7 @@ impl Dispatcher {
             self.view.withdraw(job);
         }
         self.open -= 1;
+        self.blocked.0 -= u64::from(self.ledger.is_blocked(job));
         // No task that needs it will ever start.
         self.ledger.fail(job);
         self.over(job, GridOutcome::Withdrawn(now), JobOutcome::Cancelled, out);

@@ -194,6 +194,7 @@ impl GridPlan {
             workflows: self.workflows.clone(),
             checkpoints: self.checkpoints,
             prepare: self.prepare,
+            restart_needs_input: self.restart_needs_input,
             output_survives: self.output_survives,
             cancel_mode: self.cancel_mode,
         };

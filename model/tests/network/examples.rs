@@ -3,6 +3,7 @@
 use haggle_model::network::{
     Capacity, Flows, Link, LinkId, Network, Node, Path, Sharing, Star, StarParameters,
 };
+use haggle_model::workload::Law;
 use haggle_model::{Span, Time};
 
 const GIGABYTE: u64 = 1_000_000_000;
@@ -135,6 +136,28 @@ fn no_bytes_and_no_way_take_no_time() {
         let done = flows.advance(now);
         assert_eq!((done.len(), done[0].flow, done[0].at), (1, flow, now));
     }
+}
+
+/// Input and checkpoint of a task that moves, 2 GB: to another site, within its own, and with another such flow
+/// over its own link.
+#[test]
+fn moving_a_task_takes_as_long_as_the_slowest_link() {
+    let star = StarParameters {
+        sites: vec![2, 1],
+        wan_latency: Law::Constant(0.004),
+        ..StarParameters::default()
+    };
+    let star = Star::new(&star, 0).expect("good parameters");
+    let path = |to| star.path(Node::Resource(0), Node::Resource(to));
+    let mut flows = Flows::new(star.network(), Sharing::MaxMin);
+    assert_eq!(flows.predicted(&path(2), 2 * GIGABYTE), Span::from_micros(3_200_006_000));
+    assert_eq!(flows.predicted(&path(1), 2 * GIGABYTE), Span::from_micros(16_002_000));
+    for _ in 0..2 {
+        flows.start(Time::ZERO, path(1), 2 * GIGABYTE);
+    }
+    let done = flows.advance(Time::from_secs(60));
+    let ends = done.iter().map(|done| done.at).collect::<Vec<_>>();
+    assert_eq!(ends, [Time::from_micros(32_002_000); 2]);
 }
 
 #[test]

@@ -11,12 +11,15 @@ use haggle_model::random::stream;
 use haggle_model::workload::Law;
 use haggle_model::{ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::workflows::{Estimate, Outages, Prediction, WorkflowPolicy};
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
 };
+use haggle_workflows::schedule::Policy;
 use rand::RngExt;
 
 use crate::grid_setup::{Grid, GridRan, at, secs};
+use crate::grid_static::{task, under, with_flow};
 
 const FJBCR: GridPolicy = GridPolicy::Fjbcr;
 const WITH_CHECKPOINTS: GridPolicy = GridPolicy::Migration { checkpointing: true };
@@ -544,4 +547,26 @@ fn a_storage_that_is_full_for_good_ends_the_run() {
     let ran = grid.run_on_both();
     assert_eq!(ran.all_done().iter().flatten().count(), 1);
     assert_eq!(ran.storage.map(|it| (it.waits, it.stuck)), Some((1, 1)));
+}
+
+/// The first of three tasks in a row is stored; the second waits for room that never comes, and the third for the second.
+#[test]
+fn a_storage_that_is_full_for_good_ends_the_run_of_a_workflow() {
+    let limits = StorageLimits { capacity: 1_000_000, kept: None };
+    let tasks = [task(5, (0, 1), &[]), task(5, (0, 1), &[0]), task(5, (0, 1), &[1])];
+    let rounds = WorkflowPolicy {
+        balance: None,
+        prediction: Prediction::Extrapolation,
+        estimate: Estimate::Integrated,
+        checkpointing: false,
+    };
+    let made_before = under(Policy::Heft, Outages::Wait).plan.policy;
+    for policy in [GridPolicy::Workflow(rounds), made_before] {
+        let grid = with_flow(Grid::new(policy).resource(1, 2), 0, &tasks).change(|plan| {
+            (plan.storage, plan.period) = (Some(limits), secs(100.0));
+        });
+        let ran = grid.run_on_both();
+        assert_eq!(ran.all_done().iter().flatten().count(), 1, "{policy:?}");
+        assert_eq!(ran.storage.map(|it| (it.waits, it.stuck)), Some((0, 1)), "{policy:?}");
+    }
 }

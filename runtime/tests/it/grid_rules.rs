@@ -18,7 +18,7 @@ fn data(input: u64, output: u64, checkpoint: u64) -> JobData {
     JobData { input, output, checkpoint, ..JobData::default() }
 }
 
-fn every(interval: f64, cost: f64) -> Option<Checkpoints> {
+pub(crate) fn every(interval: f64, cost: f64) -> Option<Checkpoints> {
     Some(Checkpoints {
         rule: IntervalRule::Periodic { interval: secs(interval) },
         cost: CheckpointCost::Constant(secs(cost)),

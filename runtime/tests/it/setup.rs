@@ -589,6 +589,7 @@ impl Sink for Log {
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_)
             | Observation::OutputsStuck { .. }
+            | Observation::TasksBlocked { .. }
             | Observation::StorageAccount(_)
             | Observation::RoundsAccount(_) => unreachable!("these worlds have no grid"),
             Observation::IntervalOver(_) => unreachable!("these worlds have no applications"),

@@ -32,6 +32,12 @@ pub trait GridScheduler: std::fmt::Debug + Send {
     /// A job has come; if it is a task, it may have to wait for others before the view has it.
     fn came(&mut self, _job: JobId) {}
 
+    /// How many jobs that might start are kept back because others, which may not, come before them.
+    /// None may be counted as long as one runs.
+    fn kept_back(&self, _view: &View) -> u64 {
+        0
+    }
+
     /// A job is withdrawn that is at no resource. Says whether others may start for that.
     fn withdrawn(&mut self, _job: JobId) -> bool {
         false

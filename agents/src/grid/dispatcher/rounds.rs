@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_model::network::Node;
 use haggle_model::progress::ProgressReport;
 use haggle_model::work::Work;
-use haggle_model::{Job, JobId, Span, Time};
+use haggle_model::{Job, JobId, Observation, Span, Time};
 use haggle_scheduling::grid::scheduler::{Questions, Restart};
 use haggle_scheduling::grid::{Action, Insight, ResourceId, Round, Session, User};
 use haggle_scheduling::workflows::Ledger;
@@ -91,10 +91,13 @@ impl Insight for Insights<'_> {
         let Some(entry) = self.desk.get(job) else { return Span::ZERO };
         let data = self.config.data_of(&entry.submission.job);
         let to = Node::Resource(to.index());
-        let input = traffic.predicted(STORAGE, to, data.input);
+        let input = || traffic.predicted(STORAGE, to, data.input);
         match restart {
-            Restart::FromBeginning => input,
-            Restart::FromCheckpoint => input + traffic.predicted(CHECKPOINTS, to, data.checkpoint),
+            Restart::FromBeginning => input(),
+            Restart::FromCheckpoint => {
+                let again = if self.config.restart_needs_input { input() } else { Span::ZERO };
+                again + traffic.predicted(CHECKPOINTS, to, data.checkpoint)
+            }
         }
     }
 
@@ -176,6 +179,13 @@ impl Dispatcher {
     /// A round begins: what is known of the resources?
     pub(super) fn on_round(&mut self, now: Time, out: &mut Outbox) {
         self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
+        // Where nothing comes of a round, the world sees by this whether something ever can.
+        let (blocked, told) = self.blocked;
+        let jobs = blocked + self.policy.kept_back(&self.view);
+        if jobs != told {
+            self.blocked.1 = jobs;
+            out.observe(Observation::TasksBlocked { jobs });
+        }
         match self.config.rounds.query {
             Span::ZERO => self.on_answered(now, out),
             query => out.wake(now + query, GridTimer::Answered),

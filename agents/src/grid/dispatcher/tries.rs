@@ -196,6 +196,7 @@ impl Dispatcher {
         for child in released {
             if let Some(Entry { submission, stage, .. }) = self.desk.get_mut(child) {
                 stage.released = Some(now);
+                self.blocked.0 -= 1;
                 self.view.submit(child, submission.job.submit, length(submission));
             }
         }

@@ -164,6 +164,10 @@ impl GridScheduler for StaticScheduler {
         self.timetable.forget(job)
     }
 
+    fn kept_back(&self, view: &View) -> u64 {
+        self.timetable.behind_blocked(|job| view.jobs().has(job))
+    }
+
     fn questions(&self, view: &View) -> Questions {
         let traffic = self.is_outdated(view) || !self.fresh.is_empty();
         Questions { traffic, progress: Vec::new() }

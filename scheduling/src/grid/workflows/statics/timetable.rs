@@ -90,6 +90,16 @@ impl Timetable {
         None
     }
 
+    /// If nothing runs: how many tasks that may start are behind one that may not.
+    pub(super) fn behind_blocked(&self, may_start: impl Fn(JobId) -> bool) -> u64 {
+        let queues = || self.busy.iter().map(|at| &self.queues[at.index()]);
+        let mut firsts = queues().filter_map(|queue| queue.front());
+        if firsts.any(|first| self.tasks[first].stage != Stage::Waits || may_start(*first)) {
+            return 0;
+        }
+        queues().flatten().filter(|&&job| may_start(job)).count() as u64
+    }
+
     /// A task has been sent to its resource.
     pub(super) fn sent(&mut self, job: JobId, now: Time) {
         let task = self.tasks.get_mut(&job).expect("what is sent was placed");
