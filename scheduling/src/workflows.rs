@@ -12,8 +12,8 @@ use haggle_workflows::{ParentSets, TaskId, Workflow};
 #[derive(Debug)]
 struct Flow {
     graph: Arc<Workflow>,
-    /// Whether a task is submitted.
-    is_known: bool,
+    /// Tasks that are not submitted yet.
+    to_come: usize,
     sets: ParentSets,
     /// By task, once it is submitted.
     jobs: Vec<Option<JobId>>,
@@ -62,7 +62,7 @@ impl Ledger {
     /// Of these workflows; none of their tasks is submitted yet.
     pub fn new(workflows: &BTreeMap<WorkflowId, Arc<Workflow>>) -> Ledger {
         let flow = |graph: &Arc<Workflow>| Flow {
-            is_known: false,
+            to_come: graph.tasks().len(),
             sets: graph.parent_sets(),
             jobs: vec![None; graph.tasks().len()],
             done: vec![false; graph.tasks().len()],
@@ -83,7 +83,7 @@ impl Ledger {
             return None;
         }
         *place = Some(job);
-        flow.is_known = true;
+        flow.to_come -= 1;
         self.tasks.insert(job, member);
         Some(flow.missing[member.task.index()] == 0)
     }
@@ -91,7 +91,7 @@ impl Ledger {
     /// A workflow of which no task is submitted yet; `None` = it is another one, or there is none.
     pub fn unheard_of(&self, workflow: WorkflowId) -> Option<&Workflow> {
         let flow = self.flows.get(&workflow)?;
-        (!flow.is_known).then_some(&*flow.graph)
+        (flow.to_come == flow.jobs.len()).then_some(&*flow.graph)
     }
 
     /// A task is done: the tasks that may start now, of those submitted, by number.
@@ -156,7 +156,7 @@ impl Ledger {
 
     /// Whether all tasks of a workflow are submitted.
     pub fn is_complete(&self, workflow: WorkflowId) -> bool {
-        self.flows.get(&workflow).is_some_and(|flow| flow.jobs.iter().all(Option::is_some))
+        self.flows.get(&workflow).is_some_and(|flow| flow.to_come == 0)
     }
 
     /// The tasks that a task needs, of those submitted, by number; none of a job that is no task.
