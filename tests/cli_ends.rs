@@ -446,7 +446,7 @@ fn what_would_end_a_run_is_refused_before_it() {
     let figure = "[[figure]]\nkind = \"bars\"\nmetric = \"lost-work\"\ngroup-by = \"workload\"\n";
     for (scenario, said) in [
         (grid(latency, "resources = 1"), "uniform law: high is 0, expected at least low"),
-        (VALID.to_owned() + figure, "\"lost-work\" belongs to the whole run, not to a workload"),
+        (VALID.to_owned() + figure, "\"lost_work\" belongs to the whole run, not to a workload"),
     ] {
         let folder = Folder::with(&[("wrong.toml", &scenario)]);
         let shown = folder.haggle(&["validate", "wrong.toml"]);

@@ -358,7 +358,7 @@ x = "policy"
     let folder = Folder::with(&[("sweep.toml", too_wide)]);
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
     assert!(shown.starts_with("exit code: 0"), "{shown}");
-    let reason = "figure left out: no run has \"mean-waiting-time\"";
+    let reason = "figure left out: no run has \"mean_waiting_time\"";
     assert!(stderr_of(&shown).contains(reason), "{shown}");
     assert_eq!(folder.read("out/runs.csv").lines().count(), 3, "{shown}");
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::columns::{Column, Missing, Table};
+use crate::metrics::named::{NAMED, Named, Unit};
 
 const HEAD: &str = "\
 # What a run leaves
@@ -116,12 +117,14 @@ Warm-up and cool-down leave out jobs by their submission time, from all counts a
 `time_computing`, `time_idle`, `failures` and `grid` are always those of the whole run; `utilisation_in_window` is the utilisation between
 the ends of the cut, or over the scenario's `window`.
 
-A sweep leaves `runs.csv`, a row a run, and `aggregate.csv`, a row a point of the sweep and metric: `n` runs, their `mean`, `std`
-and `ci95`, half the width of the 95 % confidence interval. About all jobs there are `makespan`, `utilisation`, `utilisation_in_window`
-and `average_weighted_response_time` as above; `mean_`, `median_`, `p95_` and `max_` of `waiting_time`, `turnaround_time`, `slowdown` and
-`bounded_slowdown`; `jobs`, and by their outcomes `completed_jobs`, `walltime_reached_jobs`, `cancelled_jobs`, `failed_jobs`, `rejected_jobs`
-and `unfinished_jobs`; `promises_broken`. What only some runs have is called by its place, such as `failures.work_lost`, `deadlines.delayed`
-or `grid.done`.
+## Metrics by name
+
+What is drawn, swept and compared has one name everywhere: in `runs.csv` (a row a run), in `aggregate.csv` (a row a point of the sweep and
+metric: `n` runs, their `mean`, `std` and `ci95`, half the width of the 95 % confidence interval), as `metric` of `[[figure]]`, in `haggle plot
+--metric` and `haggle compare --metric`. What has no name here is called by its place in `summary.json`: `failures.work_lost`,
+`deadlines.delayed`, `grid.done`, `eavesdropping.power_error_percent`. A group of jobs comes first: `provider.north.mean_waiting_time`,
+`class.local.deadlines.delayed`, `workload.day.utilisation`. `-` may be written for `_`.
+
 ";
 
 /// The page, in Markdown.
@@ -135,7 +138,19 @@ pub fn page() -> String {
             page.push_str(&row(column));
         }
     }
-    page + TAIL
+    page += TAIL;
+    page.push_str("| metric | of | unit | definition |\n|---|---|---|---|\n");
+    for Named { name, title, unit, meaning, .. } in NAMED {
+        let of = if Named::of(name).is_some_and(Named::is_whole) { "run" } else { "run, groups" };
+        let unit = match unit {
+            Unit::Seconds => "s",
+            Unit::Percent => "%",
+            Unit::Share => "1",
+            Unit::Number => "",
+        };
+        let _ = writeln!(page, "| `{name}` | {of} | {unit} | {title}: {meaning} |");
+    }
+    page
 }
 
 fn row(column: &Column) -> String {

@@ -40,6 +40,7 @@ mod given_back;
 mod grid;
 mod maintenance;
 mod moves;
+pub mod named;
 mod plans;
 mod reservations;
 mod summary;

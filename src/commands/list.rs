@@ -12,6 +12,7 @@ use haggle::reproduce::{Catalogue, Figure, Study, study};
 use haggle::scenario::file;
 use haggle::scenario::vocabulary::{self, Word};
 use haggle_model::Disclosure;
+use haggle_results::metrics::named::{NAMED, Named, Unit};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -112,9 +113,8 @@ impl What {
             What::Steps => "Step",
             What::Laws => "Law",
             What::Presets => "Preset",
-            What::Metrics => "Metric",
             What::Kinds => "FigureKind",
-            What::Examples | What::Figures => return None,
+            What::Metrics | What::Examples | What::Figures => return None,
         };
         Some(definition)
     }
@@ -131,6 +131,7 @@ impl What {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let words = match args.what {
         Some(What::Examples) => Some(example::words()),
+        Some(What::Metrics) => Some(metrics()),
         Some(what) => what.definition().map(vocabulary::words),
         None => Some(What::value_variants().iter().map(What::word).collect()),
     };
@@ -142,6 +143,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// The metrics that have a name of their own.
+fn metrics() -> Vec<Word> {
+    let word = |it: &Named| {
+        let unit = match it.unit {
+            Unit::Seconds => ", s",
+            Unit::Percent => ", %",
+            Unit::Share | Unit::Number => "",
+        };
+        Word { word: it.name.to_owned(), meaning: format!("{}{unit}: {}", it.title, it.meaning) }
+    };
+    NAMED.iter().map(word).collect()
 }
 
 /// The published figures of all studies.

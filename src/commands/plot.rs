@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     until: Option<TimeSpan>,
     /// What bars and lines measure
-    #[arg(long, value_name = "METRIC", value_parser = metrics())]
+    #[arg(long, value_name = "METRIC")]
     metric: Option<Metric>,
     /// What gives each bar, line or curve: provider, user, class, workload or a sweep axis
     #[arg(long, value_name = "WHAT")]
@@ -87,13 +87,6 @@ fn kinds() -> impl TypedValueParser<Value = FigureKind> {
     PossibleValuesParser::new(FigureKind::ALL.map(FigureKind::name)).map(|name| {
         let kind = FigureKind::ALL.into_iter().find(|kind| kind.name() == name);
         kind.expect("only names of kinds are possible values")
-    })
-}
-
-fn metrics() -> impl TypedValueParser<Value = Metric> {
-    PossibleValuesParser::new(Metric::ALL.map(Metric::name)).map(|name| {
-        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name);
-        metric.expect("only names of metrics are possible values")
     })
 }
 
@@ -224,7 +217,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.job = args.job.or(figure.job);
         figure.from = args.from.or(figure.from);
         figure.until = args.until.or(figure.until);
-        figure.metric = args.metric.or(figure.metric);
+        figure.metric = args.metric.clone().or(figure.metric.take());
         figure.group_by = args.group_by.clone().or(figure.group_by.take());
         figure.x = args.x.clone().or(figure.x.take());
         figure.size = args.size.or(figure.size);

@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use super::cast::cast;
 use super::figures::scenario_of;
-use super::sweep::metrics;
 use crate::scenario::Scenario;
+use haggle_results::metrics::named::of_run;
 
 pub use attempts::{AttemptDifferences, EndingPair};
 pub use impact::Impact;
@@ -125,7 +125,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
             (a.folder(), &side_a.scenario),
             (b.folder(), &side_b.scenario),
         )?,
-        metrics: metric_pairs(metrics(&summaries.0), metrics(&summaries.1)),
+        metrics: metric_pairs(of_run(&summaries.0), of_run(&summaries.1)),
         jobs: jobs::differences(&pairs, most),
         impact: impact::of_pairs(&pairs),
         attempts: attempts::differences(a, b, &pairs)?,

@@ -20,6 +20,7 @@ use haggle_plots::{
     Size, Timeline,
 };
 use haggle_results::metrics::Group;
+use haggle_results::metrics::named::{of_group, of_run};
 use haggle_results::{JobRow, ResultsError, RunReader, Summary, Table};
 
 use super::ExperimentError;
@@ -27,7 +28,6 @@ use crate::scenario::quantity::{PictureSize, TimeSpan};
 use crate::scenario::{Scenario, file};
 use file::{FigureKind, ImageFormat, Metric, Whiskers};
 
-pub use metric::{metrics, of_group};
 pub use sweep::{SweepData, draw_sweep};
 
 /// What came of drawing some figures.
@@ -347,16 +347,16 @@ fn style(figure: &file::Figure) -> BoxStyle {
 
 /// How values are spread over the jobs of a run, told apart by their groups.
 fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<BoxChart, PlotError> {
-    let metric = figure.metric.unwrap_or(Metric::MeanBoundedSlowdown);
-    let (what, value): (_, fn(&JobRow) -> Option<f64>) = match metric {
-        Metric::MeanWaitingTime | Metric::MedianWaitingTime => {
-            ("waiting time", |job| job.waiting_time)
-        }
-        Metric::MeanTurnaroundTime => ("turnaround time", |job| {
+    let metric = measured(figure);
+    let (what, value): (_, fn(&JobRow) -> Option<f64>) = match metric.name() {
+        "mean_waiting_time" | "median_waiting_time" => ("waiting time", |job| job.waiting_time),
+        "mean_turnaround_time" | "median_turnaround_time" => ("turnaround time", |job| {
             let ended = !matches!(job.outcome.as_str(), "failed" | "unfinished");
             job.start.filter(|_| ended).map(|_| job.left - job.submit)
         }),
-        Metric::MeanBoundedSlowdown => ("bounded slowdown", |job| job.bounded_slowdown),
+        "mean_bounded_slowdown" | "median_bounded_slowdown" => {
+            ("bounded slowdown", |job| job.bounded_slowdown)
+        }
         _ => {
             return Err(PlotError::Unsuitable(format!(
                 "\"{}\" has no value for each job: choose another metric, or draw boxes over an \
@@ -368,7 +368,7 @@ fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Box
     let grouping = Grouping::of(figure)?;
     let samples = load::samples(run, &part(figure), grouping.by(), value)?;
     let all = samples.iter().flat_map(|sample| &sample.values).copied();
-    let scale = metric::Scale::of(metric, all);
+    let scale = metric::Scale::of(&metric, all);
     let unit =
         scale.label.rsplit_once(", ").map_or_else(String::new, |(_, unit)| format!(", {unit}"));
     let values = |sample: &load::Sample| sample.values.iter().map(|it| it * scale.factor).collect();
@@ -392,15 +392,19 @@ fn bars(
     scenario: &Scenario,
     run: &RunReader,
 ) -> Result<BarChart, PlotError> {
-    let metric = figure.metric.unwrap_or(Metric::MeanBoundedSlowdown);
+    let metric = measured(figure);
     let summary = run.summary()?;
     let whole = figure.group_by.is_none() && metric.is_whole();
     let (what, mut bars) = if whole {
-        let value = match metric {
-            Metric::Messages => messages(run)?,
-            metric => metrics(&summary).into_iter().find(|it| it.0 == metric).map(|it| it.1),
+        let of_groups = of_groups(&summary, scenario);
+        let value = match metric.name() {
+            MESSAGES => messages(run)?,
+            name => value_of(of_run(&summary).into_iter().chain(of_groups), name),
         };
-        (metric::title(metric).to_owned(), vec![("whole run".to_owned(), value)])
+        if value.is_none() {
+            return Err(PlotError::NoValues(format!("the run has no \"{metric}\"")));
+        }
+        (metric::title(&metric), vec![("whole run".to_owned(), value)])
     } else {
         let grouping = Grouping::of(figure)?;
         if metric.is_whole() {
@@ -414,11 +418,14 @@ fn bars(
             .groups(&summary)
             .iter()
             .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
-        let bar = |group: &Group| (grouping.label(&group.name, scenario), of_group(group, metric));
-        let what = format!("{} by {}", metric::title(metric), grouping.word());
+        let bar = |group: &Group| {
+            let value = value_of(of_group(group), metric.name());
+            (grouping.label(&group.name, scenario), value)
+        };
+        let what = format!("{} by {}", metric::title(&metric), grouping.word());
         (what, groups.map(bar).collect())
     };
-    let scale = metric::Scale::of(metric, bars.iter().filter_map(|(_, value)| *value));
+    let scale = metric::Scale::of(&metric, bars.iter().filter_map(|(_, value)| *value));
     for (_, value) in &mut bars {
         *value = value.map(|value| value * scale.factor);
     }
@@ -431,7 +438,7 @@ fn bars(
         y_label: scale.label,
         legend_label: String::new(),
         series: vec![BarSeries {
-            name: metric::title(metric).to_owned(),
+            name: metric::title(&metric),
             values: bars.iter().map(|(_, value)| value.map(|value| (value, None))).collect(),
         }],
         categories: bars.into_iter().map(|(name, _)| name).collect(),
@@ -440,6 +447,32 @@ fn bars(
 
 fn is_drawn(figure: &file::Figure, provider: &str) -> bool {
     figure.providers.is_empty() || figure.providers.iter().any(|name| name.as_str() == provider)
+}
+
+/// What a figure measures.
+fn measured(figure: &file::Figure) -> Metric {
+    let bounded = || "mean_bounded_slowdown".parse().expect("a metric");
+    figure.metric.clone().unwrap_or_else(bounded)
+}
+
+/// The metric that tables have.
+const MESSAGES: &str = "messages";
+
+fn value_of(values: impl IntoIterator<Item = (String, f64)>, name: &str) -> Option<f64> {
+    values.into_iter().find(|(other, _)| other == name).map(|(_, value)| value)
+}
+
+/// The metrics of all groups of a run's jobs, such as `provider.north.mean_waiting_time`.
+pub(crate) fn of_groups(summary: &Summary, scenario: &Scenario) -> Vec<(String, f64)> {
+    let mut values = Vec::new();
+    for grouping in [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload] {
+        for group in grouping.groups(summary) {
+            let label = grouping.label(&group.name, scenario);
+            let named = |(name, value)| (format!("{}.{label}.{name}", grouping.word()), value);
+            values.extend(of_group(group).into_iter().map(named));
+        }
+    }
+    values
 }
 
 /// Messages between actors, as far as the run kept them.

@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, process};
 
 use haggle_model::JobClass;
+use haggle_results::metrics::named::of_run;
 use haggle_results::sweep::{SweepRow, SweepRun, aggregate, to_csv};
 use haggle_results::{Existing, Input, ResultsError, RunReader, Summary, sha256};
 use haggle_runtime::Driver;
-use serde_json::{Value, json};
 
 use super::compare::impact::{ALL, Impact, Impacts, impacts};
-use super::figures::{SweepData, draw_sweep, file_name};
+use super::figures::{SweepData, draw_sweep, file_name, of_groups};
 use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Unwatched, run};
 use super::threads::on_threads;
 use crate::scenario::{Experiment, References, Run, log_path};
@@ -342,12 +342,13 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
         let summary = reader.summary()?;
         warnings.add(&run, &summary, reader.provenance()?.digest.overall);
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
-        let mut metrics = metrics(&summary);
+        let mut metrics = of_run(&summary);
         if let Some(reference) = references.as_ref().and_then(|it| it.folder(&run)) {
             let base = RunReader::open(&output.join(reference))?;
             impact(&impacts(&base, &reader)?, &mut metrics);
         }
         table.push((run.number, run.seed, point.clone(), metrics.clone()));
+        metrics.extend(of_groups(&summary, &run.variant.scenario));
         runs.push(SweepRun { point, metrics });
     }
     let axes: Vec<String> = experiment
@@ -430,64 +431,6 @@ impl Merged {
     }
 }
 
-/// The numbers of a run that are compared over a sweep. What is about all jobs has a name of its
-/// own; what only some runs have is named by its place in `summary.json`.
-pub fn metrics(summary: &Summary) -> Vec<(String, f64)> {
-    let all = &summary.all;
-    let mut metrics = vec![
-        ("makespan", summary.makespan),
-        ("utilisation", summary.utilisation),
-        ("utilisation_in_window", summary.utilisation_in_window),
-        ("average_weighted_response_time", all.average_weighted_response_time),
-    ];
-    macro_rules! distribution {
-        ($($field:ident: $mean:literal $median:literal $p95:literal $max:literal),*) => {
-            $(
-                let values = all.$field.as_ref();
-                metrics.push(($mean, values.map(|it| it.mean)));
-                metrics.push(($median, values.map(|it| it.median)));
-                metrics.push(($p95, values.map(|it| it.p95)));
-                metrics.push(($max, values.map(|it| it.max)));
-            )*
-        };
-    }
-    distribution!(
-        waiting_time: "mean_waiting_time" "median_waiting_time" "p95_waiting_time" "max_waiting_time",
-        turnaround_time: "mean_turnaround_time" "median_turnaround_time" "p95_turnaround_time"
-            "max_turnaround_time",
-        slowdown: "mean_slowdown" "median_slowdown" "p95_slowdown" "max_slowdown",
-        bounded_slowdown: "mean_bounded_slowdown" "median_bounded_slowdown"
-            "p95_bounded_slowdown" "max_bounded_slowdown"
-    );
-    let outcomes = &all.outcomes;
-    let counts = [
-        ("jobs", outcomes.jobs),
-        ("completed_jobs", outcomes.completed),
-        ("walltime_reached_jobs", outcomes.walltime_reached),
-        ("cancelled_jobs", outcomes.cancelled),
-        ("failed_jobs", outcomes.failed),
-        ("rejected_jobs", outcomes.rejected),
-        ("unfinished_jobs", outcomes.running + outcomes.waiting),
-        ("promises_broken", outcomes.promises_broken),
-    ];
-    metrics.extend(counts.map(|(name, count)| (name, Some(count as f64))));
-    let known = metrics.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    let mut metrics: Vec<(String, f64)> = known.collect();
-    let parts = [
-        ("deadlines", json!(all.deadlines)),
-        ("bags", json!(all.bags)),
-        ("coallocated", json!(all.coallocated)),
-        ("failures", json!(summary.failures)),
-        ("moves", json!(summary.moves)),
-        ("transactions", json!(summary.transactions)),
-        ("grid", json!(summary.grid)),
-    ];
-    for (name, part) in &parts {
-        push_numbers(name, part, &mut metrics);
-    }
-    metrics
-}
-
 /// What became of jobs relative to the run that is the reference: of all, and where there are two classes,
 /// of each.
 fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
@@ -499,17 +442,6 @@ fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
         let place = if group == ALL { String::new() } else { format!("{group}.") };
         let values = Impact::NAMES.into_iter().filter_map(|name| Some((name, impact.value(name)?)));
         metrics.extend(values.map(|(name, value)| (format!("impact.{place}{name}"), value)));
-    }
-}
-
-/// All numbers below a place in a summary, but for those of list members: they are named by
-/// what has been drawn, and differ from run to run.
-fn push_numbers(path: &str, place: &Value, numbers: &mut Vec<(String, f64)>) {
-    if let Some(number) = place.as_f64() {
-        numbers.push((path.to_owned(), number));
-    }
-    for (key, value) in place.as_object().into_iter().flatten() {
-        push_numbers(&format!("{path}.{key}"), value, numbers);
     }
 }
 

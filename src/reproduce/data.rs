@@ -11,13 +11,13 @@ mod impact;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use haggle_results::metrics::named::{self, NAMED, Named};
 use haggle_results::{ResultsError, RunReader};
 use serde_json::{Value as Json, json};
 
 use super::quantity::Sample;
 use super::quick::Cuts;
 use crate::experiment::figures::messages;
-use crate::scenario::file::Metric;
 use crate::scenario::{Experiment, nearest};
 
 /// A point, or part of one: the value on each axis that is named.
@@ -319,7 +319,7 @@ fn unknown(what: &str, typed: &str, known: &[&str]) -> DataError {
 
 /// A value of a run by its name, of all jobs or of a group of them.
 fn look_up(values: &Json, metric: &str, group: Option<&str>) -> Result<f64, String> {
-    let path = path_of(metric);
+    let path = &place_of(metric);
     let places: Vec<&Json> = match group {
         None => {
             let parts = ["all", "failures", "grid"].map(|part| values.get(part));
@@ -338,7 +338,7 @@ fn look_up(values: &Json, metric: &str, group: Option<&str>) -> Result<f64, Stri
         }
         None => {
             let mut known: Vec<&str> = places.iter().flat_map(|place| keys(place)).collect();
-            known.extend(Metric::ALL.map(Metric::name));
+            known.extend(NAMED.iter().map(|it| it.name));
             let near = nearest(metric, known.iter().copied());
             let hint = near.map(|near| format!(", did you mean \"{near}\"?"));
             Err(format!("there is no \"{metric}\"{of}{}", hint.unwrap_or_default()))
@@ -346,25 +346,19 @@ fn look_up(values: &Json, metric: &str, group: Option<&str>) -> Result<f64, Stri
     }
 }
 
-/// The place in a summary that a word of scenarios stands for; any other name is its own.
-fn path_of(metric: &str) -> &str {
-    let Some(word) = Metric::ALL.into_iter().find(|word| word.name() == metric) else {
-        return metric;
-    };
-    match word {
-        Metric::MeanWaitingTime => "waiting_time.mean",
-        Metric::MedianWaitingTime => "waiting_time.median",
-        Metric::MeanTurnaroundTime => "turnaround_time.mean",
-        Metric::MeanSlowdown => "slowdown.mean",
-        Metric::MeanBoundedSlowdown => "bounded_slowdown.mean",
-        Metric::Utilisation => "utilisation",
-        Metric::Makespan => "makespan",
-        Metric::CompletedJobs => "outcomes.completed",
-        Metric::RejectedJobs => "outcomes.rejected",
-        Metric::FailedJobs => "outcomes.failed",
-        Metric::LostWork => "lost_percent_of_work",
-        Metric::Availability => "availability",
-        Metric::Messages => "messages",
+/// The place in a summary that a word stands for; any other name is its own.
+fn place_of(metric: &str) -> String {
+    let name = named::spelling(metric);
+    let outcome = name.strip_suffix("_jobs").filter(|_| Named::of(&name).is_some());
+    let distribution = ["waiting_time", "turnaround_time", "bounded_slowdown", "slowdown"];
+    let of = |of: &&str| Some(format!("{of}.{}", name.strip_suffix(*of)?.strip_suffix('_')?));
+    match (name.as_str(), outcome) {
+        ("lost_work", _) => "lost_percent_of_work".to_owned(),
+        (_, Some(outcome)) => format!("outcomes.{outcome}"),
+        (named, _) if Named::of(named).is_some() => {
+            distribution.iter().find_map(of).unwrap_or(name)
+        }
+        _ => metric.to_owned(),
     }
 }
 

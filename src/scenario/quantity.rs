@@ -8,8 +8,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use haggle_model::Span;
+use haggle_results::metrics::named::{self, NAMED, Named};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+
+use super::suggest::nearest;
 
 /// Why a string is not what its format asks for, and what would be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +41,7 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
         TimeOrShare::FORMAT => text.parse::<TimeOrShare>().map(drop),
         PictureSize::FORMAT => text.parse::<PictureSize>().map(drop),
         EstimateRule::FORMAT => text.parse::<EstimateRule>().map(drop),
+        Metric::FORMAT => text.parse::<Metric>().map(drop),
         _ => Ok(()),
     }
 }
@@ -118,6 +122,66 @@ impl FromStr for Name {
 }
 
 impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is measured of a run: the name of a metric in its one spelling.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Metric(String);
+
+written_as_string!(
+    Metric,
+    "metric",
+    "mean-waiting-time",
+    "a metric: `haggle list metrics` has those with names; all else in `summary.json` by its place, such as \
+     \"grid.done\"; of a group as \"provider.north.mean-waiting-time\""
+);
+
+impl Metric {
+    /// Its name, as tables have it.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// A metric that is known to be there.
+    pub fn named(named: &'static Named) -> Metric {
+        Metric(named.name.to_owned())
+    }
+
+    /// Whether groups of jobs have none of this name.
+    pub fn is_whole(&self) -> bool {
+        !named::may_be_of_jobs(&self.0)
+    }
+
+    /// Whether each job has a value of what it is a statistic of.
+    pub fn is_of_jobs(&self) -> bool {
+        ["waiting_time", "turnaround_time", "bounded_slowdown"]
+            .iter()
+            .any(|of| ["mean_", "median_"].iter().any(|it| self.0.strip_prefix(it) == Some(of)))
+    }
+}
+
+impl FromStr for Metric {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Metric, FormatError> {
+        let name = named::spelling(text);
+        if named::may_be(&name) {
+            return Ok(Metric(name));
+        }
+        let list = "`haggle list metrics` says what there is";
+        let help = match nearest(&name, NAMED.iter().map(|it| it.name)) {
+            Some(near) => format!("did you mean \"{near}\"? {list}"),
+            None => format!("{list}; all else in summary.json is called by its place"),
+        };
+        Err(FormatError::new(format!("there is no metric \"{text}\""), &help))
+    }
+}
+
+impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

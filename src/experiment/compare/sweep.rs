@@ -8,8 +8,8 @@ use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
 use super::{Side, copies, place, say_the_same};
-use crate::experiment::sweep::metrics;
 use crate::scenario::Experiment;
+use haggle_results::metrics::named::of_run;
 
 /// Two sweeps side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,8 +88,8 @@ pub fn compare_sweeps(
             changed: (sides.0.changed, sides.1.changed),
         });
         let variant_at = place(&mut variants, variant.clone());
-        let of_b: BTreeMap<String, f64> = metrics(&summaries.1).into_iter().collect();
-        for (metric, value) in metrics(&summaries.0) {
+        let of_b: BTreeMap<String, f64> = of_run(&summaries.1).into_iter().collect();
+        for (metric, value) in of_run(&summaries.0) {
             let Some(&other) = of_b.get(&metric) else { continue };
             let (a, b) = samples.entry((variant_at, place(&mut names, metric))).or_default();
             a.push(value);

@@ -8,8 +8,8 @@ use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
 use super::{copies, place};
-use crate::experiment::sweep::metrics;
 use crate::scenario::{Experiment, Run, Setting};
+use haggle_results::metrics::named::of_run;
 
 /// A metric of a variant beside that of the variant it is held against. Both have common random
 /// numbers, so runs are compared seed by seed.
@@ -86,7 +86,7 @@ pub fn compare_within(
     let read = |run: &Run<'_>| -> Result<Option<Vec<(String, f64)>>, ResultsError> {
         let folder = folder.join(run.folder());
         match folder.exists() {
-            true => Ok(Some(metrics(&RunReader::open(&folder)?.summary()?))),
+            true => Ok(Some(of_run(&RunReader::open(&folder)?.summary()?))),
             false => Ok(None),
         }
     };

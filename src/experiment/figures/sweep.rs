@@ -11,14 +11,15 @@ use haggle_plots::{
     BarChart, BarSeries, BoxChart, BoxSeries, Figure, LineAxis, LineChart, LineSeries, PlotError,
     SweepPoint, YScale,
 };
+use haggle_results::metrics::named::of_run;
 use haggle_results::stats::Estimate;
 use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
 use haggle_results::{ResultsError, RunReader};
 
-use super::{Grouping, failed, messages, metric, metrics, of_group, size, style};
+use super::{MESSAGES, failed, measured, messages, metric, of_groups, size, style};
 use crate::experiment::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
-use crate::scenario::{Experiment, file};
+use crate::scenario::{Experiment, file, nearest};
 use file::{FigureKind, Metric};
 
 /// The runs of a sweep as figures need them.
@@ -29,7 +30,7 @@ pub struct SweepData {
     /// The axes.
     pub axes: Vec<String>,
     /// Each run's place on the axes and its metrics: those of the whole run by the names
-    /// that scenarios use, those of groups as in `provider.north.mean-waiting-time`.
+    /// that scenarios use, those of groups as in `provider.north.mean_waiting_time`.
     pub runs: Vec<SweepRun>,
 }
 
@@ -68,18 +69,9 @@ fn values(
     scenario: &crate::scenario::Scenario,
 ) -> Result<Vec<(String, f64)>, ResultsError> {
     let summary = run.summary()?;
-    let own = metrics(&summary).into_iter().map(|(metric, value)| (metric.name().into(), value));
-    let mut values: Vec<(String, f64)> = own.collect();
-    values.extend(messages(run)?.map(|count| (Metric::Messages.name().to_owned(), count)));
-    for grouping in [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload] {
-        for group in grouping.groups(&summary) {
-            let label = grouping.label(&group.name, scenario);
-            for metric in Metric::ALL {
-                let name = format!("{}.{label}.{}", grouping.word(), metric.name());
-                values.extend(of_group(group, metric).map(|value| (name, value)));
-            }
-        }
-    }
+    let mut values = of_run(&summary);
+    values.extend(messages(run)?.map(|count| (MESSAGES.to_owned(), count)));
+    values.extend(of_groups(&summary, scenario));
     Ok(values)
 }
 
@@ -125,7 +117,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
         );
         return Err(PlotError::Unsuitable(reason));
     };
-    let metric = figure.metric.unwrap_or(Metric::MeanBoundedSlowdown);
+    let metric = &measured(figure);
     let rows = aggregate(&sweep.runs);
     let values = values_of(figure, sweep, metric, x, &rows)?;
     let title = figure.title.clone().unwrap_or_else(|| {
@@ -186,7 +178,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
 fn values_of<'a>(
     figure: &file::Figure,
     sweep: &SweepData,
-    metric: Metric,
+    metric: &Metric,
     x: usize,
     rows: &'a [SweepRow],
 ) -> Result<Vec<Value<'a>>, PlotError> {
@@ -235,7 +227,11 @@ fn values_of<'a>(
             Some(group) if prefix.is_some() => {
                 format!("no run has \"{}\" for any {group}", metric.name())
             }
-            _ => format!("no run has \"{}\"", metric.name()),
+            _ => {
+                let near = nearest(metric.name(), rows.iter().map(|row| row.metric.as_str()));
+                let hint = near.map(|near| format!(": did you mean \"{near}\"?"));
+                format!("no run has \"{metric}\"{}", hint.unwrap_or_default())
+            }
         };
         return Err(PlotError::NoValues(reason));
     }
@@ -343,9 +339,9 @@ mod tests {
                     runs.push(SweepRun {
                         point: vec![policy.to_owned(), latency.to_owned()],
                         metrics: vec![
-                            ("mean-waiting-time".to_owned(), 60.0 * seed),
-                            ("provider.north.mean-waiting-time".to_owned(), north),
-                            ("provider.south.mean-waiting-time".to_owned(), 2.0 * north),
+                            ("mean_waiting_time".to_owned(), 60.0 * seed),
+                            ("provider.north.mean_waiting_time".to_owned(), north),
+                            ("provider.south.mean_waiting_time".to_owned(), 2.0 * north),
                         ],
                     });
                 }

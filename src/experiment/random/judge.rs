@@ -25,7 +25,7 @@ use crate::experiment::world::{Stage, StageError};
 use crate::experiment::{
     Conduct, Destination, ExperimentError, Figures, Unwatched, failures, run, workload,
 };
-use crate::scenario::file::{Figure, FigureKind, ImageFormat, Metric};
+use crate::scenario::file::{Figure, FigureKind, ImageFormat};
 use crate::scenario::random::{keys_of, split, to_text};
 use crate::scenario::{Experiment, InvalidScenario, Logs, Scenario, Source};
 
@@ -447,7 +447,7 @@ fn plain_figure(kind: FigureKind) -> Figure {
         job: None,
         from: None,
         until: None,
-        metric: measures.then_some(Metric::MeanWaitingTime),
+        metric: measures.then(|| "mean_waiting_time".parse().expect("a metric")),
         x: None,
         whiskers: None,
         group_by: None,

@@ -189,7 +189,7 @@ impl Check<'_> {
         {
             self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
         }
-        if let (Some(group), Some(metric)) = (&figure.group_by, figure.metric)
+        if let (Some(group), Some(metric)) = (&figure.group_by, &figure.metric)
             && metric.is_whole()
             && GROUPS.contains(&group.as_str())
             && !axes.contains(&group.as_str())
@@ -204,7 +204,7 @@ impl Check<'_> {
         }
         let groups_by_axis =
             figure.group_by.as_ref().is_some_and(|group| axes.contains(&group.as_str()));
-        if let Some(metric) = figure.metric
+        if let Some(metric) = &figure.metric
             && figure.kind.shows_spread()
             && figure.x.is_none()
             && !groups_by_axis

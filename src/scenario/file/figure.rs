@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::scenario::quantity::Metric;
 use crate::scenario::quantity::{Name, PictureSize, TimeSpan};
 
 /// A figure drawn when the results are there.
@@ -187,89 +188,4 @@ pub enum ImageFormat {
     Svg,
     /// The same, for papers.
     Pdf,
-}
-
-/// What is measured over the jobs or providers of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Mean of start - submission, seconds.
-    MeanWaitingTime,
-    /// Median of start - submission, seconds.
-    MedianWaitingTime,
-    /// Mean of completion - submission, seconds.
-    MeanTurnaroundTime,
-    /// Mean of turnaround time / run time.
-    MeanSlowdown,
-    /// Mean of max(1, turnaround time / max(threshold, run time)).
-    MeanBoundedSlowdown,
-    /// Busy processor time / (processors x time).
-    Utilisation,
-    /// Last completion - first submission, seconds.
-    Makespan,
-    /// Jobs that ran to their end.
-    CompletedJobs,
-    /// Jobs that no provider queued.
-    RejectedJobs,
-    /// Jobs that failures ended for good.
-    FailedJobs,
-    /// Lost work in percent: 100 x lost / (useful + lost), where failures undid what is lost.
-    LostWork,
-    /// Share of the time in which processors, or resources of a grid, were up.
-    Availability,
-    /// Messages between actors.
-    Messages,
-}
-
-impl Metric {
-    /// All of them.
-    pub const ALL: [Metric; 13] = [
-        Metric::MeanWaitingTime,
-        Metric::MedianWaitingTime,
-        Metric::MeanTurnaroundTime,
-        Metric::MeanSlowdown,
-        Metric::MeanBoundedSlowdown,
-        Metric::Utilisation,
-        Metric::Makespan,
-        Metric::CompletedJobs,
-        Metric::RejectedJobs,
-        Metric::FailedJobs,
-        Metric::LostWork,
-        Metric::Availability,
-        Metric::Messages,
-    ];
-
-    /// Whether it is one of the whole run only, and not of groups of jobs.
-    pub const fn is_whole(self) -> bool {
-        use Metric::{Availability, LostWork, Makespan, Messages};
-        matches!(self, Makespan | LostWork | Availability | Messages)
-    }
-
-    /// Whether each job has a value of what it is the mean or median of.
-    pub const fn is_of_jobs(self) -> bool {
-        use Metric::{MeanBoundedSlowdown, MeanTurnaroundTime, MeanWaitingTime, MedianWaitingTime};
-        matches!(
-            self,
-            MeanWaitingTime | MedianWaitingTime | MeanTurnaroundTime | MeanBoundedSlowdown
-        )
-    }
-
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Metric::MeanWaitingTime => "mean-waiting-time",
-            Metric::MedianWaitingTime => "median-waiting-time",
-            Metric::MeanTurnaroundTime => "mean-turnaround-time",
-            Metric::MeanSlowdown => "mean-slowdown",
-            Metric::MeanBoundedSlowdown => "mean-bounded-slowdown",
-            Metric::Utilisation => "utilisation",
-            Metric::Makespan => "makespan",
-            Metric::CompletedJobs => "completed-jobs",
-            Metric::RejectedJobs => "rejected-jobs",
-            Metric::FailedJobs => "failed-jobs",
-            Metric::LostWork => "lost-work",
-            Metric::Availability => "availability",
-            Metric::Messages => "messages",
-        }
-    }
 }

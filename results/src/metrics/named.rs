@@ -1,0 +1,283 @@
+//! Metrics by name: one entry says what a metric is called, its unit, what it means, and where a summary
+//! has it. `runs.csv`, `aggregate.csv`, figures, comparisons and the manual are made from these entries.
+//!
+//! Whatever else is in a summary is a metric, too, by its place: `grid.done`, `deadlines.delayed`.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Group, Summary};
+
+/// In what a metric is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// A share of 1.
+    Share,
+    /// Percent.
+    Percent,
+    /// A number of things, or a quotient.
+    Number,
+}
+
+/// Of what a metric is, and how it is taken from a summary.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Of all jobs and of any group of them.
+    Jobs(fn(&Group) -> Option<f64>),
+    /// Of a run as a whole.
+    Run(fn(&Summary) -> Option<f64>),
+    /// Of a run as a whole, from its tables: a summary does not count it.
+    Tables,
+}
+
+/// A metric with a name of its own.
+pub struct Named {
+    /// Its word.
+    pub name: &'static str,
+    /// What a figure calls it.
+    pub title: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Its definition.
+    pub meaning: &'static str,
+    source: Source,
+}
+
+const fn jobs(
+    name: &'static str,
+    title: &'static str,
+    unit: Unit,
+    meaning: &'static str,
+    value: fn(&Group) -> Option<f64>,
+) -> Named {
+    Named { name, title, unit, meaning, source: Source::Jobs(value) }
+}
+
+const fn run(
+    name: &'static str,
+    title: &'static str,
+    unit: Unit,
+    meaning: &'static str,
+    value: fn(&Summary) -> Option<f64>,
+) -> Named {
+    Named { name, title, unit, meaning, source: Source::Run(value) }
+}
+
+use Unit::{Number, Percent, Seconds, Share};
+
+const WAIT: &str = "start - submission";
+const TURNAROUND: &str = "end - submission";
+const SLOWDOWN: &str = "turnaround / run time";
+const BOUNDED: &str = "max(1, turnaround / max(run time, T))";
+
+/// All of them, in the order in which tables have them.
+#[rustfmt::skip] // a table: one line an entry
+pub const NAMED: &[Named] = &[
+    run("makespan", "makespan", Seconds, "last end - first submission", |it| it.makespan),
+    jobs("utilisation", "utilisation", Share, "Σ run time × processors / (processors × makespan)", |it| it.utilisation),
+    jobs("utilisation_in_window", "utilisation in the window", Share, "the same between the ends of the cut, or over `window`", |it| it.utilisation_in_window),
+    jobs("average_weighted_response_time", "average weighted response time", Seconds, "Σ w × turnaround / Σ w, w = run time × processors", |it| it.average_weighted_response_time),
+    jobs("mean_waiting_time", "mean waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.mean)),
+    jobs("median_waiting_time", "median waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.median)),
+    jobs("p95_waiting_time", "95th percentile of waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.p95)),
+    jobs("max_waiting_time", "longest waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.max)),
+    jobs("mean_turnaround_time", "mean turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.mean)),
+    jobs("median_turnaround_time", "median turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.median)),
+    jobs("p95_turnaround_time", "95th percentile of turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.p95)),
+    jobs("max_turnaround_time", "longest turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.max)),
+    jobs("mean_slowdown", "mean slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.mean)),
+    jobs("median_slowdown", "median slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.median)),
+    jobs("p95_slowdown", "95th percentile of slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.p95)),
+    jobs("max_slowdown", "largest slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.max)),
+    jobs("mean_bounded_slowdown", "mean bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.mean)),
+    jobs("median_bounded_slowdown", "median bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.median)),
+    jobs("p95_bounded_slowdown", "95th percentile of bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.p95)),
+    jobs("max_bounded_slowdown", "largest bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.max)),
+    jobs("jobs", "jobs", Number, "all jobs", |it| count(it.outcomes.jobs)),
+    jobs("completed_jobs", "completed jobs", Number, "jobs that ran to their end", |it| count(it.outcomes.completed)),
+    jobs("walltime_reached_jobs", "jobs stopped at their limit", Number, "jobs that were stopped when their requested time was over", |it| count(it.outcomes.walltime_reached)),
+    jobs("cancelled_jobs", "cancelled jobs", Number, "jobs that were withdrawn while they waited", |it| count(it.outcomes.cancelled)),
+    jobs("failed_jobs", "failed jobs", Number, "jobs that failures ended for good", |it| count(it.outcomes.failed)),
+    jobs("rejected_jobs", "rejected jobs", Number, "jobs that nobody queued", |it| count(it.outcomes.rejected)),
+    jobs("unfinished_jobs", "unfinished jobs", Number, "jobs that ran or waited when the run stopped", |it| count(it.outcomes.running + it.outcomes.waiting)),
+    jobs("promises_broken", "broken promises", Number, "completed jobs that ended later than their provider had promised", |it| count(it.outcomes.promises_broken)),
+    run("lost_work", "lost work", Percent, "100 × lost / (useful + lost) work, where failures undid what is lost", |it| match (&it.failures, &it.grid) {
+        (Some(failures), _) => failures.lost_percent_of_work,
+        (None, grid) => grid.as_ref()?.lost_percent_of_work,
+    }),
+    run("availability", "availability", Share, "share of the time in which processors, or resources of a grid, were up", |it| match (&it.failures, &it.grid) {
+        (Some(failures), _) => failures.availability,
+        (None, grid) => grid.as_ref()?.availability,
+    }),
+    run("items_disclosed", "items disclosed", Number, "items told about resources and plans", |it| count(it.items_disclosed)),
+    Named { name: "messages", title: "messages", unit: Number, meaning: "messages between actors, in figures and claims only", source: Source::Tables },
+];
+
+fn count(count: u64) -> Option<f64> {
+    Some(count as f64)
+}
+
+impl Named {
+    /// The one of this name.
+    pub fn of(name: &str) -> Option<&'static Named> {
+        NAMED.iter().find(|it| it.name == name)
+    }
+
+    /// Whether it is one of the whole run only, and not of groups of jobs.
+    pub const fn is_whole(&self) -> bool {
+        !matches!(self.source, Source::Jobs(_))
+    }
+}
+
+/// What of a group of jobs is called by its place.
+const OF_JOBS: [&str; 4] = ["deadlines", "reservations", "bags", "coallocated"];
+
+/// What of a run is called by its place.
+const OF_RUNS: [&str; 11] = [
+    "failures",
+    "moves",
+    "transactions",
+    "grid",
+    "maintenance",
+    "given_back",
+    "disclosed",
+    "eavesdropping",
+    "message_faults",
+    "plans",
+    "workflows",
+];
+
+/// By what jobs are grouped, in the names of metrics of groups: `provider.north.mean_waiting_time`.
+pub const GROUPINGS: [&str; 4] = ["provider", "class", "workload", "user"];
+
+/// The one spelling of a name, whether or not there is such a metric: hyphens are underscores, and
+/// `waiting_time.mean` is `mean_waiting_time`. The name of a group stays as it is.
+pub fn spelling(name: &str) -> String {
+    if let Some((grouping, rest)) = name.split_once('.')
+        && GROUPINGS.contains(&grouping)
+        && let Some((group, metric)) = rest.split_once('.')
+    {
+        return format!("{grouping}.{group}.{}", spelling(metric));
+    }
+    let name = name.replace('-', "_");
+    let turned = name.split_once('.').map(|(of, statistic)| format!("{statistic}_{of}"));
+    turned.filter(|it| Named::of(it).is_some()).unwrap_or(name)
+}
+
+/// Whether a name, in its one spelling, may be that of a metric: which places a run has shows only
+/// when it is over.
+pub fn may_be(name: &str) -> bool {
+    if Named::of(name).is_some() {
+        return true;
+    }
+    let Some((first, rest)) = name.split_once('.') else { return false };
+    if GROUPINGS.contains(&first) {
+        return rest.split_once('.').is_some_and(|(_, metric)| may_be_of_jobs(metric));
+    }
+    OF_RUNS.contains(&first) || OF_JOBS.contains(&first) || first == "impact"
+}
+
+/// Whether groups of jobs may have a metric of this name.
+pub fn may_be_of_jobs(name: &str) -> bool {
+    let part = name.split_once('.').map(|(part, _)| part);
+    match Named::of(name) {
+        Some(named) => !named.is_whole(),
+        None => part.is_some_and(|part| OF_JOBS.contains(&part)),
+    }
+}
+
+/// All metrics of a run that its summary has, by their names.
+pub fn of_run(summary: &Summary) -> Vec<(String, f64)> {
+    let own = NAMED.iter().filter_map(|it| {
+        let value = match it.source {
+            Source::Jobs(value) => value(&summary.all),
+            Source::Run(value) => value(summary),
+            Source::Tables => None,
+        };
+        Some((it.name.to_owned(), value?))
+    });
+    let mut metrics: Vec<(String, f64)> = own.collect();
+    push_parts(&summary.all, &OF_JOBS, &mut metrics);
+    push_parts(summary, &OF_RUNS, &mut metrics);
+    metrics
+}
+
+/// All metrics of some of a run's jobs.
+pub fn of_group(group: &Group) -> Vec<(String, f64)> {
+    let own = NAMED.iter().filter_map(|it| match it.source {
+        Source::Jobs(value) => Some((it.name.to_owned(), value(group)?)),
+        Source::Run(_) | Source::Tables => None,
+    });
+    let mut metrics: Vec<(String, f64)> = own.collect();
+    push_parts(group, &OF_JOBS, &mut metrics);
+    metrics
+}
+
+fn push_parts(of: &impl Serialize, parts: &[&str], metrics: &mut Vec<(String, f64)>) {
+    let of = json!(of);
+    for part in parts {
+        push_numbers(part, &of[part], metrics);
+    }
+}
+
+/// All numbers below a place in a summary, but for those of list members: they are named by
+/// what has been drawn, and differ from run to run.
+fn push_numbers(path: &str, place: &Value, numbers: &mut Vec<(String, f64)>) {
+    if let Some(number) = place.as_f64() {
+        numbers.push((path.to_owned(), number));
+    }
+    for (key, value) in place.as_object().into_iter().flatten() {
+        push_numbers(&format!("{path}.{key}"), value, numbers);
+    }
+}
+
+/// What a figure calls a metric, and its unit.
+pub fn title_and_unit(name: &str) -> (String, Unit) {
+    if let Some(named) = Named::of(name) {
+        return (named.title.to_owned(), named.unit);
+    }
+    if let Some((grouping, rest)) = name.split_once('.')
+        && GROUPINGS.contains(&grouping)
+        && let Some((group, metric)) = rest.split_once('.')
+    {
+        let (title, unit) = title_and_unit(metric);
+        return (format!("{title} of {group}"), unit);
+    }
+    // A place says in its last words whether it is in percent.
+    let unit = if name.contains("percent") { Percent } else { Number };
+    (name.to_owned(), unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_has_one_spelling() {
+        for name in ["mean-waiting-time", "mean_waiting_time", "waiting_time.mean"] {
+            assert_eq!(spelling(name), "mean_waiting_time");
+        }
+        assert_eq!(
+            spelling("provider.north-1.waiting_time.p95"),
+            "provider.north-1.p95_waiting_time"
+        );
+        assert_eq!(spelling("grid.mean_wait"), "grid.mean_wait");
+    }
+
+    #[test]
+    fn groups_have_what_jobs_have() {
+        assert!(may_be("class.local.deadlines.delayed") && may_be("grid.done"));
+        assert!(!may_be("class.local.makespan") && !may_be("mean_wait") && !may_be("grd.done"));
+        assert!(may_be_of_jobs("utilisation") && !may_be_of_jobs("grid.done"));
+    }
+
+    #[test]
+    fn names_are_there_once() {
+        for (i, it) in NAMED.iter().enumerate() {
+            assert!(NAMED[..i].iter().all(|other| other.name != it.name), "{}", it.name);
+            assert_eq!(spelling(it.name), it.name);
+        }
+    }
+}
