@@ -259,6 +259,68 @@ fn what_is_wrong_with_bookings_is_found() {
     );
 }
 
+/// Jobs are spread over three providers by a protocol, and messages are lost.
+const TRANSACTIONS: &str = r#"
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 20, processors = 12, load = 0.9 }
+
+[[provider]]
+name = "site"
+count = 3
+processors = 6
+policy = "conservative"
+
+[[metascheduler]]
+name = "broker"
+coallocation = { policy = "rigid", protocol = "two-phase", trials = 50 }
+transaction = { retry = "500ms" }
+
+[network]
+latency = "50ms"
+loss = "2%"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+"#;
+
+#[test]
+fn what_is_wrong_with_parts_that_were_agreed_on_is_found() {
+    for protocol in ["two-phase", "one-phase", "polling", "paxos", "ordered", "watch", "probing"] {
+        let world = TRANSACTIONS.replace("two-phase", protocol);
+        let folder = Folder::with(&[("world.toml", &world)]);
+        run(&folder, &["--no-figures", "--format", "csv"]);
+        let out = folder.path().join("out");
+        assert_eq!(audit(&out), Ok(()), "{protocol}");
+        let changed = |table: &str, column: &str, from: &str, to: &str| {
+            found_after(&out, table, |text| with_all(text, column, from, to))
+        };
+        let failed = changed("transactions.csv", "outcome", "agreed", "failed");
+        assert!(failed.contains("what is done was agreed on"), "{protocol}: {failed}");
+        let asked = changed("transactions.csv", "parts", "", "0");
+        assert!(asked.contains("no more parts ran than were asked for"), "{protocol}: {asked}");
+        let elsewhere = changed("attempts.csv", "provider", "", "site-1");
+        assert!(elsewhere.contains("each part has a provider"), "{protocol}: {elsewhere}");
+        let missing = found_after(&out, "attempts.csv", without_last_line);
+        assert!(missing.contains("add up to what the job asks for"), "{protocol}: {missing}");
+        let early = changed("transactions.csv", "opening_time", "", "9e9");
+        assert!(early.contains("no part starts before its try"), "{protocol}: {early}");
+    }
+}
+
+/// The table with these cells of a column changed, or with all if `from` is empty.
+fn with_all(text: &str, column: &str, from: &str, to: &str) -> String {
+    let mut rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let at = rows[0].iter().position(|it| *it == column).expect("a column of the table");
+    for row in rows.iter_mut().skip(1).filter(|row| from.is_empty() || row[at] == from) {
+        row[at] = to;
+    }
+    rows.iter().map(|row| row.join(",") + "\n").collect()
+}
+
 #[test]
 fn what_does_not_agree_is_found() {
     let offers = BAGS.replace("free-time-slots", "offers-plb");

@@ -11,7 +11,7 @@
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
 //! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
 //! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, and what several providers hold runs as booked last |
-//! | `transactions` | tries of a job follow each other, and their costs are those of the summary |
+//! | `transactions` | tries of a job follow each other and end with the first that is agreed on, whose parts are what runs and add up to the job; costs are those of the summary |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |

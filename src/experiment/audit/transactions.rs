@@ -1,4 +1,4 @@
-//! `transactions` against `jobs` and the summary.
+//! `transactions` against `jobs`, `attempts` and the summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,10 @@ use haggle_results::reader::TransactionRow;
 
 use super::Books;
 use super::findings::Findings;
+use super::rows::{Attempt, Job};
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
+    parts(books, findings);
     let rows = &books.rows.transactions;
     let jobs: BTreeSet<i64> = books.rows.jobs.iter().map(|job| job.job).collect();
     let mut tries: BTreeMap<i64, i64> = BTreeMap::new();
@@ -53,5 +55,44 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for (name, added, sum) in floats {
         let rule = "transactions add up to the sums of the summary";
         findings.close(rule, name.to_owned(), Some(added), Some(sum));
+    }
+}
+
+/// What several providers agreed on is what ran: no part is missing, none is somebody else's.
+fn parts(books: &Books, findings: &mut Findings) {
+    let mut attempts: BTreeMap<i64, Vec<&Attempt>> = BTreeMap::new();
+    for it in &books.rows.attempts {
+        attempts.entry(it.job).or_default().push(it);
+    }
+    let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
+    let mut tries: BTreeMap<i64, Vec<&TransactionRow>> = BTreeMap::new();
+    for it in &books.rows.transactions {
+        tries.entry(it.job).or_default().push(it);
+    }
+    for (number, tries) in tries {
+        let Some(&job) = jobs.get(&number) else { continue };
+        let named = || format!("job {number}");
+        let mine = attempts.get(&number).map_or(&[][..], Vec::as_slice);
+        let agreed = tries.iter().find(|it| it.outcome == "agreed");
+        let last = agreed.is_none_or(|it| it.number == tries.len() as i64);
+        findings.expect(last, "nothing is tried once it is agreed on", named);
+        let ran: Vec<&&Attempt> = mine.iter().filter(|it| it.started.is_some()).collect();
+        let Some(agreed) = agreed else {
+            findings.expect(job.outcome != "completed", "what is done was agreed on", named);
+            continue;
+        };
+        let holders: BTreeSet<&str> = ran.iter().map(|it| it.provider.as_str()).collect();
+        findings.expect(holders.len() == ran.len(), "each part has a provider of its own", named);
+        if job.outcome == "completed" {
+            // Of those who were asked, some may have had no room.
+            let few = ran.len() as i64 <= agreed.parts;
+            findings.expect(few, "no more parts ran than were asked for", named);
+            let width: i64 = ran.iter().map(|it| it.width).sum();
+            let rule = "parts that ran add up to what the job asks for";
+            findings.equal(rule, named(), width, job.width);
+        }
+        let opened = (agreed.opened * 1e6).round() as i64;
+        let after = ran.iter().all(|it| it.started.is_some_and(|started| started >= opened));
+        findings.expect(after, "no part starts before its try begins", named);
     }
 }

@@ -104,6 +104,25 @@ mod tests {
         assert_eq!(submissions(&fill(0.5)), [0]);
     }
 
+    /// Four jobs make a third of what ten processors do in 100 s, and the next one comes 120 s after
+    /// the first.
+    #[test]
+    fn a_window_as_long_as_the_jobs_that_make_a_load_keeps_all_of_them() {
+        let described =
+            [(1_000, 4, 20), (1_010, 2, 50), (1_040, 5, 18), (1_060, 3, 20), (1_120, 1, 1)];
+        let jobs = described.iter().zip(0..).map(|(&(submit, processors, run_time), id)| {
+            crate::Job::new(id, Time::from_secs(submit), processors, Span::from_secs(run_time))
+        });
+        let length = Span::from_secs(100);
+        let fill = FillWindow { from: Time::from_secs(1_000), length, load: 120.0 / 100.0 };
+        let filled = after(&[Step::FillWindow(fill)], jobs.collect());
+        assert_eq!(submissions(&filled), [0, 8, 33, 50]);
+        let work = filled.iter().map(|job| {
+            i64::from(job.processors) * job.run_time.reveal_to_machine().as_micros() / 1_000_000
+        });
+        assert_eq!(work.sum::<i64>(), 330, "33 % of 10 processors x 100 s");
+    }
+
     #[test]
     fn a_factor_that_is_none_is_refused() {
         for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
