@@ -83,7 +83,11 @@ fn another_policy_moves_jobs() {
       rejected_jobs                        1       1        0        0
       unfinished_jobs                      0       0        0        -
       promises_broken                      0       0        0        -
-      items_disclosed                      0       0        0        -
+      items_disclosed                      2       2        0        0
+      disclosed.estimate                   2       2        0        0
+      disclosed.job                        3       3        0        0
+      disclosed.job_status                 2       2        0        0
+      disclosed.refusal                    1       1        0        0
 
     5 jobs in both: 0 started earlier in B, 1 later, 3 at the same time
     1 of them started in neither
@@ -236,7 +240,11 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
       rejected_jobs                        1       1      0  0
       unfinished_jobs                      0       0      0  -
       promises_broken                      0       0      0  -
-      items_disclosed                      0       0      0  -
+      items_disclosed                      2       2      0  0
+      disclosed.estimate                   2       2      0  0
+      disclosed.job                        3       3      0  0
+      disclosed.job_status                 2       2      0  0
+      disclosed.refusal                    1       1      0  0
 
     2 jobs in both: 0 started earlier in B, 0 later, 1 at the same time
     1 of them started in neither
