@@ -123,7 +123,8 @@ What is drawn, swept and compared has one name everywhere: in `runs.csv` (a row 
 metric: `n` runs, their `mean`, `std` and `ci95`, half the width of the 95 % confidence interval), as `metric` of `[[figure]]`, in `haggle plot
 --metric` and `haggle compare --metric`. What has no name here is called by its place in `summary.json`: `failures.work_lost`,
 `deadlines.delayed`, `grid.done`, `eavesdropping.power_error_percent`. A group of jobs comes first: `provider.north.mean_waiting_time`,
-`class.local.deadlines.delayed`, `workload.day.utilisation`. `-` may be written for `_`.
+`class.local.deadlines.delayed`, `workload.day.utilisation`. Of more than 64 providers, users, classes or workloads `aggregate.csv` has none of these;
+figures and each run's `summary.json` do. `-` may be written for `_`.
 
 ";
 

@@ -396,7 +396,7 @@ fn bars(
     let summary = run.summary()?;
     let whole = figure.group_by.is_none() && metric.is_whole();
     let (what, mut bars) = if whole {
-        let of_groups = of_groups(&summary, scenario);
+        let of_groups = of_groups(&summary, scenario, usize::MAX);
         let value = match metric.name() {
             MESSAGES => messages(run)?,
             name => value_of(of_run(&summary).into_iter().chain(of_groups), name),
@@ -462,11 +462,13 @@ fn value_of(values: impl IntoIterator<Item = (String, f64)>, name: &str) -> Opti
     values.into_iter().find(|(other, _)| other == name).map(|(_, value)| value)
 }
 
-/// The metrics of all groups of a run's jobs, such as `provider.north.mean_waiting_time`.
-pub(crate) fn of_groups(summary: &Summary, scenario: &Scenario) -> Vec<(String, f64)> {
+/// The metrics of all groups of a run's jobs, such as `provider.north.mean_waiting_time`, of kinds of which
+/// there are at most so many.
+pub(crate) fn of_groups(summary: &Summary, scenario: &Scenario, most: usize) -> Vec<(String, f64)> {
     let mut values = Vec::new();
     for grouping in [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload] {
-        for group in grouping.groups(summary) {
+        let groups = grouping.groups(summary);
+        for group in groups.iter().filter(|_| groups.len() <= most) {
             let label = grouping.label(&group.name, scenario);
             let named = |(name, value)| (format!("{}.{label}.{name}", grouping.word()), value);
             values.extend(of_group(group).into_iter().map(named));

@@ -348,7 +348,7 @@ fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
             impact(&impacts(&base, &reader)?, &mut metrics);
         }
         table.push((run.number, run.seed, point.clone(), metrics.clone()));
-        metrics.extend(of_groups(&summary, &run.variant.scenario));
+        metrics.extend(of_groups(&summary, &run.variant.scenario, GROUPS_MOST));
         runs.push(SweepRun { point, metrics });
     }
     let axes: Vec<String> = experiment
@@ -430,6 +430,10 @@ impl Merged {
         self.texts.into_iter().map(text).chain(equal).collect()
     }
 }
+
+/// How many providers, users, classes or workloads have rows in `aggregate.csv`: those of a thousand
+/// providers would be most of a sweep's memory.
+const GROUPS_MOST: usize = 64;
 
 /// What became of jobs relative to the run that is the reference: of all, and where there are two classes,
 /// of each.

@@ -71,7 +71,7 @@ fn values(
     let summary = run.summary()?;
     let mut values = of_run(&summary);
     values.extend(messages(run)?.map(|count| (MESSAGES.to_owned(), count)));
-    values.extend(of_groups(&summary, scenario));
+    values.extend(of_groups(&summary, scenario, usize::MAX));
     Ok(values)
 }
 
