@@ -83,7 +83,7 @@ fn what_is_no_record_is_refused_with_its_place() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `weeks.jpg` is no name of a figure: it must end in .png or .svg
+    error: `weeks.jpg` is no name of a figure: it must end in .png, .svg or .pdf
     "#
     );
 }

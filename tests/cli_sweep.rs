@@ -137,6 +137,27 @@ fn a_sweep_is_summed_up() {
 }
 
 #[test]
+fn a_table_of_means_has_groups_unless_there_are_very_many() {
+    let providers = |count: u32| {
+        let text = scenario(20).replace("[[user]]", &format!("count = {count}\n\n[[user]]"));
+        let broker = "[[metascheduler]]\nname = \"broker\"\nplacement = \"random\"\n\n[[user]]";
+        let text = text.replace("submits-to = \"north\"", "submits-to = \"broker\"");
+        let text =
+            text.replace("[[user]]", broker).replace("provider.north.policy", "provider.*.policy");
+        let folder = Folder::with(&[("many.toml", &text)]);
+        let shown = folder.haggle(&["sweep", "many.toml", "-o", "out", "--quiet"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        let table = folder.read("out/aggregate.csv");
+        let of = |group: &str| table.lines().filter(|line| line.contains(group)).count();
+        (of(",provider."), of(",class."), of(",mean_waiting_time,"))
+    };
+    let (of_two, of_classes, of_all) = providers(2);
+    assert!(of_two > 0 && of_classes > 0);
+    assert_eq!(of_all, 3, "a row for each policy");
+    assert_eq!(providers(65), (0, of_classes, 3));
+}
+
+#[test]
 fn workers_do_not_change_results() {
     let folder = Folder::with(&[("sweep.toml", &scenario(200))]);
     for jobs in ["1", "4"] {
