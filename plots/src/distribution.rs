@@ -4,8 +4,10 @@ use crate::axis::Axis;
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Plan};
+use crate::legend::{Key, Mark};
 use crate::palette::series;
 use crate::scene::Scene;
+use crate::strokes;
 
 /// What is distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +68,10 @@ impl DistributionFigure {
                 Axis::log_time("time from the first try to the agreement", lowest(), highest)
             }
         };
-        let legend =
-            samples.iter().enumerate().map(|(i, (name, _))| ((*name).to_owned(), series(i)).into());
+        let legend = samples
+            .iter()
+            .enumerate()
+            .map(|(i, (name, _))| Key::new(name, Mark::Dash(i), series(i)));
         let plan = Plan {
             title: self.title.clone(),
             legend_label: String::new(),
@@ -93,7 +97,7 @@ impl DistributionFigure {
                 line.push((x, y));
                 x += 1.0;
             }
-            scene.line(line, series(i), 3);
+            strokes::line(&mut scene, i, line, series(i));
         }
         frame::close(&mut scene, &panels);
         Ok(scene)

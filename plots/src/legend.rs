@@ -30,6 +30,8 @@ pub(crate) enum Mark {
     Arrow,
     /// A piece of the line of the series with this number, with its mark.
     Line(usize),
+    /// A piece of the line of the series with this number.
+    Dash(usize),
 }
 
 impl Key {
@@ -48,10 +50,12 @@ impl Key {
                 scene.rectangle([left + 10.0, y, left + 13.0, y + 11.0], on(colour));
             }
             Mark::Dot => scene.dot((left + 11.0, y), 5.0, colour),
-            Mark::Line(number) => {
+            Mark::Line(number) | Mark::Dash(number) => {
                 let ends = vec![(left - 4.0, y), (right + 4.0, y)];
                 strokes::line(scene, number, ends, colour);
-                strokes::mark(scene, number, (left + 11.0, y), colour);
+                if matches!(self.mark, Mark::Line(_)) {
+                    strokes::mark(scene, number, (left + 11.0, y), colour);
+                }
             }
             Mark::Arrow => arrow(scene, &[(left, y), (right, y)], colour),
         }
