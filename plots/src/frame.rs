@@ -81,10 +81,17 @@ pub(crate) fn room(plan: &Plan, size: Size) -> (f64, f64) {
     (left, f64::from(size.width) - right)
 }
 
+/// Width of a panel in which something can be seen, pixels.
+const NARROWEST: f64 = 40.0;
+
 /// Draws the surroundings and gives the panels.
 pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>), PlotError> {
     let mut scene = Scene::new(size)?;
     let (left, right) = room(&plan, size);
+    if right - left < NARROWEST {
+        let reason = "labels and legend leave no room for it; make it larger";
+        return Err(PlotError::NoData { title: plan.title, reason });
+    }
     let (wide, high) = (f64::from(size.width), f64::from(size.height));
     let title = fitted(&plan.title, TITLE_SIZE, wide - 2.0 * MARGIN);
     let mut top = 0.0;

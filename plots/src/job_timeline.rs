@@ -122,7 +122,7 @@ impl JobTimeline {
             scene.dot((x, y), 7.0, INK);
             let wide = width(note, NOTE_SIZE);
             // Over the line, as near to its end as the panel allows.
-            let start = (x - wide / 2.0).clamp(panel.left + 4.0, panel.right - wide);
+            let start = (x - wide / 2.0).min(panel.right - wide).max(panel.left + 4.0);
             if start > free_from && lane.bottom - lane.top >= 2.0 * (NOTE_SIZE + 8.0) {
                 let at = (start, y - NOTE_SIZE / 2.0 - 10.0);
                 scene.text(at, note, NOTE_SIZE, INK, Anchor::Start);

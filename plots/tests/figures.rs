@@ -226,6 +226,18 @@ fn pdf_is_one_whole_page() {
     }
 }
 
+/// Whoever asks for a small picture gets it, or is told why not.
+#[test]
+fn small_sizes_are_drawn_or_refused() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    for (figure, _) in all_figures(place.path()) {
+        for (width, height) in [(400, 300), (400, 2_000), (2_000, 300), (665, 454)] {
+            let drawn = figure.svg(Size { width, height });
+            assert!(matches!(drawn, Ok(_) | Err(PlotError::NoData { .. })), "{drawn:?}");
+        }
+    }
+}
+
 #[test]
 fn svg_names_its_axes() {
     let place = tempfile::tempdir().expect("a temporary folder");

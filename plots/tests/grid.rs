@@ -199,6 +199,17 @@ fn timelines_are_drawn_with_whole_labels_apart() {
 }
 
 #[test]
+fn a_note_wider_than_the_panel_is_no_reason_to_fail() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path());
+    let both = Part { providers: RESOURCES.map(str::to_owned).to_vec(), ..Part::default() };
+    let mut job = load::job_timeline(&Tables::new(&run), "Job", &both, None).expect("readable");
+    job.outcome = "a word for what became of it that is very long".to_owned();
+    let small = Figure::JobTimeline(job).svg(Size { width: 600, height: 400 });
+    assert!(matches!(small, Ok(_) | Err(PlotError::NoData { .. })), "{small:?}");
+}
+
+#[test]
 fn times_without_tries_are_a_clear_error() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path());
