@@ -68,16 +68,16 @@ impl Resample {
         let mut drawn = Drawn { weeks, users: 0, jobs: Vec::new() };
         // How many places in the new workload there are for a user, which is how often one comes,
         // times the weeks of the old.
-        let places = Vec::from_iter(come.iter().map(|user| weeks - 1 + user.jobs.len() as i64));
-        for _ in 0..rounded(places.iter().sum(), weeks_before, stream) {
-            let user = come[weighted(&places, stream)];
+        let places = Lots::new(come.iter().map(|user| weeks - 1 + user.jobs.len() as i64));
+        for _ in 0..rounded(places.sum(), weeks_before, stream) {
+            let user = come[places.draw(stream)];
             let begins = stream.random_range(1 - user.jobs.len() as i64..weeks);
             let moved = begins - user.first;
             drawn.add((begins..).zip(&user.jobs).map(|(week, jobs)| (week, moved, jobs)));
         }
-        let lengths = Vec::from_iter(stay.iter().map(|user| user.jobs.len() as i64));
-        for _ in 0..rounded(lengths.iter().sum(), weeks_before, stream) {
-            let user = stay[weighted(&lengths, stream)];
+        let lengths = Lots::new(stay.iter().map(|user| user.jobs.len() as i64));
+        for _ in 0..rounded(lengths.sum(), weeks_before, stream) {
+            let user = stay[lengths.draw(stream)];
             let own = stream.random_range(0..user.jobs.len());
             let again = (0..user.jobs.len()).cycle().skip(own);
             drawn.add(
@@ -149,14 +149,26 @@ fn rounded(part: i64, whole: i64, stream: &mut Stream) -> i64 {
     (part + stream.random_range(0..whole)) / whole
 }
 
-/// A place of `weights`, as likely as its weight says.
-fn weighted(weights: &[i64], stream: &mut Stream) -> usize {
-    let mut left = stream.random_range(0..weights.iter().sum());
-    let chosen = weights.iter().position(|&weight| {
-        left -= weight;
-        left < 0
-    });
-    chosen.expect("less than all of them")
+/// Places, each as likely as its weight says: the sums of all weights up to each.
+struct Lots(Vec<i64>);
+
+impl Lots {
+    fn new(weights: impl Iterator<Item = i64>) -> Lots {
+        let up_to = weights.scan(0, |sum, weight| {
+            *sum += weight;
+            Some(*sum)
+        });
+        Lots(up_to.collect())
+    }
+
+    fn sum(&self) -> i64 {
+        self.0.last().copied().unwrap_or(0)
+    }
+
+    fn draw(&self, stream: &mut Stream) -> usize {
+        let lot = stream.random_range(0..self.sum());
+        self.0.partition_point(|&up_to| up_to <= lot)
+    }
 }
 
 #[cfg(test)]
