@@ -15,6 +15,8 @@ struct Flow {
     /// Tasks that are not submitted yet.
     to_come: usize,
     sets: ParentSets,
+    /// How many tasks of each parent set are not done.
+    open: Vec<u32>,
     /// By task, once it is submitted.
     jobs: Vec<Option<JobId>>,
     done: Vec<bool>,
@@ -61,14 +63,18 @@ pub enum Group {
 impl Ledger {
     /// Of these workflows; none of their tasks is submitted yet.
     pub fn new(workflows: &BTreeMap<WorkflowId, Arc<Workflow>>) -> Ledger {
-        let flow = |graph: &Arc<Workflow>| Flow {
-            to_come: graph.tasks().len(),
-            sets: graph.parent_sets(),
-            jobs: vec![None; graph.tasks().len()],
-            done: vec![false; graph.tasks().len()],
-            missing: graph.ids().map(|task| graph.parents(task).len() as u32).collect(),
-            barred: vec![false; graph.tasks().len()],
-            graph: Arc::clone(graph),
+        let flow = |graph: &Arc<Workflow>| {
+            let sets = graph.parent_sets();
+            Flow {
+                to_come: graph.tasks().len(),
+                open: (0..sets.len()).map(|set| sets.parents(set).len() as u32).collect(),
+                sets,
+                jobs: vec![None; graph.tasks().len()],
+                done: vec![false; graph.tasks().len()],
+                missing: graph.ids().map(|task| graph.parents(task).len() as u32).collect(),
+                barred: vec![false; graph.tasks().len()],
+                graph: Arc::clone(graph),
+            }
         };
         let flows = workflows.iter().map(|(&id, graph)| (id, flow(graph))).collect();
         Ledger { flows, tasks: BTreeMap::new() }
@@ -100,6 +106,9 @@ impl Ledger {
         let flow = self.flows.get_mut(&workflow).expect("its task was submitted");
         if std::mem::replace(&mut flow.done[task.index()], true) {
             return Vec::new();
+        }
+        for set in flow.sets_of(task) {
+            flow.open[set] -= 1;
         }
         let mut released = Vec::new();
         for child in flow.graph.children(task) {
@@ -182,35 +191,40 @@ impl Ledger {
     pub fn groups(&self, job: JobId) -> Vec<(Group, usize)> {
         let Some(Member { workflow, task }) = self.member(job) else { return Vec::new() };
         let flow = &self.flows[&workflow];
-        let children = flow.graph.children(task);
-        if children.is_empty() {
+        if flow.graph.children(task).is_empty() {
             return vec![(Group::Final(workflow, task), 1)];
         }
-        let mut sets: Vec<usize> =
-            children.iter().filter_map(|child| flow.sets.of(child.task)).collect();
-        sets.sort_unstable();
-        sets.dedup();
         let sized = |set| (Group::Set(workflow, set as u32), flow.sets.parents(set).len());
-        sets.into_iter().map(sized).collect()
+        flow.sets_of(task).into_iter().map(sized).collect()
     }
 
-    /// The tasks of a set that are not done, by number; `None` if one is not submitted, or the set
-    /// is the root alone, which nobody balances.
-    pub fn unfinished(&self, group: Group) -> Option<Vec<JobId>> {
-        let (workflow, members) = match group {
-            Group::Final(workflow, task) => (workflow, vec![task]),
+    /// How many tasks of a set are not done; `None` if it is a root alone, which nobody balances.
+    pub fn unfinished(&self, group: Group) -> Option<usize> {
+        let (workflow, count, first, open) = match group {
+            Group::Final(workflow, task) => {
+                let is_open = !self.flows[&workflow].done[task.index()];
+                (workflow, 1, task, usize::from(is_open))
+            }
             Group::Set(workflow, set) => {
-                let sets = &self.flows[&workflow].sets;
-                (workflow, sets.parents(set as usize).to_vec())
+                let flow = &self.flows[&workflow];
+                let members = flow.sets.parents(set as usize);
+                (workflow, members.len(), members[0], flow.open[set as usize] as usize)
             }
         };
-        let flow = &self.flows[&workflow];
-        let is_root = |task: &TaskId| flow.graph.parents(*task).is_empty();
-        if members.iter().all(is_root) && members.len() == 1 {
-            return None;
-        }
-        let open = members.iter().filter(|task| !flow.done[task.index()]);
-        open.map(|task| flow.jobs[task.index()]).collect()
+        let is_root = self.flows[&workflow].graph.parents(first).is_empty();
+        (count > 1 || !is_root).then_some(open)
+    }
+}
+
+impl Flow {
+    /// The parent sets that a task is in, by number.
+    fn sets_of(&self, task: TaskId) -> Vec<usize> {
+        let children = self.graph.children(task);
+        let mut sets: Vec<usize> =
+            children.iter().filter_map(|child| self.sets.of(child.task)).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        sets
     }
 }
 
@@ -260,18 +274,17 @@ mod tests {
         ledger
     }
 
-    fn numbers(jobs: &[JobId]) -> Vec<u32> {
-        jobs.iter().map(|job| job.0).collect()
-    }
-
     /// Running parent sets by their members, and tasks that are ready, micro-example M-2.
     fn check(done: &[u32], running: &[u32], sets: &[&[u32]], ready: &[u32]) {
         let ledger = ledger(done);
-        let groups = running.iter().flat_map(|&task| ledger.groups(JobId(task)));
-        let groups: std::collections::BTreeSet<Group> = groups.map(|(group, _)| group).collect();
-        let unfinished = groups.into_iter().filter_map(|group| ledger.unfinished(group));
-        let mut found: Vec<Vec<u32>> = unfinished.map(|jobs| numbers(&jobs)).collect();
-        found.retain(|jobs| !jobs.is_empty() && jobs.iter().all(|job| running.contains(job)));
+        let mut all_of: BTreeMap<Group, Vec<u32>> = BTreeMap::new();
+        for &task in running {
+            for (group, _) in ledger.groups(JobId(task)) {
+                all_of.entry(group).or_default().push(task);
+            }
+        }
+        all_of.retain(|&group, tasks| ledger.unfinished(group) == Some(tasks.len()));
+        let mut found: Vec<Vec<u32>> = all_of.into_values().collect();
         found.sort_by_key(|jobs| (jobs.len(), jobs[0]));
         assert_eq!(found, sets);
         let is_ready = |task: &u32| {

@@ -46,6 +46,8 @@ pub struct Jobs {
     replicated: OnDemand<RankSet>,
     /// Jobs with one replica that writes no checkpoints, in turn.
     bare: OnDemand<BTreeSet<Turn>>,
+    /// Jobs that have changed since somebody asked.
+    changed: OnDemand<Vec<JobId>>,
 }
 
 impl Jobs {
@@ -96,6 +98,23 @@ impl Jobs {
     pub fn save(&mut self, id: JobId, progress: Work) {
         let job = self.all[id.index()].as_mut().expect("what saves was submitted");
         job.saved = job.saved.max(progress);
+        self.changed.keep(|jobs| jobs.push(id));
+    }
+
+    /// Jobs that have come or changed since this was asked before, by number: all that wait, at first.
+    pub fn take_changed(&mut self) -> Vec<JobId> {
+        self.changed.get(|| self.shelf(0).map(|(_, job)| job).collect());
+        let mut jobs = Vec::new();
+        self.changed.keep(|changed| std::mem::swap(&mut jobs, changed));
+        jobs.sort_unstable();
+        jobs.dedup();
+        jobs
+    }
+
+    /// Whether a job has been submitted, is not done and has no replica.
+    pub fn waits(&self, id: JobId) -> bool {
+        let job = self.all.get(id.index()).and_then(Option::as_ref);
+        job.is_some_and(|job| !job.done && job.replicas.is_empty())
     }
 
     /// How many have been submitted, if their numbers are dense.
@@ -162,8 +181,8 @@ impl Jobs {
         self.shelves.first().map_or(0, BTreeSet::len)
     }
 
-    /// Jobs that are not done and have so many replicas.
-    fn shelf(&self, replicas: usize) -> impl Iterator<Item = Turn> {
+    /// Jobs that are not done and have so many replicas, in turn.
+    pub fn shelf(&self, replicas: usize) -> impl Iterator<Item = Turn> {
         self.shelves.get(replicas).into_iter().flatten().copied()
     }
 
@@ -174,6 +193,7 @@ impl Jobs {
     }
 
     fn file(&mut self, id: JobId) {
+        self.changed.keep(|jobs| jobs.push(id));
         let job = self.all[id.index()].as_ref().expect("it was there just now");
         if job.done {
             return;

@@ -122,6 +122,11 @@ impl View {
         self.jobs.get(job)
     }
 
+    /// See [`Jobs::take_changed`].
+    pub fn take_changed_jobs(&mut self) -> Vec<JobId> {
+        self.jobs.take_changed()
+    }
+
     /// Where the next replica of a job goes, see [`Resources::place`].
     pub fn place(&self, job: JobId) -> Option<ResourceId> {
         self.resources.place(&self.jobs.get(job).replicas)

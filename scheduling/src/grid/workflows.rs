@@ -15,6 +15,7 @@ pub mod balance;
 pub mod curve;
 pub mod placing;
 pub mod prediction;
+pub mod ready;
 pub mod scheduler;
 pub mod statics;
 

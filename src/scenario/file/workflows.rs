@@ -43,7 +43,7 @@ pub struct Workflows {
     pub shape: Option<WorkflowShape>,
     /// Tasks of each workflow of that shape; some shapes have up to three fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub tasks: Option<u32>,
     /// Paths of workflows in WfFormat or DAX, from the scenario's folder, as of a log; the workflows are
     /// these in turn.

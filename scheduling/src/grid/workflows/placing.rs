@@ -1,27 +1,14 @@
 //! Sends tasks that are ready to resources, so that those of a parent set end together (Chtepen 2011,
 //! sections 5.4.1.3 and 6.4.3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use haggle_model::JobId;
 
-use super::super::jobs::Turn;
 use super::super::resources::ResourceId;
 use super::balance::{Costs, Place, SAME};
+use super::ready::ReadyTasks;
 use crate::workflows::Group;
-
-/// A task that may start.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ready {
-    /// When its workflow came, and which job it is.
-    pub turn: Turn,
-    /// The largest parent set it is in, if it is in one.
-    pub group: Option<Group>,
-    /// Whether it is the root of its workflow.
-    pub root: bool,
-    /// What is left of it, MI, if anybody knows.
-    pub left: Option<f64>,
-}
 
 /// Places tasks until no resource is available.
 ///
@@ -32,51 +19,41 @@ pub struct Ready {
 /// `partly` are the sets that are partly placed, before and afterwards.
 pub fn place(
     places: &mut [Place],
-    mut ready: Vec<Ready>,
+    ready: &ReadyTasks,
     partly: &mut BTreeSet<Group>,
     fetching: &dyn Fn(JobId, ResourceId) -> f64,
     costs: &mut dyn Costs,
 ) -> Vec<(JobId, ResourceId)> {
-    let begun = |group: Option<Group>| group.is_some_and(|group| partly.contains(&group));
-    ready.sort_by_key(|task| (!begun(task.group), task.root, task.turn));
-    // Tasks of a set are placed together, in the turn of the first one.
-    let mut batches: Vec<Vec<Ready>> = Vec::new();
-    let mut batch_of: BTreeMap<(Group, bool), usize> = BTreeMap::new();
-    for task in ready {
-        let batch = match task.group {
-            Some(group) => *batch_of.entry((group, task.root)).or_insert(batches.len()),
-            None => batches.len(),
-        };
-        if batch == batches.len() {
-            batches.push(Vec::new());
-        }
-        batches[batch].push(task);
+    if ready.is_empty() {
+        return Vec::new();
     }
     let before = std::mem::take(partly);
     let mut placed = Vec::new();
-    for mut batch in batches {
-        let group = batch[0].group;
-        let began = group.is_some_and(|group| before.contains(&group));
-        let known = batch.iter().all(|task| task.left.is_some());
-        batch.sort_by(|a, b| {
-            let length = |task: &Ready| task.left.unwrap_or(0.0);
-            length(b).total_cmp(&length(a)).then(a.turn.cmp(&b.turn))
-        });
-        let (count, first) = (batch.len(), placed.len());
+    let mut is_full = false;
+    for batch in ready.batches(&before) {
+        let began = batch.group().is_some_and(|group| before.contains(&group));
+        // What was begun comes first, and stays begun if it is not placed.
+        if is_full && !began {
+            break;
+        }
+        let known = ready.is_known(batch);
+        let first = placed.len();
         let mut longest: Option<f64> = None;
-        for Ready { turn: (_, job), left, .. } in batch {
+        for ((_, job), left) in ready.of(batch) {
             let found = match left.filter(|_| known) {
+                _ if is_full => None,
                 Some(left) => nearest(places, left, longest, &|to| fetching(job, to)),
                 None => any(places, costs).map(|to| (to, 0.0)),
             };
-            let Some((to, needs)) = found else { break };
+            let Some((to, needs)) = found else {
+                is_full = true;
+                let group = batch.group().filter(|_| began || placed.len() > first);
+                partly.extend(group);
+                break;
+            };
             longest = Some(longest.map_or(needs, |longest| longest.max(needs)));
             places[to.index()].held += 1;
             placed.push((job, to));
-        }
-        let added = placed.len() - first;
-        if let Some(group) = group.filter(|_| added < count && (began || added > 0)) {
-            partly.insert(group);
         }
     }
     placed
@@ -112,10 +89,15 @@ fn any(places: &[Place], costs: &mut dyn Costs) -> Option<ResourceId> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use haggle_model::Time;
     use haggle_workflows::TaskId;
+    use proptest::collection::vec;
+    use proptest::prelude::{any, prop_assert_eq, proptest};
 
     use super::super::super::resources::SiteId;
+    use super::super::ready::Ready;
     use super::*;
     use crate::workflows::WorkflowId;
 
@@ -144,8 +126,15 @@ mod tests {
         Ready { turn: (Time::ZERO, JobId(number)), group, root: false, left }
     }
 
-    fn placed(speeds: &[f64], ready: Vec<Ready>, partly: &mut BTreeSet<Group>) -> Vec<(u32, u32)> {
-        let found = place(&mut places(speeds), ready, partly, &|_, _| 100.0, &mut Lowest);
+    fn queue(tasks: &[Ready]) -> ReadyTasks {
+        let mut ready = ReadyTasks::default();
+        tasks.iter().for_each(|&task| ready.insert(task));
+        ready
+    }
+
+    fn placed(speeds: &[f64], tasks: &[Ready], partly: &mut BTreeSet<Group>) -> Vec<(u32, u32)> {
+        let ready = queue(tasks);
+        let found = place(&mut places(speeds), &ready, partly, &|_, _| 100.0, &mut Lowest);
         found.into_iter().map(|(job, to)| (job.0, to.0)).collect()
     }
 
@@ -155,7 +144,7 @@ mod tests {
         let tasks = [(1, 300.0), (2, 1200.0), (3, 600.0)];
         let tasks = tasks.map(|(number, left)| ready(number, SET, Some(left)));
         let partly = &mut BTreeSet::new();
-        assert_eq!(placed(&[4.0, 1.0, 0.5, 2.0], tasks.to_vec(), partly), [(2, 0), (3, 3), (1, 1)]);
+        assert_eq!(placed(&[4.0, 1.0, 0.5, 2.0], &tasks, partly), [(2, 0), (3, 3), (1, 1)]);
         assert!(partly.is_empty());
     }
 
@@ -163,16 +152,98 @@ mod tests {
     fn sets_begun_go_first_and_roots_last() {
         let other = Some(Group::Final(ID, TaskId(0)));
         let root = Ready { root: true, ..ready(0, None, Some(1.0)) };
-        let tasks = vec![root, ready(1, other, Some(1.0)), ready(2, SET, Some(1.0))];
+        let tasks = [root, ready(1, other, Some(1.0)), ready(2, SET, Some(1.0))];
         let partly = &mut BTreeSet::from([Group::Set(ID, 0)]);
-        let all = placed(&[1.0; 3], tasks.clone(), partly);
+        let all = placed(&[1.0; 3], &tasks, partly);
         assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), [2, 1, 0]);
         // What is left of a set that has been begun goes on in the next round.
         let partly = &mut BTreeSet::new();
-        let set = vec![ready(1, SET, None), ready(2, SET, None)];
-        assert_eq!(placed(&[1.0], set, partly), [(1, 0)]);
+        let set = [ready(1, SET, None), ready(2, SET, None)];
+        assert_eq!(placed(&[1.0], &set, partly), [(1, 0)]);
         assert!(partly.contains(&Group::Set(ID, 0)));
-        assert_eq!(placed(&[], vec![ready(2, SET, None)], partly), []);
+        assert_eq!(placed(&[], &[ready(2, SET, None)], partly), []);
         assert!(partly.contains(&Group::Set(ID, 0)));
+    }
+
+    /// As [`place`], from all that is ready in any order.
+    fn place_all(
+        places: &mut [Place],
+        mut ready: Vec<Ready>,
+        partly: &mut BTreeSet<Group>,
+        fetching: &dyn Fn(JobId, ResourceId) -> f64,
+    ) -> Vec<(JobId, ResourceId)> {
+        let before = partly.clone();
+        let begun = |task: &Ready| task.group.is_some_and(|group| before.contains(&group));
+        ready.sort_by_key(|task| (!begun(task), task.root, task.turn));
+        let mut batches: Vec<Vec<Ready>> = Vec::new();
+        for task in ready {
+            let same = |batch: &&mut Vec<Ready>| {
+                task.group.is_some() && (batch[0].group, batch[0].root) == (task.group, task.root)
+            };
+            match batches.iter_mut().find(same) {
+                Some(batch) => batch.push(task),
+                None => batches.push(vec![task]),
+            }
+        }
+        if !batches.is_empty() {
+            partly.clear();
+        }
+        let mut placed = Vec::new();
+        for mut batch in batches {
+            let known = batch.iter().all(|task| task.left.is_some());
+            batch.sort_by_key(|task| task.turn);
+            batch.sort_by(|a, b| b.left.unwrap_or(0.0).total_cmp(&a.left.unwrap_or(0.0)));
+            let mut longest: Option<f64> = None;
+            let mut added = 0;
+            for task in &batch {
+                let job = task.turn.1;
+                let found = match task.left.filter(|_| known) {
+                    Some(left) => nearest(places, left, longest, &|to| fetching(job, to)),
+                    None => super::any(places, &mut Lowest).map(|to| (to, 0.0)),
+                };
+                let Some((to, needs)) = found else { break };
+                longest = Some(longest.map_or(needs, |longest| longest.max(needs)));
+                places[to.index()].held += 1;
+                placed.push((job, to));
+                added += 1;
+            }
+            if added < batch.len() && (begun(&batch[0]) || added > 0) {
+                partly.extend(batch[0].group);
+            }
+        }
+        placed
+    }
+
+    proptest! {
+        /// Tasks come, change and are placed in some rounds: a queue that is kept gives what all tasks give that are
+        /// looked through anew.
+        #[test]
+        fn a_queue_that_is_kept_gives_what_a_look_at_all_gives(
+            rounds in vec((vec((0..30_u32, 0..6_u32, any::<bool>(), 0..5_u32), 0..12), 0..6_usize), 1..8),
+        ) {
+            let (mut kept, mut all) = (ReadyTasks::default(), BTreeMap::new());
+            let (mut partly, mut partly_of_all) = (BTreeSet::new(), BTreeSet::new());
+            let fetching = |job: JobId, to: ResourceId| f64::from((job.0 * 7 + to.0 * 3) % 5);
+            for (changes, room) in rounds {
+                for (number, set, root, left) in changes {
+                    let group = (set > 0).then_some(Group::Set(ID, set));
+                    let left = (left > 0).then(|| f64::from(left));
+                    let task = Ready { root, ..ready(number, group, left) };
+                    kept.insert(task);
+                    all.insert(number, task);
+                }
+                let speeds: Vec<f64> = (0..room).map(|place| 1.0 + place as f64).collect();
+                let tasks = all.values().copied().collect();
+                let expected = place_all(&mut places(&speeds), tasks, &mut partly_of_all, &fetching);
+                let found = place(&mut places(&speeds), &kept, &mut partly, &fetching, &mut Lowest);
+                prop_assert_eq!(&found, &expected);
+                prop_assert_eq!(&partly, &partly_of_all);
+                for (job, _) in found {
+                    kept.remove(job);
+                    all.remove(&job.0);
+                }
+                prop_assert_eq!(kept.is_empty(), all.is_empty());
+            }
+        }
     }
 }

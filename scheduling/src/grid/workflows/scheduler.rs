@@ -8,13 +8,14 @@ use haggle_model::Span;
 use haggle_model::progress::ProgressReport;
 use haggle_model::work::{Fraction, Work};
 
-use super::super::jobs::Turn;
+use super::super::jobs::GridJob;
 use super::super::resources::ResourceId;
 use super::super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, Restart, Round};
 use super::super::view::{Detection, View};
 use super::balance::{Balance, BalancedRound, Costs, Move, Place, Running};
-use super::placing::{Ready, place};
+use super::placing::place;
 use super::prediction::{Average, CurveFit, Extrapolation, History, Predictor};
+use super::ready::{Ready, ReadyTasks};
 use crate::workflows::{Group, Ledger};
 
 /// How a scheduler of workflows decides, as a scenario says it.
@@ -87,6 +88,8 @@ impl Prediction {
 pub struct WorkflowScheduler {
     policy: WorkflowPolicy,
     predictor: Box<dyn Predictor>,
+    /// Tasks that may start, as of the last round that had room.
+    ready: ReadyTasks,
     /// Sets of which some tasks had no room in the last round.
     partly: BTreeSet<Group>,
     /// The last prediction of each task, and by how many reports.
@@ -117,6 +120,7 @@ impl WorkflowScheduler {
         WorkflowScheduler {
             policy,
             predictor,
+            ready: ReadyTasks::default(),
             partly: BTreeSet::new(),
             predictions: BTreeMap::new(),
             timed: BTreeMap::new(),
@@ -180,9 +184,7 @@ impl WorkflowScheduler {
     /// The tasks that run, and what is left of them.
     fn running(&mut self, view: &View, round: &Round<'_>) -> Vec<Running> {
         let mut running = Vec::new();
-        let mut after = None;
-        while let Some(turn @ (_, job)) = view.jobs().next_with(1, after) {
-            after = Some(turn);
+        for (_, job) in view.jobs().shelf(1) {
             let at = view.job(job).replicas[0];
             if !round.insight.computes(job, at) || !view.resources().get(at).up {
                 continue;
@@ -227,24 +229,29 @@ impl WorkflowScheduler {
         evaluations
     }
 
-    fn place_ready(&mut self, view: &mut View, round: &mut Round<'_>) {
-        let mut ready = Vec::new();
-        let mut after = None;
-        let has_room = view.resources().any_available();
-        while has_room && let Some(turn @ (_, job)) = view.jobs().next_with(0, after) {
-            after = Some(turn);
-            let saved = view.job(job).saved;
-            let left = self.left(view, round.insight, job, saved);
-            let ledger = round.insight.ledger();
+    /// Takes in what has become of jobs since the last round that had room.
+    fn take_in(&mut self, view: &mut View, insight: &dyn Insight) {
+        for job in view.take_changed_jobs() {
+            self.ready.remove(job);
+            if !view.jobs().waits(job) {
+                continue;
+            }
+            let GridJob { arrival, saved, .. } = *view.job(job);
+            let left = self.left(view, insight, job, saved);
+            let ledger = insight.ledger();
             let groups = ledger.map(|ledger| ledger.groups(job)).unwrap_or_default();
             let largest = groups.into_iter().max_by_key(|&(group, size)| (size, group));
             let root = ledger.is_none_or(|ledger| ledger.is_root(job));
             let group = largest.map(|(group, _)| group);
-            ready.push(Ready { turn, group, root, left });
+            self.ready.insert(Ready { turn: (arrival, job), group, root, left });
         }
-        if ready.is_empty() {
+    }
+
+    fn place_ready(&mut self, view: &mut View, round: &mut Round<'_>) {
+        if !view.resources().any_available() {
             return;
         }
+        self.take_in(view, round.insight);
         let insight = round.insight;
         let restart = |view: &View, job: JobId| match view.job(job).saved > Work::ZERO {
             true => Restart::FromCheckpoint,
@@ -254,7 +261,7 @@ impl WorkflowScheduler {
             insight.fetching_time(job, to, restart(view, job)).as_secs_f64()
         };
         let mut costs = Moving { insight, running: &[], counts: true, draw: round.draw };
-        let placed = place(&mut places(view), ready, &mut self.partly, &fetching, &mut costs);
+        let placed = place(&mut places(view), &self.ready, &mut self.partly, &fetching, &mut costs);
         for (job, to) in placed {
             let restart = restart(view, job);
             round.dispatch(view, job, to, restart);
@@ -278,9 +285,7 @@ impl GridScheduler for WorkflowScheduler {
 
     fn questions(&self, view: &View) -> Questions {
         let mut progress = Vec::new();
-        let mut after: Option<Turn> = None;
-        while let Some(turn @ (_, job)) = view.jobs().next_with(1, after) {
-            after = Some(turn);
+        for (_, job) in view.jobs().shelf(1) {
             let at = view.job(job).replicas[0];
             if !view.has_computed(job, at) {
                 progress.push((job, at));
@@ -325,22 +330,27 @@ fn places(view: &View) -> Vec<Place> {
 /// Sets whose unfinished tasks all run, or send their outputs: those with few that run first, then
 /// in turn.
 fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<usize>> {
-    let numbers: BTreeMap<JobId, usize> =
-        running.iter().enumerate().map(|(number, task)| (task.job, number)).collect();
-    let groups: BTreeSet<Group> =
-        running.iter().flat_map(|task| ledger.groups(task.job)).map(|(group, _)| group).collect();
-    // Who waits for parents is not in view.
-    let sends = |job: &JobId| {
-        let replicas = view.jobs().has(*job).then(|| &view.job(*job).replicas);
-        replicas.into_iter().flatten().any(|&at| view.has_computed(*job, at))
-    };
-    let members = |group: Group| {
-        let unfinished = ledger.unfinished(group)?;
-        let at_work = unfinished.iter().filter(|job| !sends(job));
-        at_work.map(|job| numbers.get(job).copied()).collect::<Option<Vec<usize>>>()
-    };
-    let mut sets: Vec<Vec<usize>> = groups.into_iter().filter_map(members).collect();
-    sets.retain(|set| !set.is_empty());
+    let sends = |job: JobId| view.job(job).replicas.iter().any(|&at| view.has_computed(job, at));
+    // Of each set the tasks that run, and how many there are that only send.
+    let mut sets: BTreeMap<Group, (Vec<usize>, usize)> = BTreeMap::new();
+    for (number, task) in running.iter().enumerate().filter(|(_, task)| !sends(task.job)) {
+        for (group, _) in ledger.groups(task.job) {
+            sets.entry(group).or_default().0.push(number);
+        }
+    }
+    for (_, job) in view.jobs().shelf(1).filter(|&(_, job)| sends(job)) {
+        for (group, _) in ledger.groups(job) {
+            if let Some((_, sending)) = sets.get_mut(&group) {
+                *sending += 1;
+            }
+        }
+    }
+    let all_run = |group, tasks: usize| ledger.unfinished(group) == Some(tasks);
+    sets.retain(|&group, (tasks, sending)| all_run(group, tasks.len() + *sending));
+    let mut sets: Vec<Vec<usize>> = sets.into_values().map(|(tasks, _)| tasks).collect();
+    for tasks in &mut sets {
+        tasks.sort_by_key(|&task| ledger.member(running[task].job).map(|member| member.task));
+    }
     let turn = |task: usize| {
         let job = running[task].job;
         (view.job(job).arrival, job)
