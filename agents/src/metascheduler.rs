@@ -289,6 +289,14 @@ impl Metascheduler {
         }
     }
 
+    /// What a job needs and is on its way does not go on.
+    fn cut_off(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(id) else { return };
+        if let Stage::Staging(_, staged) = &entry.stage {
+            out.observe(Observation::Staged(Box::new(staged.clone().cut_off(now))));
+        }
+    }
+
     /// The entry of a job that this provider looks at.
     fn tried_by(&mut self, provider: ActorId, job: JobId) -> Option<&mut Entry<Stage>> {
         let entry = self.desk.get_mut(job)?;
@@ -323,6 +331,7 @@ impl Metascheduler {
             && self.desk.get(job).is_some_and(idle)
         {
             out.stop(Timer::InputsArrive { job });
+            self.cut_off(now, job, out);
             self.desk.cancel(now, job, out);
         }
     }
@@ -440,7 +449,9 @@ impl Actor for Metascheduler {
             Message::Query(message) => self.on_query(now, from, message, out),
             Message::Wake(Timer::InputsArrive { job }) => self.on_inputs_arrived(job, out),
             // Its jobs are on their users' desks, too.
-            Message::Run(RunMessage::RunOver) => return,
+            Message::Run(RunMessage::RunOver) => {
+                return self.desk.jobs().into_iter().for_each(|job| self.cut_off(now, job, out));
+            }
             // What it knows it knows again.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,

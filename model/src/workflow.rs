@@ -30,7 +30,8 @@ pub struct Need {
     pub bytes: u64,
 }
 
-/// All that a task needs is where it is to run: observed when it is submitted there.
+/// All that a task needs is where it is to run: observed when it is submitted there, or when the task was withdrawn
+/// or the run ended before all had arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
     /// The task.
@@ -48,19 +49,44 @@ pub struct Input {
     pub need: Need,
     /// Where it was: a provider, or who is beside the storage.
     pub from: ActorId,
-    /// When its transfer began and when it had arrived; `None` if nothing had to be transferred.
-    pub moved: Option<(Time, Time)>,
+    /// How it was sent; `None` if nothing had to be transferred.
+    pub moved: Option<Transfer>,
+}
+
+/// A way of data from one place to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// When it began.
+    pub sent: Time,
+    /// When all had arrived; `None` if it was cut off before.
+    pub arrived: Option<Time>,
+}
+
+impl Input {
+    /// When it had arrived, if it was transferred.
+    pub fn arrived(&self) -> Option<Time> {
+        self.moved?.arrived
+    }
 }
 
 impl Staged {
     /// When the last of its inputs arrived, if any was transferred.
     pub fn arrived(&self) -> Option<Time> {
-        self.inputs.iter().filter_map(|it| it.moved).map(|(_, arrived)| arrived).max()
+        self.inputs.iter().filter_map(Input::arrived).max()
     }
 
-    /// Bytes that were transferred.
+    /// Bytes that were transferred, without those that were cut off.
     pub fn bytes_moved(&self) -> u64 {
-        self.inputs.iter().filter(|it| it.moved.is_some()).map(|it| it.need.bytes).sum()
+        self.inputs.iter().filter(|it| it.arrived().is_some()).map(|it| it.need.bytes).sum()
+    }
+
+    /// What has not arrived by `now` never will.
+    #[must_use]
+    pub fn cut_off(mut self, now: Time) -> Staged {
+        for transfer in self.inputs.iter_mut().filter_map(|it| it.moved.as_mut()) {
+            transfer.arrived = transfer.arrived.filter(|&arrived| arrived <= now);
+        }
+        self
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haggle_model::grid::TryEnd;
-use haggle_model::workflow::{Input, Need, Staged, WorkflowTask};
+use haggle_model::workflow::{Input, Need, Staged, Transfer, WorkflowTask};
 use haggle_model::{
     ActorId, ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun,
     ProcessorSet, ProviderId, ProviderInfo, Span, Time,
@@ -49,7 +49,8 @@ fn run(folder: &Path) -> RunReader {
     {
         let needs: Box<[Need]> = if number == 0 { [].into() } else { [need].into() };
         let at = ActorId(provider);
-        let moved = (provider == 1).then(|| (second(110), second(150)));
+        let transfer = Transfer { sent: second(110), arrived: Some(second(150)) };
+        let moved = (provider == 1).then_some(transfer);
         let inputs = needs.iter().map(|&need| Input { need, from: ActorId(0), moved }).collect();
         writer.staged(&Staged { job: JobId(number), at, inputs }).expect("it is written");
         let task = WorkflowTask { workflow: 0, task: number, data: None, progress: None, needs };

@@ -534,7 +534,7 @@ mod tests {
     /// Task 1 needs what task 0 made, which was sent at 12 s and arrived at 15 s.
     #[test]
     fn a_task_without_its_input_is_found() {
-        use haggle_model::workflow::{Input, Need, Staged, WorkflowTask};
+        use haggle_model::workflow::{Input, Need, Staged, Transfer, WorkflowTask};
         let need = Need { made_by: Some(0), bytes: 7 };
         let task = |number, needs: &[Need]| WorkflowTask {
             workflow: 3,
@@ -547,7 +547,10 @@ mod tests {
             let job = Job { task: Some(task.into()), ..Job::clone(&record.job) };
             JobRecord { job: job.into(), ..record }
         };
-        let times = |sent, arrived| Some((Time::from_secs(sent), Time::from_secs(arrived)));
+        let times = |sent, arrived| {
+            let arrived = Some(Time::from_secs(arrived));
+            Some(Transfer { sent: Time::from_secs(sent), arrived })
+        };
         let checked = |moved, start: i64, done: bool| {
             let mut check = four_processors();
             if done {

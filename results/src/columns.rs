@@ -266,7 +266,7 @@ impl Table {
                  summary; there, `grid.resources` has the `data` of each resource, which cross its own link. Only runs of grids have it."
             }
             Table::Inputs => {
-                "One row an input of a task of a workflow, in the order in which tasks were submitted to providers: what a parent made for it, \
+                "One row an input of a task of a workflow, in the order in which tasks were submitted to providers, or were withdrawn while their inputs were on the way: what a parent made for it, \
                  or what it reads from the storage. What was at its provider already, or has no bytes, was not transferred. If a provider \
                  refuses a task, there are rows for the next one, too. Only there if a task that needs something was submitted to a provider."
             }
@@ -658,9 +658,9 @@ const INPUTS: &[Column] = &[
     column("made_by", Integer, "", "the parent that made it: its number in the workflow, as `task` in `jobs`", Empty("it comes from the storage")),
     column("bytes", Integer, "bytes", "how much it is", Never),
     column("sender", Word, "", "where it was: the provider of the parent, or whom its user submits to, who is beside the storage", Never),
-    column("receiver", Word, "", "the provider to which the task was submitted", Never),
+    column("receiver", Word, "", "the provider to which the task was submitted, or was to be", Never),
     column("sent_time", Seconds, "s", "when its transfer began: its task had been placed", NOT_MOVED),
-    column("arrival_time", Seconds, "s", "sent_time + latency + bytes / bandwidth", NOT_MOVED),
+    column("arrival_time", Seconds, "s", "sent_time + latency + bytes / bandwidth", Empty("it was there already, or has no bytes; with `sent_time`: it was cut off, for its task was withdrawn or the run ended")),
 ];
 
 #[rustfmt::skip]
@@ -678,7 +678,7 @@ const WORKFLOWS: &[Column] = &[
     column("work", Real, "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor; of tasks of providers, by their processors", Never),
     column("critical_path", Seconds, "s", "the longest path through its tasks on the reference processor, if data take no time", Never),
     column("schedule_length_ratio", Real, "", "makespan / (critical_path / speed of the fastest resource or provider), at least 1", Empty("not complete, or its tasks take no time")),
-    column("data", Integer, "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of tries in vain; at providers, what was transferred to them (`inputs`)", Never),
+    column("data", Integer, "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of tries in vain; at providers, the inputs that arrived (`inputs`)", Never),
     column("tries", Integer, "", "rows of its tasks in `tries`, or in `attempts`", Never),
     column("moves", Integer, "", "those of them that went on elsewhere with what they had done", Never),
     column("failures", Integer, "", "those of them whose resource or processors failed", Never),

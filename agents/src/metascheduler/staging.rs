@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::network::{Flows, Path};
-use haggle_model::workflow::{Input, Need, Staged};
+use haggle_model::workflow::{Input, Need, Staged, Transfer};
 use haggle_model::{ActorId, Job, Time};
 
 /// How data travel between sites: each transfer by itself, latency + size / bandwidth.
@@ -38,12 +38,13 @@ impl DataPaths {
     }
 
     /// When `bytes` that are sent `now` arrive; `None` if nothing has to be sent.
-    fn transfer(&self, now: Time, from: ActorId, to: ActorId, bytes: u64) -> Option<(Time, Time)> {
+    fn transfer(&self, now: Time, from: ActorId, to: ActorId, bytes: u64) -> Option<Transfer> {
         if from == to || bytes == 0 {
             return None;
         }
         let path = self.own.get(&(from.min(to), from.max(to))).unwrap_or(&self.usual);
-        Some((now, now + Flows::unshared().predicted(path, bytes)))
+        let arrived = now + Flows::unshared().predicted(path, bytes);
+        Some(Transfer { sent: now, arrived: Some(arrived) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::workflow::{Input, Staged};
+use haggle_model::workflow::{Input, Staged, Transfer};
 use haggle_model::{JobId, JobOutcome, JobRecord, Time};
 
 use super::Violation;
@@ -35,8 +35,10 @@ impl Flows {
                     None => Some(Time::ZERO),
                 };
                 let is_there = |it: &Input| {
-                    let (sent, arrived) = it.moved.unwrap_or((start, start));
-                    it.need == *need && made.is_some_and(|made| made <= sent) && arrived <= start
+                    let nothing = Transfer { sent: start, arrived: Some(start) };
+                    let Transfer { sent, arrived } = it.moved.unwrap_or(nothing);
+                    let in_time = arrived.is_some_and(|arrived| arrived <= start);
+                    it.need == *need && made.is_some_and(|made| made <= sent) && in_time
                 };
                 if !inputs.iter().any(is_there) {
                     let (job, bytes) = (record.job.number, need.bytes);

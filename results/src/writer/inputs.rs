@@ -21,12 +21,12 @@ impl RunWriter {
             }
         };
         for &Input { need, from, moved } in &staged.inputs {
-            let (sent, arrived) = moved.unzip();
+            let arrived = moved.and_then(|it| it.arrived);
             let mut row = file.buffer.row();
             row.integer(i64::from(staged.job.0));
             row.integer(need.made_by.map_or(NO_INTEGER, i64::from));
             row.integer(need.bytes as i64).code(from.0).code(staged.at.0);
-            row.micros(micros(sent)).micros(micros(arrived)).done();
+            row.micros(micros(moved.map(|it| it.sent))).micros(micros(arrived)).done();
             file.flush_if_full()?;
         }
         Ok(())

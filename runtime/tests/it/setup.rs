@@ -26,7 +26,7 @@ use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
-use haggle_model::workflow::Staged;
+use haggle_model::workflow::{Staged, Transfer};
 use haggle_model::workload::law::Law;
 use haggle_model::{
     ActorId, ActorKind, Disclosure, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun,
@@ -579,7 +579,9 @@ impl Sink for Log {
                     let (job, at, bytes) = (staged.job.0, staged.at.0, it.need.bytes);
                     write!(self.text, "{now} {} | {job} has {bytes} at {at}", actor.0)?;
                     match it.moved {
-                        Some((sent, _)) => writeln!(self.text, ", {} sent {sent}", it.from.0)?,
+                        Some(Transfer { sent, .. }) => {
+                            writeln!(self.text, ", {} sent {sent}", it.from.0)?;
+                        }
                         None => writeln!(self.text)?,
                     }
                 }

@@ -16,7 +16,7 @@ pub struct InputRow {
     pub from: String,
     /// Where the task was to run.
     pub to: String,
-    /// When its transfer began and when it arrived; `None` = nothing had to be transferred.
+    /// When its transfer began and when it arrived; `None` = nothing had to be transferred, or it was cut off.
     pub moved: Option<(f64, f64)>,
 }
 
