@@ -11,7 +11,10 @@ use haggle_model::random::stream;
 use haggle_model::workload::Law;
 use haggle_model::{ProviderId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
-use haggle_scheduling::grid::workflows::{Estimate, Outages, Prediction, WorkflowPolicy};
+use haggle_scheduling::grid::workflows::prediction::{History, Predictor};
+use haggle_scheduling::grid::workflows::{
+    Estimate, Outages, OwnPrediction, Prediction, WorkflowPolicy,
+};
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
 };
@@ -569,4 +572,30 @@ fn a_storage_that_is_full_for_good_ends_the_run_of_a_workflow() {
         assert_eq!(ran.all_done().iter().flatten().count(), 1, "{policy:?}");
         assert_eq!(ran.storage.map(|it| (it.waits, it.stuck)), Some((0, 1)), "{policy:?}");
     }
+}
+
+/// Of two tasks side by side the longer one goes first, and so to the faster resource; a rule of one's own that takes the
+/// shorter one for longer sends that one there.
+#[test]
+fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
+    #[derive(Debug)]
+    struct Inverse;
+    impl Predictor for Inverse {
+        fn predict(&self, history: &History<'_>) -> Option<f64> {
+            history.a_priori.map(|length| 1000.0 / length)
+        }
+    }
+    let own = OwnPrediction { name: "inverse", build: || Box::new(Inverse) };
+    let none = (0, 0);
+    let beside = [task(10, none, &[0]), task(20, none, &[0])];
+    let tasks = [&[task(5, none, &[])], &beside[..], &[task(5, none, &[1, 2])]].concat();
+    let ended = |prediction| {
+        let estimate = Estimate::Integrated;
+        let rules = WorkflowPolicy { balance: None, prediction, estimate, checkpointing: false };
+        let grid = Grid::new(GridPolicy::Workflow(rules)).resource(1, 1).resource(4, 1);
+        with_flow(grid, 0, &tasks).run_on_both().all_done()
+    };
+    let (usual, inverse) = (ended(Prediction::Extrapolation), ended(Prediction::Own(own)));
+    assert_eq!(usual[1..3].to_vec(), [Some(11.25), Some(6.25)]);
+    assert_eq!(inverse[1..3].to_vec(), [Some(3.75), Some(21.25)]);
 }

@@ -17,7 +17,8 @@ pub struct History<'a> {
     pub done: f64,
 }
 
-/// A rule by which the length of a task is predicted.
+/// A rule by which the length of a task is predicted. A grid is told to use one's own by
+/// [`Prediction::Own`](super::Prediction::Own).
 ///
 /// ```
 /// use haggle_model::progress::ProgressReport;

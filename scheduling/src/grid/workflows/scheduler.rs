@@ -71,7 +71,26 @@ pub enum Prediction {
     Average,
     /// The limit of the curve that fits best.
     CurveFit,
+    /// A rule from outside.
+    Own(OwnPrediction),
 }
+
+/// A rule of one's own by which a length is predicted. Two of one name are taken for the same.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnPrediction {
+    /// What it is called.
+    pub name: &'static str,
+    /// Makes it, before a run.
+    pub build: fn() -> Box<dyn Predictor>,
+}
+
+impl PartialEq for OwnPrediction {
+    fn eq(&self, other: &OwnPrediction) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for OwnPrediction {}
 
 impl Prediction {
     fn build(self) -> Box<dyn Predictor> {
@@ -79,6 +98,7 @@ impl Prediction {
             Prediction::Extrapolation => Box::new(Extrapolation),
             Prediction::Average => Box::new(Average),
             Prediction::CurveFit => Box::new(CurveFit::default()),
+            Prediction::Own(own) => (own.build)(),
         }
     }
 }
@@ -108,18 +128,9 @@ struct Timed {
 impl WorkflowScheduler {
     /// A scheduler that knows no workflow yet.
     pub fn new(policy: WorkflowPolicy) -> WorkflowScheduler {
-        let predictor = policy.prediction.build();
-        WorkflowScheduler::with_predictor(policy, predictor)
-    }
-
-    /// As [`WorkflowScheduler::new`], but lengths are predicted by a rule of one's own.
-    pub fn with_predictor(
-        policy: WorkflowPolicy,
-        predictor: Box<dyn Predictor>,
-    ) -> WorkflowScheduler {
         WorkflowScheduler {
             policy,
-            predictor,
+            predictor: policy.prediction.build(),
             ready: ReadyTasks::default(),
             partly: BTreeSet::new(),
             predictions: BTreeMap::new(),
