@@ -19,6 +19,7 @@ mod memory;
 pub mod plans;
 pub mod random;
 mod reservations;
+mod resuming;
 pub mod run;
 mod seating;
 pub mod sweep;

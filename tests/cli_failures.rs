@@ -1,8 +1,10 @@
 //! Processors that fail: what scenarios say of it, and what becomes of jobs.
 
+use std::fs;
+
 use serde_json::Value;
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, stderr_of, stdout_of};
 
 /// Two processors of which the first is down from 30 to 50, and three jobs of one each.
 const LOST: &str = r#"
@@ -331,6 +333,61 @@ group-by = "on-failure"
     ");
 }
 
+/// A job on one of two processors that each fail every 50 s stops for 4 s after every √(2·4·50) = 20 s; where both are one
+/// node that fails every 50 s, too, and jobs on both of two nodes after √(2·4·25) = 14.1 s.
+#[test]
+fn intervals_are_computed_from_the_nodes_of_a_job() {
+    let (folder, _) = ran(LOST);
+    let attempts = |checkpoints: &str, per_node: u32, processors: u32| {
+        let resume =
+            format!("\"fcfs\"\non-failure = \"resume\"\ncheckpoints = {{ {checkpoints} }}");
+        let scenario = LOST.replace("\"fcfs\"", &resume);
+        let scenario =
+            scenario.replace("outages", &format!("processors-per-node = {per_node}\noutages"));
+        let scenario = scenario.replace("processors = 1,", &format!("processors = {processors},"));
+        fs::write(folder.path().join("it.toml"), scenario).expect("it can be written");
+        let shown = folder.haggle(&["run", "it.toml", "-o", "out", "--force", "--format", "csv"]);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+        rows(&folder, "out/attempts.csv", &[&ATTEMPT[..], &["checkpointing_time"]].concat())
+    };
+    let fixed = "interval = \"20s\", cost = \"4s\", recovery = \"5s\"";
+    let young = "rule = \"young\", mtbf = \"50s\", cost = \"4s\", recovery = \"5s\"";
+    assert_eq!(attempts(young, 1, 1), attempts(fixed, 1, 1));
+    assert_eq!(attempts(young, 2, 2), attempts(fixed, 2, 2));
+    let computed = fixed.replace("20s", "14142135us");
+    assert_eq!(attempts(young, 1, 2), attempts(&computed, 1, 2));
+    assert_ne!(attempts(young, 1, 2), attempts(fixed, 1, 2));
+    let daly = "rule = \"daly\", mtbf = \"50s\", cost = \"4s\", recovery = \"5s\"";
+    assert_ne!(attempts(daly, 1, 1), attempts(fixed, 1, 1));
+}
+
+#[test]
+fn a_rule_that_computes_the_interval_needs_what_it_computes_it_from() {
+    let folder = Folder::with(&[]);
+    for (checkpoints, problem) in [
+        ("rule = \"young\", cost = \"1min\"", "goes by the mean time between failures of a node"),
+        ("rule = \"daly\", cost = \"1min\", mtbf = \"0s\"", "fail all the time no job gets on"),
+        ("rule = \"young\", mtbf = \"1d\"", "the best interval is none"),
+        ("rule = \"young\", mtbf = \"1d\", cost = \"1s\", interval = \"1h\"", "by itself"),
+        ("cost = \"1s\"", "checkpoints have no `interval`"),
+        ("rule = \"last-failure\", interval = \"1h\"", "last-failure"),
+    ] {
+        let resume =
+            format!("\"fcfs\"\non-failure = \"resume\"\ncheckpoints = {{ {checkpoints} }}");
+        let scenario = LOST.replace("\"fcfs\"", &resume);
+        fs::write(folder.path().join("it.toml"), scenario).expect("it can be written");
+        let shown = folder.haggle(&["validate", "it.toml"]);
+        assert!(shown.starts_with("exit code: 3\n"), "{checkpoints}: {shown}");
+        let told = stderr_of(&shown);
+        assert!(told.contains(problem) && told.contains("help: "), "{checkpoints}: {shown}");
+    }
+    let unread = "interval = \"20s\", mtbf = \"1d\"";
+    let resume = format!("\"fcfs\"\non-failure = \"resume\"\ncheckpoints = {{ {unread} }}");
+    fs::write(folder.path().join("it.toml"), LOST.replace("\"fcfs\"", &resume)).expect("written");
+    let shown = folder.haggle(&["validate", "it.toml"]);
+    assert!(shown.contains("only rules \"young\" and \"daly\" read it"), "{shown}");
+}
+
 #[test]
 fn jobs_go_on_only_from_checkpoints_that_they_write() {
     let choose =
@@ -365,7 +422,7 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
         ·                            ──┬─
         ·                              ╰── no time
         ╰────
-      help: write a length of time above zero, such as "1h"
+      help: write a length of time above zero, such as "30min"
 
     error: always.toml has 1 problem
     "#);
@@ -373,14 +430,13 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × [provider.checkpoints] has no `interval`
+      × checkpoints have no `interval`
         ╭─[typo.toml:18:15]
      18 │ checkpoints = { every = "1h" }
         ·               ────────┬───────
         ·                       ╰── `interval` is missing here
         ╰────
-      help: add `interval`: For how long a job computes before each checkpoint; none is written where
-            it ends
+      help: add the time between checkpoints, such as `interval = "30min"`
 
       × [provider.checkpoints] has no key `every`
         ╭─[typo.toml:18:17]
@@ -388,7 +444,7 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
         ·                 ──┬──
         ·                   ╰── unknown key
         ╰────
-      help: [provider.checkpoints] has `cost`, `interval`, `recovery`
+      help: [provider.checkpoints] has `cost`, `interval`, `mtbf`, `recovery`, `rule`
 
     error: typo.toml has 2 problems
     "#);

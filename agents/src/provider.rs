@@ -283,13 +283,15 @@ impl HeldJob {
         while limit <= saved && self.resumes() {
             limit += limit.max(Span::TICK);
         }
-        let lasts = config.on_failure.checkpoints().lasts(limit - saved, self.resumes());
+        let checkpoints = config.on_failure.checkpoints(self.processors);
+        let lasts = checkpoints.lasts(limit - saved, self.resumes());
         Some(stage_in.start_up + lasts)
     }
 
     /// How far its attempt has come.
     fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
-        let (elapsed, checkpoints) = (now - run.start, config.on_failure.checkpoints());
+        let (elapsed, checkpoints) =
+            (now - run.start, config.on_failure.checkpoints(self.processors));
         let start_up = self.more().stage_in.start_up.min(elapsed);
         let progress = checkpoints.progress(elapsed - start_up, run.computing, self.resumes());
         Progress { overhead: start_up + progress.overhead, ..progress }
@@ -456,7 +458,7 @@ impl Provider {
         out: &mut Outbox,
     ) {
         let walltime = requested_time.map(|time| time.at_speed(self.config.speed));
-        let checkpoints = self.config.on_failure.checkpoints();
+        let checkpoints = self.config.on_failure.checkpoints(processors);
         let span = walltime.map(|walltime| checkpoints.lasts(walltime, false));
         let Some(start) = self.scheduler.estimate_start(now, processors, span) else {
             out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::TooWide });
@@ -600,7 +602,8 @@ impl Provider {
             _ => (run_time, JobOutcome::Completed),
         };
         let computing = computes - held.more().saved;
-        let lasts = self.config.on_failure.checkpoints().lasts(computing, held.resumes());
+        let checkpoints = self.config.on_failure.checkpoints(held.processors);
+        let lasts = checkpoints.lasts(computing, held.resumes());
         let lasts = held.more().stage_in.start_up + lasts;
         if now + lasts > planned_end {
             out.set(planned_end, Timer::PlanEnds { slot: slot.0 });

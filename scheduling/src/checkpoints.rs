@@ -9,9 +9,82 @@
 //!                               ^ saved: 1x       ^ 2x interval; none is written at the end
 //! ```
 
+pub(crate) mod optimum;
+
 use haggle_model::Span;
 
-/// When rigid jobs write checkpoints, and what these take, in time of the machine.
+pub use self::optimum::SHORTEST;
+use self::optimum::{daly, young};
+
+/// The rule by which rigid jobs write checkpoints, and what these take, in time of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointRule {
+    /// For how long a job computes before each.
+    pub every: Every,
+    /// For how long it stops to write one.
+    pub cost: Span,
+    /// For how long it reads one before it goes on.
+    pub recovery: Span,
+}
+
+/// For how long a job computes before each checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Every {
+    /// So long, above zero.
+    Interval(Span),
+    /// √(2·C·M), the first-order optimum (Young, Communications of the ACM 17(9), 1974).
+    Young(Nodes),
+    /// √(2·C·M)·(1 + ⅓·√(C/2M) + ⅑·C/2M) − C, or M where C ≥ 2·M, the higher-order optimum
+    /// (Daly, Future Generation Computer Systems 22(3), 2006).
+    Daly(Nodes),
+}
+
+/// What fails under a job: M of a job on n nodes is that of a node, divided by n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nodes {
+    /// Mean time between failures of one node.
+    pub mtbf: Span,
+    /// Processors of a node, at least 1.
+    pub processors: u32,
+}
+
+impl CheckpointRule {
+    /// None are ever written.
+    pub const NEVER: CheckpointRule = CheckpointRule {
+        every: Every::Interval(Span::FOREVER),
+        cost: Span::ZERO,
+        recovery: Span::ZERO,
+    };
+
+    /// The checkpoints of a job on so many processors.
+    pub fn of(&self, processors: u32) -> Checkpoints {
+        let CheckpointRule { every, cost, recovery } = *self;
+        let interval = match every {
+            Every::Interval(interval) => interval,
+            Every::Young(nodes) => young(cost, nodes.mtbf_under(processors)),
+            Every::Daly(nodes) => daly(cost, nodes.mtbf_under(processors)),
+        };
+        Checkpoints { interval, cost, recovery }
+    }
+}
+
+impl Nodes {
+    /// M of a job on so many processors.
+    fn mtbf_under(&self, processors: u32) -> Span {
+        let nodes = processors.div_ceil(self.processors).max(1);
+        Span::from_micros(self.mtbf.as_micros() / i64::from(nodes)).max(Span::TICK)
+    }
+}
+
+/// The same for jobs of all sizes.
+impl From<Checkpoints> for CheckpointRule {
+    fn from(all: Checkpoints) -> CheckpointRule {
+        let Checkpoints { interval, cost, recovery } = all;
+        CheckpointRule { every: Every::Interval(interval), cost, recovery }
+    }
+}
+
+/// When a rigid job writes checkpoints, and what these take, in time of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
     /// For how long a job computes before each, above zero.
@@ -32,10 +105,6 @@ pub struct Progress {
 }
 
 impl Checkpoints {
-    /// None are ever written.
-    pub const NEVER: Checkpoints =
-        Checkpoints { interval: Span::FOREVER, cost: Span::ZERO, recovery: Span::ZERO };
-
     /// How many an attempt writes that computes for so long.
     fn count(&self, computing: Span) -> i64 {
         (computing - Span::TICK).max(Span::ZERO).as_micros() / self.interval.as_micros()

@@ -37,7 +37,7 @@ pub mod workflows;
 
 pub use bag_table::BagTable;
 pub use bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer};
-pub use checkpoints::Checkpoints;
+pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};
 pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig, Shares};

@@ -8,8 +8,8 @@ use haggle_agents::grid::GridPlan;
 use haggle_agents::{
     Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS,
     Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
-    OnFailure, Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer,
-    Transaction, Transactor, TransactorConfig, User, UserConfig,
+    Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction,
+    Transactor, TransactorConfig, User, UserConfig,
 };
 use haggle_model::network::NetworkError;
 use haggle_model::random::stream;
@@ -21,8 +21,8 @@ use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, Load
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule, Tuning};
 use haggle_scheduling::{
-    Checkpoints, Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling,
-    ReschedulingConfig, SchedulerConfig, Scheduling, Shares,
+    Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling, ReschedulingConfig,
+    SchedulerConfig, Scheduling, Shares,
 };
 
 use super::cast::cast;
@@ -33,6 +33,7 @@ use super::mapping;
 use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
 use super::plans;
 use super::reservations;
+use super::resuming;
 use super::seating::{Address, Seating};
 use super::transactions::{acceptors, transacting, transactions};
 use super::workflows::{self, Workflows};
@@ -191,7 +192,7 @@ impl Stage {
                 (scheduling, _) => scheduling,
             },
             overrun: overrun(provider.overrun),
-            on_failure: on_failure(provider),
+            on_failure: resuming::on_failure(scenario, provider),
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure.level(),
             bargaining: bargaining(provider, scenario),
@@ -708,19 +709,6 @@ fn overrun(overrun: file::Overrun) -> Overrun {
     match overrun {
         file::Overrun::Kill => Overrun::Kill,
         file::Overrun::Extend => Overrun::Extend,
-    }
-}
-
-fn on_failure(provider: &file::Provider) -> OnFailure {
-    match provider.on_failure.unwrap_or_default() {
-        file::OnFailure::Restart => OnFailure::Restart,
-        file::OnFailure::Requeue => OnFailure::Requeue,
-        file::OnFailure::Resume => {
-            let it = provider.checkpoints.expect("the scenario has been checked");
-            let (interval, cost, recovery) = (it.interval.0, it.cost.0, it.recovery.0);
-            OnFailure::Resume(Checkpoints { interval, cost, recovery })
-        }
-        file::OnFailure::Fail => OnFailure::Fail,
     }
 }
 

@@ -11,7 +11,7 @@ use super::suggest::nearest;
 use super::{Position, Problem, Scenario, Source};
 
 /// The shortest time after which anything may recur by itself.
-const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::grid::checkpoint::SHORTEST);
+const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::checkpoints::SHORTEST);
 
 /// How many resources of grids, or nodes that fail, a scenario may have: each is simulated by
 /// itself and takes some kilobytes.
@@ -19,6 +19,7 @@ const EACH_MAX: u64 = 2_000_000;
 
 mod actors;
 mod channel;
+mod checkpoints;
 mod coallocation;
 mod crashes;
 mod effect;

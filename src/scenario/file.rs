@@ -61,8 +61,8 @@ pub use metascheduler::{
 pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
 pub use provider::{
-    Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpoints, Late, Offers, OnFailure,
-    Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
+    Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Late,
+    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
 };
 pub use reservations::{AfterAnchor, Criterion, Reservations};
 pub use results::{Messages, Results, TableFormat};

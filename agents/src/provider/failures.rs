@@ -9,7 +9,7 @@
 
 use haggle_model::reservation::{Answer, Cause};
 use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
-use haggle_scheduling::{BagRequest, Checkpoints, Killed, Slot};
+use haggle_scheduling::{BagRequest, CheckpointRule, Checkpoints, Killed, Slot};
 
 use super::load::work;
 use super::shares::{Running, worse};
@@ -30,18 +30,19 @@ pub enum OnFailure {
     /// It starts again from the beginning, after waiting behind all others.
     Requeue,
     /// It writes checkpoints, and goes on from the last one, ahead of all that waits.
-    Resume(Checkpoints),
+    Resume(CheckpointRule),
     /// It is over: [`JobOutcome::Failed`].
     Fail,
 }
 
 impl OnFailure {
-    /// The checkpoints its jobs write.
-    pub(super) const fn checkpoints(self) -> Checkpoints {
-        match self {
-            OnFailure::Resume(checkpoints) => checkpoints,
-            OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail => Checkpoints::NEVER,
-        }
+    /// The checkpoints that a job on so many processors writes.
+    pub(super) fn checkpoints(self, processors: u32) -> Checkpoints {
+        let rule = match self {
+            OnFailure::Resume(rule) => rule,
+            OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail => CheckpointRule::NEVER,
+        };
+        rule.of(processors)
     }
 }
 

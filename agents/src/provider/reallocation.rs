@@ -61,13 +61,14 @@ impl Provider {
     /// The size that a job would get now, and what would come of it. A rigid job has one.
     fn size(&mut self, now: Time, job: &SizeRequest) -> Result<Sizing, Refusal> {
         let (capacity, speed) = (self.config.processors, self.config.speed);
-        let checkpoints = self.config.on_failure.checkpoints();
+        let on_failure = self.config.on_failure;
         if job.shape == JobShape::Bag || job.processors == 0 {
             return Err(Refusal::WrongShape);
         }
         let StageIn { ready, start_up } = job.stage_in;
         let queue = self.scheduler.reserving().ok_or(Refusal::WrongShape)?;
         let mut evaluate = |processors, walltime: Option<Span>| {
+            let checkpoints = on_failure.checkpoints(processors);
             let planned = walltime.map(|walltime| start_up + checkpoints.lasts(walltime, false));
             let start = queue.estimate_after(now, processors, planned, ready)?;
             Some(Sizing { processors, start, planned: planned.unwrap_or(Span::FOREVER) })

@@ -215,11 +215,11 @@ impl HeldJob {
         };
         let (fewest, most) = reservation.range(job.processors);
         let most = most.min(moldable.widest(config.processors));
-        let checkpoints = config.on_failure.checkpoints();
         let others = (fewest..=most).filter(|&it| it != self.processors && !self.resumes());
         others
             .map(|processors| {
                 let planned = moldable.requested(processors, config.speed);
+                let checkpoints = config.on_failure.checkpoints(processors);
                 Size { processors, span: checkpoints.lasts(planned, false).max(Span::TICK) }
             })
             .collect()

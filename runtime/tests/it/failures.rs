@@ -92,7 +92,7 @@ fn a_lost_job_can_be_over() {
 
 fn resume(interval: i64, cost: i64, recovery: i64) -> OnFailure {
     let [interval, cost, recovery] = [interval, cost, recovery].map(Span::from_secs);
-    OnFailure::Resume(Checkpoints { interval, cost, recovery })
+    OnFailure::Resume(Checkpoints { interval, cost, recovery }.into())
 }
 
 /// A checkpoint after every 2 s takes 1 s more: 8 s are 11, and of 6 s 2 are saved when the
@@ -552,10 +552,11 @@ proptest! {
             prop_assert!(record.outcome != JobOutcome::Failed || may_fail);
             prop_assert!(record.outcome != JobOutcome::Unfinished || horizon.is_some());
             for run in &record.lost {
-                let Some(OnFailure::Resume(it)) = choice.filter(|_| record.bag.is_none()) else {
+                let Some(OnFailure::Resume(rule)) = choice.filter(|_| record.bag.is_none()) else {
                     prop_assert_eq!((run.saved, run.checkpointing), (Span::ZERO, Span::ZERO));
                     continue;
                 };
+                let it = rule.of(run.processors.count());
                 prop_assert!(run.undone() >= Span::ZERO && run.undone() <= it.interval);
                 prop_assert_eq!(run.saved.as_micros() % it.interval.as_micros(), 0);
             }

@@ -50,11 +50,10 @@ pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
         it.reserving.alternatives = 1 + (seed % 4) as u32;
         it.on_failure = match seed / 5 % 4 {
             0 => OnFailure::Requeue,
-            1 => OnFailure::Resume(Checkpoints {
-                interval: Span::from_secs(2),
-                cost: Span::ZERO,
-                recovery: Span::ZERO,
-            }),
+            1 => {
+                let (interval, free) = (Span::from_secs(2), Span::ZERO);
+                OnFailure::Resume(Checkpoints { interval, cost: free, recovery: free }.into())
+            }
             _ => OnFailure::Restart,
         };
         let closes = |announced, start, overlap| Maintenance {

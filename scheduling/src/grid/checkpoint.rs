@@ -13,14 +13,12 @@ mod history;
 
 use haggle_model::{Span, Time};
 
-use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work, span_of};
+use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work};
+
+use crate::checkpoints::optimum::{SHORTEST, daly, young};
 
 pub use self::cost::CheckpointCost;
 pub use self::history::{FailureHistory, MeanFailure};
-
-/// The shortest interval that a rule computes: where it would be none, as for resources that fail
-/// all the time, a job would do nothing but save its progress.
-pub const SHORTEST: Span = Span::from_micros(1_000);
 
 /// What an interval may depend on, at the instant of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,31 +226,6 @@ fn shortest(minimum: Length, execution: Span, cost: Span) -> Span {
 #[inline]
 pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
     work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
-}
-
-/// Young's interval, rounded down to a microsecond and at least the shortest.
-fn young(cost: Span, mtbf: Span) -> Span {
-    span_of(root_of_twice(cost, mtbf)).max(SHORTEST)
-}
-
-/// Daly's interval, rounded down to a microsecond and at least the shortest. With
-/// s = √(2·C·M) it is s + C/3 + C·s/18M − C.
-fn daly(cost: Span, mtbf: Span) -> Span {
-    let (c, m) = (micros(cost), micros(mtbf));
-    if c >= 2 * m {
-        return mtbf.max(SHORTEST);
-    }
-    let root = root_of_twice(cost, mtbf);
-    span_of((root + c / 3 + c * root / (18 * m)).saturating_sub(c)).max(SHORTEST)
-}
-
-/// √(2·C·M), exact in integers, which are the same on every machine.
-fn root_of_twice(cost: Span, mtbf: Span) -> u128 {
-    (2 * micros(cost) * micros(mtbf)).isqrt()
-}
-
-fn micros(span: Span) -> u128 {
-    u128::try_from(span.as_micros()).expect("costs and means are not negative")
 }
 
 #[cfg(test)]

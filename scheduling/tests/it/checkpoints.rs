@@ -3,11 +3,30 @@
 use proptest::prelude::*;
 
 use haggle_model::Span;
-use haggle_scheduling::Checkpoints;
-use haggle_scheduling::checkpoints::Progress;
+use haggle_scheduling::checkpoints::{Every, Nodes, Progress};
+use haggle_scheduling::{CheckpointRule, Checkpoints};
 
 fn secs(seconds: i64) -> Span {
     Span::from_secs(seconds)
+}
+
+/// A checkpoint costs 2 min, and a node of 8 processors fails every 20 h. On one node √(2·120·72000) = 4156.92 s pass
+/// between two; on 4 nodes a job fails every 5 h, and it is half as long. Daly: 4156.92 + 40 + 120·4156.92/(18·72000) - 120.
+#[test]
+fn wide_jobs_save_more_often() {
+    let nodes = Nodes { mtbf: secs(72_000), processors: 8 };
+    let interval = |every, processors| {
+        let rule = CheckpointRule { every, cost: secs(120), recovery: secs(0) };
+        rule.of(processors).interval.as_secs_f64()
+    };
+    let close = |found: f64, expected: f64| assert!((found - expected).abs() < 0.01, "{found}");
+    for (processors, expected) in [(1, 4156.92), (8, 4156.92), (25, 2078.46), (32, 2078.46)] {
+        close(interval(Every::Young(nodes), processors), expected);
+    }
+    close(interval(Every::Daly(nodes), 8), 4077.31);
+    close(interval(Every::Interval(secs(10)), 32), 10.0);
+    // Where a checkpoint takes longer than twice the time to the next failure, that time is the interval.
+    close(interval(Every::Daly(Nodes { mtbf: secs(480), processors: 1 }), 10), 48.0);
 }
 
 /// 25 s of computing from a checkpoint: 3 s of recovery, 10 + 2, 10 + 2, 5.
@@ -39,7 +58,7 @@ fn none_is_written_when_the_job_ends() {
 
 #[test]
 fn without_checkpoints_nothing_is_saved() {
-    let never = Checkpoints::NEVER;
+    let never = CheckpointRule::NEVER.of(1);
     assert_eq!(never.lasts(Span::FOREVER, false), Span::FOREVER);
     let nothing = Progress { saved: Span::ZERO, overhead: Span::ZERO };
     assert_eq!(never.progress(secs(1_000_000), secs(2_000_000), false), nothing);

@@ -1,12 +1,10 @@
 //! Actors: who submits to whom, who may use whom, who is linked to whom.
 
-use haggle_model::Span;
-
 use super::effect::parts;
 use super::names::Names;
 use super::{Check, list};
 use crate::scenario::document::Path;
-use crate::scenario::file::{JobCheckpoints, Metascheduler, OnFailure, Policy, Role, Step, User};
+use crate::scenario::file::{Metascheduler, Policy, Role, Step, User};
 use crate::scenario::quantity::TimeSpan;
 
 impl Check<'_> {
@@ -57,37 +55,6 @@ impl Check<'_> {
                     "lower `processors` or `count`".to_owned(),
                 );
                 return;
-            }
-        }
-    }
-
-    /// Jobs go on from checkpoints only if they write some.
-    fn check_resuming(&mut self) {
-        for (index, provider) in self.scenario.providers.iter().enumerate() {
-            let path = Path::root().key("provider").index(index);
-            match provider.checkpoints {
-                None if provider.on_failure == Some(OnFailure::Resume)
-                    && !self.is_replaced(&path.key("checkpoints")) =>
-                {
-                    self.report(
-                        &path.key("on-failure"),
-                        "jobs cannot go on from checkpoints that they never write".to_owned(),
-                        "needs checkpoints",
-                        "add when they are written, such as \
-                         `checkpoints = { interval = \"1h\", cost = \"1min\" }`"
-                            .to_owned(),
-                    );
-                }
-                Some(JobCheckpoints { interval: TimeSpan(Span::ZERO), .. }) => self.report(
-                    &path.key("checkpoints").key("interval"),
-                    "between checkpoints there must be some time".to_owned(),
-                    "no time",
-                    "write a length of time above zero, such as \"1h\"".to_owned(),
-                ),
-                Some(JobCheckpoints { interval, .. }) => {
-                    self.check_recurring(&path.key("checkpoints").key("interval"), interval);
-                }
-                None => {}
             }
         }
     }

@@ -19,8 +19,9 @@ use super::Check;
 use super::names::Names;
 use crate::scenario::document::Path;
 use crate::scenario::file::{
-    CoallocationPolicy, Composition, EstimatesFrom, FigureKind, Metascheduler, OnFailure, Order,
-    Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step,
+    CoallocationPolicy, Composition, EstimatesFrom, FigureKind, JobCheckpointRule, Metascheduler,
+    OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule,
+    Resizes, Role, Step,
 };
 pub(super) use flow::parts;
 use flow::{Flow, Serves};
@@ -63,6 +64,12 @@ impl Check<'_> {
 
     fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
         let owner = format!("provider \"{}\"", provider.name);
+        if let Some(checkpoints) = &provider.checkpoints {
+            let read = checkpoints.rule != JobCheckpointRule::Periodic;
+            let why = "only rules \"young\" and \"daly\" read it";
+            let remedy = "remove it, or choose one of these rules";
+            self.uses(&path.key("checkpoints").key("mtbf"), read, &owner, why, remedy);
+        }
         let policy = provider.policy;
         let bargains = policy.bargains();
         let resumes = provider.on_failure == Some(OnFailure::Resume);

@@ -1,7 +1,5 @@
 //! Grids: what goes together, and what comes to an end.
 
-use haggle_model::Span;
-
 use super::{Check, EACH_MAX, SHORTEST};
 use crate::scenario::document::Path;
 use crate::scenario::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, Storage};
@@ -185,29 +183,7 @@ impl Check<'_> {
 
     fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
         let computed = matches!(checkpoints.rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let interval = at.key("interval");
-        match checkpoints.interval {
-            None if !computed && !self.is_replaced(&interval) => self.report(
-                at,
-                "checkpoints have no `interval`".to_owned(),
-                "`interval` is missing here",
-                "add the time between checkpoints, such as `interval = \"30min\"`".to_owned(),
-            ),
-            Some(_) if computed => self.report(
-                &interval,
-                "this rule computes the interval by itself".to_owned(),
-                "not used",
-                "remove it, or choose another `rule`".to_owned(),
-            ),
-            Some(TimeSpan(Span::ZERO)) => self.report(
-                &interval,
-                "between checkpoints there must be some time".to_owned(),
-                "no time",
-                "write a length of time above zero, such as \"30min\"".to_owned(),
-            ),
-            Some(time) => self.check_recurring(&interval, time),
-            None => {}
-        }
+        self.check_interval(at, checkpoints.interval, computed);
         let shrinks = match checkpoints.interval_min {
             TimeOrShare::Time(time) => time < SHORTEST,
             TimeOrShare::Share(share) => share.fraction() == 0.0,
@@ -232,13 +208,8 @@ impl Check<'_> {
                     .to_owned(),
             );
         }
-        if computed && checkpoints.cost == Some(TimeSpan::ZERO) {
-            self.report(
-                &at.key("cost"),
-                "where a checkpoint costs nothing, the best interval is none".to_owned(),
-                "no cost",
-                "write a length of time above zero, or choose another `rule`".to_owned(),
-            );
+        if computed {
+            self.check_optimum(at, checkpoints.cost);
         }
     }
 

@@ -315,8 +315,16 @@ pub enum OnFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct JobCheckpoints {
-    /// For how long a job computes before each checkpoint; none is written where it ends.
-    pub interval: TimeSpan,
+    /// The rule for the time between checkpoints.
+    #[serde(default)]
+    pub rule: JobCheckpointRule,
+    /// For how long a job computes before each checkpoint; none is written where it ends. Not for young and daly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<TimeSpan>,
+    /// Mean time between failures of a node, for young and daly. A node has the `processors-per-node` of the `[[failures]]` of
+    /// this provider, and a job on n nodes is taken to fail n times as often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtbf: Option<TimeSpan>,
     /// For how long a checkpoint stops the job.
     #[serde(default = "no_time")]
     pub cost: TimeSpan,
@@ -327,6 +335,19 @@ pub struct JobCheckpoints {
 
 fn no_time() -> TimeSpan {
     TimeSpan(Span::ZERO)
+}
+
+/// The rule for the time between checkpoints of rigid jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobCheckpointRule {
+    /// Always the same interval.
+    #[default]
+    Periodic,
+    /// First-order optimum √(2·C·M), with M the mean time between failures of the job's nodes (Young 1974).
+    Young,
+    /// Higher-order optimum (Daly 2006).
+    Daly,
 }
 
 /// What a provider tells others about itself; each level includes those before it.

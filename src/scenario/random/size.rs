@@ -248,7 +248,7 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
             | ("Reallocation", "period")
             | ("Load", "period")
             | ("Plans", "period")
-            | ("JobCheckpoints", "interval")
+            | ("JobCheckpoints", "interval" | "mtbf")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")
             | ("Information", "delay")
             | ("TimeLaw", _)
