@@ -252,6 +252,38 @@ fn a_sweep_is_drawn_over_its_axes() {
 }
 
 #[test]
+fn differences_to_a_variant_of_a_sweep_are_drawn() {
+    let folder = runs();
+    folder.haggle(&["sweep", "sweep.toml", "-o", "sweep", "--quiet"]);
+    let plot = |more: &[&str]| {
+        folder.haggle(
+            &[&["plot", "sweep", "--metric", "mean-waiting-time", "--force"], more].concat(),
+        )
+    };
+    let drawn = plot(&["-k", "lines", "--x", "speed", "--against", "policy=easy", "-o", "it.svg"]);
+    assert!(drawn.starts_with("exit code: 0"), "{drawn}");
+    // Replications of a log are copies: their differences have no interval.
+    assert!(folder.read("it.svg").contains("difference of mean waiting time of fcfs to easy, s\n"));
+    for (wrong, said) in [
+        ("policy=eazy", "the axis \"policy\" has no value \"eazy\": it has easy, fcfs"),
+        ("polcy=easy", "the sweep has no axis \"polcy\": it has policy, speed"),
+        ("easy", "write AXIS=VALUE, such as policy=easy"),
+    ] {
+        let refused = plot(&["-k", "bars", "--x", "policy", "--against", wrong]);
+        assert!(refused.starts_with("exit code: 2") && refused.contains(said), "{refused}");
+    }
+    let refused = folder.haggle(&["plot", "easy", "-k", "bars", "--against", "policy=easy"]);
+    insta::assert_snapshot!(refused, @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: --against holds the variants of a sweep against one of them
+
+    hint: name the folder of a sweep
+    "#);
+}
+
+#[test]
 fn a_run_is_shown_as_it_was_when_it_ended() {
     let folder = runs();
     insta::assert_snapshot!(folder.haggle(&["show", "easy"]), @r#"

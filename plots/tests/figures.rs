@@ -99,6 +99,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_axis: LineAxis::Numbers,
         x_log: false,
         y_scale: YScale::Linear,
+        differences: false,
         band: false,
         y_label: "gain, s".to_owned(),
         legend_label: String::new(),
@@ -114,6 +115,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_label: "policy".to_owned(),
         y_label: "wait, s".to_owned(),
         legend_label: String::new(),
+        differences: false,
         categories: (0..30).map(|i| format!("policy number {i}")).collect(),
         series: vec![BarSeries {
             name: "one".to_owned(),
@@ -125,6 +127,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_label: "deadlines".to_owned(),
         y_label: y_label.to_owned(),
         legend_label: String::new(),
+        differences: false,
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: ["offers only", "computing power", "free time slots"]
             .map(|name| BarSeries {
@@ -161,6 +164,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_axis: LineAxis::Names(vec!["one".to_owned(), "two".to_owned(), "three".to_owned()]),
         x_log: false,
         y_scale: YScale::LogTime,
+        differences: false,
         band: true,
         series: vec![LineSeries {
             name: "sorted".to_owned(),

@@ -441,6 +441,7 @@ fn bars(
             name: metric::title(&metric),
             values: bars.iter().map(|(_, value)| value.map(|value| (value, None))).collect(),
         }],
+        differences: false,
         categories: bars.into_iter().map(|(name, _)| name).collect(),
     })
 }

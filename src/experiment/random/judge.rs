@@ -451,6 +451,7 @@ fn plain_figure(kind: FigureKind) -> Figure {
         x: None,
         whiskers: None,
         group_by: None,
+        against: None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! `[[figure]]`: what is drawn from the results.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +55,12 @@ pub struct Figure {
     /// and lines a sweep axis by its name; without it, the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
+    /// Draws differences: of each run of the sweep to the one with its seed at this value of an axis, or of several,
+    /// such as `{ policy = "easy" }`. With common random numbers, their intervals are much shorter than
+    /// those of the values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub against: Option<BTreeMap<String, toml::Value>>,
 }
 
 /// What is drawn.
