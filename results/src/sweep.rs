@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::metrics::named::of_which_group;
 use crate::stats::{Estimate, paired_difference};
 
 /// One run of a sweep.
@@ -130,15 +131,22 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
 
 /// The table as CSV: a column for each axis, then `metric,n,mean,std,ci95`, where `ci95` is
 /// half the width of the 95 % confidence interval; empty where one run has no spread, or all are equal.
+///
+/// A metric of a group is told in `group_kind,group,quantity`, too, where that of the whole run has no group. Groups
+/// of users are left out: tables name workloads only, so that they have the values of these.
 pub fn to_csv(axes: &[String], rows: &[SweepRow]) -> String {
     let mut lines = Vec::with_capacity(rows.len() + 1);
     let header = axes.iter().map(|axis| quoted(axis));
-    let fixed = ["metric", "n", "mean", "std", "ci95"].map(str::to_owned);
-    lines.push(header.chain(fixed).collect::<Vec<_>>().join(","));
+    let fixed = ["metric", "n", "mean", "std", "ci95", "group_kind", "group", "quantity"];
+    lines.push(header.chain(fixed.map(str::to_owned)).collect::<Vec<_>>().join(","));
     let optional =
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
     for row in rows {
         let it = &row.estimate;
+        let (kind, group, quantity) = of_which_group(&row.metric).unwrap_or(("", "", &row.metric));
+        if kind == "user" {
+            continue;
+        }
         let point = row.point.iter().map(|value| quoted(value));
         let values = [
             quoted(&row.metric),
@@ -146,6 +154,9 @@ pub fn to_csv(axes: &[String], rows: &[SweepRow]) -> String {
             format!("{:?}", it.mean),
             optional(it.std),
             optional(it.half_width),
+            quoted(kind),
+            quoted(group),
+            quoted(quantity),
         ];
         lines.push(point.chain(values).collect::<Vec<_>>().join(","));
     }
@@ -167,15 +178,24 @@ mod tests {
     fn replications_of_a_point_become_one_row() {
         let run = |load: &str, wait: f64| SweepRun {
             point: vec![load.to_owned()],
-            metrics: vec![("wait, s".to_owned(), wait)],
+            metrics: vec![
+                ("wait, s".to_owned(), wait),
+                ("provider.north-1.deadlines.delayed".to_owned(), 7.0),
+                ("user.guests.jobs".to_owned(), 7.0),
+            ],
         };
         let rows = aggregate(&[run("0.9", 3.0), run("0.5", 1.0), run("0.9", 5.0)]);
         let csv = to_csv(&["load".to_owned()], &rows);
         let mut lines = csv.lines();
-        assert_eq!(lines.next(), Some("load,metric,n,mean,std,ci95"));
-        let first = lines.next().expect("two rows");
+        assert_eq!(lines.next(), Some("load,metric,n,mean,std,ci95,group_kind,group,quantity"));
+        let first = lines.next().expect("four rows");
         assert!(first.starts_with("0.9,\"wait, s\",2,4.0,1.414"), "{first}");
-        assert_eq!(lines.next(), Some("0.5,\"wait, s\",1,1.0,,"));
+        assert!(first.ends_with(",,,\"wait, s\""), "{first}");
+        let of_group = "0.9,provider.north-1.deadlines.delayed,2,7.0,0.0,0.0,provider,north-1,\
+                        deadlines.delayed";
+        assert_eq!(lines.next(), Some(of_group));
+        assert_eq!(lines.next(), Some("0.5,\"wait, s\",1,1.0,,,,,\"wait, s\""));
+        assert_eq!(lines.count(), 1, "users have the values of their workload");
     }
 
     /// Two queues under two loads; one seed of the base is missing at the higher load.
