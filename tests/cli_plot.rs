@@ -153,7 +153,7 @@ fn what_cannot_be_drawn_is_said() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: figure "gantt": "easy: who used what when" cannot be drawn: no job ran in the time that is drawn
+    error: figure "gantt": "easy: schedule" cannot be drawn: no job ran in the time that is drawn
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "--metric", "makespan", "--group-by", "class"]), @r#"
     exit code: 2

@@ -282,7 +282,7 @@ fn names_that_are_not_there_are_found_through_a_whole_scenario() {
         ╰────
       help: give one of them another `name`
 
-      × figure "gantt" does not use `group-by`
+      × figure "utilisation" does not use `group-by`
         ╭─[names.toml:43:12]
      43 │ group-by = "provider"
         ·            ─────┬────
@@ -870,7 +870,7 @@ until = "0s"
 from = "0s"
 
 [[figure]]
-kind = "gantt"
+kind = "utilisation"
 name = "lines"
 group-by = "provider"
 

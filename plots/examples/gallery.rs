@@ -36,7 +36,10 @@ fn figures(run: &Tables) -> Result<Vec<(&'static str, Figure)>, PlotError> {
     let slowdown = distribution("Bounded slowdowns", Quantity::BoundedSlowdown, By::Class)?;
     let timeline = load::timeline(run, "A made-up run", &all, Shows::Both, &World::WHOLE)?;
     Ok(vec![
-        ("gantt", Figure::Gantt(load::gantt(run, "A made-up run", &all, &World::WHOLE)?)),
+        (
+            "gantt",
+            Figure::Gantt(load::gantt(run, "A made-up run", &all, &World::WHOLE, By::Class)?),
+        ),
         ("timeline", Figure::Timeline(timeline)),
         ("waiting", Figure::Distribution(waiting)),
         ("slowdown", Figure::Distribution(slowdown)),

@@ -52,7 +52,8 @@ pub(crate) struct Args {
     /// What bars and lines measure
     #[arg(long, value_name = "METRIC")]
     metric: Option<Metric>,
-    /// What gives each bar, line or curve: provider, user, class, workload or a sweep axis
+    /// What gives each bar, line or curve, or of a gantt each colour: provider, user, class, workload
+    /// or a sweep axis
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
     /// The sweep axis along which lines go; without it, the first

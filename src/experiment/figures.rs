@@ -153,7 +153,18 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
         FigureKind::Gantt => {
             let resources = resources(scenario);
             let whole = World { has_place: &|name| !resources.contains(name), ..World::WHOLE };
-            Figure::Gantt(load::gantt(run, &title("who used what when"), &part, &whole)?)
+            let of_jobs = figure.group_by.as_ref().map(|_| Grouping::of(figure)).transpose()?;
+            let by = of_jobs.map_or_else(|| load::differ_by(run), |it| Ok(it.by()))?;
+            let mut gantt = load::gantt(run, &title("schedule"), &part, &whole, by)?;
+            let grouping = of_jobs.unwrap_or(match by {
+                By::Class => Grouping::Class,
+                _ => Grouping::Workload,
+            });
+            if gantt.groups.len() > 1 {
+                gantt.group_label = grouping.word().to_owned();
+            }
+            gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, scenario));
+            Figure::Gantt(gantt)
         }
         FigureKind::Utilisation | FigureKind::QueueLength => {
             let (what, shows) = match figure.kind {

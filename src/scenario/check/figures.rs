@@ -143,7 +143,12 @@ impl Check<'_> {
             ),
             ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
             ("job", figure.job.is_some(), false, of_one),
-            ("group-by", figure.group_by.is_some(), false, measures || curves),
+            (
+                "group-by",
+                figure.group_by.is_some(),
+                false,
+                measures || curves || figure.kind == FigureKind::Gantt,
+            ),
             ("providers", !figure.providers.is_empty(), false, !of_one_job && !agrees),
             ("against", figure.against.is_some(), false, measures),
             // Bars and lines are drawn from summaries, which are those of whole runs.

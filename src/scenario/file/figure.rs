@@ -52,7 +52,8 @@ pub struct Figure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whiskers: Option<Whiskers>,
     /// What gives each bar, box, line or curve: "provider", "user", "class", "workload", or for bars
-    /// and lines a sweep axis by its name; without it, the provider.
+    /// and lines a sweep axis by its name; without it, the provider. Of a "gantt", what has a colour;
+    /// without it, the class, or the workload, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
     /// Draws differences: of each run of the sweep to the one with its seed at this value of an axis, or of several,
@@ -67,7 +68,8 @@ pub struct Figure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// Which job held which processors when.
+    /// Which job held which processors when. Numbers on bars are those of jobs in the run; processors are counted from 0 at each
+    /// provider; what failed is pale and hatched.
     Gantt,
     /// Share of busy processors over time.
     Utilisation,
