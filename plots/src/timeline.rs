@@ -125,7 +125,7 @@ impl Timeline {
         };
         vec![
             Key::new(&format!("mean of {}", in_words(bin)), Mark::Flat, colour),
-            Key::new("lowest to highest", Mark::Box, tint(colour, BAND)),
+            Key::new("min to max", Mark::Box, tint(colour, BAND)),
         ]
     }
 
