@@ -3,7 +3,7 @@
 //! Few jobs are drawn as bars with their numbers in the run. Colours stand for groups of jobs; what failed is
 //! pale and hatched; processors of one job that do not lie side by side are joined by a line.
 //! Processors are counted from 0 in each panel. Where bars would be thinner than
-//! can be told apart, the chart shows instead how busy each spot of (some pixels
+//! can be told apart, the chart shows instead how busy each spot of (a round length
 //! of time) × (some processors) was, which stays fast and true for any number.
 
 use crate::axis::{Axis, from_zero};
@@ -13,12 +13,15 @@ use crate::frame::{self, Panel, Plan};
 use crate::legend::{Key, Mark};
 use crate::palette::{INK, WHITE, group, on, shade, tint};
 use crate::scene::{Anchor, Colour, Scene};
+use crate::timeline::{bin_length, in_words};
 use crate::tries::{OUTAGE, Outage};
 use crate::type_face::width;
 
 /// Above this many bars the chart shows how busy processors were instead.
 pub const BARS_MAX: usize = 1500;
 const SHADES: usize = 8;
+/// Width and height of the spots of such a chart, at least, pixels.
+const SPOT: (f64, f64) = (4.0, 5.0);
 /// What is closed for maintenance, and the lines over it.
 const MAINTENANCE: Colour = Colour(0xf3, 0xe9, 0xc6);
 const HATCH: Colour = Colour(0xb5, 0x9a, 0x4a);
@@ -109,6 +112,9 @@ impl Gantt {
         let high = self.until.unwrap_or_else(last);
         let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let dense = count > BARS_MAX;
+        // As wide as can be seen, and of a round length, which the legend says.
+        let a_pixel = (high - low) / f64::from(size.width);
+        let bin = bin_length(SPOT.0 * a_pixel);
         let panel = |provider: &GanttProvider| {
             let count = f64::from(provider.processors);
             let label = format!("{}: processor", provider.name);
@@ -117,7 +123,10 @@ impl Gantt {
         };
         let plan = Plan {
             title: self.title.clone(),
-            legend_label: if dense { String::new() } else { self.group_label.clone() },
+            legend_label: match dense {
+                true => format!("mean of {}", in_words(bin)),
+                false => self.group_label.clone(),
+            },
             legend: self.legend(dense),
             panels: self.providers.iter().map(panel).collect(),
         };
@@ -128,7 +137,7 @@ impl Gantt {
             draw_spans(&mut scene, panel, provider.first, &provider.outages, false);
             draw_spans(&mut scene, panel, provider.first, &provider.maintenance, true);
             if dense {
-                draw_density(&mut scene, panel, provider);
+                draw_density(&mut scene, panel, provider, (high - low) / bin);
             } else {
                 self.draw_bars(&mut scene, panel, provider);
             }
@@ -290,13 +299,14 @@ pub(crate) fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], col
     }
 }
 
-fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {
-    let columns = (((panel.right - panel.left) / 4.0) as usize).max(1);
+/// Draws how busy each spot was, in so many columns, of which the last may be a part of one.
+fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider, wide: f64) {
+    let columns = (wide.ceil() as usize).max(1);
     let rows =
-        ((panel.bottom - panel.top) / 5.0).max(1.0).min(f64::from(provider.processors.max(1)));
+        ((panel.bottom - panel.top) / SPOT.1).max(1.0).min(f64::from(provider.processors.max(1)));
     let rows = rows as usize;
-    let spots = busy_spots(panel, provider, columns, rows);
-    let across = (panel.right - panel.left) / columns as f64;
+    let across = (panel.right - panel.left) / wide;
+    let spots = busy_spots(panel, provider, (columns, across), rows);
     let up = (panel.bottom - panel.top) / rows as f64;
     for row in 0..rows {
         let line = &spots[row * columns..(row + 1) * columns];
@@ -308,7 +318,7 @@ fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {
             let same = line[from..].iter().take_while(|&&it| self::level(it) == level).count();
             if level > 0 {
                 let left = panel.left + from as f64 * across;
-                let right = left + same as f64 * across;
+                let right = (left + same as f64 * across).min(panel.right);
                 let colour = shade(level as f64 / SHADES as f64);
                 scene.rectangle([left, bottom - up, right, bottom], colour);
             }
@@ -323,10 +333,15 @@ fn level(busy: f64) -> usize {
 }
 
 /// The share of each spot that was busy, row by row from the lowest processor.
-fn busy_spots(panel: &Panel, provider: &GanttProvider, columns: usize, rows: usize) -> Vec<f64> {
+fn busy_spots(
+    panel: &Panel,
+    provider: &GanttProvider,
+    (columns, wide): (usize, f64),
+    rows: usize,
+) -> Vec<f64> {
     let mut spots = vec![0.0; columns * rows];
     let per_row = f64::from(provider.processors.max(1)) / rows as f64;
-    let wide = (panel.right - panel.left) / columns as f64;
+    let last = (panel.right - panel.left) / wide - (columns as f64 - 1.0);
     for bar in &provider.bars {
         let from = (panel.x(bar.start) - panel.left) / wide;
         let to = (panel.x(bar.end) - panel.left) / wide;
@@ -335,7 +350,8 @@ fn busy_spots(panel: &Panel, provider: &GanttProvider, columns: usize, rows: usi
         for row in cells(low, high, rows) {
             let part = overlap(low, high, row);
             for column in cells(from, to, columns) {
-                spots[row * columns + column] += part * overlap(from, to, column);
+                let whole = if column + 1 == columns { last } else { 1.0 };
+                spots[row * columns + column] += part * overlap(from, to, column) / whole;
             }
         }
     }

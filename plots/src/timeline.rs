@@ -266,7 +266,7 @@ struct Bin {
 }
 
 /// The shortest round length of at least `least` seconds.
-fn bin_length(least: f64) -> f64 {
+pub(crate) fn bin_length(least: f64) -> f64 {
     const ROUND: [f64; 20] = [
         1.0, 2.0, 5.0, 10.0, 20.0, 30.0, // s
         60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, // min
@@ -278,7 +278,7 @@ fn bin_length(least: f64) -> f64 {
 }
 
 /// A round length.
-fn in_words(seconds: f64) -> String {
+pub(crate) fn in_words(seconds: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min")];
     let unit = UNITS.into_iter().find(|(length, _)| seconds % length == 0.0);
     let (length, unit) = unit.unwrap_or((1.0, "s"));

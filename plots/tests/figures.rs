@@ -303,7 +303,7 @@ fn many_jobs_become_a_density() {
             .expect("readable"),
     );
     let svg = figure.svg(Size::default()).expect("there is data");
-    assert!(svg.contains("100 % busy"));
+    assert!(svg.contains("100 % busy") && svg.contains("mean of "), "the bin is named");
 }
 
 #[test]
