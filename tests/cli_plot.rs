@@ -1,5 +1,6 @@
 //! `haggle plot` and `haggle show` of results.
 
+use crate::command::Folder;
 use crate::small_runs::runs;
 
 #[test]
@@ -281,6 +282,47 @@ fn differences_to_a_variant_of_a_sweep_are_drawn() {
 
     hint: name the folder of a sweep
     "#);
+}
+
+/// A log that begins on 1996-06-25 at 20:00, cut at its second hour.
+#[test]
+fn an_axis_of_time_has_the_dates_of_the_log() {
+    let job = |number: u32, hours: u32| {
+        format!("{number} {} -1 7000 3 -1 -1 3 7200 -1 1 1 1 1 1 -1 -1 -1\n", hours * 3600)
+    };
+    let log = format!(
+        "; UnixStartTime: 835740000\n; TimeZone: -7200\n{}{}{}",
+        job(1, 0),
+        job(2, 2),
+        job(3, 5)
+    );
+    let scenario = |start: &str| {
+        format!(
+            "[[workload]]\nname = \"jobs\"\nlog = \"it.swf\"\n[[workload.step]]\nkind = \"window\"\nfrom = \"2h\"\n\
+             start = \"{start}\"\n[[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"north\"\n\
+             [[provider]]\nname = \"north\"\nprocessors = 4\n"
+        )
+    };
+    let folder = Folder::with(&[
+        ("it.swf", &log),
+        ("kept.toml", &scenario("window-is-zero")),
+        ("lost.toml", &scenario("first-job-is-zero")),
+    ]);
+    for name in ["kept", "lost"] {
+        folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--quiet"]);
+    }
+    let plot = |run: &str, kind: &str| {
+        folder.haggle(&["plot", run, "--kind", kind, "--dates", "-o", "it.svg", "--force"])
+    };
+    for kind in ["gantt", "utilisation", "queue-length"] {
+        let drawn = plot("kept", kind);
+        assert!(drawn.starts_with("exit code: 0"), "{drawn}");
+        let drawn = folder.read("it.svg");
+        assert!(drawn.contains("local time, 1996-06-25 to 1996-06-26\n"), "{drawn}");
+        assert!(drawn.contains("23:00\n") && drawn.contains("26 Jun\n"), "{drawn}");
+    }
+    let refused = plot("lost", "gantt");
+    assert!(refused.starts_with("exit code: 4") && refused.contains("has no dates"), "{refused}");
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub struct Gantt {
     pub from: Option<f64>,
     /// End of the time axis, s; without it, the end of the last job.
     pub until: Option<f64>,
+    /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
+    pub clock: Option<i64>,
 }
 
 /// A provider's panel.
@@ -131,7 +133,7 @@ impl Gantt {
             panels: self.providers.iter().map(panel).collect(),
         };
         let (left, right) = frame::room(&plan, size);
-        let x = Axis::time("time", low, high, right - left);
+        let x = Axis::of_run(low, high, self.clock, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         for (provider, panel) in self.providers.iter().zip(&panels) {
             draw_spans(&mut scene, panel, provider.first, &provider.outages, false);

@@ -32,6 +32,8 @@ pub struct Timeline {
     pub from: Option<f64>,
     /// End of the time axis, s; without it, the end of the last job.
     pub until: Option<f64>,
+    /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
+    pub clock: Option<i64>,
 }
 
 /// What a timeline draws.
@@ -102,7 +104,7 @@ impl Timeline {
             plan.legend = self.legend(bin);
         }
         let (left, right) = frame::room(&plan, size);
-        let x = Axis::time("time", low, high, right - left);
+        let x = Axis::of_run(low, high, self.clock, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         for (curve, panel) in curves.iter().zip(&panels) {
             match bin {

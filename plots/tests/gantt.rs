@@ -37,6 +37,7 @@ fn a_gantt_chart_tells_groups_failures_and_parts() {
         group_label: "workload".to_owned(),
         from: Some(0.0),
         until: None,
+        clock: None,
     };
     let scene = Figure::Gantt(gantt.clone()).scene(Size::default()).expect("there are jobs");
     let texts: Vec<&str> = scene.texts().into_iter().map(|(text, _)| text).collect();

@@ -41,6 +41,7 @@ fn ticks_of_flat_panels_are_apart() {
         parts: ["north", "east", "west"].map(part).to_vec(),
         from: None,
         until: None,
+        clock: None,
     };
     let scene = Figure::Timeline(timeline).scene(Size::on_paper(88.0, 60.0)).expect("jobs wait");
     let texts = scene.texts();

@@ -16,7 +16,7 @@ exact to a microsecond. Processors have one numbering across all providers, with
 `job` numbers the jobs of a run; `job_id` is the number in the workload's file.
 
 Beside them are `scenario.toml` (with every default), `provenance.json` (version, build, seed, SHA-256 of every input,
-digest of the tables, size of their files), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
+digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
 ";
 

@@ -49,6 +49,9 @@ pub(crate) struct Args {
     /// End of the time that is drawn, such as 2d
     #[arg(long, value_name = "TIME")]
     until: Option<TimeSpan>,
+    /// Show dates on the axis of time of gantt, utilisation and queue-length, by the header of the log
+    #[arg(long)]
+    dates: bool,
     /// What bars and lines measure
     #[arg(long, value_name = "METRIC")]
     metric: Option<Metric>,
@@ -237,6 +240,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.job = args.job.or(figure.job);
         figure.from = args.from.or(figure.from);
         figure.until = args.until.or(figure.until);
+        figure.dates |= args.dates;
         figure.metric = args.metric.clone().or(figure.metric.take());
         figure.group_by = args.group_by.clone().or(figure.group_by.take());
         figure.x = args.x.clone().or(figure.x.take());
@@ -276,6 +280,7 @@ fn figure(kind: FigureKind) -> Figure {
         job: None,
         from: None,
         until: None,
+        dates: false,
         metric: None,
         x: None,
         whiskers: None,

@@ -163,6 +163,7 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
             if gantt.groups.len() > 1 {
                 gantt.group_label = grouping.word().to_owned();
             }
+            gantt.clock = clock(figure, run)?;
             gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, scenario));
             Figure::Gantt(gantt)
         }
@@ -171,7 +172,8 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
                 FigureKind::Utilisation => ("utilisation", Shows::Utilisation),
                 _ => ("waiting jobs", Shows::Queue),
             };
-            Figure::Timeline(timeline(scenario, run, &title(what), &part, shows)?)
+            let timeline = timeline(scenario, run, &title(what), &part, shows)?;
+            Figure::Timeline(Timeline { clock: clock(figure, run)?, ..timeline })
         }
         FigureKind::WaitingEcdf => {
             distribution(figure, scenario, run, Quantity::WaitingTime, "waiting times")?
@@ -202,6 +204,17 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
             return Err(PlotError::Unsuitable(reason.to_owned()));
         }
     })
+}
+
+/// What the clock on the wall showed at time zero, if the figure has dates.
+fn clock(figure: &file::Figure, run: &Tables) -> Result<Option<i64>, PlotError> {
+    if !figure.dates {
+        return Ok(None);
+    }
+    let clock = run.run().provenance()?.local_time_at_zero;
+    let reason = "the run has no dates: there is no log, its header has no UnixStartTime, logs differ in their \
+                  dates, or a step moved its jobs";
+    clock.map(Some).ok_or_else(|| PlotError::NoValues(reason.to_owned()))
 }
 
 /// The names of the resources of a grid.

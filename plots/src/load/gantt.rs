@@ -98,6 +98,7 @@ pub fn gantt(
         group_label: String::new(),
         from: part.from,
         until: part.until,
+        clock: None,
     })
 }
 

@@ -246,5 +246,6 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
         group_label: String::new(),
         from: Some(0.0),
         until: None,
+        clock: None,
     }
 }

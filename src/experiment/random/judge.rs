@@ -447,6 +447,7 @@ fn plain_figure(kind: FigureKind) -> Figure {
         job: None,
         from: None,
         until: None,
+        dates: false,
         metric: measures.then(|| "mean_waiting_time".parse().expect("a metric")),
         x: None,
         whiskers: None,

@@ -150,6 +150,15 @@ impl Check<'_> {
                 measures || curves || figure.kind == FigureKind::Gantt,
             ),
             ("providers", !figure.providers.is_empty(), false, !of_one_job && !agrees),
+            (
+                "dates",
+                figure.dates,
+                false,
+                matches!(
+                    figure.kind,
+                    FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength
+                ),
+            ),
             ("against", figure.against.is_some(), false, measures),
             // Bars and lines are drawn from summaries, which are those of whole runs.
             ("from", figure.from.is_some(), false, !measures),
@@ -175,7 +184,7 @@ impl Check<'_> {
                     format!("figure \"{kind}\" does not use `{key}`"),
                     "not used",
                     match key {
-                        "from" | "until" | "providers" => format!("remove `{key}`"),
+                        "from" | "until" | "providers" | "dates" => format!("remove `{key}`"),
                         "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
                         "job" => {
                             "remove `job`, or choose the kind \"job-timeline\", \"workflow-timeline\" or \

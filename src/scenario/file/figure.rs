@@ -41,6 +41,10 @@ pub struct Figure {
     /// End of the time that is drawn; without it, the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
+    /// Whether the axis of time of "gantt", "utilisation" and "queue-length" has dates: what the clock of the log's machine
+    /// showed, by `UnixStartTime` and `TimeZone` of its header.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dates: bool,
     /// What "bars" and "lines" measure, and "box" and "letter-values" show the spread of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
