@@ -165,7 +165,7 @@ fn account<'t>(study: &Study, told: &'t Told, reasons: &mut Vec<&'t str>) -> Str
     let others = told.figures.iter().filter(|name| *name != first).map(String::as_str);
     let others = others.collect::<Vec<_>>().join(", ");
     let others = if others.is_empty() { others } else { format!(" (also about {others})") };
-    let (verdict, got) = (&told.verdict, plain(told.got.trim_end_matches('.')));
+    let (verdict, got) = (&told.verdict, plain(&brief(&told.got)));
     let mut text = format!("\n**{}**{others}, {verdict}. {label}: {got}.", told.id);
     if let Some(note) = &told.note {
         let _ = write!(text, " *Note*: {}", plain(note));
@@ -180,6 +180,19 @@ fn account<'t>(study: &Study, told: &'t Told, reasons: &mut Vec<&'t str>) -> Str
     text + "\n"
 }
 
+/// What came out, without the end where there are more numbers than anybody reads.
+fn brief(got: &str) -> String {
+    const MOST: usize = 600;
+    let got = got.trim_end_matches('.');
+    match got.char_indices().nth(MOST) {
+        None => got.to_owned(),
+        Some((end, _)) => {
+            let end = got[..end].rfind("; ").unwrap_or(end);
+            format!("{}; and more, which haggle reproduce tells", &got[..end])
+        }
+    }
+}
+
 /// A text in one line in which nothing is Markdown.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
@@ -190,4 +203,25 @@ fn plain(text: &str) -> String {
         plain.push(c);
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_out_is_cut_between_two_numbers() {
+        let got = (0..200).map(|i| format!("{i}: 0.5 ± 0.1")).collect::<Vec<_>>().join("; ");
+        let brief = brief(&got);
+        assert!(
+            brief.len() < 700 && got.starts_with(brief.split("; and more").next().expect("a part"))
+        );
+        assert!(brief.contains("± 0.1; and more"), "{brief}");
+        assert_eq!(super::brief("nobody was asked."), "nobody was asked");
+    }
+
+    #[test]
+    fn no_text_is_markdown() {
+        assert_eq!(plain("a < b | c_1\n* [d]"), "a \\< b \\| c\\_1 \\* \\[d]");
+    }
 }
