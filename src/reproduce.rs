@@ -20,6 +20,7 @@ pub mod language;
 pub mod library;
 pub mod logs;
 pub mod obtain;
+pub mod page;
 pub mod quantity;
 pub mod quick;
 pub mod study;

@@ -64,12 +64,11 @@ fn swept(folder: &Folder, flags: &[&str], runs: u32, metric: &str) -> Vec<f64> {
     assert!(!shown.contains("warning"), "{shown}");
     assert!(folder.names_in("runs/mine").iter().any(|name| name.ends_with(".png")), "{shown}");
     let table = folder.read("runs/mine/aggregate.csv");
-    let rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
-    let mean = |row: &Vec<&str>| {
-        let at = row.iter().position(|&cell| cell == metric)?;
-        Some(row[at + 2].parse().expect("a number"))
-    };
-    rows.filter_map(|row| mean(&row)).collect()
+    let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = rows.next().expect("a header");
+    let place = |name: &str| header.iter().position(|&cell| cell == name).expect("a column");
+    let (at, mean) = (place("metric"), place("mean"));
+    rows.filter(|row| row[at] == metric).map(|row| row[mean].parse().expect("a number")).collect()
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `haggle plot` and `haggle show` of results.
 
+use crate::command::Folder;
 use crate::small_runs::runs;
 
 #[test]
@@ -153,7 +154,7 @@ fn what_cannot_be_drawn_is_said() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: figure "gantt": "easy: who used what when" cannot be drawn: no job ran in the time that is drawn
+    error: figure "gantt": "easy: schedule" cannot be drawn: no job ran in the time that is drawn
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "--metric", "makespan", "--group-by", "class"]), @r#"
     exit code: 2
@@ -249,6 +250,79 @@ fn a_sweep_is_drawn_over_its_axes() {
     "#);
     let json = folder.haggle(&["show", "sweep", "--json"]);
     assert!(json.contains("\"policy\": \"fcfs\""), "{json}");
+}
+
+#[test]
+fn differences_to_a_variant_of_a_sweep_are_drawn() {
+    let folder = runs();
+    folder.haggle(&["sweep", "sweep.toml", "-o", "sweep", "--quiet"]);
+    let plot = |more: &[&str]| {
+        folder.haggle(
+            &[&["plot", "sweep", "--metric", "mean-waiting-time", "--force"], more].concat(),
+        )
+    };
+    let drawn = plot(&["-k", "lines", "--x", "speed", "--against", "policy=easy", "-o", "it.svg"]);
+    assert!(drawn.starts_with("exit code: 0"), "{drawn}");
+    // Replications of a log are copies: their differences have no interval.
+    assert!(folder.read("it.svg").contains("difference of mean waiting time of fcfs to easy, s\n"));
+    for (wrong, said) in [
+        ("policy=eazy", "the axis \"policy\" has no value \"eazy\": it has easy, fcfs"),
+        ("polcy=easy", "the sweep has no axis \"polcy\": it has policy, speed"),
+        ("easy", "write AXIS=VALUE, such as policy=easy"),
+    ] {
+        let refused = plot(&["-k", "bars", "--x", "policy", "--against", wrong]);
+        assert!(refused.starts_with("exit code: 2") && refused.contains(said), "{refused}");
+    }
+    let refused = folder.haggle(&["plot", "easy", "-k", "bars", "--against", "policy=easy"]);
+    insta::assert_snapshot!(refused, @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: --against holds the variants of a sweep against one of them
+
+    hint: name the folder of a sweep
+    "#);
+}
+
+/// A log that begins on 1996-06-25 at 20:00, cut at its second hour.
+#[test]
+fn an_axis_of_time_has_the_dates_of_the_log() {
+    let job = |number: u32, hours: u32| {
+        format!("{number} {} -1 7000 3 -1 -1 3 7200 -1 1 1 1 1 1 -1 -1 -1\n", hours * 3600)
+    };
+    let log = format!(
+        "; UnixStartTime: 835740000\n; TimeZone: -7200\n{}{}{}",
+        job(1, 0),
+        job(2, 2),
+        job(3, 5)
+    );
+    let scenario = |start: &str| {
+        format!(
+            "[[workload]]\nname = \"jobs\"\nlog = \"it.swf\"\n[[workload.step]]\nkind = \"window\"\nfrom = \"2h\"\n\
+             start = \"{start}\"\n[[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"north\"\n\
+             [[provider]]\nname = \"north\"\nprocessors = 4\n"
+        )
+    };
+    let folder = Folder::with(&[
+        ("it.swf", &log),
+        ("kept.toml", &scenario("window-is-zero")),
+        ("lost.toml", &scenario("first-job-is-zero")),
+    ]);
+    for name in ["kept", "lost"] {
+        folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--quiet"]);
+    }
+    let plot = |run: &str, kind: &str| {
+        folder.haggle(&["plot", run, "--kind", kind, "--dates", "-o", "it.svg", "--force"])
+    };
+    for kind in ["gantt", "utilisation", "queue-length"] {
+        let drawn = plot("kept", kind);
+        assert!(drawn.starts_with("exit code: 0"), "{drawn}");
+        let drawn = folder.read("it.svg");
+        assert!(drawn.contains("local time, 1996-06-25 to 1996-06-26\n"), "{drawn}");
+        assert!(drawn.contains("23:00\n") && drawn.contains("26 Jun\n"), "{drawn}");
+    }
+    let refused = plot("lost", "gantt");
+    assert!(refused.starts_with("exit code: 4") && refused.contains("has no dates"), "{refused}");
 }
 
 #[test]

@@ -33,8 +33,54 @@ fn a_replay_is_a_table() {
     utilisation                       0.7500
     rules for the log                careful
     ----- stderr -----
+    note: the log has no waiting times (field 3) to compare with
     "#);
     assert_eq!(folder.names(), ["log.swf"]);
+}
+
+/// The same jobs, of which the machine let the second and the third wait for 200 s and 40 s; the fourth is
+/// wider than the machine, and of the fifth nothing is known.
+#[test]
+fn what_the_log_has_recorded_stands_beside_the_policies() {
+    let log = LOG
+        .replace("2 10 -1 100", "2 10 200 100")
+        .replace("3 20 -1 50", "3 20 40 50")
+        .replace("1 0 -1 100", "1 0 0 100");
+    let unknown = "5 40 -1 10 1 -1 -1 1 60 -1 1 3 -1 -1 1 -1 -1 -1\n";
+    let log = format!("{log}{}{unknown}", WIDE.replace("4 30 -1", "4 30 7000"));
+    let folder = Folder::with(&[("log.swf", &log)]);
+    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf", "--quiet"]), @r#"
+    exit code: 0
+    ----- stdout -----
+                                               easy  as recorded
+      jobs                                        5            3
+      mean waiting time, s                    30.00        80.00
+      largest waiting time, s                    90          200
+      mean bounded slowdown, threshold 10 s   1.975        1.933
+      makespan, s                               200          310
+      utilisation                            0.9437       0.6048
+      rejected, jobs                              1            -
+      rules for the log: careful
+    ----- stderr -----
+    "#);
+    // 0, 200 and 40 s; (0 + 100) / 100, 300 / 100 and 90 / 50; from 0 to 310 s.
+    let expected = [
+        ("jobs", 3.0),
+        ("mean_waiting_time", 80.0),
+        ("max_waiting_time", 200.0),
+        ("mean_bounded_slowdown", 5.8 / 3.0),
+        ("makespan", 310.0),
+        ("utilisation", 1500.0 / (310.0 * 8.0)),
+    ];
+    for policy in ["easy", "fcfs,easy"] {
+        let shown = object(&folder.haggle(&["replay", "log.swf", "--policy", policy, "--json"]));
+        for (key, value) in expected {
+            let found = shown["as_recorded"][key].as_f64().expect("a number");
+            assert!((found - value).abs() < 1e-9, "{key}: {found}, not {value}");
+        }
+    }
+    let of_one = folder.haggle(&["replay", "log.swf", "--user", "1", "--json"]);
+    assert_eq!(object(&of_one)["as_recorded"]["jobs"], 1, "of the jobs that are replayed");
 }
 
 #[test]
@@ -128,6 +174,7 @@ fn several_policies_stand_side_by_side() {
 
     note: 1 job needs more processors than there are where it was sent, and was rejected
     warning: `compression` of provider "machine" has no effect: only policy "conservative" reads it
+    note: the log has no waiting times (field 3) to compare with
     "#);
     assert_eq!(folder.names_in("both"), ["easy", "fcfs"]);
     let shown = object(&folder.haggle(&[&several[..], &["--json"]].concat()));
@@ -257,6 +304,8 @@ fn malformed_lines_are_refused_or_left_out() {
             1  malformed line: skipped
                log.swf:4:9: field 4 (run time): expected a number, found "1oo"
             2  jobs kept
+
+    note: the log has no waiting times (field 3) to compare with
     "#);
 }
 
@@ -282,6 +331,7 @@ fn a_job_wider_than_the_machine_is_rejected_and_noted() {
             4  jobs kept
 
     note: 1 job needs more processors than there are where it was sent, and was rejected
+    note: the log has no waiting times (field 3) to compare with
     "#);
     let shown = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--processors", "5"]);
     insta::assert_snapshot!(stderr_of(&shown), @r#"
@@ -291,6 +341,7 @@ fn a_job_wider_than_the_machine_is_rejected_and_noted() {
             4  jobs kept
 
     note: 3 jobs need more processors than there are where they were sent, and were rejected
+    note: the log has no waiting times (field 3) to compare with
     "#);
     let quiet = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--quiet"]);
     assert_eq!(stderr_of(&quiet), "");
@@ -302,7 +353,10 @@ fn logs_come_through_pipes() {
     let easy = ["--policy", "easy", "--processors", "8"];
     let piped = folder.haggle_reading(LOG, &[&["replay", "-"], &easy[..]].concat());
     assert!(piped.starts_with("exit code: 0\n"), "{piped}");
-    assert_eq!(piped, folder.haggle(&[&["replay", "log.swf"], &easy[..]].concat()));
+    let read = folder.haggle(&[&["replay", "log.swf"], &easy[..]].concat());
+    assert_eq!(stdout_of(&piped), stdout_of(&read));
+    let note = "note: a log that comes through a pipe is not compared with its own waiting times";
+    assert!(stderr_of(&piped).contains(note), "{piped}");
     let written = folder.haggle_reading(LOG, &[&["replay", "-", "-o", "out"], &easy[..]].concat());
     assert!(written.starts_with("exit code: 0\n"), "{written}");
     insta::assert_snapshot!(folder.haggle_reading(LOG, &["replay", "-", "--policy", "easy"]), @r#"
@@ -402,6 +456,7 @@ fn results_are_written_where_asked_for() {
     rules for the log                careful
     results in out
     ----- stderr -----
+    note: the log has no waiting times (field 3) to compare with
     `haggle plot out --kind waiting-ecdf` draws waiting times
     "#);
     let hinted = folder.haggle(&["plot", "out", "--kind", "waiting-ecdf", "-o", "plot.png"]);

@@ -164,6 +164,71 @@ pub(crate) fn reproduce(folder: &Folder, arguments: &[&str]) -> String {
     folder.haggle(&[&fixed[..], arguments].concat())
 }
 
+/// A page of what was told as JSON, some time before: nothing is run for it.
+#[test]
+fn what_came_of_claims_becomes_a_page() {
+    let folder = study(None);
+    let told = reproduce(&folder, &["all", "--json", "--quiet"]);
+    fs::write(folder.path().join("claims.json"), stdout_of(&told)).expect("it can be written");
+    fs::remove_dir_all(folder.path().join("out")).expect("it is there");
+    let shown = reproduce(&folder, &["--page", "claims.json"]);
+    assert!(!folder.path().join("out").exists(), "something was run");
+    let date = shown.split(" on ").nth(1).and_then(|rest| rest.get(..10)).expect("a date");
+    assert!(date.starts_with("20") && date.matches('-').count() == 2, "{date}");
+    let shown = shown.replace(date, "DATE").replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 0
+    ----- stdout -----
+    # Claims and what came out
+
+    What publications say of their figures, and what haggle's own studies expect, tested with haggle VERSION on DATE. A claim that is missed is a result: what came out here differs from what was published. Claims, expressions and reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats any of them with all numbers.
+
+    <!-- Made by: haggle reproduce all --json > claims.json; haggle reproduce --page claims.json -->
+
+    | study | claims | held | missed | untestable |
+    |---|--:|--:|--:|--:|
+    | **all** | 4 | 2 | 1 | 1 |
+    | [made-up](#made-up) | 4 | 2 | 1 | 1 |
+
+    *held*: it came out as claimed; *missed*: it did not; *undecided*: fewer runs were made than the study asks for; *reported*: other data stand for those that it is about; *untestable*: nothing that is known can decide it.
+
+    ## made-up
+
+    ### made-1
+
+    Waiting times under three policies.
+
+    | claim | | what was said | expected |
+    |---|---|---|---|
+    | MU-1-a | held | Backfilling shortens waiting, whatever the load of the provider's own users, and this is a statement to be wrapped | EASY \< FCFS on the average (trend) |
+    | MU-1-b | **missed** | Every job waits | EASY at least a year (exact) |
+    | MU-1-c | untestable | Users were content | words of praise (trend) |
+
+    **MU-1-b** (also about made-2), missed. Came out: 36.51 ± 45.57 (n = 3), asked for at least 525600. *Note*: made up
+
+    **MU-1-c**, untestable. Because: nobody was asked.
+
+    ### made-2
+
+    Reduction of waiting times against FCFS.
+
+    | claim | | what was said | expected |
+    |---|---|---|---|
+    | MU-2 | held | No job is lost under middling load | 60 jobs (exact) |
+    ----- stderr -----
+    "#);
+    let other = stdout_of(&told).replace("made-2", "made-7");
+    fs::write(folder.path().join("other.json"), other).expect("it can be written");
+    let refused = reproduce(&folder, &["--page", "other.json"]);
+    assert!(
+        refused.contains("claim MU-2 is about made-7, of which there is no study here"),
+        "{refused}"
+    );
+    fs::write(folder.path().join("none.json"), "{}").expect("it can be written");
+    let refused = reproduce(&folder, &["--page", "none.json"]);
+    assert!(refused.starts_with("exit code: 2") && refused.contains("has no claims"), "{refused}");
+}
+
 #[test]
 fn figures_are_drawn_and_claims_tested() {
     let folder = study(None);

@@ -282,7 +282,7 @@ fn names_that_are_not_there_are_found_through_a_whole_scenario() {
         ╰────
       help: give one of them another `name`
 
-      × figure "gantt" does not use `group-by`
+      × figure "utilisation" does not use `group-by`
         ╭─[names.toml:43:12]
      43 │ group-by = "provider"
         ·            ─────┬────
@@ -870,7 +870,7 @@ until = "0s"
 from = "0s"
 
 [[figure]]
-kind = "gantt"
+kind = "utilisation"
 name = "lines"
 group-by = "provider"
 
@@ -988,6 +988,35 @@ values = ["easy", "fcsf"]
 path = "provider.*.speed"
 values = []
 "#;
+
+#[test]
+fn what_a_figure_of_differences_is_held_against_is_checked() {
+    let sweep =
+        "[sweep]\n[[sweep.axis]]\npath = \"provider.*.policy\"\nvalues = [\"easy\", \"fcfs\"]\n";
+    let said = |figure: &str| {
+        let text = format!(
+            "{VALID}\n{sweep}[[figure]]\nkind = \"bars\"\nmetric = \"makespan\"\n{figure}\n"
+        );
+        Folder::with(&[("a.toml", &text)]).haggle(&["validate", "a.toml"])
+    };
+    let good = said("group-by = \"policy\"\nagainst = { policy = \"easy\" }");
+    assert!(good.starts_with("exit code: 0"), "{good}");
+    for (figure, message) in [
+        (
+            "group-by = \"policy\"\nagainst = { policy = \"eazy\" }",
+            "axis \"policy\" has no value eazy",
+        ),
+        (
+            "group-by = \"policy\"\nagainst = { polcy = \"easy\" }",
+            "the sweep has no axis \"polcy\"",
+        ),
+        ("group-by = \"policy\"\nagainst = {}", "every run would be its own reference"),
+        ("against = { policy = \"easy\" }", "help: add `group-by`, such as \"policy\""),
+    ] {
+        let shown = said(figure);
+        assert!(shown.starts_with("exit code: 3") && shown.contains(message), "{shown}");
+    }
+}
 
 #[test]
 fn a_percentage_is_turned_into_the_number_that_is_meant() {

@@ -92,7 +92,7 @@ fn a_sweep_warns_only_about_what_no_variant_reads() {
     );
     let aggregate = folder.read("some/aggregate.csv");
     let rows: Vec<&str> = aggregate.lines().skip(1).collect();
-    assert!(rows.iter().all(|row| row.ends_with(",0.0,")), "no interval of copies: {aggregate}");
+    assert!(rows.iter().all(|row| row.contains(",0.0,,")), "no interval of copies: {aggregate}");
     let shown = folder.haggle(&["validate", "none.toml"]);
     assert!(stderr_of(&shown).contains("`compression` of provider \"north\""), "{shown}");
 }

@@ -244,6 +244,7 @@ kind = "lines"
 metric = "mean-waiting-time"
 x = "load"
 group-by = "placement"
+against = { placement = "random" }
 
 [sweep]
 replications = 3

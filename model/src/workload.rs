@@ -34,7 +34,7 @@ pub use law::{Law, LawError};
 pub use lublin::LublinParameters;
 pub use months::{MonthSite, SyntheticMonth};
 pub use rules::Rules;
-pub use source::{OpenWorkload, Source, WatchedStep, Workload};
+pub use source::{OpenWorkload, Source, WallClock, WatchedStep, Workload, local_clock};
 pub use steps::{Step, merge, number_jobs};
 
 use crate::Job;

@@ -36,7 +36,10 @@ fn figures(run: &Tables) -> Result<Vec<(&'static str, Figure)>, PlotError> {
     let slowdown = distribution("Bounded slowdowns", Quantity::BoundedSlowdown, By::Class)?;
     let timeline = load::timeline(run, "A made-up run", &all, Shows::Both, &World::WHOLE)?;
     Ok(vec![
-        ("gantt", Figure::Gantt(load::gantt(run, "A made-up run", &all, &World::WHOLE)?)),
+        (
+            "gantt",
+            Figure::Gantt(load::gantt(run, "A made-up run", &all, &World::WHOLE, By::Class)?),
+        ),
         ("timeline", Figure::Timeline(timeline)),
         ("waiting", Figure::Distribution(waiting)),
         ("slowdown", Figure::Distribution(slowdown)),
@@ -68,6 +71,7 @@ fn lines() -> LineChart {
         x_axis: LineAxis::Numbers,
         x_log: false,
         y_scale: YScale::Linear,
+        differences: false,
         band: false,
         y_label: "mean waiting time, s".to_owned(),
         legend_label: String::new(),
@@ -89,6 +93,7 @@ fn bars() -> BarChart {
         x_label: "disclosed".to_owned(),
         y_label: "mean response time, h".to_owned(),
         legend_label: String::new(),
+        differences: false,
         categories: ["offers only", "computing power", "rough load", "free time slots"]
             .map(str::to_owned)
             .to_vec(),
@@ -154,6 +159,7 @@ fn panels() -> Panels {
         x_label: "deadlines".to_owned(),
         y_label: "delayed jobs, % (mean and standard deviation of 30 runs)".to_owned(),
         legend_label: String::new(),
+        differences: false,
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: ["offers only", "computing power", "rough load", "free time slots"]
             .iter()

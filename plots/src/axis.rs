@@ -1,6 +1,6 @@
 //! Axes: where a value lies, and which values get a tick.
 
-use crate::type_face;
+use crate::{dates, type_face};
 
 /// Height of tick labels, pixels.
 pub(crate) const TICK_SIZE: f64 = 25.0;
@@ -96,6 +96,15 @@ impl Axis {
         let high = if high > 0.0 { high } else { 1.0 };
         let step = round_step(high / most as f64);
         Axis::linear(label, 0.0, (high / step - 1e-9).ceil() * step, most)
+    }
+
+    /// The axis of time of a run in seconds; of dates, if it is known what the clock showed at 0.
+    pub(crate) fn of_run(low: f64, high: f64, clock: Option<i64>, room: f64) -> Axis {
+        let (low, high) = opened(low, high);
+        match clock {
+            Some(zero) => dates::axis((low, high), zero, room),
+            None => Axis::time("time", low, high, room),
+        }
     }
 
     /// A linear axis of time given in seconds, labelled in the unit that suits it and

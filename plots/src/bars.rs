@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::canvas::Size;
-use crate::chart::{Chart, amounts_or_range, end, range, whisker};
+use crate::chart::{Chart, amounts_or_range, around_zero, end, range, whisker, zero_line};
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::legend::Key;
@@ -23,6 +23,8 @@ pub struct BarChart {
     pub legend_label: String,
     /// The groups, from left to right.
     pub categories: Vec<String>,
+    /// Whether values are differences: of both signs, around a line at 0.
+    pub differences: bool,
     /// A bar in each group for each.
     pub series: Vec<BarSeries>,
 }
@@ -78,12 +80,16 @@ impl Chart for BarChart {
 
     fn y_range(&self) -> Result<(f64, f64), &'static str> {
         // Without an interval there is a number above the bar, which needs some room.
-        let end = end(&self.y_label, self.values().map(|(mean, _)| mean));
+        let end = match self.differences {
+            true => f64::INFINITY,
+            false => end(&self.y_label, self.values().map(|(mean, _)| mean)),
+        };
         let reach = |(mean, half): (f64, Option<f64>)| {
             let bottom = (mean - half.unwrap_or(0.0)).min(mean);
             (mean, bottom, half.map_or(mean * 1.06, |half| (mean + half).min(end)))
         };
-        range(self.values().map(reach)).ok_or("no category has a value")
+        let range = if self.differences { around_zero } else { range };
+        range(&mut self.values().map(reach)).ok_or("no category has a value")
     }
 
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
@@ -126,6 +132,9 @@ impl Chart for BarChart {
                     write_value(scene, [start, end], a, mean);
                 }
             }
+        }
+        if self.differences {
+            zero_line(scene, panel);
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::legend::Key;
+use crate::palette::INK;
 use crate::scene::{Colour, Scene};
 
 /// Data that one panel shows.
@@ -53,14 +54,27 @@ pub(crate) fn alone(chart: &impl Chart, size: Size) -> Result<Scene, PlotError> 
 
 /// The range of values with their spreads. Amounts start at 0: what of an interval reaches below
 /// is cut there.
-pub(crate) fn range(values: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Option<(f64, f64)> {
-    values.clone().next()?;
-    let high = values.clone().map(|(.., top)| top).fold(f64::NEG_INFINITY, f64::max);
-    let low = match values.clone().all(|(mean, ..)| mean >= 0.0) {
-        true => 0.0,
-        false => values.map(|(_, bottom, _)| bottom).fold(f64::INFINITY, f64::min),
-    };
-    Some((low, high))
+pub(crate) fn range(values: &mut dyn Iterator<Item = (f64, f64, f64)>) -> Option<(f64, f64)> {
+    let (mut lowest, mut reach) = (0.0, None);
+    for (mean, bottom, top) in values {
+        let (low, high) = reach.unwrap_or((bottom, top));
+        lowest = f64::min(lowest, mean);
+        reach = Some((f64::min(low, bottom), f64::max(high, top)));
+    }
+    reach.map(|(low, high)| (if lowest < 0.0 { low } else { 0.0 }, high))
+}
+
+/// The range of differences with their spreads, and 0.
+pub(crate) fn around_zero(values: &mut dyn Iterator<Item = (f64, f64, f64)>) -> Option<(f64, f64)> {
+    let reach = values.map(|(_, bottom, top)| (bottom, top));
+    let (low, high) = reach.reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)))?;
+    Some((low.min(0.0), high.max(0.0)))
+}
+
+/// The line on which nothing differs.
+pub(crate) fn zero_line(scene: &mut Scene, panel: &Panel) {
+    let y = panel.y(0.0);
+    scene.line(vec![(panel.left, y), (panel.right, y)], INK, 2);
 }
 
 /// Where intervals are cut: at 100 if all means are parts of a whole, whose label has the unit percent.

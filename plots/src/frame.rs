@@ -18,7 +18,7 @@ use crate::error::PlotError;
 use crate::legend::{self, Key, NAME_INDENT};
 use crate::palette::{FAINT, INK};
 use crate::scene::{Anchor, Scene};
-use crate::type_face::{fitted, width};
+use crate::type_face::{fitted, width, wrapped};
 
 pub(crate) const TITLE_SIZE: f64 = 34.0;
 pub(crate) const LABEL_SIZE: f64 = 27.0;
@@ -93,26 +93,24 @@ pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>
         return Err(PlotError::NoData { title: plan.title, reason });
     }
     let (wide, high) = (f64::from(size.width), f64::from(size.height));
-    let title = fitted(&plan.title, TITLE_SIZE, wide - 2.0 * MARGIN);
-    let mut top = 0.0;
-    if !title.is_empty() {
-        top = MARGIN + TITLE_SIZE / 2.0;
-        scene.text((MARGIN, top), &title, TITLE_SIZE, INK, Anchor::Start);
-        top += TITLE_SIZE;
-    }
-
+    let mut top = draw_title(&mut scene, &plan.title);
     let below = MARGIN + LABEL_SIZE + 12.0 + TICK_SIZE + 14.0;
-    let label_room = LABEL_SIZE + 36.0;
-    let total = high - top - below - label_room * plan.panels.len() as f64;
+    let labels = plan.panels.iter().enumerate().map(|(i, (y, _))| {
+        // The legend stands beside all panels, and below the label of the first one.
+        let room = if i == 0 { wide - 2.0 * MARGIN } else { right - MARGIN };
+        wrapped(&y.label, LABEL_SIZE, room, LABEL_LINES)
+    });
+    let labels = Vec::from_iter(labels);
+    let label_room = |lines: &[String]| label_height(lines.len()) + 36.0;
+    let total = high - top - below - labels.iter().map(|it| label_room(it)).sum::<f64>();
     let shares: f64 = plan.panels.iter().map(|(_, share)| share).sum();
-    let legend_top = top + label_room;
+    let legend_top = top + labels.first().map_or(0.0, |it| label_room(it));
     let mut panels = Vec::new();
-    for (y, share) in plan.panels {
-        let label = fitted(&y.label, LABEL_SIZE, right - MARGIN);
-        let middle = top + label_room - LABEL_SIZE / 2.0 - 18.0;
-        scene.text((MARGIN, middle), &label, LABEL_SIZE, INK, Anchor::Start);
-        let bottom = top + label_room + (total * share / shares).max(20.0);
-        let panel = Panel { left, right, top: top + label_room, bottom, x: x.clone(), y };
+    for ((y, share), lines) in plan.panels.into_iter().zip(&labels) {
+        draw_label(&mut scene, lines, top + 18.0);
+        top += label_room(lines);
+        let bottom = top + (total * share / shares).max(20.0);
+        let panel = Panel { left, right, top, bottom, x: x.clone(), y };
         draw_grid(&mut scene, &panel);
         panels.push(panel);
         top = bottom;
@@ -121,6 +119,39 @@ pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>
     let label = if plan.legend.is_empty() { "" } else { &plan.legend_label };
     legend::draw(&mut scene, label, &plan.legend, (right + 30.0, legend_top));
     Ok((scene, panels))
+}
+
+/// Of a title, and of a label.
+const TITLE_LINES: usize = 2;
+const LABEL_LINES: usize = 3;
+
+/// Draws a figure's title, if it has one, and gives where it ends.
+pub(crate) fn draw_title(scene: &mut Scene, title: &str) -> f64 {
+    let room = f64::from(scene.size.width) - 2.0 * MARGIN;
+    let lines = wrapped(title, TITLE_SIZE, room, TITLE_LINES);
+    let mut top = MARGIN;
+    for line in &lines {
+        let middle = (MARGIN, top + TITLE_SIZE / 2.0);
+        scene.text(middle, line, TITLE_SIZE, INK, Anchor::Start);
+        top += TITLE_SIZE * LINE;
+    }
+    if lines.is_empty() { 0.0 } else { top + TITLE_SIZE * (1.5 - LINE) }
+}
+
+/// From one line of a text to the next, in its size.
+const LINE: f64 = 1.15;
+
+/// How high so many lines of a label are.
+pub(crate) fn label_height(lines: usize) -> f64 {
+    LABEL_SIZE * (1.0 + LINE * (lines.max(1) as f64 - 1.0))
+}
+
+/// Draws the lines of a label of a y axis, from `top` on.
+pub(crate) fn draw_label(scene: &mut Scene, lines: &[String], top: f64) {
+    for (i, line) in lines.iter().enumerate() {
+        let middle = top + LABEL_SIZE * (0.5 + LINE * i as f64);
+        scene.text((MARGIN, middle), line, LABEL_SIZE, INK, Anchor::Start);
+    }
 }
 
 /// Draws the axes' lines once more, over data that touches them.
@@ -152,10 +183,15 @@ pub(crate) fn draw_lines(scene: &mut Scene, panel: &Panel) {
 
 /// Draws the ticks of a panel's y axis.
 pub(crate) fn draw_y_ticks(scene: &mut Scene, panel: &Panel) {
+    let mut last = f64::MAX;
     for (value, text) in &panel.y.ticks {
         let y = panel.y(*value);
         scene.line(vec![(panel.left - 6.0, y), (panel.left, y)], INK, 2);
-        scene.text((panel.left - 12.0, y), text, TICK_SIZE, INK, Anchor::End);
+        // In a flat panel, a label that would touch the last one is left out.
+        if (y - last).abs() >= TICK_SIZE * 0.8 {
+            scene.text((panel.left - 12.0, y), text, TICK_SIZE, INK, Anchor::End);
+            last = y;
+        }
     }
 }
 

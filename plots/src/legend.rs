@@ -2,7 +2,8 @@
 
 use crate::axis::TICK_SIZE;
 use crate::frame::MARGIN;
-use crate::palette::{INK, on};
+use crate::gantt::{hatch, joint};
+use crate::palette::{INK, on, tint};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::strokes;
 use crate::type_face::fitted;
@@ -22,6 +23,10 @@ pub(crate) enum Mark {
     Box,
     /// A flat box.
     Flat,
+    /// A pale box with slanted lines.
+    Hatched,
+    /// Two ends of a line that joins bars.
+    Joint,
     /// A filled box with a notch.
     Notch,
     /// A dot.
@@ -45,6 +50,12 @@ impl Key {
         match self.mark {
             Mark::Box => scene.rectangle([left, y - 11.0, right, y + 11.0], colour),
             Mark::Flat => scene.rectangle([left, y - 5.0, right, y + 5.0], colour),
+            Mark::Hatched => {
+                let edges = [left, y - 11.0, right, y + 11.0];
+                scene.rectangle(edges, tint(colour, 0.3));
+                hatch(scene, edges, colour);
+            }
+            Mark::Joint => joint(scene, left + 11.0, [y - 9.0, y + 9.0], colour),
             Mark::Notch => {
                 scene.rectangle([left, y - 11.0, right, y + 11.0], colour);
                 scene.rectangle([left + 10.0, y, left + 13.0, y + 11.0], on(colour));

@@ -30,6 +30,7 @@ pub mod workflow_timeline;
 
 mod axis;
 mod chart;
+mod dates;
 mod error;
 mod frame;
 mod legend;

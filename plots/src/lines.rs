@@ -1,7 +1,7 @@
 //! Means with their spreads over an axis: the usual figure of a sweep.
 
 use crate::axis::Axis;
-use crate::chart::{Chart, amounts_or_range, end, range, whisker};
+use crate::chart::{Chart, amounts_or_range, around_zero, end, range, whisker, zero_line};
 use crate::frame::Panel;
 use crate::legend::{Key, Mark};
 use crate::palette::series;
@@ -25,6 +25,8 @@ pub struct LineChart {
     pub x_log: bool,
     /// How values lie on the y axis.
     pub y_scale: YScale,
+    /// Whether values are differences: of both signs, around a line at 0.
+    pub differences: bool,
     /// Whether spreads are pale strips along the lines instead of whiskers at the points.
     pub band: bool,
     /// A line for each.
@@ -100,13 +102,17 @@ impl Chart for LineChart {
     }
 
     fn y_range(&self) -> Result<(f64, f64), &'static str> {
-        let end = end(&self.y_label, self.points().map(|it| it.mean));
+        let end = match self.differences {
+            true => f64::INFINITY,
+            false => end(&self.y_label, self.points().map(|it| it.mean)),
+        };
         let reach = |it: &SweepPoint| {
             let half = it.half_width.unwrap_or(0.0);
             (it.mean, it.mean - half, (it.mean + half).min(end))
         };
         if self.y_scale == YScale::Linear {
-            return range(self.points().map(reach)).ok_or("no point has a value");
+            let range = if self.differences { around_zero } else { range };
+            return range(&mut self.points().map(reach)).ok_or("no point has a value");
         }
         let positive = || self.points().map(|it| it.mean).filter(|&mean| mean > 0.0);
         let low = positive().fold(f64::INFINITY, f64::min);
@@ -153,6 +159,9 @@ impl Chart for LineChart {
 
     fn draw(&self, scene: &mut Scene, panel: &Panel) {
         let shift = if matches!(self.x_axis, LineAxis::Names(_)) { 0.5 } else { 0.0 };
+        if self.differences {
+            zero_line(scene, panel);
+        }
         let whiskers = !self.band && self.points().any(|it| it.half_width.is_some());
         let lines: Vec<Vec<&SweepPoint>> = self.series.iter().map(sorted).collect();
         if self.band {

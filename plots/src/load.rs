@@ -1,5 +1,6 @@
 //! Figures out of a run's folder.
 
+mod gantt;
 mod grid;
 mod sequence;
 mod timeline;
@@ -13,10 +14,9 @@ use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader}
 
 use crate::distribution::{DistributionFigure, Quantity};
 use crate::error::PlotError;
-use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
-use crate::tries::Outage;
 
 pub use crate::distribution::Sample;
+pub use gantt::{differ_by, gantt};
 pub use grid::{job_timeline, resource_timeline};
 pub use sequence::sequence;
 pub use timeline::{World, grid_timeline, timeline};
@@ -167,67 +167,6 @@ fn read_once<T>(
     Ok(cell.get().map_or(&[], Vec::as_slice))
 }
 
-/// The Gantt chart of a run.
-///
-/// # Errors
-/// If the results cannot be read.
-pub fn gantt(
-    run: &Tables,
-    title: &str,
-    part: &Part,
-    world: &World<'_>,
-) -> Result<Gantt, PlotError> {
-    let jobs = run.jobs()?;
-    let groups = names(jobs, |job| &job.class);
-    // Jobs by their number, for the class and the number in the workload.
-    let by_number: BTreeMap<i64, &JobRow> = jobs.iter().map(|job| (job.job, job)).collect();
-    let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
-    for row in run.placements()? {
-        if !part.has_provider(&row.provider) {
-            continue;
-        }
-        let Some((start, end)) = part.clipped(row.start, row.end) else {
-            continue;
-        };
-        let job = by_number.get(&row.job);
-        let group = job.and_then(|job| groups.iter().position(|group| *group == job.class));
-        bars.entry(&row.provider).or_default().push(GanttBar {
-            label: job.map_or(row.job, |job| job.job_id).to_string(),
-            job: row.job,
-            group: group.unwrap_or(0),
-            first: u32::try_from(row.first).unwrap_or(0),
-            last: u32::try_from(row.last).unwrap_or(0),
-            start,
-            end,
-        });
-    }
-    let (outages, maintenance) = (run.outages()?, run.maintenance()?);
-    let provider = |resource: &ResourceRow| GanttProvider {
-        bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
-        outages: outages_of(outages, &resource.provider, part)
-            .map(|row| GanttOutage {
-                first: u32::try_from(row.first).unwrap_or(0),
-                last: u32::try_from(row.last).unwrap_or(0),
-                time: Outage { from: row.failed, until: row.restored },
-            })
-            .collect(),
-        maintenance: closed(maintenance, &resource.provider, part).collect(),
-        first: u32::try_from(resource.first).unwrap_or(0),
-        processors: u32::try_from(resource.processors).unwrap_or(0),
-        name: resource.provider.clone(),
-    };
-    let drawn = run.resources()?.iter();
-    let drawn =
-        drawn.filter(|it| (world.has_place)(&it.provider) && part.has_provider(&it.provider));
-    Ok(Gantt {
-        title: title.to_owned(),
-        providers: drawn.map(provider).collect(),
-        groups,
-        from: part.from,
-        until: part.until,
-    })
-}
-
 /// Distribution functions of one run, told apart by `by`, over the jobs that were
 /// submitted in the part of the run.
 ///
@@ -339,24 +278,6 @@ fn outages_of<'a>(
     mine.filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some())
 }
 
-/// When processors of a provider were in maintenance, of the part that is drawn.
-fn closed<'a>(
-    rows: &'a [MaintenanceRow],
-    provider: &'a str,
-    part: &'a Part,
-) -> impl Iterator<Item = GanttOutage> {
-    let mine = rows.iter().filter(move |row| row.provider == provider);
-    mine.filter_map(|row| {
-        let (first, last) = row.interval?;
-        let (from, until) = part.clipped(row.start, row.end)?;
-        Some(GanttOutage {
-            first: u32::try_from(first).unwrap_or(0),
-            last: u32::try_from(last).unwrap_or(0),
-            time: Outage { from, until: Some(until) },
-        })
-    })
-}
-
 fn is_in(part: &Part, job: &JobRow) -> bool {
     let provider = job.provider.as_deref();
     let at_provider = || provider.is_some_and(|provider| part.has_provider(provider));
@@ -370,10 +291,4 @@ fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
         // It is in a table of its own.
         Quantity::TimeToAgreement => None,
     }
-}
-
-/// The different names, in alphabetical order.
-fn names<'a>(jobs: &'a [JobRow], name: impl Fn(&'a JobRow) -> &'a String) -> Vec<String> {
-    let names: std::collections::BTreeSet<&String> = jobs.iter().map(name).collect();
-    names.into_iter().cloned().collect()
 }

@@ -18,13 +18,13 @@ use crate::boxes::BoxChart;
 use crate::canvas::Size;
 use crate::chart::Chart;
 use crate::error::PlotError;
-use crate::frame::{self, LABEL_SIZE, MARGIN, Panel, TITLE_SIZE};
+use crate::frame::{self, LABEL_SIZE, MARGIN, Panel};
 use crate::legend::{Key, NAME_INDENT};
 use crate::lines::LineChart;
 use crate::palette::INK;
 use crate::scatter::ScatterChart;
 use crate::scene::{Anchor, Scene};
-use crate::type_face::{fitted, width};
+use crate::type_face::{fitted, width, wrapped};
 
 /// Charts beside each other; the title of each stands above its panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,11 +120,7 @@ impl Panels {
 
     /// Draws all that stands above the panels and gives where it ends.
     fn draw_head(&self, scene: &mut Scene, charts: &[&dyn Chart], same_label: bool) -> f64 {
-        let wide = f64::from(scene.size.width) - 2.0 * MARGIN;
-        let title = fitted(&self.title, TITLE_SIZE, wide);
-        let mut y = MARGIN + TITLE_SIZE / 2.0;
-        scene.text((MARGIN, y), &title, TITLE_SIZE, INK, Anchor::Start);
-        y += TITLE_SIZE / 2.0 + 14.0;
+        let mut y = frame::draw_title(scene, &self.title).max(MARGIN) - 3.0;
         let mut legend: Vec<Key> = Vec::new();
         for entry in charts.iter().flat_map(|chart| chart.legend()) {
             if !legend.contains(&entry) {
@@ -135,10 +131,10 @@ impl Panels {
             y = draw_legend(scene, charts[0].legend_label(), &legend, y);
         }
         if same_label {
-            let label = fitted(charts[0].y_label(), LABEL_SIZE, wide);
-            y += 8.0 + LABEL_SIZE / 2.0;
-            scene.text((MARGIN, y), &label, LABEL_SIZE, INK, Anchor::Start);
-            y += LABEL_SIZE / 2.0;
+            let wide = f64::from(scene.size.width) - 2.0 * MARGIN;
+            let label = wrapped(charts[0].y_label(), LABEL_SIZE, wide, 2);
+            frame::draw_label(scene, &label, y + 8.0);
+            y += 8.0 + frame::label_height(label.len());
         }
         y
     }

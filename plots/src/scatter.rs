@@ -63,7 +63,7 @@ impl Chart for ScatterChart {
     }
 
     fn y_range(&self) -> Result<(f64, f64), &'static str> {
-        range(self.placed().map(|(_, point)| reach(point.y))).ok_or("no point has a value")
+        range(&mut self.placed().map(|(_, point)| reach(point.y))).ok_or("no point has a value")
     }
 
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
@@ -72,7 +72,7 @@ impl Chart for ScatterChart {
 
     fn x_axis(&self, room: f64) -> Axis {
         let (low, high) =
-            range(self.placed().map(|(_, point)| reach(point.x))).unwrap_or((0.0, 1.0));
+            range(&mut self.placed().map(|(_, point)| reach(point.x))).unwrap_or((0.0, 1.0));
         // Room on both sides, for the points on the edges and for their names.
         if self.x_log && self.placed().all(|(_, point)| point.x.0 > 0.0) {
             let least = self.placed().map(|(_, point)| point.x.0).fold(high, f64::min);

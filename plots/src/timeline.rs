@@ -32,6 +32,8 @@ pub struct Timeline {
     pub from: Option<f64>,
     /// End of the time axis, s; without it, the end of the last job.
     pub until: Option<f64>,
+    /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
+    pub clock: Option<i64>,
 }
 
 /// What a timeline draws.
@@ -102,7 +104,7 @@ impl Timeline {
             plan.legend = self.legend(bin);
         }
         let (left, right) = frame::room(&plan, size);
-        let x = Axis::time("time", low, high, right - left);
+        let x = Axis::of_run(low, high, self.clock, right - left);
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         for (curve, panel) in curves.iter().zip(&panels) {
             match bin {
@@ -125,7 +127,7 @@ impl Timeline {
         };
         vec![
             Key::new(&format!("mean of {}", in_words(bin)), Mark::Flat, colour),
-            Key::new("lowest to highest", Mark::Box, tint(colour, BAND)),
+            Key::new("min to max", Mark::Box, tint(colour, BAND)),
         ]
     }
 
@@ -266,7 +268,7 @@ struct Bin {
 }
 
 /// The shortest round length of at least `least` seconds.
-fn bin_length(least: f64) -> f64 {
+pub(crate) fn bin_length(least: f64) -> f64 {
     const ROUND: [f64; 20] = [
         1.0, 2.0, 5.0, 10.0, 20.0, 30.0, // s
         60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, // min
@@ -278,7 +280,7 @@ fn bin_length(least: f64) -> f64 {
 }
 
 /// A round length.
-fn in_words(seconds: f64) -> String {
+pub(crate) fn in_words(seconds: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min")];
     let unit = UNITS.into_iter().find(|(length, _)| seconds % length == 0.0);
     let (length, unit) = unit.unwrap_or((1.0, "s"));

@@ -39,3 +39,44 @@ pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
     }
     String::new()
 }
+
+/// The text in lines no wider than `room`, broken between words; of more lines than `most`, the last
+/// one has no end.
+pub(crate) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let ends = rest.match_indices(' ').map(|(end, _)| end).chain([rest.len()]);
+        let fits = |end: &usize| width(&rest[..*end], size) <= room;
+        let end = match lines.len() + 1 >= most {
+            true => None,
+            false => ends.take_while(fits).last(),
+        };
+        let Some(end) = end else {
+            lines.push(fitted(rest, size, room));
+            break;
+        };
+        lines.push(rest[..end].trim_end().to_owned());
+        rest = rest[end..].trim_start();
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        let text = "mean waiting time, s (mean of 5 runs)";
+        let lines = |room, most| wrapped(text, 20.0, room, most).join("|");
+        assert_eq!(lines(1_000.0, 2), text);
+        assert_eq!(lines(250.0, 2), "mean waiting time, s (mean|of 5 runs)");
+        let one = lines(250.0, 1);
+        assert!(one.starts_with("mean waiting time, s (me") && one.ends_with('…'), "{one}");
+        let two = lines(130.0, 2);
+        assert!(two.starts_with("mean waiting|time, ") && two.ends_with('…'), "{two}");
+        assert!(wrapped("", 20.0, 100.0, 2).is_empty());
+        assert_eq!(wrapped("incomprehensibilities", 20.0, 60.0, 3).len(), 1);
+    }
+}

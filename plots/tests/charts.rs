@@ -20,6 +20,7 @@ fn lines(x_axis: LineAxis) -> Scene {
         x_axis,
         x_log: false,
         y_scale: YScale::Linear,
+        differences: false,
         band: false,
         series: ["easy", "fcfs"].map(line).to_vec(),
     };
@@ -73,6 +74,7 @@ fn parts_of_a_whole_end_at_100_percent() {
             x_label: "tasks".to_owned(),
             y_label: y_label.to_owned(),
             legend_label: String::new(),
+            differences: false,
             categories: vec!["2".to_owned()],
             series: vec![BarSeries { name: String::new(), values: vec![Some((mean, Some(half)))] }],
         };

@@ -78,7 +78,9 @@ fn figures_of(run: &RunReader) -> Vec<(Figure, &'static [&'static str])> {
     };
     vec![
         (
-            Figure::Gantt(load::gantt(run, "Gantt", &all, &World::WHOLE).expect("readable")),
+            Figure::Gantt(
+                load::gantt(run, "Gantt", &all, &World::WHOLE, By::Class).expect("readable"),
+            ),
             &["north: processor", "time, "],
         ),
         (timeline(Shows::Both), &["busy processors, %", "waiting jobs", "time, "]),
@@ -99,6 +101,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_axis: LineAxis::Numbers,
         x_log: false,
         y_scale: YScale::Linear,
+        differences: false,
         band: false,
         y_label: "gain, s".to_owned(),
         legend_label: String::new(),
@@ -114,6 +117,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_label: "policy".to_owned(),
         y_label: "wait, s".to_owned(),
         legend_label: String::new(),
+        differences: false,
         categories: (0..30).map(|i| format!("policy number {i}")).collect(),
         series: vec![BarSeries {
             name: "one".to_owned(),
@@ -125,6 +129,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_label: "deadlines".to_owned(),
         y_label: y_label.to_owned(),
         legend_label: String::new(),
+        differences: false,
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: ["offers only", "computing power", "free time slots"]
             .map(|name| BarSeries {
@@ -161,6 +166,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_axis: LineAxis::Names(vec!["one".to_owned(), "two".to_owned(), "three".to_owned()]),
         x_log: false,
         y_scale: YScale::LogTime,
+        differences: false,
         band: true,
         series: vec![LineSeries {
             name: "sorted".to_owned(),
@@ -293,11 +299,11 @@ fn many_jobs_become_a_density() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path(), 20_000, false);
     let figure = Figure::Gantt(
-        load::gantt(&Tables::new(&run), "Gantt", &Part::default(), &World::WHOLE)
+        load::gantt(&Tables::new(&run), "Gantt", &Part::default(), &World::WHOLE, By::Class)
             .expect("readable"),
     );
     let svg = figure.svg(Size::default()).expect("there is data");
-    assert!(svg.contains("100 % busy"));
+    assert!(svg.contains("100 % busy") && svg.contains("mean of "), "the bin is named");
 }
 
 #[test]
@@ -305,7 +311,8 @@ fn processors_that_were_down_are_shaded() {
     for jobs in [3, 2_000] {
         let place = tempfile::tempdir().expect("a temporary folder");
         let run = run(place.path(), jobs, false);
-        let mut gantt = load::gantt(&Tables::new(&run), "Gantt", &Part::default(), &World::WHOLE);
+        let mut gantt =
+            load::gantt(&Tables::new(&run), "Gantt", &Part::default(), &World::WHOLE, By::Class);
         let provider = &mut gantt.as_mut().expect("readable").providers[0];
         let grey = |gantt: Gantt| {
             let scene = Figure::Gantt(gantt).scene(Size::default()).expect("there is data");
@@ -329,8 +336,9 @@ fn processors_that_were_down_are_shaded() {
 fn a_gantt_chart_shows_maintenance() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path(), 4, false);
-    let mut gantt = load::gantt(&Tables::new(&run), "Gantt", &Part::default(), &World::WHOLE)
-        .expect("readable");
+    let mut gantt =
+        load::gantt(&Tables::new(&run), "Gantt", &Part::default(), &World::WHOLE, By::Class)
+            .expect("readable");
     gantt.until = Some(100.0);
     let closed =
         |from, until| GanttOutage { first: 0, last: 3, time: Outage { from, until: Some(until) } };

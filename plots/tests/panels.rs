@@ -14,6 +14,7 @@ fn chart(title: &str, y_label: &str, values: [Option<f64>; 2]) -> BarChart {
         x_label: "deadlines".to_owned(),
         y_label: y_label.to_owned(),
         legend_label: String::new(),
+        differences: false,
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: vec![bars("offers", 1.0), bars("slots", 1.5)],
     }

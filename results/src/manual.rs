@@ -16,7 +16,7 @@ exact to a microsecond. Processors have one numbering across all providers, with
 `job` numbers the jobs of a run; `job_id` is the number in the workload's file.
 
 Beside them are `scenario.toml` (with every default), `provenance.json` (version, build, seed, SHA-256 of every input,
-digest of the tables, size of their files), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
+digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
 ";
 
@@ -123,8 +123,11 @@ What is drawn, swept and compared has one name everywhere: in `runs.csv` (a row 
 metric: `n` runs, their `mean`, `std` and `ci95`, half the width of the 95 % confidence interval), as `metric` of `[[figure]]`, in `haggle plot
 --metric` and `haggle compare --metric`. What has no name here is called by its place in `summary.json`: `failures.work_lost`,
 `deadlines.delayed`, `grid.done`, `eavesdropping.power_error_percent`. A group of jobs comes first: `provider.north.mean_waiting_time`,
-`class.local.deadlines.delayed`, `workload.day.utilisation`. Of more than 64 providers, users, classes or workloads `aggregate.csv` has none of these;
-figures and each run's `summary.json` do. `-` may be written for `_`.
+`class.local.deadlines.delayed`, `workload.day.utilisation`. `-` may be written for `_`.
+
+`aggregate.csv` says this twice: in `metric`, which is unique at a point, and in long format in `group_kind` (`provider`, `class`, `workload`), `group` (`north`) and
+`quantity` (`mean_waiting_time`), where `group_kind` and `group` are empty for the whole run. Of more than 64 providers, classes or workloads it has none;
+figures and each run's `summary.json` do. It has no rows of users, for they have the values of their workload.
 
 ";
 

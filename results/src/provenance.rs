@@ -26,6 +26,10 @@ pub struct Provenance {
     pub seed: u64,
     /// The files that were read.
     pub inputs: Vec<Input>,
+    /// What the clocks of the logs showed at time zero, seconds since 1970-01-01 in local time without
+    /// summer time; missing if they do not say, or differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_time_at_zero: Option<i64>,
     /// What came out.
     pub digest: RunDigest,
     /// The files of the tables and their sizes in bytes, by which a damaged one is known.

@@ -1,6 +1,9 @@
 //! The results of a sweep as one table: a row for each point and metric, over all replications.
 
-use crate::stats::Estimate;
+use std::collections::BTreeMap;
+
+use crate::metrics::named::of_which_group;
+use crate::stats::{Estimate, paired_difference};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +32,13 @@ pub struct SweepRow {
 ///
 /// Runs that are equal in everything are one run, copied: they have no confidence interval.
 pub fn aggregate(runs: &[SweepRun]) -> Vec<SweepRow> {
-    let mut copies = std::collections::BTreeMap::new();
+    let mut copies = BTreeMap::new();
     for run in runs {
         let (first, equal) = copies.entry(run.point.as_slice()).or_insert((run, true));
         *equal &= first.metrics == run.metrics;
     }
     let mut samples: Vec<(&[String], &str, Vec<f64>)> = Vec::new();
-    let mut places = std::collections::BTreeMap::new();
+    let mut places = BTreeMap::new();
     for run in runs {
         for (metric, value) in &run.metrics {
             let key = (run.point.as_slice(), metric.as_str());
@@ -59,17 +62,91 @@ pub fn aggregate(runs: &[SweepRun]) -> Vec<SweepRow> {
     samples.iter().filter_map(row).collect()
 }
 
+/// A metric at a point of a sweep beside what it is at the point that this one is held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairedRow {
+    /// The value on each axis.
+    pub point: Vec<String>,
+    /// The metric.
+    pub metric: String,
+    /// What it is at the other point, in the order of the runs.
+    pub base: Vec<f64>,
+    /// What it is here, with the same seeds.
+    pub values: Vec<f64>,
+    /// This point - the other, seed by seed.
+    pub difference: Estimate,
+}
+
+/// Holds each run against the one with its seed and its values on all axes but those `at`, each
+/// (axis, value): these have that value there. Runs that nothing is held against are left out, and
+/// values that are not finite. Rows come as in [`aggregate`].
+///
+/// Where no value varies over the seeds, runs are copies: their difference has no confidence interval.
+pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<PairedRow> {
+    let base = |run: &SweepRun| {
+        let mut point = run.point.clone();
+        at.iter().for_each(|(axis, value)| point[*axis].clone_from(value));
+        point
+    };
+    let all = || runs.iter().zip(seeds);
+    let is_base = |run: &SweepRun| base(run) == run.point;
+    let bases: BTreeMap<(Vec<String>, u64), &SweepRun> = all()
+        .filter(|(run, _)| is_base(run))
+        .map(|(run, &seed)| ((run.point.clone(), seed), run))
+        .collect();
+    let mut samples: Vec<(&[String], &str, Vec<f64>, Vec<f64>)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for (run, &seed) in all().filter(|(run, _)| !is_base(run)) {
+        let Some(other) = bases.get(&(base(run), seed)) else { continue };
+        let theirs: BTreeMap<&str, f64> =
+            other.metrics.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        for (metric, mine) in &run.metrics {
+            let Some(&theirs) = theirs.get(metric.as_str()) else { continue };
+            let key = (run.point.as_slice(), metric.as_str());
+            let place = *places.entry(key).or_insert_with(|| {
+                samples.push((key.0, key.1, Vec::new(), Vec::new()));
+                samples.len() - 1
+            });
+            if mine.is_finite() && theirs.is_finite() {
+                samples[place].2.push(theirs);
+                samples[place].3.push(*mine);
+            }
+        }
+    }
+    let constant = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
+    let mut copies = BTreeMap::new();
+    for (point, _, base, values) in &samples {
+        *copies.entry(*point).or_insert(true) &= constant(base) && constant(values);
+    }
+    let row = |(point, metric, base, values): (&[String], &str, Vec<f64>, Vec<f64>)| {
+        let mut difference = paired_difference(&values, &base)?;
+        if copies[point] {
+            difference.half_width = None;
+        }
+        let (point, metric) = (point.to_vec(), metric.to_owned());
+        Some(PairedRow { point, metric, base, values, difference })
+    };
+    samples.into_iter().filter_map(row).collect()
+}
+
 /// The table as CSV: a column for each axis, then `metric,n,mean,std,ci95`, where `ci95` is
 /// half the width of the 95 % confidence interval; empty where one run has no spread, or all are equal.
+///
+/// A metric of a group is told in `group_kind,group,quantity`, too, where that of the whole run has no group. Groups
+/// of users are left out: tables name workloads only, so that they have the values of these.
 pub fn to_csv(axes: &[String], rows: &[SweepRow]) -> String {
     let mut lines = Vec::with_capacity(rows.len() + 1);
     let header = axes.iter().map(|axis| quoted(axis));
-    let fixed = ["metric", "n", "mean", "std", "ci95"].map(str::to_owned);
-    lines.push(header.chain(fixed).collect::<Vec<_>>().join(","));
+    let fixed = ["metric", "n", "mean", "std", "ci95", "group_kind", "group", "quantity"];
+    lines.push(header.chain(fixed.map(str::to_owned)).collect::<Vec<_>>().join(","));
     let optional =
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
     for row in rows {
         let it = &row.estimate;
+        let (kind, group, quantity) = of_which_group(&row.metric).unwrap_or(("", "", &row.metric));
+        if kind == "user" {
+            continue;
+        }
         let point = row.point.iter().map(|value| quoted(value));
         let values = [
             quoted(&row.metric),
@@ -77,6 +154,9 @@ pub fn to_csv(axes: &[String], rows: &[SweepRow]) -> String {
             format!("{:?}", it.mean),
             optional(it.std),
             optional(it.half_width),
+            quoted(kind),
+            quoted(group),
+            quoted(quantity),
         ];
         lines.push(point.chain(values).collect::<Vec<_>>().join(","));
     }
@@ -98,15 +178,63 @@ mod tests {
     fn replications_of_a_point_become_one_row() {
         let run = |load: &str, wait: f64| SweepRun {
             point: vec![load.to_owned()],
-            metrics: vec![("wait, s".to_owned(), wait)],
+            metrics: vec![
+                ("wait, s".to_owned(), wait),
+                ("provider.north-1.deadlines.delayed".to_owned(), 7.0),
+                ("user.guests.jobs".to_owned(), 7.0),
+            ],
         };
         let rows = aggregate(&[run("0.9", 3.0), run("0.5", 1.0), run("0.9", 5.0)]);
         let csv = to_csv(&["load".to_owned()], &rows);
         let mut lines = csv.lines();
-        assert_eq!(lines.next(), Some("load,metric,n,mean,std,ci95"));
-        let first = lines.next().expect("two rows");
+        assert_eq!(lines.next(), Some("load,metric,n,mean,std,ci95,group_kind,group,quantity"));
+        let first = lines.next().expect("four rows");
         assert!(first.starts_with("0.9,\"wait, s\",2,4.0,1.414"), "{first}");
-        assert_eq!(lines.next(), Some("0.5,\"wait, s\",1,1.0,,"));
+        assert!(first.ends_with(",,,\"wait, s\""), "{first}");
+        let of_group = "0.9,provider.north-1.deadlines.delayed,2,7.0,0.0,0.0,provider,north-1,\
+                        deadlines.delayed";
+        assert_eq!(lines.next(), Some(of_group));
+        assert_eq!(lines.next(), Some("0.5,\"wait, s\",1,1.0,,,,,\"wait, s\""));
+        assert_eq!(lines.count(), 1, "users have the values of their workload");
+    }
+
+    /// Two queues under two loads; one seed of the base is missing at the higher load.
+    #[test]
+    fn runs_are_held_against_those_of_their_seed() {
+        let mut runs = Vec::new();
+        let mut seeds = Vec::new();
+        let mut add = |policy: &str, load: &str, seed: u64, wait: f64| {
+            let metrics = vec![("wait".to_owned(), wait), ("jobs".to_owned(), 9.0)];
+            runs.push(SweepRun { point: vec![policy.to_owned(), load.to_owned()], metrics });
+            seeds.push(seed);
+        };
+        for (seed, easy) in [(1, 10.0), (2, 30.0)] {
+            add("fcfs", "0.5", seed, easy + 4.0 + seed as f64);
+            add("easy", "0.5", seed, easy);
+        }
+        add("fcfs", "0.9", 1, 70.0);
+        add("fcfs", "0.9", 2, 90.0);
+        add("easy", "0.9", 2, 60.0);
+        let rows = against(&runs, &seeds, &[(0, "easy".to_owned())]);
+        let shown: Vec<(&str, &str, f64, u64)> = rows
+            .iter()
+            .map(|it| (&*it.point[1], &*it.metric, it.difference.mean, it.difference.n))
+            .collect();
+        let expected = [
+            ("0.5", "wait", 5.5, 2),
+            ("0.5", "jobs", 0.0, 2),
+            ("0.9", "wait", 30.0, 1),
+            ("0.9", "jobs", 0.0, 1),
+        ];
+        assert_eq!(shown, expected);
+        // t(1, 0.975) = 12.706, s = 0.7071, n = 2; the waits themselves differ by 20 and more.
+        let half = rows[0].difference.half_width.expect("two seeds");
+        assert!((half - 6.353).abs() < 1e-3, "{half}");
+        assert_eq!(rows[1].difference.half_width, Some(0.0));
+        assert_eq!((&*rows[0].base, &*rows[0].values), (&[10.0, 30.0][..], &[15.0, 36.0][..]));
+        let both = against(&runs, &seeds, &[(0, "easy".to_owned()), (1, "0.5".to_owned())]);
+        assert_eq!(both.iter().filter(|it| it.metric == "wait").count(), 3);
+        assert!(against(&runs, &seeds, &[(0, "replan".to_owned())]).is_empty());
     }
 
     #[test]

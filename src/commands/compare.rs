@@ -11,6 +11,7 @@ use haggle::experiment::compare::{
 use serde_json::json;
 
 pub(crate) use sweep::SHOWN;
+pub(crate) use within::axis_value;
 
 use super::plot::is_sweep;
 use super::table::{count, lines, number, row, seconds};

@@ -13,6 +13,7 @@ use haggle::scenario::{Experiment, Logs, Source, nearest};
 use haggle_plots::load::Tables;
 use haggle_results::RunReader;
 
+use super::compare::axis_value;
 use super::{Error, open_run, print};
 use crate::exit::Exit;
 
@@ -26,6 +27,7 @@ use crate::exit::Exit;
   haggle plot runs/quickstart --kind gantt --provider west --until 12h -o west.png
   haggle plot runs/quickstart --kind sequence --job 3
   haggle plot runs/first runs/second --kind waiting-ecdf -o compared.pdf
+  haggle plot sweeps/monday --kind lines --against policy=easy -o paired.svg
   haggle plot runs/first --kind gantt --size 88x60mm --title '' -o column.pdf")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
@@ -47,15 +49,23 @@ pub(crate) struct Args {
     /// End of the time that is drawn, such as 2d
     #[arg(long, value_name = "TIME")]
     until: Option<TimeSpan>,
+    /// Show dates on the axis of time of gantt, utilisation and queue-length, by the header of the log
+    #[arg(long)]
+    dates: bool,
     /// What bars and lines measure
     #[arg(long, value_name = "METRIC")]
     metric: Option<Metric>,
-    /// What gives each bar, line or curve: provider, user, class, workload or a sweep axis
+    /// What gives each bar, line or curve, or of a gantt each colour: provider, user, class, workload
+    /// or a sweep axis
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
     /// The sweep axis along which lines go; without it, the first
     #[arg(long, value_name = "AXIS")]
     x: Option<Name>,
+    /// Of a sweep, draw differences to the runs with this value of an axis, seed by seed, such as
+    /// policy=easy; can be given for several axes
+    #[arg(long, value_name = "AXIS=VALUE", value_parser = axis_value)]
+    against: Vec<(String, String)>,
     /// Width and height, such as 88x60mm for a column of a paper, or 1200x800px
     #[arg(long, value_name = "SIZE")]
     size: Option<PictureSize>,
@@ -116,6 +126,7 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let known: Vec<&str> = providers.chain(resources.iter().map(String::as_str)).collect();
     let what = if scenario.shown().processors { "provider" } else { "resource" };
     check_providers(args, &known, what)?;
+    refuse_against(args)?;
     let figures = figures(args, &scenario.figures)?;
     let paths = paths(args, &figures, folder)?;
     let tables = Tables::new(&run);
@@ -155,8 +166,20 @@ fn shows_single_runs(experiment: &Experiment) -> bool {
     experiment.variants.iter().any(|variant| !variant.scenario.figures.is_empty())
 }
 
+/// Runs that do not belong to one sweep have no variants.
+fn refuse_against(args: &Args) -> Result<(), Error> {
+    if args.against.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Unfit {
+        message: "--against holds the variants of a sweep against one of them".to_owned(),
+        hint: "name the folder of a sweep".to_owned(),
+    })
+}
+
 /// Several runs in one figure.
 fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
+    refuse_against(args)?;
     if args.kinds.is_empty() {
         return Err(Error::Unfit {
             message: "several runs can be drawn only into figures that compare them".to_owned(),
@@ -217,9 +240,14 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.job = args.job.or(figure.job);
         figure.from = args.from.or(figure.from);
         figure.until = args.until.or(figure.until);
+        figure.dates |= args.dates;
         figure.metric = args.metric.clone().or(figure.metric.take());
         figure.group_by = args.group_by.clone().or(figure.group_by.take());
         figure.x = args.x.clone().or(figure.x.take());
+        if !args.against.is_empty() {
+            let value = |(axis, value): &(String, String)| (axis.clone(), value.clone().into());
+            figure.against = Some(args.against.iter().map(value).collect());
+        }
         figure.size = args.size.or(figure.size);
         figure.title = args.title.clone().or(figure.title.take());
         figure.format = match args.format {
@@ -252,10 +280,12 @@ fn figure(kind: FigureKind) -> Figure {
         job: None,
         from: None,
         until: None,
+        dates: false,
         metric: None,
         x: None,
         whiskers: None,
         group_by: None,
+        against: None,
     }
 }
 

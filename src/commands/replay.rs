@@ -1,5 +1,8 @@
 //! `haggle replay`: one log under one policy or several, no scenario to write.
 
+mod recorded;
+mod text;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -8,14 +11,16 @@ use haggle::scenario::quantity::EstimateRule;
 use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
+use serde::Serialize;
 
 use super::run::{DriverName, TableFormat, say_cleared, say_reports, say_too_wide, told};
-use super::table::lines;
 use super::{Error, is_pipe, print, print_json, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
-use crate::report::warn_of;
+use crate::report::{say, warn_of};
+use recorded::Recorded;
+use text::{as_text, side_by_side};
 
 /// Replay a log on one machine, under one policy or several
 ///
@@ -23,6 +28,9 @@ use crate::report::warn_of;
 /// jobs that never ran are left out, a missing request is the run time, and a run longer than its
 /// request is cut to it. The field's comparisons use `--rules canonical`: processors are
 /// those allocated, and jobs without a run time or a request are left out.
+///
+/// Beside the policies stands what the log itself says of these jobs, by its waiting times
+/// (field 3): "as recorded".
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle replay CTC-SP2-1996-3.1-cln.swf.gz --processors 338 --policy easy
@@ -217,18 +225,58 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         }
         outcomes.push((scenario, outcome));
     }
-    match (outcomes.as_slice(), args.json) {
-        ([(scenario, outcome)], true) => print_json(&told(scenario, outcome))?,
-        ([(scenario, outcome)], false) => print(&as_text(args, scenario, outcome))?,
-        (several, true) => {
-            let told = policies
-                .iter()
-                .zip(several)
-                .map(|(policy, (scenario, outcome))| (policy.word(), told(scenario, outcome)));
-            print_json(&told.collect::<BTreeMap<_, _>>())?;
-        }
-        (several, false) => print(&side_by_side(policies, several))?,
+    let recorded = recorded(args, &scenarios)?;
+    if args.json {
+        return print_told(policies, &outcomes, recorded.as_ref());
     }
+    print(&match (outcomes.as_slice(), &recorded) {
+        ([(scenario, outcome)], None) => as_text(args, scenario, outcome),
+        (several, recorded) => side_by_side(args, several, recorded.as_ref()),
+    })?;
+    Ok(Exit::Success)
+}
+
+/// What became of the same jobs where they ran, if the log says so; and if not, says that it does not.
+fn recorded(args: &Args, scenarios: &[Scenario]) -> Result<Option<Recorded>, Error> {
+    let Some(scenario) = scenarios.first() else { return Ok(None) };
+    let once = args.log == Path::new("-") || is_pipe(&args.log);
+    let recorded = if once { None } else { Recorded::read(scenario, &args.log)? };
+    if recorded.is_none() && !args.quiet {
+        say(match once {
+            true => {
+                "note: a log that comes through a pipe is not compared with its own waiting times\n"
+            }
+            false => "note: the log has no waiting times (field 3) to compare with\n",
+        });
+    }
+    Ok(recorded)
+}
+
+/// What is told as JSON, and beside it what the log has recorded.
+#[derive(Serialize)]
+struct Beside<'r, T> {
+    #[serde(flatten)]
+    told: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_recorded: Option<&'r Recorded>,
+}
+
+/// Prints what came out as JSON: of several policies, each under its name.
+fn print_told(
+    policies: &[Policy],
+    outcomes: &[(&Scenario, Outcome)],
+    as_recorded: Option<&Recorded>,
+) -> Result<Exit, Error> {
+    match outcomes {
+        [(scenario, outcome)] => print_json(&Beside { told: told(scenario, outcome), as_recorded }),
+        several => {
+            let several = policies.iter().zip(several);
+            let told: BTreeMap<_, _> = several
+                .map(|(policy, (scenario, outcome))| (policy.word(), told(scenario, outcome)))
+                .collect();
+            print_json(&Beside { told, as_recorded })
+        }
+    }?;
     Ok(Exit::Success)
 }
 
@@ -379,93 +427,6 @@ pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
     }
     let open = swf::open(log, Malformed::Refuse).map_err(|error| Error::Workload(error.into()))?;
     open.header().machine_size().ok_or_else(|| Error::NoMachineSize { log: log.to_owned() })
-}
-
-/// A number that is told: its name, itself and its unit.
-type Fact = (&'static str, String, &'static str);
-
-fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> String {
-    let line = |(name, value, unit): Fact| {
-        let line = format!("{name:<24}{value:>16}  {unit}");
-        format!("{}\n", line.trim_end())
-    };
-    let mut text: String = facts(outcome).into_iter().map(line).collect();
-    for (_, rules) in scenario.log_rules() {
-        text.push_str(&line(("rules for the log", rules, "")));
-    }
-    text.extend(counts(outcome).into_iter().map(line));
-    if let Some(written) = &outcome.written {
-        text.push_str(&format!("results in {}\n", written.folder.display()));
-        if !args.quiet {
-            let folder = written.folder.display();
-            crate::report::say(&format!(
-                "`haggle plot {folder} --kind waiting-ecdf` draws waiting times\n"
-            ));
-        }
-    }
-    text
-}
-
-/// A column for each policy.
-fn side_by_side(policies: &[Policy], outcomes: &[(&Scenario, Outcome)]) -> String {
-    let mut columns =
-        outcomes.iter().map(|(_, outcome)| [facts(outcome), counts(outcome)].concat());
-    let mut names = Vec::<(&str, &str)>::new();
-    for (name, _, unit) in columns.clone().flatten() {
-        if !names.contains(&(name, unit)) {
-            names.push((name, unit));
-        }
-    }
-    let columns: Vec<Vec<Fact>> = columns.by_ref().collect();
-    let heads = policies.iter().map(|policy| policy.word());
-    let mut rows = vec![[""].into_iter().chain(heads).map(str::to_owned).collect()];
-    for (name, unit) in names {
-        let value = |column: &Vec<Fact>| {
-            let fact = column.iter().find(|fact| fact.0 == name);
-            // What is not counted has not happened.
-            fact.map_or_else(|| "0".to_owned(), |fact| fact.1.clone())
-        };
-        let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-        let mut row = vec![format!("{name}{unit}")];
-        row.extend(columns.iter().map(value));
-        rows.push(row);
-    }
-    let mut text = lines(&rows, &[0]);
-    for (_, rules) in outcomes.first().into_iter().flat_map(|(scenario, _)| scenario.log_rules()) {
-        text.push_str(&format!("  rules for the log: {rules}\n"));
-    }
-    for written in outcomes.iter().filter_map(|(_, outcome)| outcome.written.as_ref()) {
-        text.push_str(&format!("results in {}\n", written.folder.display()));
-    }
-    text
-}
-
-/// The numbers that are told of every replay.
-fn facts(outcome: &Outcome) -> Vec<Fact> {
-    let summary = &outcome.summary;
-    let number = |value: Option<f64>, decimals: usize| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
-    };
-    vec![
-        ("jobs", outcome.stats.jobs.to_string(), ""),
-        ("mean waiting time", number(summary.mean_waiting_time, 2), "s"),
-        ("largest waiting time", number(summary.max_waiting_time, 0), "s"),
-        ("mean bounded slowdown", number(summary.mean_bounded_slowdown, 3), "threshold 10 s"),
-        ("makespan", number(summary.makespan, 0), "s"),
-        ("utilisation", number(summary.utilisation, 4), ""),
-    ]
-}
-
-/// What happened to some jobs only, if it did.
-fn counts(outcome: &Outcome) -> Vec<Fact> {
-    let counts = &outcome.summary.all.outcomes;
-    let all = [
-        ("stopped at their limit", counts.walltime_reached),
-        ("rejected", counts.rejected),
-        ("promises broken", counts.promises_broken),
-    ];
-    let some = all.into_iter().filter(|(_, count)| *count > 0);
-    some.map(|(name, count)| (name, count.to_string(), "jobs")).collect()
 }
 
 #[cfg(test)]

@@ -8,13 +8,16 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::UNIX_EPOCH;
 
+use chrono::DateTime;
 use haggle::reproduce::catalogue::Origin;
 use haggle::reproduce::draw::draw;
 use haggle::reproduce::judge::Failure;
 use haggle::reproduce::language::Language;
 use haggle::reproduce::logs;
 use haggle::reproduce::obtain::Task;
+use haggle::reproduce::page::{self, Told};
 use haggle::reproduce::{
     Catalogue, Claim, Data, Figure, Finding, Judgement, Library, Study, judge, study,
 };
@@ -42,11 +45,17 @@ use crate::report::{report, say};
 #[command(after_help = "Examples:
   haggle reproduce netto-t7.1
   haggle reproduce chtepen-4.9 chtepen-4.10 --quick -o figures
-  haggle reproduce all --json > claims.json")]
+  haggle reproduce all --json > claims.json
+  haggle reproduce haggle-sessions --quick --json > sessions.json
+  haggle reproduce --page sessions.json > sessions.md")]
 pub(crate) struct Args {
     /// Names of figures, names of studies (all their figures), or `all`
-    #[arg(required = true, value_name = "FIGURE")]
+    #[arg(required_unless_present = "page", value_name = "FIGURE")]
     figures: Vec<String>,
+    /// Run nothing, and print a page in Markdown of what --json wrote: the score of all claims, by
+    /// study and figure
+    #[arg(long, value_name = "CLAIMS.JSON", conflicts_with_all = ["figures", "quick", "json"])]
+    page: Option<PathBuf>,
     /// Fewer replications and values, for a first look; says what it leaves out
     #[arg(long)]
     quick: bool,
@@ -79,6 +88,10 @@ pub(crate) fn library(folder: Option<&Path>) -> Library {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let library = library(args.scenarios.as_deref());
     let catalogue = Catalogue::read(&library, study::ALL)?;
+    if let Some(file) = &args.page {
+        print(&page(&catalogue, file)?)?;
+        return Ok(Exit::Success);
+    }
     let wanted = wanted(&catalogue, &args.figures)?;
     let output = if args.quick { args.output.join("quick") } else { args.output.clone() };
     fs::create_dir_all(&output).map_err(|error| Error::Write { path: output.clone(), error })?;
@@ -96,8 +109,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         findings.extend(found);
     }
     if args.json {
-        let objects: Vec<_> = findings.iter().map(object).collect();
-        print(&format!("{:#}\n", serde_json::Value::Array(objects)))?;
+        let told: Vec<Told> = findings.iter().map(Told::of).collect();
+        print(&format!("{:#}\n", json!(told)))?;
     } else if !wanted.is_empty() {
         print(&text::reasons(&findings))?;
         print(&text::counts(&findings))?;
@@ -282,22 +295,19 @@ impl Desk<'_> {
     }
 }
 
-fn object(finding: &Finding<'_>) -> serde_json::Value {
-    let Finding { claim, judgement } = finding;
-    let mut object = json!({
-        "id": claim.id,
-        "statement": claim.statement,
-        "expected": claim.expected,
-        "got": judgement.text(),
-        "verdict": judgement.name(),
-        "grade": claim.grade.name(),
-        "figures": claim.figures,
-    });
-    if let Some(note) = &claim.note {
-        object["note"] = json!(note);
-    }
-    if let Some(reason) = &claim.reason {
-        object["why"] = json!(reason.text);
-    }
-    object
+/// The page of what an earlier reproduction told as JSON.
+fn page(catalogue: &Catalogue, file: &Path) -> Result<String, Error> {
+    let unfit = |message: String| Error::Unfit {
+        message,
+        hint: "name a file that `haggle reproduce all --json` has written".to_owned(),
+    };
+    let unreadable = |error| unfit(format!("cannot read `{}`: {error}", file.display()));
+    let text = fs::read_to_string(file).map_err(unreadable)?;
+    let written = fs::metadata(file).and_then(|it| it.modified()).map_err(unreadable)?;
+    let seconds = written.duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
+    let date = i64::try_from(seconds).ok().and_then(|it| DateTime::from_timestamp(it, 0));
+    let date = date.unwrap_or_default().format("%Y-%m-%d").to_string();
+    let told: Vec<Told> = serde_json::from_str(&text)
+        .map_err(|error| unfit(format!("`{}` has no claims: {error}", file.display())))?;
+    page::page(catalogue, &told, env!("CARGO_PKG_VERSION"), &date).map_err(unfit)
 }

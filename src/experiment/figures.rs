@@ -153,14 +153,27 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
         FigureKind::Gantt => {
             let resources = resources(scenario);
             let whole = World { has_place: &|name| !resources.contains(name), ..World::WHOLE };
-            Figure::Gantt(load::gantt(run, &title("who used what when"), &part, &whole)?)
+            let of_jobs = figure.group_by.as_ref().map(|_| Grouping::of(figure)).transpose()?;
+            let by = of_jobs.map_or_else(|| load::differ_by(run), |it| Ok(it.by()))?;
+            let mut gantt = load::gantt(run, &title("schedule"), &part, &whole, by)?;
+            let grouping = of_jobs.unwrap_or(match by {
+                By::Class => Grouping::Class,
+                _ => Grouping::Workload,
+            });
+            if gantt.groups.len() > 1 {
+                gantt.group_label = grouping.word().to_owned();
+            }
+            gantt.clock = clock(figure, run)?;
+            gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, scenario));
+            Figure::Gantt(gantt)
         }
         FigureKind::Utilisation | FigureKind::QueueLength => {
             let (what, shows) = match figure.kind {
                 FigureKind::Utilisation => ("utilisation", Shows::Utilisation),
                 _ => ("waiting jobs", Shows::Queue),
             };
-            Figure::Timeline(timeline(scenario, run, &title(what), &part, shows)?)
+            let timeline = timeline(scenario, run, &title(what), &part, shows)?;
+            Figure::Timeline(Timeline { clock: clock(figure, run)?, ..timeline })
         }
         FigureKind::WaitingEcdf => {
             distribution(figure, scenario, run, Quantity::WaitingTime, "waiting times")?
@@ -191,6 +204,17 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
             return Err(PlotError::Unsuitable(reason.to_owned()));
         }
     })
+}
+
+/// What the clock on the wall showed at time zero, if the figure has dates.
+fn clock(figure: &file::Figure, run: &Tables) -> Result<Option<i64>, PlotError> {
+    if !figure.dates {
+        return Ok(None);
+    }
+    let clock = run.run().provenance()?.local_time_at_zero;
+    let reason = "the run has no dates: there is no log, its header has no UnixStartTime, logs differ in their \
+                  dates, or a step moved its jobs";
+    clock.map(Some).ok_or_else(|| PlotError::NoValues(reason.to_owned()))
 }
 
 /// The names of the resources of a grid.
@@ -441,6 +465,7 @@ fn bars(
             name: metric::title(&metric),
             values: bars.iter().map(|(_, value)| value.map(|value| (value, None))).collect(),
         }],
+        differences: false,
         categories: bars.into_iter().map(|(name, _)| name).collect(),
     })
 }

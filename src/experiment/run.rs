@@ -170,7 +170,8 @@ pub fn run(
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
-    let Stage { world, cast, reports, inputs, steps, mut warnings } = Stage::set(scenario, folder)?;
+    let stage = Stage::set(scenario, folder)?;
+    let Stage { world, cast, reports, inputs, steps, clocks, mut warnings } = stage;
     let metrics = MetricsOptions {
         failures: whole_places_fail(scenario),
         transactions: trials(scenario),
@@ -210,6 +211,7 @@ pub fn run(
                 destination,
                 summary: &summary,
                 inputs: &inputs,
+                clock: model::local_clock(&clocks),
                 messages: stats.messages,
                 stopwatch: &stopwatch,
                 check: conduct.check,
@@ -273,6 +275,7 @@ struct Rest<'a> {
     destination: &'a Destination,
     summary: &'a Summary,
     inputs: &'a [(String, PathBuf)],
+    clock: Option<i64>,
     messages: u64,
     stopwatch: &'a Stopwatch,
     check: bool,
@@ -302,6 +305,7 @@ impl Rest<'_> {
                 .filter(|(written, path)| written != "-" && path.is_file())
                 .map(|(written, path)| Input::of_file(path, written))
                 .collect::<Result<_, _>>()?,
+            local_time_at_zero: self.clock,
             digest: digest.clone(),
             tables: finished.table_sizes()?,
         })?;

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use haggle_model::Time;
 use haggle_model::workload::steps::Draws;
 use haggle_model::workload::{
-    self as model, JobStream, OpenWorkload, Source, StreamItem, WatchedStep, merge, number_jobs,
+    self as model, JobStream, OpenWorkload, Source, StreamItem, WallClock, WatchedStep, merge,
+    number_jobs,
 };
 
 use super::workflows::run_by;
@@ -162,6 +163,8 @@ impl Workloads {
                     streams.push(part.jobs);
                     open.effects.extend(part.effects);
                     open.logs.extend(part.logs);
+                    let behind = |clock: Option<WallClock>| clock?.behind(steps);
+                    open.clocks.extend(part.clocks.into_iter().map(behind));
                 }
                 let draws = Draws::new(self.seed, name);
                 let (jobs, effects) =

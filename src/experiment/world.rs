@@ -13,7 +13,7 @@ use haggle_agents::{
 };
 use haggle_model::network::NetworkError;
 use haggle_model::random::stream;
-use haggle_model::workload::{CleaningReport, SharedReport, WatchedStep};
+use haggle_model::workload::{CleaningReport, SharedReport, WallClock, WatchedStep};
 use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
 use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
@@ -53,6 +53,8 @@ pub struct Stage {
     pub inputs: Vec<(String, PathBuf)>,
     /// What the steps of the workloads do; complete after the run.
     pub steps: Vec<WatchedStep>,
+    /// The clocks of these logs; right after the run.
+    pub clocks: Vec<Option<WallClock>>,
     /// What has no effect, as far as it can be told before the run.
     pub warnings: Vec<String>,
 }
@@ -115,6 +117,7 @@ impl Stage {
             reports: Vec::new(),
             inputs: workloads.inputs(),
             steps: Vec::new(),
+            clocks: Vec::new(),
             warnings: Vec::new(),
         };
         let seating = Seating::of(scenario);
@@ -472,6 +475,7 @@ impl Stage {
         let open = workloads.open(user.workload.as_str())?;
         self.reports.extend(open.logs);
         self.steps.extend(open.effects);
+        self.clocks.extend(open.clocks);
         let arrivals: Arrivals = Box::new(open.jobs.map(|job| job.map_err(Into::into)));
         self.world.arrivals.push((me, arrivals));
         Ok(me)

@@ -31,6 +31,9 @@ pub enum Judgement {
     Failed(Failure),
 }
 
+/// All words for what can come of a claim.
+pub const VERDICTS: [&str; 6] = ["held", "missed", "undecided", "reported", "untestable", "failed"];
+
 /// Why a claim could not be tested.
 #[derive(Clone, Debug)]
 pub enum Failure {

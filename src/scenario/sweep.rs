@@ -317,7 +317,8 @@ fn split_figures(figures: Vec<Figure>, axes: &[String]) -> (Vec<Figure>, Vec<Fig
     figures.into_iter().partition(|figure| {
         let used = [&figure.x, &figure.group_by];
         let names_axis = |name: &Name| axes.iter().any(|axis| axis == name.as_str());
-        figure.kind.spans_runs() && used.into_iter().flatten().any(names_axis)
+        let over_axis = used.into_iter().flatten().any(names_axis);
+        figure.kind.spans_runs() && (over_axis || figure.against.is_some())
     })
 }
 

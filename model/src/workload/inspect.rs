@@ -92,7 +92,7 @@ pub fn inspect(
 ) -> Result<WorkloadStatistics, WorkloadError> {
     let first = workload.jobs.next().transpose()?;
     let machine_size = machine_size.or_else(|| workload.header.machine_size());
-    let mut inspector = Inspector::new(machine_size, workload.local_clock_at_zero());
+    let mut inspector = Inspector::new(machine_size, workload.local_clock());
     if let Some(job) = first {
         inspector.add(&job);
     }

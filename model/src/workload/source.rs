@@ -11,8 +11,8 @@ use super::rules::{Origin, Rules};
 use super::steps::{Draws, Effect, Step, number_jobs};
 use super::swf::{self, SwfHeader};
 use super::{JobStream, StreamItem};
-use crate::Job;
 use crate::job::Lot;
+use crate::{Job, Span};
 
 /// A description of a workload; [`Workload::open`] makes it flow.
 #[derive(Clone, Debug)]
@@ -61,8 +61,55 @@ pub struct OpenWorkload {
     pub logs: Vec<(String, SharedReport)>,
     /// What its steps do, and those of what is merged into it.
     pub effects: Vec<WatchedStep>,
-    /// Whether times are still counted from the log's own start.
+    /// The clocks of all logs that it reads; `None` for one that does not say when it began, or whose
+    /// submissions mean no instants any more.
+    pub clocks: Vec<Option<WallClock>>,
+}
+
+/// What a clock on the wall of a log's machine showed when its jobs were submitted.
+#[derive(Clone, Debug)]
+pub struct WallClock {
+    /// At the log's own time zero: seconds since 1970-01-01 in local time without summer time.
+    start: i64,
+    /// Whether times are still counted from there.
     origin: Origin,
+    report: SharedReport,
+    /// By how much steps moved time zero.
+    moved: Span,
+}
+
+impl OpenWorkload {
+    /// What the clock of its logs showed at time zero; see [`WallClock::at_zero`].
+    pub fn local_clock(&self) -> Option<i64> {
+        local_clock(&self.clocks)
+    }
+}
+
+impl WallClock {
+    fn of(header: &SwfHeader, origin: Origin, report: &SharedReport) -> Option<WallClock> {
+        let start = header.unix_start_time()?;
+        let start = start.checked_add(header.time_zone().unwrap_or(0))?;
+        Some(WallClock { start, origin, report: report.clone(), moved: Span::ZERO })
+    }
+
+    /// The same behind some steps, if they keep to it.
+    pub fn behind(mut self, steps: &[Step]) -> Option<WallClock> {
+        for step in steps {
+            self.moved += step.moves()?;
+        }
+        Some(self)
+    }
+
+    /// What it showed at time zero, seconds since 1970-01-01. It is right after the first job was
+    /// taken, for rules may make that job time zero.
+    pub fn at_zero(&self) -> i64 {
+        let shift = match self.origin {
+            Origin::Log => 0,
+            Origin::FirstJob => self.report.snapshot().shift_us,
+        };
+        let shift = shift.saturating_add(self.moved.as_micros());
+        self.start.saturating_add(shift.div_euclid(1_000_000))
+    }
 }
 
 /// A step of a workload while jobs flow through it.
@@ -131,7 +178,9 @@ impl Workload {
         let effects = WatchedStep::all(&self.name, &self.steps, effects);
         let is_log = matches!(self.source, Source::Log { .. });
         let logs = is_log.then(|| (self.name.clone(), report.clone())).into_iter().collect();
-        Ok(OpenWorkload { jobs, header, report, logs, effects, origin })
+        let clock = || WallClock::of(&header, origin, &report)?.behind(&self.steps);
+        let clocks = is_log.then(clock).into_iter().collect();
+        Ok(OpenWorkload { jobs, header, report, logs, effects, clocks })
     }
 
     fn check_order(&self, jobs: &[Job]) -> Result<(), WorkloadError> {
@@ -146,21 +195,12 @@ impl Workload {
     }
 }
 
-impl OpenWorkload {
-    /// What a clock on the machine's wall showed at the log's own time zero,
-    /// moved by the rules' shift: seconds since 1970-01-01 in local time without
-    /// summer time. `None` if the header does not say. It is right after the
-    /// first job was taken and while no step moves time zero.
-    pub fn local_clock_at_zero(&self) -> Option<i64> {
-        let start = self.header.unix_start_time()?;
-        let local = start.checked_add(self.header.time_zone().unwrap_or(0))?;
-        match self.origin {
-            Origin::Log => Some(local),
-            Origin::FirstJob => {
-                local.checked_add(self.report.snapshot().shift_us.div_euclid(1_000_000))
-            }
-        }
-    }
+/// What the clocks of some logs showed at time zero, if all of them say the same; see [`WallClock::at_zero`].
+pub fn local_clock(clocks: &[Option<WallClock>]) -> Option<i64> {
+    let (first, others) = clocks.split_first()?;
+    let zero = first.as_ref()?.at_zero();
+    let agrees = |it: &Option<WallClock>| it.as_ref().is_some_and(|it| it.at_zero() == zero);
+    others.iter().all(agrees).then_some(zero)
 }
 
 fn labelled(jobs: JobStream, workload: u16, name: String) -> JobStream {
@@ -175,6 +215,7 @@ fn labelled(jobs: JobStream, workload: u16, name: String) -> JobStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::steps::{ScaleGaps, Window};
     use crate::{JobId, Span, Time};
 
     fn job(number: i64, submit: i64) -> Job {
@@ -196,6 +237,33 @@ mod tests {
             .map(|job| (job.id, job.number, job.workload))
             .collect();
         assert_eq!(found, [(JobId(0), 2, 4), (JobId(1), 3, 4)]);
+    }
+
+    /// A log that began at 9 h on day 3 of a clock that is 2 h ahead, cut at its hour 5.
+    #[test]
+    fn the_clock_of_a_log_moves_with_its_window() {
+        let header = |start: Option<i64>| {
+            let mut header = SwfHeader::default();
+            start.into_iter().for_each(|start| header.push("UnixStartTime", start));
+            header.push("TimeZone", 7_200);
+            header
+        };
+        let report = SharedReport::default();
+        let clock = |start, origin| WallClock::of(&header(start), origin, &report);
+        let start = 3 * 86_400 + 9 * 3_600;
+        let began = clock(Some(start), Origin::Log);
+        assert_eq!(local_clock(&[began.clone()]), Some(start + 7_200));
+        let cut = Step::Window(Window { from: Time::from_secs(5 * 3_600), ..Window::default() });
+        let first = Step::First(9);
+        let at = |steps: &[Step]| began.clone()?.behind(steps).map(|clock| clock.at_zero());
+        assert_eq!(at(&[first, cut.clone()]), Some(start + 7 * 3_600));
+        assert_eq!(at(&[Step::ScaleGaps(ScaleGaps { factor: 0.5 })]), None);
+        assert_eq!(local_clock(&[clock(None, Origin::Log)]), None);
+        // Logs of other dates have no clock in common.
+        let other = clock(Some(start + 1), Origin::Log);
+        assert_eq!(local_clock(&[began.clone(), other]), None);
+        assert_eq!(local_clock(&[began, None]), None);
+        assert_eq!(local_clock(&[]), None);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use window::{Window, WindowStart};
 
 use super::JobStream;
 use super::error::WorkloadError;
-use crate::Span;
+use crate::{Span, Time};
 
 /// One transformation of a workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +125,38 @@ impl Step {
             Step::Split(_) => "split",
             Step::Bags => "bags",
             Step::Molding(_) => "moldable",
+        }
+    }
+
+    /// By how much it moves time zero; `None` if submissions mean no instants of their log behind it, or if
+    /// only the jobs show.
+    pub fn moves(&self) -> Option<Span> {
+        match self {
+            Step::Window(Window { from, start, .. }) => match start {
+                WindowStart::WindowIsZero => Some(*from - Time::ZERO),
+                WindowStart::Keep => Some(Span::ZERO),
+                WindowStart::FirstJobIsZero => None,
+            },
+            Step::RandomWindow(_)
+            | Step::ScaleGaps(_)
+            | Step::FillWindow(_)
+            | Step::Spread(_)
+            | Step::FitLoad(_)
+            | Step::Resample(_) => None,
+            Step::Filter(_)
+            | Step::First(_)
+            | Step::Slice(_)
+            | Step::Shake(_)
+            | Step::RunTimes(_)
+            | Step::ScaleTimes(_)
+            | Step::Estimates(_)
+            | Step::Deadlines(_)
+            | Step::ReadyTimes(_)
+            | Step::Reservations(_)
+            | Step::Key(_)
+            | Step::Split(_)
+            | Step::Bags
+            | Step::Molding(_) => Some(Span::ZERO),
         }
     }
 

@@ -140,7 +140,15 @@ impl Panels {
 
     fn into_timeline(self, title: &str, part: &Part, shows: Shows, held: &'static str) -> Timeline {
         let (from, until) = (part.from, part.until);
-        Timeline { title: title.to_owned(), shows, held, parts: self.parts, from, until }
+        Timeline {
+            title: title.to_owned(),
+            shows,
+            held,
+            parts: self.parts,
+            from,
+            until,
+            clock: None,
+        }
     }
 }
 

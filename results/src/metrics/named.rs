@@ -152,13 +152,17 @@ const OF_RUNS: [&str; 11] = [
 /// By what jobs are grouped, in the names of metrics of groups: `provider.north.mean_waiting_time`.
 pub const GROUPINGS: [&str; 4] = ["provider", "class", "workload", "user"];
 
+/// The kind of group, the group and its metric, if a name is that of a group's.
+pub fn of_which_group(name: &str) -> Option<(&str, &str, &str)> {
+    let (grouping, rest) = name.split_once('.')?;
+    let (group, metric) = rest.split_once('.')?;
+    GROUPINGS.contains(&grouping).then_some((grouping, group, metric))
+}
+
 /// The one spelling of a name, whether or not there is such a metric: hyphens are underscores, and
 /// `waiting_time.mean` is `mean_waiting_time`. The name of a group stays as it is.
 pub fn spelling(name: &str) -> String {
-    if let Some((grouping, rest)) = name.split_once('.')
-        && GROUPINGS.contains(&grouping)
-        && let Some((group, metric)) = rest.split_once('.')
-    {
+    if let Some((grouping, group, metric)) = of_which_group(name) {
         return format!("{grouping}.{group}.{}", spelling(metric));
     }
     let name = name.replace('-', "_");
@@ -238,10 +242,7 @@ pub fn title_and_unit(name: &str) -> (String, Unit) {
     if let Some(named) = Named::of(name) {
         return (named.title.to_owned(), named.unit);
     }
-    if let Some((grouping, rest)) = name.split_once('.')
-        && GROUPINGS.contains(&grouping)
-        && let Some((group, metric)) = rest.split_once('.')
-    {
+    if let Some((_, group, metric)) = of_which_group(name) {
         let (title, unit) = title_and_unit(metric);
         return (format!("{title} of {group}"), unit);
     }

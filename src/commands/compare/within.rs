@@ -11,7 +11,7 @@ use crate::commands::{Error, print};
 use crate::exit::Exit;
 
 /// An axis and one of its values, as typed.
-pub(super) fn axis_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn axis_value(text: &str) -> Result<(String, String), String> {
     let Some((axis, value)) = text.split_once('=') else {
         return Err("write AXIS=VALUE, such as policy=easy".to_owned());
     };

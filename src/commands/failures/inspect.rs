@@ -237,6 +237,7 @@ impl<'r> Inspected<'r> {
             x_axis: LineAxis::Numbers,
             x_log: false,
             y_scale: YScale::Linear,
+            differences: false,
             band: false,
             series: vec![
                 line("up, of those observed", &Week::availability),

@@ -1,6 +1,7 @@
 //! What a reproduction says to people.
 
 use haggle::reproduce::draw::Drawn;
+use haggle::reproduce::judge::VERDICTS;
 use haggle::reproduce::{Figure, Finding, Judgement};
 use textwrap::{Options, fill};
 
@@ -104,7 +105,7 @@ fn wrapped(first: &str, indent: &str, text: &str) -> String {
 /// How many claims came to what.
 pub(super) fn counts(findings: &[Finding<'_>]) -> String {
     let mut parts = Vec::new();
-    for name in ["held", "missed", "undecided", "reported", "untestable", "failed"] {
+    for name in VERDICTS {
         let number = findings.iter().filter(|it| it.judgement.name() == name).count();
         if number > 0 {
             parts.push(format!("{number} {name}"));

@@ -225,6 +225,7 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
                 last: placed.resource,
                 start: placed.start.as_secs_f64(),
                 end: placed.end.as_secs_f64(),
+                failed: false,
             }
         };
         let all = workflow.ids().zip(&of_task).map(bar);
@@ -242,7 +243,9 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
         title: format!("{} on {}", workflow.name(), count(problem.resources(), "resource")),
         providers: made.iter().map(panel).collect(),
         groups,
+        group_label: String::new(),
         from: Some(0.0),
         until: None,
+        clock: None,
     }
 }

@@ -1,15 +1,15 @@
 //! One sweep: what one value of an axis makes of the runs, against the other values.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use haggle_results::stats::{Estimate, paired_difference};
+use haggle_results::metrics::named::of_run;
+use haggle_results::stats::{Estimate, mean};
+use haggle_results::sweep::{PairedRow, SweepRun, against};
 use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
-use super::{copies, place};
-use crate::scenario::{Experiment, Run, Setting};
-use haggle_results::metrics::named::of_run;
+use super::place;
+use crate::scenario::{Experiment, Setting};
 
 /// A metric of a variant beside that of the variant it is held against. Both have common random
 /// numbers, so runs are compared seed by seed.
@@ -59,9 +59,6 @@ pub enum AgainstError {
     Results(#[from] ResultsError),
 }
 
-/// The values of a base and of a variant, seed by seed, by the places of metric, point and variant.
-type Samples = BTreeMap<[usize; 3], (Vec<f64>, Vec<f64>)>;
-
 /// Holds every other value of `axis` against `value`, at each point of the other axes; runs that
 /// are not there are left out.
 ///
@@ -73,66 +70,49 @@ pub fn compare_within(
     axis: &str,
     value: &str,
 ) -> Result<Vec<AgainstRow>, AgainstError> {
-    let runs: Vec<Run<'_>> = experiment.runs().collect();
     let base_at = place_of(experiment, axis, value)?;
+    let (mut runs, mut seeds) = (Vec::new(), Vec::new());
+    for run in experiment.runs() {
+        let folder = folder.join(run.folder());
+        if folder.exists() {
+            let metrics = of_run(&RunReader::open(&folder)?.summary()?);
+            let point = run.variant.settings.iter().map(Setting::text).collect();
+            runs.push(SweepRun { point, metrics });
+            seeds.push(run.seed);
+        }
+    }
     let settings = experiment.variants.first().map_or(&[][..], |it| &it.settings);
     let varies = |it: &Setting| it.axis != axis && values(experiment, &it.axis).len() > 1;
-    let told: Vec<bool> = settings.iter().map(varies).collect();
-    let others = |run: &Run<'_>| -> Vec<(String, String)> {
-        let settings = run.variant.settings.iter().zip(&told).filter(|it| *it.1);
-        settings.map(|(it, _)| (it.axis.clone(), it.text())).collect()
-    };
-    let order = values(experiment, axis);
-    let read = |run: &Run<'_>| -> Result<Option<Vec<(String, f64)>>, ResultsError> {
-        let folder = folder.join(run.folder());
-        match folder.exists() {
-            true => Ok(Some(of_run(&RunReader::open(&folder)?.summary()?))),
-            false => Ok(None),
-        }
-    };
-    let mut bases = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.variant.settings[base_at].text() == value) {
-        if let Some(metrics) = read(run)? {
-            bases.insert((others(run), run.seed), metrics);
-        }
-    }
-    let (mut points, mut names) = (Vec::new(), Vec::<String>::new());
-    let mut samples = Samples::new();
-    for run in runs.iter().filter(|run| run.variant.settings[base_at].text() != value) {
-        let point = others(run);
-        let Some(base) = bases.get(&(point.clone(), run.seed)) else { continue };
-        let base: BTreeMap<&str, f64> =
-            base.iter().map(|(name, it)| (name.as_str(), *it)).collect();
-        let point_at = place(&mut points, point);
-        let text = run.variant.settings[base_at].text();
-        let variant_at = order.iter().position(|it| *it == text).unwrap_or(order.len());
-        for (metric, mine) in read(run)?.into_iter().flatten() {
-            let Some(&theirs) = base.get(metric.as_str()) else { continue };
-            let key = [place(&mut names, metric), point_at, variant_at];
-            let (bases, values) = samples.entry(key).or_default();
-            bases.push(theirs);
-            values.push(mine);
-        }
-    }
-    let copies = copies(samples.iter().map(|(&[_, point, variant], it)| ([point, variant], it)));
-    let row = |([metric, point, variant], (bases, values)): ([usize; 3], (Vec<f64>, Vec<f64>))| {
-        let pairs = || bases.iter().zip(&values);
-        let mut difference = paired_difference(&values, &bases)?;
-        if copies[&[point, variant]] {
-            difference.half_width = None;
-        }
+    let told: Vec<(usize, &str)> = settings
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| varies(it))
+        .map(|(place, it)| (place, it.axis.as_str()))
+        .collect();
+    let row = |PairedRow { point, metric, base, values, difference }: PairedRow| {
+        let pairs = || base.iter().zip(&values);
         Some(AgainstRow {
-            variant: order.get(variant)?.clone(),
-            point: points[point].clone(),
-            metric: names[metric].clone(),
-            base: Estimate::of(&bases)?.mean,
-            mean: Estimate::of(&values)?.mean,
+            variant: point[base_at].clone(),
+            point: told.iter().map(|&(at, axis)| (axis.to_owned(), point[at].clone())).collect(),
+            metric,
+            base: mean(&base)?,
+            mean: mean(&values)?,
             difference,
             lower: pairs().filter(|(base, mine)| mine < base).count(),
             higher: pairs().filter(|(base, mine)| mine > base).count(),
         })
     };
-    Ok(samples.into_iter().filter_map(row).collect())
+    let rows = against(&runs, &seeds, &[(base_at, value.to_owned())]);
+    let mut rows: Vec<AgainstRow> = rows.into_iter().filter_map(row).collect();
+    // Variants of one metric stand beside each other, in the order of the sweep.
+    let (mut metrics, mut points) = (Vec::new(), Vec::new());
+    let order = values(experiment, axis);
+    rows.sort_by_cached_key(|row| {
+        let variant = order.iter().position(|it| *it == row.variant);
+        let metric = place(&mut metrics, row.metric.clone());
+        (metric, place(&mut points, row.point.clone()), variant)
+    });
+    Ok(rows)
 }
 
 /// At which place of the settings an axis is that has this value.

@@ -4,6 +4,8 @@
 //! What is no axis of the figure is never averaged over: every combination of the
 //! other axes gets a line, or a bar in each group, of its own.
 
+mod differences;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -20,6 +22,7 @@ use super::{MESSAGES, failed, measured, messages, metric, of_groups, size, style
 use crate::experiment::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
 use crate::scenario::{Experiment, file, nearest};
+use differences::{base, differences, of_difference};
 use file::{FigureKind, Metric};
 
 /// The runs of a sweep as figures need them.
@@ -32,6 +35,8 @@ pub struct SweepData {
     /// Each run's place on the axes and its metrics: those of the whole run by the names
     /// that scenarios use, those of groups as in `provider.north.mean_waiting_time`.
     pub runs: Vec<SweepRun>,
+    /// The seed of each.
+    pub seeds: Vec<u64>,
 }
 
 impl SweepData {
@@ -41,7 +46,7 @@ impl SweepData {
     /// If one of them is missing or damaged.
     pub fn read(experiment: &Experiment, folder: &Path) -> Result<SweepData, ResultsError> {
         let settings = experiment.variants.first().map(|variant| variant.settings.iter());
-        let mut runs = Vec::new();
+        let (mut runs, mut seeds) = (Vec::new(), Vec::new());
         for run in experiment.runs() {
             let reader = RunReader::open(&folder.join(run.folder()))?;
             let settings = run.variant.settings.iter();
@@ -49,12 +54,14 @@ impl SweepData {
                 point: settings.map(|setting| setting.text()).collect(),
                 metrics: values(&reader, &run.variant.scenario)?,
             });
+            seeds.push(run.seed);
         }
         let name = experiment.scenario.scenario.name.as_ref();
         Ok(SweepData {
             scenario: name.map_or_else(|| "sweep".to_owned(), ToString::to_string),
             axes: settings.into_iter().flatten().map(|setting| setting.axis.clone()).collect(),
             runs,
+            seeds,
         })
     }
 
@@ -118,12 +125,25 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
         return Err(PlotError::Unsuitable(reason));
     };
     let metric = &measured(figure);
-    let rows = aggregate(&sweep.runs);
-    let values = values_of(figure, sweep, metric, x, &rows)?;
-    let title = figure.title.clone().unwrap_or_else(|| {
-        format!("{}: {} over {}", sweep.scenario, metric::title(metric), sweep.axes[x])
-    });
-    let scale = metric::Scale::of(metric, values.iter().map(|it| it.estimate.mean));
+    let base = base(figure, sweep)?;
+    let rows = match &base {
+        None => aggregate(&sweep.runs),
+        Some(base) => differences(sweep, base),
+    };
+    let held: Vec<usize> = base.iter().flatten().map(|(axis, _)| *axis).collect();
+    let values = values_of(figure, sweep, metric, (x, &held), &rows)?;
+    let means = values.iter().map(|it| it.estimate.mean);
+    let (what, scale) = match &base {
+        None => (metric::title(metric), metric::Scale::of(metric, means)),
+        Some(base) => {
+            let what = of_difference(metric, sweep, base, &rows);
+            (what.clone(), metric::Scale::of_differences(metric, what, means))
+        }
+    };
+    let title = figure
+        .title
+        .clone()
+        .unwrap_or_else(|| format!("{}: {what} over {}", sweep.scenario, sweep.axes[x]));
     let fewest = values.iter().map(|it| it.estimate.n).min().unwrap_or(0);
     if figure.kind.shows_spread() {
         let y_label = format!("{} ({fewest} runs or more; dot: mean)", scale.label);
@@ -134,12 +154,13 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             legend_label: String::new(),
             categories: Vec::new(),
             style: style(figure),
-            reference: None,
+            reference: base.is_some().then_some(0.0),
             series: Vec::new(),
         };
         return Ok(Figure::Boxes(boxes(&values, scale.factor, empty)));
     }
     let y_label = match values.iter().any(|it| it.estimate.half_width.is_some()) {
+        true if base.is_some() => format!("{} (paired by seed, 95 % interval)", scale.label),
         true => format!("{} (mean of {fewest} runs, 95 % confidence interval)", scale.label),
         false => scale.label,
     };
@@ -155,6 +176,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
                 x_axis,
                 x_log: false,
                 y_scale: YScale::Linear,
+                differences: base.is_some(),
                 band: false,
                 series: lines(&values, scale.factor, place.as_ref()),
             })
@@ -168,10 +190,19 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
                 y_label,
                 legend_label: String::new(),
                 categories: Vec::new(),
+                differences: base.is_some(),
                 series: Vec::new(),
             },
         )),
     })
+}
+
+/// A value on an axis in words: a quantity says nothing without what it is of.
+fn setting(axis: &str, value: &str) -> String {
+    match value.starts_with(|first: char| first.is_ascii_digit()) {
+        true => format!("{axis} {value}"),
+        false => value.to_owned(),
+    }
 }
 
 /// The values that a figure shows, each with the line it belongs to.
@@ -179,17 +210,18 @@ fn values_of<'a>(
     figure: &file::Figure,
     sweep: &SweepData,
     metric: &Metric,
-    x: usize,
+    (x, held): (usize, &[usize]),
     rows: &'a [SweepRow],
 ) -> Result<Vec<Value<'a>>, PlotError> {
     let group = figure.group_by.as_ref().map(|name| name.as_str());
     let group_axis = group.and_then(|name| sweep.axis(name));
     let prefix = group.filter(|_| group_axis.is_none()).map(|group| format!("{group}."));
     let suffix = format!(".{}", metric.name());
-    // The axis that groups comes first in the names of lines; axes with one value are left out.
+    // The axis that groups comes first in the names of lines; axes with one value are left out, but
+    // for those whose other values are held against one.
     let varies = |&axis: &usize| {
         let values: BTreeSet<&str> = rows.iter().map(|row| row.point[axis].as_str()).collect();
-        axis != x && values.len() > 1
+        axis != x && (values.len() > 1 || held.contains(&axis))
     };
     let others = (0..sweep.axes.len()).filter(|&axis| Some(axis) != group_axis);
     let told: Vec<usize> = group_axis.into_iter().chain(others).filter(varies).collect();
@@ -211,14 +243,8 @@ fn values_of<'a>(
             },
             None => continue,
         };
-        // A quantity says nothing without what it is of.
-        let setting = |&axis: &usize| match row.point[axis].as_str() {
-            value if value.starts_with(|first: char| first.is_ascii_digit()) => {
-                format!("{} {value}", sweep.axes[axis])
-            }
-            name => name.to_owned(),
-        };
-        let parts: Vec<String> = member.into_iter().chain(told.iter().map(setting)).collect();
+        let told = told.iter().map(|&axis| setting(&sweep.axes[axis], &row.point[axis]));
+        let parts: Vec<String> = member.into_iter().chain(told).collect();
         let (x, estimate) = (row.point[x].as_str(), row.estimate);
         values.push(Value { x, series: parts.join(", "), estimate, all: &row.values });
     }
@@ -332,14 +358,17 @@ mod tests {
     use super::*;
 
     fn sweep() -> SweepData {
-        let mut runs = Vec::new();
+        let (mut runs, mut seeds) = (Vec::new(), Vec::new());
         for policy in ["fcfs", "easy"] {
             for latency in ["1s", "1min"] {
                 for (seed, north) in [(1.0, 30.0), (2.0, 50.0)] {
+                    // What a policy brings differs far less from seed to seed than what waits.
+                    let less = if policy == "easy" { 20.0 + seed } else { 0.0 };
+                    seeds.push(seed as u64);
                     runs.push(SweepRun {
                         point: vec![policy.to_owned(), latency.to_owned()],
                         metrics: vec![
-                            ("mean_waiting_time".to_owned(), 60.0 * seed),
+                            ("mean_waiting_time".to_owned(), 60.0 * seed - less),
                             ("provider.north.mean_waiting_time".to_owned(), north),
                             ("provider.south.mean_waiting_time".to_owned(), 2.0 * north),
                         ],
@@ -351,6 +380,7 @@ mod tests {
             scenario: "made-up".to_owned(),
             axes: ["policy", "latency"].map(str::to_owned).to_vec(),
             runs,
+            seeds,
         }
     }
 
@@ -401,6 +431,40 @@ mod tests {
         assert_eq!(chart.categories, ["fcfs", "easy"]);
         let names: Vec<&str> = chart.series.iter().map(|bars| bars.name.as_str()).collect();
         assert_eq!(names, ["latency 1s", "latency 1min"]);
+    }
+
+    #[test]
+    fn differences_to_a_variant_are_paired_by_seed() {
+        let lines = "kind = \"lines\"\nx = \"latency\"\nagainst = { policy = \"fcfs\" }";
+        let Ok(Figure::Lines(chart)) = prepare(&figure(lines), &sweep()) else {
+            panic!("lines over an axis are lines");
+        };
+        assert_eq!(
+            chart.y_label,
+            "difference of mean waiting time of easy to fcfs, s (paired by seed, 95 % interval)"
+        );
+        assert!(chart.differences);
+        assert_eq!(chart.series.len(), 1);
+        let point = chart.series[0].points[0];
+        // t(1, 0.975) = 12.706, s = 0.7071, n = 2
+        assert_eq!(point.mean, -21.5);
+        assert!((point.half_width.expect("two seeds") - 6.353).abs() < 1e-3);
+        let both = "kind = \"bars\"\nx = \"policy\"\n\
+                    against = { latency = \"1s\", policy = \"fcfs\" }";
+        let Ok(Figure::Bars(chart)) = prepare(&figure(both), &sweep()) else {
+            panic!("bars over an axis are bars");
+        };
+        // Each other point but the base itself is held against the one base.
+        assert_eq!(chart.categories, ["fcfs", "easy"]);
+        let names: Vec<&str> = chart.series.iter().map(|bars| bars.name.as_str()).collect();
+        assert_eq!(names, ["latency 1min", "latency 1s"]);
+        assert_eq!(chart.series[1].values[0], None);
+        let wrong = prepare(
+            &figure("kind = \"bars\"\nx = \"policy\"\nagainst = { policy = \"eazy\" }"),
+            &sweep(),
+        );
+        let wrong = wrong.expect_err("there is no such value").to_string();
+        assert_eq!(wrong, "the axis \"policy\" has no value \"eazy\": it has fcfs, easy");
     }
 
     #[test]

@@ -447,10 +447,12 @@ fn plain_figure(kind: FigureKind) -> Figure {
         job: None,
         from: None,
         until: None,
+        dates: false,
         metric: measures.then(|| "mean_waiting_time".parse().expect("a metric")),
         x: None,
         whiskers: None,
         group_by: None,
+        against: None,
     }
 }
 

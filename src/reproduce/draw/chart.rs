@@ -57,6 +57,7 @@ fn bars(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BarChart {
         x_label: shown.x_label(),
         y_label: shown.y_label(panel),
         legend_label: shown.legend_label(),
+        differences: false,
         categories: shown.x.iter().map(|x| x.name.clone()).collect(),
         series: series.collect(),
     }
@@ -116,6 +117,7 @@ fn lines(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> LineChart {
             catalogue::YScale::Log => YScale::Log,
             catalogue::YScale::LogTime => YScale::LogTime,
         },
+        differences: false,
         band: shown.draw.band,
         series: series.collect(),
     }

@@ -143,8 +143,23 @@ impl Check<'_> {
             ),
             ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
             ("job", figure.job.is_some(), false, of_one),
-            ("group-by", figure.group_by.is_some(), false, measures || curves),
+            (
+                "group-by",
+                figure.group_by.is_some(),
+                false,
+                measures || curves || figure.kind == FigureKind::Gantt,
+            ),
             ("providers", !figure.providers.is_empty(), false, !of_one_job && !agrees),
+            (
+                "dates",
+                figure.dates,
+                false,
+                matches!(
+                    figure.kind,
+                    FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength
+                ),
+            ),
+            ("against", figure.against.is_some(), false, measures),
             // Bars and lines are drawn from summaries, which are those of whole runs.
             ("from", figure.from.is_some(), false, !measures),
             ("until", figure.until.is_some(), false, !measures),
@@ -169,7 +184,7 @@ impl Check<'_> {
                     format!("figure \"{kind}\" does not use `{key}`"),
                     "not used",
                     match key {
-                        "from" | "until" | "providers" => format!("remove `{key}`"),
+                        "from" | "until" | "providers" | "dates" => format!("remove `{key}`"),
                         "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
                         "job" => {
                             "remove `job`, or choose the kind \"job-timeline\", \"workflow-timeline\" or \
@@ -200,6 +215,19 @@ impl Check<'_> {
                 format!("\"{metric}\" belongs to the whole run, not to a {group}"),
                 "no group has it",
                 "remove `group-by`, or choose another `metric`".to_owned(),
+            );
+        }
+        let is_axis = |name: &Name| axes.contains(&name.as_str());
+        let over_axis = [&figure.x, &figure.group_by].into_iter().flatten().any(is_axis);
+        if figure.against.is_some() && !axes.is_empty() && !over_axis {
+            self.report(
+                &path.key("against"),
+                "differences between runs of a sweep are drawn over one of its axes".to_owned(),
+                "over which axis?",
+                match figure.kind {
+                    FigureKind::Bars => format!("add `group-by`, such as \"{}\"", axes[0]),
+                    _ => format!("add `x`, such as \"{}\"", axes[0]),
+                },
             );
         }
         let groups_by_axis =

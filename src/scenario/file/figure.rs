@@ -1,5 +1,7 @@
 //! `[[figure]]`: what is drawn from the results.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +41,10 @@ pub struct Figure {
     /// End of the time that is drawn; without it, the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
+    /// Whether the axis of time of "gantt", "utilisation" and "queue-length" has dates: what the clock of the log's machine
+    /// showed, by `UnixStartTime` and `TimeZone` of its header.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dates: bool,
     /// What "bars" and "lines" measure, and "box" and "letter-values" show the spread of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
@@ -50,16 +56,24 @@ pub struct Figure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whiskers: Option<Whiskers>,
     /// What gives each bar, box, line or curve: "provider", "user", "class", "workload", or for bars
-    /// and lines a sweep axis by its name; without it, the provider.
+    /// and lines a sweep axis by its name; without it, the provider. Of a "gantt", what has a colour;
+    /// without it, the class, or the workload, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
+    /// Draws differences: of each run of the sweep to the one with its seed at this value of an axis, or of several,
+    /// such as `{ policy = "easy" }`. With common random numbers, their intervals are much shorter than
+    /// those of the values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub against: Option<BTreeMap<String, toml::Value>>,
 }
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// Which job held which processors when.
+    /// Which job held which processors when. Numbers on bars are those of jobs in the run; processors are counted from 0 at each
+    /// provider; what failed is pale and hatched.
     Gantt,
     /// Share of busy processors over time.
     Utilisation,

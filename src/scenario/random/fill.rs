@@ -189,8 +189,13 @@ impl Places {
                 }
             }
         }
-        if let Some(sweep) = document.get_mut("sweep").and_then(Value::as_table_mut) {
-            fill_reference(sweep, draw);
+        let sweep = document.get("sweep").and_then(Value::as_table);
+        let axes = Vec::from_iter(sweep.iter().flat_map(|sweep| tables(sweep, "axis")).cloned());
+        let sweep = document.get_mut("sweep").and_then(|sweep| sweep.get_mut("reference"));
+        fill_reference(sweep, &axes, draw);
+        let figures = document.get_mut("figure").and_then(Value::as_array_mut);
+        for figure in figures.into_iter().flatten() {
+            fill_reference(figure.get_mut("against"), &axes, draw);
         }
     }
 
@@ -223,13 +228,12 @@ impl Places {
 }
 
 /// One value of one axis is what others are compared with.
-fn fill_reference(sweep: &mut toml::Table, draw: &mut Draw<'_>) {
-    let axes = Vec::from_iter(tables(sweep, "axis").cloned());
-    let Some(reference) = sweep.get_mut("reference").and_then(Value::as_table_mut) else { return };
+fn fill_reference(reference: Option<&mut Value>, axes: &[toml::Table], draw: &mut Draw<'_>) {
+    let Some(reference) = reference.and_then(Value::as_table_mut) else { return };
     if axes.is_empty() {
         return;
     }
-    let axis = draw.dice.pick(&axes);
+    let axis = draw.dice.pick(axes);
     let values = axis.get("values").and_then(Value::as_array).cloned().unwrap_or_default();
     let variants = tables(axis, "variant").map(|variant| Value::String(name_of(variant)));
     let all: Vec<Value> = values.into_iter().chain(variants).collect();

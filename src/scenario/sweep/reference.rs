@@ -10,23 +10,39 @@ use crate::scenario::document::{Node, Path};
 use crate::scenario::suggest::nearest;
 use crate::scenario::{Problem, Scenario};
 
-/// Reports what of `[sweep] reference` is no axis, or none of its values, and a reference that
-/// has nothing to be compared with.
+/// Reports what of `[sweep] reference`, and of `against` of a figure, is no axis, or none of its values, and
+/// what has nothing to be compared with.
 pub(super) fn check(scenario: &Scenario, root: &Node, places: &[Place], findings: &mut Findings) {
-    let Some(sweep) = scenario.sweep.as_ref() else { return };
-    let Some(reference) = &sweep.reference else { return };
-    let at = Path::root().key("sweep").key("reference");
     let mut report = |path: &Path, message: String, label: &str, help: String| {
         let (span, label) = (root.place(path), label.into());
         findings.problems.push(Problem { message, span, label, help: Some(help) });
     };
-    let seed = Path::root().key("scenario").key("seed");
-    for place in places.iter().filter(|place| place.sets(&seed)) {
-        let message =
-            format!("runs of axis \"{}\" have other jobs than their reference", place.axis);
-        let help = "runs are compared job by job; `replications` of `[sweep]` repeats each with other seeds";
-        report(&at, message, "compares runs of one seed", help.to_owned());
+    if let Some(reference) = scenario.sweep.as_ref().and_then(|sweep| sweep.reference.as_ref()) {
+        let at = Path::root().key("sweep").key("reference");
+        let seed = Path::root().key("scenario").key("seed");
+        for place in places.iter().filter(|place| place.sets(&seed)) {
+            let message =
+                format!("runs of axis \"{}\" have other jobs than their reference", place.axis);
+            let help = "runs are compared job by job; `replications` of `[sweep]` repeats each with other seeds";
+            report(&at, message, "compares runs of one seed", help.to_owned());
+        }
+        check_values(reference, &at, places, &mut report);
     }
+    for (index, figure) in scenario.figures.iter().enumerate() {
+        if let Some(against) = &figure.against {
+            let at = Path::root().key("figure").index(index).key("against");
+            check_values(against, &at, places, &mut report);
+        }
+    }
+}
+
+/// Reports what is no axis or no value, and what is all there is.
+fn check_values(
+    reference: &BTreeMap<String, toml::Value>,
+    at: &Path,
+    places: &[Place],
+    report: &mut impl FnMut(&Path, String, &str, String),
+) {
     let mut others = 0;
     for (axis, value) in reference {
         let Some(place) = places.iter().find(|place| place.axis == *axis) else {
@@ -49,7 +65,7 @@ pub(super) fn check(scenario: &Scenario, root: &Node, places: &[Place], findings
     if others == 0 && reference.keys().all(|axis| places.iter().any(|it| it.axis == *axis)) {
         let message = "every run would be its own reference".to_owned();
         let help = "name an axis that has other values, such as `{ policy = \"fcfs\" }`";
-        report(&at, message, "compares nothing", help.to_owned());
+        report(at, message, "compares nothing", help.to_owned());
     }
 }
 

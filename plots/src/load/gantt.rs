@@ -1,0 +1,144 @@
+//! Gantt charts out of the folder of a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_results::reader::MaintenanceRow;
+use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, Table};
+
+use super::{By, Part, Tables, World, outages_of};
+use crate::error::PlotError;
+use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
+use crate::tries::Outage;
+
+/// By what jobs of a run differ, as far as Gantt charts tell them apart: by their classes, by their
+/// workloads, or not at all.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn differ_by(run: &Tables) -> Result<By, PlotError> {
+    let jobs = run.jobs()?;
+    let several = |name: fn(&JobRow) -> &String| names(jobs.iter(), name).len() > 1;
+    Ok(match (several(|job| &job.class), several(|job| &job.workload)) {
+        (true, _) => By::Class,
+        (false, true) => By::Workload,
+        (false, false) => By::Nothing,
+    })
+}
+
+/// The Gantt chart of a run, with a colour for each group of jobs.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn gantt(
+    run: &Tables,
+    title: &str,
+    part: &Part,
+    world: &World<'_>,
+    by: By,
+) -> Result<Gantt, PlotError> {
+    let jobs: BTreeMap<i64, &JobRow> = run.jobs()?.iter().map(|job| (job.job, job)).collect();
+    let placements = run.placements()?;
+    let key = |row: &PlacementRow| {
+        let job = jobs.get(&row.job);
+        match by {
+            By::Nothing => None,
+            By::Provider => Some(row.provider.clone()),
+            By::Class => job.map(|job| job.class.clone()),
+            By::Workload => job.map(|job| job.workload.clone()),
+        }
+    };
+    // Those of the whole run: a group has one colour, whatever part is drawn.
+    let groups: BTreeSet<String> = placements.iter().filter_map(key).collect();
+    let groups = Vec::from_iter(groups);
+    let failed = failures(run)?;
+    let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
+    for row in placements {
+        if !part.has_provider(&row.provider) {
+            continue;
+        }
+        let Some((start, end)) = part.clipped(row.start, row.end) else {
+            continue;
+        };
+        let group = key(row).and_then(|name| groups.binary_search(&name).ok());
+        let failure = failed.get(&(row.job, row.attempt));
+        bars.entry(&row.provider).or_default().push(GanttBar {
+            label: row.job.to_string(),
+            job: row.job,
+            group: group.unwrap_or(0),
+            first: u32::try_from(row.first).unwrap_or(0),
+            last: u32::try_from(row.last).unwrap_or(0),
+            start,
+            end,
+            // Other tasks of a bag may go on.
+            failed: failure.is_some_and(|times| times.contains(&row.end)),
+        });
+    }
+    let (outages, maintenance) = (run.outages()?, run.maintenance()?);
+    let provider = |resource: &ResourceRow| GanttProvider {
+        bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
+        outages: outages_of(outages, &resource.provider, part)
+            .map(|row| GanttOutage {
+                first: u32::try_from(row.first).unwrap_or(0),
+                last: u32::try_from(row.last).unwrap_or(0),
+                time: Outage { from: row.failed, until: row.restored },
+            })
+            .collect(),
+        maintenance: closed(maintenance, &resource.provider, part).collect(),
+        first: u32::try_from(resource.first).unwrap_or(0),
+        processors: u32::try_from(resource.processors).unwrap_or(0),
+        name: resource.provider.clone(),
+    };
+    let drawn = run.resources()?.iter();
+    let drawn =
+        drawn.filter(|it| (world.has_place)(&it.provider) && part.has_provider(&it.provider));
+    Ok(Gantt {
+        title: title.to_owned(),
+        providers: drawn.map(provider).collect(),
+        groups,
+        group_label: String::new(),
+        from: part.from,
+        until: part.until,
+        clock: None,
+    })
+}
+
+/// When attempts failed: a bag may lose several tasks in one.
+fn failures(run: &Tables) -> Result<BTreeMap<(i64, i64), Vec<f64>>, ResultsError> {
+    let names = ["job", "attempt", "outcome", "finish_time"];
+    let table = run.run().columns(Table::Attempts, &names)?;
+    let (job, attempt) = (table.integer("job")?, table.integer("attempt")?);
+    let (outcome, end) = (table.text("outcome")?, table.real("finish_time")?);
+    let mut failures: BTreeMap<(i64, i64), Vec<f64>> = BTreeMap::new();
+    for row in (0..table.rows()).filter(|&row| outcome.at(row) == Some("failed")) {
+        if let (Some(job), Some(attempt), Some(end)) = (job[row], attempt[row], end[row]) {
+            failures.entry((job, attempt)).or_default().push(end);
+        }
+    }
+    Ok(failures)
+}
+
+/// When processors of a provider were in maintenance, of the part that is drawn.
+fn closed<'a>(
+    rows: &'a [MaintenanceRow],
+    provider: &'a str,
+    part: &'a Part,
+) -> impl Iterator<Item = GanttOutage> {
+    let mine = rows.iter().filter(move |row| row.provider == provider);
+    mine.filter_map(|row| {
+        let (first, last) = row.interval?;
+        let (from, until) = part.clipped(row.start, row.end)?;
+        Some(GanttOutage {
+            first: u32::try_from(first).unwrap_or(0),
+            last: u32::try_from(last).unwrap_or(0),
+            time: Outage { from, until: Some(until) },
+        })
+    })
+}
+
+/// The different names.
+fn names<'a>(
+    jobs: impl Iterator<Item = &'a JobRow>,
+    name: impl Fn(&'a JobRow) -> &'a String,
+) -> BTreeSet<&'a String> {
+    jobs.map(name).collect()
+}
